@@ -1,0 +1,50 @@
+# `make` alone lists the targets.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.setup-stamp
+
+.DEFAULT_GOAL := help
+.PHONY: help setup up test check fmt perft bench clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(STAMP)  ## make .venv with everything in it
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or later is needed; '$(PYTHON)' is older. Try: make PYTHON=python3.12 setup"; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
+	  || { echo "'$(PYTHON)' has no venv module. On Debian: apt install python3-venv"; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@if command -v uv >/dev/null 2>&1; \
+	  then uv pip install --quiet --python $(BIN)/python -e '.[test,dev]'; \
+	  else $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,dev]'; fi
+	@touch $@
+
+up: setup  ## set up and run the arena on http://127.0.0.1:8000
+	@$(BIN)/arena up
+
+test: setup  ## set up and run the tests
+	@$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered $(ARGS)
+
+check: setup  ## lint, types, layers, dependency audit
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m tests.audit
+
+fmt: setup  ## format and mend what the linter can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+perft: setup  ## count move trees deeply, every game (minutes)
+	$(BIN)/python -m pytest -n auto -m deep tests/engine
+
+bench: setup  ## measure, and print tables
+	$(BIN)/python -m tests.benchmarks
+
+clean:  ## remove what the targets made
+	rm -rf $(VENV) var .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Plays games between bots: rules, referee, records. Standard library only."""

@@ -1,0 +1,132 @@
+"""Rectangular boards: the names of squares, and ranks of pieces as text.
+
+A square is a bit: ``rank * width + file``, both counted from 0, so that a1 is bit 0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from functools import cache
+
+from engine.game import PositionError
+
+FILES = "abcdefghijklmnopqrstuvwxyz"
+FREE = "."
+
+
+@cache
+def square_names(width: int, height: int) -> tuple[str, ...]:
+    """The names of all squares in the order of their bits: a1, b1, ..., a2, ..."""
+    return tuple(f"{FILES[file]}{rank + 1}" for rank in range(height) for file in range(width))
+
+
+@cache
+def square_bits(width: int, height: int) -> dict[str, int]:
+    """The bit number of each square, by its name."""
+    return {name: bit for bit, name in enumerate(square_names(width, height))}
+
+
+def bits_of(mask: int) -> list[int]:
+    """The numbers of the bits that are set, lowest first."""
+    bits = []
+    while mask:
+        low = mask & -mask
+        bits.append(low.bit_length() - 1)
+        mask ^= low
+    return bits
+
+
+def mask_of(cells: Sequence[str], letters: Collection[str]) -> int:
+    """The squares that hold one of ``letters``."""
+    return sum(1 << bit for bit, letter in enumerate(cells) if letter in letters)
+
+
+def write_ranks(cells: Sequence[str], width: int) -> str:
+    """Cells (one letter each, ``FREE`` where empty) as ranks from the top, joined by '/'."""
+    ranks = ["".join(cells[start : start + width]) for start in range(0, len(cells), width)]
+    shrunk = [re.sub(r"\.+", lambda run: str(len(run[0])), rank) for rank in ranks]
+    return "/".join(reversed(shrunk))
+
+
+def read_ranks(text: str, width: int, height: int, letters: str) -> list[str]:
+    """The cells that `write_ranks` wrote, as a list of width * height letters.
+
+    Raises:
+        PositionError: a wrong number of ranks or squares, or a letter not in ``letters``.
+    """
+    ranks = text.split("/")
+    if len(ranks) != height:
+        raise PositionError(f"the position has {len(ranks)} ranks, not {height}")
+    cells: list[str] = []
+    for number, rank in zip(range(1, height + 1), reversed(ranks), strict=True):
+        runs = re.findall(r"[0-9]+", rank)
+        if re.sub(r"[0-9]", "", rank).strip(letters) or any(
+            run.startswith("0") or len(run) > 2 for run in runs
+        ):
+            raise PositionError(
+                f"rank {number} is {rank[:60]!r}; it takes {' '.join(letters)} and numbers of "
+                "free squares"
+            )
+        row = re.sub(r"[0-9]+", lambda run: FREE * int(run[0]), rank)
+        if len(row) != width:
+            raise PositionError(f"rank {number} has {len(row)} squares, not {width}")
+        cells.extend(row)
+    return cells
+
+
+def read_fields(text: str, *names: str) -> list[str]:
+    """The words of a position text, one for each name.
+
+    Raises:
+        PositionError: there are more or fewer, or they are not separated by single spaces.
+    """
+    fields = text.split(" ")
+    if len(fields) != len(names) or not all(fields):
+        raise PositionError(
+            f"a position has {len(names)} fields separated by single spaces: {', '.join(names)}"
+        )
+    return fields
+
+
+def read_seat(text: str, seats: int) -> int:
+    """The seat to move, counted from 0, from its number on the wire, counted from 1.
+
+    Raises:
+        PositionError: it is no such number.
+    """
+    if text not in [str(seat) for seat in range(1, seats + 1)]:
+        raise PositionError(f"the seat to move is {text[:20]!r}, not a number from 1 to {seats}")
+    return int(text) - 1
+
+
+class WordTable:
+    """The words of the squares in a mask, looked up some bits at a time.
+
+    Listing moves one bit at a time costs more than all else in a small game, so the words of
+    every run of ``CHUNK`` bits are remembered once they were asked for.
+    """
+
+    CHUNK = 11
+    LOW = (1 << CHUNK) - 1
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """Takes a word for each bit, '' where a bit never stands."""
+        self._words = words
+        count = -(-len(words) // self.CHUNK)
+        self._chunks: list[dict[int, tuple[str, ...]]] = [{0: ()} for _ in range(count)]
+
+    def extend(self, found: list[str], mask: int) -> None:
+        """Appends the words of the bits of ``mask`` to ``found``."""
+        for number, chunk in enumerate(self._chunks):
+            if not mask:
+                return
+            bits = mask & self.LOW
+            try:
+                found += chunk[bits]
+            except KeyError:
+                base = number * self.CHUNK
+                found += chunk.setdefault(
+                    bits, tuple(self._words[base + bit] for bit in bits_of(bits))
+                )
+            mask >>= self.CHUNK

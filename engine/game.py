@@ -1,0 +1,382 @@
+"""What a game must offer: Game, Variant and State, and the errors they raise.
+
+A State is a value: ``state.play(move)`` returns the next one and changes nothing.
+A move is its notation, one word of text. A Variant is a game with every option fixed;
+it makes the first State and reads one from text. The registry of games is
+``engine.games.GAMES``.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from random import Random
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.scene import Scene
+
+Seat = int
+"""A seat in playing order, counted from 0; people and bots see it counted from 1."""
+
+Move = str
+"""A move in its game's notation: one word of printable ASCII."""
+
+
+class Termination(StrEnum):
+    """Why a game is over, or why a seat left it."""
+
+    NORMAL = "normal"
+    REPETITION = "repetition"
+    PLY_LIMIT = "plylimit"
+    ILLEGAL = "illegal"
+    TIMEOUT = "timeout"
+    CRASH = "crash"
+    MEMORY = "memory"
+    PROTOCOL = "protocol"
+    START = "start"
+    RESIGN = "resign"
+    VOID = "void"
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether a seat ended it by its own fault (resigning included)."""
+        return self in _FAULTS
+
+
+_FAULTS = frozenset(
+    {
+        Termination.ILLEGAL,
+        Termination.TIMEOUT,
+        Termination.CRASH,
+        Termination.MEMORY,
+        Termination.PROTOCOL,
+        Termination.START,
+        Termination.RESIGN,
+    }
+)
+
+
+class GameError(ValueError):
+    """Something about a game was asked for that its rules do not have; one sentence for people."""
+
+
+class OptionError(GameError):
+    """An unknown game, option or value."""
+
+
+class PositionError(GameError):
+    """A text that is no position of its variant."""
+
+
+class IllegalMoveError(GameError):
+    """A move that the rules do not allow in the position at hand."""
+
+    def __init__(self, move: str, reason: str = "it is not among the legal moves") -> None:
+        shown = move if len(move) <= 60 else move[:57] + "..."
+        super().__init__(f"{shown!r} is not legal here: {reason}")
+        self.move = move
+
+
+class State(ABC):
+    """A position, with the seat to move: a frozen, hashable value.
+
+    Equal positions are equal whatever led to them; what a repetition rule needs to
+    remember stands outside equality and hash.
+    """
+
+    __slots__ = ()
+
+    variant: Variant
+
+    @property
+    @abstractmethod
+    def to_move(self) -> Seat | None:
+        """The seat whose turn it is; None when the game is over."""
+
+    @abstractmethod
+    def legal_moves(self) -> Sequence[Move]:
+        """Every legal move in canonical notation, sorted as text, each once; empty at the end."""
+
+    @abstractmethod
+    def canonical(self, move: str) -> Move:
+        """The one spelling of ``move`` that the engine prints, found without listing all moves.
+
+        Raises:
+            IllegalMoveError: the move is not legal, is malformed, or the game is over.
+        """
+
+    @abstractmethod
+    def play(self, move: Move) -> State:
+        """The position after ``move``, in any spelling that the game's page accepts.
+
+        Raises:
+            IllegalMoveError: as for `canonical`.
+        """
+
+    @abstractmethod
+    def ending(self) -> Termination | None:
+        """Why the game is over (normal, repetition or plylimit); None while it goes on."""
+
+    @abstractmethod
+    def scores(self) -> tuple[float, ...]:
+        """A score for each seat, higher is better; to be asked for only when the game is over."""
+
+    @abstractmethod
+    def text(self) -> str:
+        """The position text of the game's page, on one line; `Variant.read` takes it back."""
+
+    @abstractmethod
+    def scene(self) -> Scene:
+        """The position as a drawing."""
+
+    def is_legal(self, move: str) -> bool:
+        """Whether ``move`` may be played, in any spelling that the game's page accepts."""
+        try:
+            self.canonical(move)
+        except IllegalMoveError:
+            return False
+        return True
+
+    def ranks(self) -> tuple[int, ...]:
+        """A rank for each seat when the game is over: 1 is best, ties share a rank."""
+        return ranks_of(self.scores())
+
+    def retire(self, seat: Seat) -> State:
+        """The position after ``seat`` left the game by its own fault.
+
+        Between two sides that ends the game, and the seat's side loses. Games in which
+        the others play on say so themselves.
+        """
+        if self.to_move is None:
+            return self
+        return Forfeited(self, seat)
+
+    def forfeit_scores(self, seat: Seat) -> tuple[float, ...]:
+        """The scores when ``seat`` ends a game of two sides by its fault: 0 for its side, else 1.
+
+        Games whose scores are points on the board give those instead; the ranks say who lost.
+        """
+        sides = self.variant.side_of
+        return tuple(0.0 if side == sides[seat] else 1.0 for side in sides)
+
+    # The fast path, for search and random playouts: moves as ints that mean something only in
+    # the position that gave them. A game overrides what it can do without text.
+
+    def codes(self) -> Sequence[int]:
+        """The legal moves as ints, in no particular order."""
+        return range(len(self.legal_moves()))
+
+    def word(self, code: int) -> Move:
+        """The notation of a move of `codes`."""
+        return self.legal_moves()[code]
+
+    def play_code(self, code: int) -> State:
+        """The position after a move of `codes`, which is not checked."""
+        return self.play(self.word(code))
+
+    def playout(self, random: Random) -> tuple[float, ...]:
+        """The scores after uniformly random moves to the end of the game."""
+        state: State = self
+        while codes := state.codes():
+            state = state.play_code(codes[int(random.random() * len(codes))])
+        return state.scores()
+
+
+def ranks_of(scores: Sequence[float]) -> tuple[int, ...]:
+    """Competition ranks of scores: 1 is best, ties share the better rank."""
+    return tuple(1 + sum(other > score for other in scores) for score in scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Forfeited(State):
+    """A game of two sides that ended when ``seat`` left it; the position stays as it was."""
+
+    before: State
+    seat: Seat
+
+    @property
+    def variant(self) -> Variant:  # type: ignore[override]
+        return self.before.variant
+
+    @property
+    def to_move(self) -> Seat | None:
+        return None
+
+    def legal_moves(self) -> Sequence[Move]:
+        return []
+
+    def canonical(self, move: str) -> Move:
+        raise IllegalMoveError(move, "the game is over")
+
+    def play(self, move: Move) -> State:
+        raise IllegalMoveError(move, "the game is over")
+
+    def ending(self) -> Termination | None:
+        return Termination.NORMAL
+
+    def scores(self) -> tuple[float, ...]:
+        return self.before.forfeit_scores(self.seat)
+
+    def ranks(self) -> tuple[int, ...]:
+        sides = self.variant.side_of
+        losers = [side == sides[self.seat] for side in sides]
+        behind = 1 + losers.count(False)
+        return tuple(behind if lost else 1 for lost in losers)
+
+    def text(self) -> str:
+        return self.before.text()
+
+    def scene(self) -> Scene:
+        return self.before.scene()
+
+
+class Variant(ABC):
+    """A game with all its options fixed. Equal when game and options are."""
+
+    game: str
+    seats: int
+    max_plies: int
+    """No game of this variant has more plies."""
+    seat_names: tuple[str, ...]
+    """What people call the seats, in playing order."""
+    opening_plies: int = 4
+    """How many random plies open a game where openings are asked for."""
+    solved_score: float | None = None
+    """For a puzzle, the score that says it is solved."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self.options = options
+
+    @abstractmethod
+    def initial(self, seed: int = 0) -> State:
+        """The first position; ``seed`` draws what the rules leave to the lot."""
+
+    @abstractmethod
+    def read(self, text: str) -> State:
+        """The position that a position text stands for.
+
+        Raises:
+            PositionError: with the reason.
+        """
+
+    def drawn(self, seed: int) -> Variant:
+        """This variant with its lots drawn by ``seed``: no option is left at random."""
+        return self
+
+    @property
+    def side_of(self) -> tuple[int, ...]:
+        """The side of each seat; seats of one side win and lose together."""
+        return tuple(range(self.seats))
+
+    @property
+    def entrant_of(self) -> tuple[int, ...]:
+        """Which entrant of a match plays each seat; one entrant may hold several."""
+        return tuple(range(self.seats))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Variant)
+            and self.game == other.game
+            and dict(self.options) == dict(other.options)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.game, *sorted(self.options.items())))
+
+    def __str__(self) -> str:
+        return " ".join([self.game, *(f"{key}={value}" for key, value in self.options.items())])
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a game: its default, and which values it may have."""
+
+    default: str
+    allowed: str
+    """The values in words, for a message that refuses another."""
+    accepts: Callable[[str], bool]
+
+
+def choice(default: str, *others: str) -> Option:
+    """An option with a fixed list of values, the default first."""
+    values = (default, *others)
+    return Option(default, ", ".join(values), values.__contains__)
+
+
+def board_size(default: str, low: int, high: int) -> Option:
+    """An option ``WxH``: files by ranks, each from low to high."""
+
+    def accepts(value: str) -> bool:
+        return re.fullmatch(r"[1-9]\d?x[1-9]\d?", value, re.ASCII) is not None and all(
+            low <= side <= high for side in read_size(value)
+        )
+
+    return Option(default, f"WxH, files by ranks, each {low} to {high}", accepts)
+
+
+def read_size(value: str) -> tuple[int, int]:
+    """Files and ranks of an accepted ``WxH``."""
+    width, _, height = value.partition("x")
+    return int(width), int(height)
+
+
+@dataclass(frozen=True)
+class Game:
+    """The rules of one game, and the options they come with."""
+
+    name: str
+    title: str
+    options: Mapping[str, Option]
+    build: Callable[[Mapping[str, str]], Variant]
+    """Makes the variant of checked options, every one of them given."""
+    offers: tuple[Mapping[str, str], ...]
+    """Options of the variants that a fresh arena opens ladders for; the main one first."""
+    check: Callable[[Mapping[str, str]], str | None] = lambda _: None
+    """Says what is wrong with values that are allowed one by one but not together."""
+
+    def variant(self, **options: str) -> Variant:
+        """The variant with these options, the others at their defaults.
+
+        Raises:
+            OptionError: an unknown option or value; it lists those there are.
+        """
+        known = "; ".join(
+            f"{key} ({option.allowed}; default {option.default})"
+            for key, option in self.options.items()
+        )
+        for key in options:
+            if key not in self.options:
+                raise OptionError(f"{self.name} has no option {key!r}; it has: {known or 'none'}")
+        chosen = {}
+        for key, option in self.options.items():
+            value = options.get(key, option.default)
+            if not option.accepts(value):
+                raise OptionError(
+                    f"{self.name} has no {key}={value[:40]}; allowed for {key}: {option.allowed}"
+                )
+            chosen[key] = value
+        if wrong := self.check(chosen):
+            raise OptionError(f"{self.name}: {wrong}")
+        return self.build(chosen)
+
+    @property
+    def offered(self) -> tuple[Variant, ...]:
+        """The variants that a fresh arena opens ladders for, the main one first."""
+        return tuple(self.variant(**options) for options in self.offers)
+
+
+def perft(state: State, depth: int) -> int:
+    """The number of leaf nodes of the tree of legal moves; a finished game has no children."""
+    if depth <= 0:
+        return 1
+    codes = state.codes()
+    if depth == 1:
+        return len(codes)
+    return sum(perft(state.play_code(code), depth - 1) for code in codes)

@@ -1,0 +1,135 @@
+"""A position as a drawing: what lies where, without a page, a colour table or a file format.
+
+A game says what there is to see (`State.scene`); `engine.svg` draws it. Places are square
+names; a square's centre is at ``(x, y)`` in units of one square, x to the right, y upwards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from engine.board import square_bits
+from engine.game import State
+
+
+class Shade(StrEnum):
+    """The ground of a square."""
+
+    LIGHT = "light"
+    DARK = "dark"
+    PLAIN = "plain"
+    SPECIAL = "special"
+
+
+class Body(StrEnum):
+    """The form of a piece."""
+
+    DISC = "disc"
+    TILE = "tile"
+    POLYOMINO = "polyomino"
+
+
+class Paint(StrEnum):
+    """The colour of a piece; a renderer gives each a hue and, where it needs one, a pattern."""
+
+    WHITE = "white"
+    BLACK = "black"
+    BLUE = "blue"
+    YELLOW = "yellow"
+    RED = "red"
+    GREEN = "green"
+    NEUTRAL = "neutral"
+
+
+class Sign(StrEnum):
+    """A drawn sign on a piece; any other text of a piece's ``sign`` is written as letters."""
+
+    DOT = "dot"
+    CROSS = "cross"
+    PLUS = "plus"
+    RING = "ring"
+    SMALL_RING = "small ring"
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """A place that can hold a piece."""
+
+    name: str
+    x: float
+    y: float
+    shade: Shade = Shade.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What lies on one square, or on several for a polyomino."""
+
+    squares: tuple[str, ...]
+    body: Body
+    paint: Paint
+    words: str
+    """What it is called, e.g. "white stone"."""
+    sign: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A straight connection between two squares, drawn beneath the pieces."""
+
+    start: str
+    end: str
+    broken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A drawing of one position."""
+
+    title: str
+    """The position in a few words, for those who hear it."""
+    squares: tuple[Square, ...]
+    pieces: tuple[Piece, ...]
+    lines: tuple[Line, ...] = ()
+    captions: tuple[str, ...] = ()
+    """Lines of text beneath the board, for what lies beside it (pieces in hand)."""
+    last: tuple[str, ...] = ()
+    """The squares of the last move."""
+    targets: tuple[str, ...] = ()
+    """Where the chosen piece may go."""
+
+
+def grid(width: int, height: int, *, chequered: bool = True) -> tuple[Square, ...]:
+    """The squares of a rectangular board, a1 dark where it is chequered."""
+    shades = (Shade.DARK, Shade.LIGHT) if chequered else (Shade.PLAIN, Shade.PLAIN)
+    return tuple(
+        Square(name, bit % width, bit // width, shades[(bit % width + bit // width) % 2])
+        for name, bit in square_bits(width, height).items()
+    )
+
+
+def squares_in(move: str) -> tuple[str, ...]:
+    """The squares that a move's notation names, in its order."""
+    return tuple(re.findall(r"[a-z][0-9]+", move))
+
+
+def illustrate(state: State, *, last: str | None = None, chosen: str | None = None) -> Scene:
+    """The scene of ``state`` with the last move, and the legal targets of the chosen square."""
+    scene = state.scene()
+    known = {square.name for square in scene.squares}
+
+    def on_board(names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for name in names if name in known))
+
+    if last is not None:
+        scene = replace(scene, last=on_board(squares_in(last)))
+    if chosen is not None:
+        ways = [squares_in(move) for move in state.legal_moves()]
+        scene = replace(
+            scene,
+            targets=on_board(name for way in ways if way[:1] == (chosen,) for name in way[1:]),
+        )
+    return scene

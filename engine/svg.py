@@ -1,0 +1,281 @@
+"""Draws a Scene as SVG.
+
+Every element carries its colours as attributes, so that a picture stands alone, and a class,
+so that a page's stylesheet may recolour it; there is no style element and no script, which
+strict pages would refuse. Squares carry ``data-square`` for pages that react to clicks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from itertools import product
+from typing import Literal
+
+from engine.scene import Body, Line, Paint, Piece, Scene, Shade, Sign, Square
+
+Theme = Literal["light", "dark"]
+
+UNIT = 40
+"""The side of a square in the picture's own units."""
+MARGIN = 0.75
+CAPTION = 0.75
+
+# Blue, yellow, red and green are those of Okabe and Ito (2008), which colour-blind people tell
+# apart; each of the four also has a small figure of its own on every square.
+FILL: Mapping[Paint, str] = {
+    Paint.WHITE: "#fbfaf5",
+    Paint.BLACK: "#26282c",
+    Paint.BLUE: "#0072b2",
+    Paint.YELLOW: "#f0e442",
+    Paint.RED: "#d55e00",
+    Paint.GREEN: "#009e73",
+    Paint.NEUTRAL: "#b9a3d6",
+}
+INK: Mapping[Paint, str] = {
+    Paint.WHITE: "#26282c",
+    Paint.BLACK: "#fbfaf5",
+    Paint.BLUE: "#ffffff",
+    Paint.YELLOW: "#3b3700",
+    Paint.RED: "#ffffff",
+    Paint.GREEN: "#ffffff",
+    Paint.NEUTRAL: "#2c2140",
+}
+FIGURE: Mapping[Paint, str] = {
+    Paint.BLUE: "M-.12 0a.12 .12 0 1 0 .24 0a.12 .12 0 1 0-.24 0",
+    Paint.YELLOW: "M-.2 .2L.2-.2",
+    Paint.RED: "M-.16-.16L.16 .16M-.16 .16L.16-.16",
+    Paint.GREEN: "M-.22-.1H.22M-.22 .1H.22",
+}
+GROUND: Mapping[Theme, Mapping[Shade | str, str]] = {
+    "light": {
+        Shade.LIGHT: "#f1e7d3",
+        Shade.DARK: "#d5bf98",
+        Shade.PLAIN: "#ece7dc",
+        Shade.SPECIAL: "#c9d3dc",
+        "page": "#ffffff",
+        "text": "#3a3d42",
+        "edge": "#8d8672",
+        "last": "#c2185b",
+        "target": "#5b2da8",
+    },
+    "dark": {
+        Shade.LIGHT: "#6b6455",
+        Shade.DARK: "#514b3e",
+        Shade.PLAIN: "#55524a",
+        Shade.SPECIAL: "#4a5864",
+        "page": "#16181c",
+        "text": "#d8dade",
+        "edge": "#8f8874",
+        "last": "#ff7fb0",
+        "target": "#cdb4ff",
+    },
+}
+SIGNS: Mapping[str, str] = {
+    Sign.CROSS: "M-.22-.22L.22 .22M-.22 .22L.22-.22",
+    Sign.PLUS: "M-.26 0H.26M0-.26V.26",
+    Sign.RING: "M-.24 0a.24 .24 0 1 0 .48 0a.24 .24 0 1 0-.48 0",
+    Sign.SMALL_RING: "M-.1 0a.1 .1 0 1 0 .2 0a.1 .1 0 1 0-.2 0",
+}
+
+
+def render(
+    scene: Scene, *, theme: Theme = "light", size: int | None = None, coordinates: bool = True
+) -> str:
+    """The scene as an SVG document.
+
+    Args:
+        theme: the ground it will stand on.
+        size: width in pixels; without one the picture fills what holds it.
+        coordinates: whether files and ranks are named along the edges.
+    """
+    colours = GROUND[theme]
+    xs = [square.x for square in scene.squares]
+    ys = [square.y for square in scene.squares]
+    margin = MARGIN if coordinates else 0.1
+    left, bottom = min(xs) - 0.5 - margin, min(ys) - 0.5 - margin
+    width = max(xs) - min(xs) + 1 + 2 * margin
+    board_height = max(ys) - min(ys) + 1 + 2 * margin
+    height = board_height + CAPTION * len(scene.captions)
+    top = bottom + board_height
+    places = {square.name: (square.x - left, top - square.y) for square in scene.squares}
+
+    parts = [
+        _opening(width, height, size),
+        f"<title>{escape(scene.title)}</title>",
+        f"<desc>{escape(_spoken(scene.pieces))}</desc>",
+        f'<rect class="page" width="{_n(width)}" height="{_n(height)}" fill="{colours["page"]}"/>',
+    ]
+    parts += (_square(square, places, colours) for square in scene.squares)
+    parts += (_line(line, places, colours) for line in scene.lines)
+    if coordinates:
+        parts += _coordinates(scene.squares, left, top, width, board_height, colours)
+    parts += (_piece(piece, places) for piece in scene.pieces)
+    parts += (_last(name, places, colours) for name in scene.last)
+    parts += (_target(name, places, colours) for name in scene.targets)
+    for row, caption in enumerate(scene.captions):
+        # A long caption is squeezed into the width rather than cut off.
+        squeeze = len(caption) * 0.3 > width - 0.4
+        fit = f' textLength="{_n(width - 0.4)}" lengthAdjust="spacingAndGlyphs"' if squeeze else ""
+        parts.append(
+            _text(
+                caption,
+                width / 2,
+                board_height + CAPTION * (row + 0.45),
+                0.52,
+                colours["text"],
+                "caption",
+                fit,
+            )
+        )
+    parts.append("</svg>")
+    return "\n".join(parts) + "\n"
+
+
+def _n(value: float) -> str:
+    """A length in the picture's units, as short as it can be written."""
+    return f"{value * UNIT:.2f}".rstrip("0").rstrip(".")
+
+
+def _path(unit_path: str, x: float, y: float) -> str:
+    """Attributes that draw a path given in squares around (x, y)."""
+    return f'd="{unit_path}" transform="translate({_n(x)} {_n(y)}) scale({UNIT})"'
+
+
+def _opening(width: float, height: float, size: int | None) -> str:
+    pixels = f' width="{size}" height="{round(size * height / width)}"' if size else ""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img"{pixels} '
+        f'viewBox="0 0 {_n(width)} {_n(height)}" font-family="system-ui, sans-serif">'
+    )
+
+
+def _spoken(pieces: Iterable[Piece]) -> str:
+    """Every kind of piece with its squares, e.g. "white stone: a2, b1"."""
+    kinds: dict[str, list[str]] = {}
+    for piece in pieces:
+        kinds.setdefault(piece.words, []).append(" ".join(piece.squares))
+    return "; ".join(f"{words}: {', '.join(squares)}" for words, squares in kinds.items())
+
+
+def _square(
+    square: Square, places: Mapping[str, tuple[float, float]], colours: Mapping[Shade | str, str]
+) -> str:
+    x, y = places[square.name]
+    return (
+        f'<rect class="square {square.shade}" data-square="{square.name}" '
+        f'x="{_n(x - 0.5)}" y="{_n(y - 0.5)}" width="{UNIT}" height="{UNIT}" '
+        f'fill="{colours[square.shade]}" stroke="{colours["edge"]}" stroke-width="1"/>'
+    )
+
+
+def _line(
+    line: Line, places: Mapping[str, tuple[float, float]], colours: Mapping[Shade | str, str]
+) -> str:
+    (x1, y1), (x2, y2) = places[line.start], places[line.end]
+    dashes = ' stroke-dasharray="6 5"' if line.broken else ""
+    return (
+        f'<line class="line" x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}" '
+        f'stroke="{colours["edge"]}" stroke-width="5"{dashes}/>'
+    )
+
+
+def _coordinates(
+    squares: Iterable[Square],
+    left: float,
+    top: float,
+    width: float,
+    height: float,
+    colours: Mapping[Shade | str, str],
+) -> list[str]:
+    files = {square.x: square.name[0] for square in squares}
+    ranks = {square.y: square.name[1:] for square in squares}
+    parts = []
+    for x, name in files.items():
+        for y in (MARGIN / 2, height - MARGIN / 2):
+            parts.append(_text(name, x - left, y, 0.42, colours["text"], "coordinate"))
+    for y, name in ranks.items():
+        for x in (MARGIN / 2, width - MARGIN / 2):
+            parts.append(_text(name, x, top - y, 0.42, colours["text"], "coordinate"))
+    return parts
+
+
+def _text(
+    text: str, x: float, y: float, height: float, fill: str, name: str, extra: str = ""
+) -> str:
+    # dy instead of dominant-baseline, which not every renderer knows.
+    return (
+        f'<text class="{name}" x="{_n(x)}" y="{_n(y)}" dy=".35em" text-anchor="middle" '
+        f'font-size="{_n(height)}" fill="{fill}"{extra}>{escape(text)}</text>'
+    )
+
+
+def _piece(piece: Piece, places: Mapping[str, tuple[float, float]]) -> str:
+    fill, ink = FILL[piece.paint], INK[piece.paint]
+    if piece.body is Body.POLYOMINO:
+        return _polyomino(piece, places)
+    x, y = places[piece.squares[0]]
+    if piece.body is Body.DISC:
+        body = f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(0.4)}"'
+    else:
+        body = (
+            f'<rect x="{_n(x - 0.38)}" y="{_n(y - 0.38)}" width="{_n(0.76)}" '
+            f'height="{_n(0.76)}" rx="{_n(0.06)}"'
+        )
+    parts = [
+        f'<g class="piece {piece.paint}" data-square="{piece.squares[0]}">'
+        f'{body} fill="{fill}" stroke="{INK[Paint.WHITE]}" stroke-width="1.5"/>'
+    ]
+    if piece.sign == Sign.DOT:
+        parts.append(f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(0.15)}" fill="{ink}"/>')
+    elif piece.sign in SIGNS:
+        parts.append(
+            f'<path {_path(SIGNS[piece.sign], x, y)} fill="none" stroke="{ink}" '
+            'stroke-width=".1" stroke-linecap="round"/>'
+        )
+    elif piece.sign:
+        parts.append(_text(piece.sign, x, y, 0.5, ink, "sign"))
+    return "".join([*parts, "</g>"])
+
+
+def _polyomino(piece: Piece, places: Mapping[str, tuple[float, float]]) -> str:
+    """One filled shape with an outline around it, and its colour's figure on every square."""
+    fill, ink = FILL[piece.paint], INK[piece.paint]
+    covered = {places[name] for name in piece.squares}
+    ground = "".join(f"M{_n(x - 0.5)} {_n(y - 0.5)}h{UNIT}v{UNIT}h-{UNIT}z" for x, y in covered)
+    outline = ""
+    for (x, y), (dx, dy) in product(sorted(covered), ((0, 1), (0, -1), (1, 0), (-1, 0))):
+        if (x + dx, y + dy) not in covered:
+            # The edge towards that neighbour, from corner to corner.
+            outline += (
+                f"M{_n(x + (dx - dy) / 2)} {_n(y + (dy + dx) / 2)}"
+                f"L{_n(x + (dx + dy) / 2)} {_n(y + (dy - dx) / 2)}"
+            )
+    figures = "".join(f"<path {_path(FIGURE[piece.paint], x, y)}/>" for x, y in sorted(covered))
+    return (
+        f'<g class="piece {piece.paint}" data-square="{" ".join(piece.squares)}">'
+        f'<path d="{ground}" fill="{fill}"/>'
+        f'<g fill="none" stroke="{ink}" stroke-width=".07" opacity=".75">{figures}</g>'
+        f'<path d="{outline}" fill="none" stroke="#1b1c1f" stroke-width="3.5" '
+        'stroke-linecap="square"/></g>'
+    )
+
+
+def _last(
+    name: str, places: Mapping[str, tuple[float, float]], colours: Mapping[Shade | str, str]
+) -> str:
+    x, y = places[name]
+    return (
+        f'<rect class="last" x="{_n(x - 0.46)}" y="{_n(y - 0.46)}" width="{_n(0.92)}" '
+        f'height="{_n(0.92)}" fill="none" stroke="{colours["last"]}" stroke-width="3"/>'
+    )
+
+
+def _target(
+    name: str, places: Mapping[str, tuple[float, float]], colours: Mapping[Shade | str, str]
+) -> str:
+    x, y = places[name]
+    return (
+        f'<circle class="target" cx="{_n(x)}" cy="{_n(y)}" r="{_n(0.2)}" '
+        f'fill="{colours["target"]}" fill-opacity=".75" stroke="#ffffff" stroke-width="1"/>'
+    )
