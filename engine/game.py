@@ -186,9 +186,9 @@ class State(ABC):
         return state.scores()
 
 
-def ranks_of(scores: Sequence[float]) -> tuple[int, ...]:
+def ranks_of(scores: Sequence[float] | Sequence[tuple[float, int]]) -> tuple[int, ...]:
     """Competition ranks of scores: 1 is best, ties share the better rank."""
-    return tuple(1 + sum(other > score for other in scores) for score in scores)
+    return tuple(1 + sum(other > score for other in scores) for score in scores)  # type: ignore[operator]
 
 
 @dataclass(frozen=True, slots=True)

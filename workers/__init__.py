@@ -1,0 +1,1 @@
+"""Runs strangers' code: boxes, bundles and the workers' tasks. Knows no database."""

@@ -1,0 +1,124 @@
+"""Time controls and clocks: arithmetic on microseconds, no sleeping.
+
+What a move costs is the bot's own CPU time (or wall time, if the control says so). Wall time
+is the backstop against bots that sleep: for a move twice the CPU allowance and a second more,
+and under a clock for the whole game twice the CPU budget and ten seconds more.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.game import GameError
+
+Charge = Literal["cpu", "wall"]
+
+START_SECONDS = 10.0
+"""From a bot's start to its ``ready``."""
+NEWGAME_SECONDS = 5.0
+"""From ``newgame`` to ``ok``."""
+QUIT_SECONDS = 1.0
+"""From ``quit`` to the end of the process."""
+
+MOVE_SLACK_US = 1_000_000
+GAME_SLACK_US = 10_000_000
+LONGEST_MS = 24 * 60 * 60 * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class TimeControl:
+    """A clock with increment (``time_ms``, ``inc_ms``) or a fixed time a move (``move_ms``)."""
+
+    time_ms: int | None = None
+    inc_ms: int = 0
+    move_ms: int | None = None
+    charge: Charge = "cpu"
+
+    def __post_init__(self) -> None:
+        if (self.time_ms is None) == (self.move_ms is None):
+            raise GameError("a time control is either a clock or a time a move, not both")
+        for value, least in ((self.time_ms, 1), (self.move_ms, 1), (self.inc_ms, 0)):
+            if value is not None and not least <= value <= LONGEST_MS:
+                raise GameError(
+                    f"a time of {value} ms is out of range: {least} ms to a day are allowed"
+                )
+        if self.move_ms is not None and self.inc_ms:
+            raise GameError("a fixed time a move takes no increment")
+
+    @property
+    def words(self) -> str:
+        """The control as it stands in ``newgame``: ``time=60000 inc=500`` or ``move=1000``."""
+        wall = " clock=wall" if self.charge == "wall" else ""
+        if self.move_ms is not None:
+            return f"move={self.move_ms}{wall}"
+        return f"time={self.time_ms} inc={self.inc_ms}{wall}"
+
+
+def parse_time(text: str) -> TimeControl:
+    """A clock written in seconds, with or without an increment: ``60`` or ``10+0.1``.
+
+    Raises:
+        GameError: the text is no such clock.
+    """
+    match = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)(?:\+(\d{1,6}(?:\.\d{1,3})?))?", text, re.ASCII)
+    if not match:
+        raise GameError(
+            f"{text[:40]!r} is no time control: write seconds, or seconds+increment, as in 10+0.1"
+        )
+    return TimeControl(
+        time_ms=round(float(match[1]) * 1000), inc_ms=round(float(match[2] or 0) * 1000)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """One seat's clock: what is left, and how much wall time it used."""
+
+    control: TimeControl
+    left_us: int
+    moves: int = 0
+    wall_us: int = 0
+
+    @classmethod
+    def start(cls, control: TimeControl) -> Clock:
+        """A clock as the game begins."""
+        return cls(control, (control.time_ms or control.move_ms or 0) * 1000)
+
+    @property
+    def left_ms(self) -> int:
+        """Whole milliseconds left, as told to bots."""
+        return self.left_us // 1000
+
+    @property
+    def wall_allowance_us(self) -> int:
+        """How long the next move may take by the wall clock."""
+        if self.control.charge == "wall":
+            return self.left_us
+        move = 2 * self.left_us + MOVE_SLACK_US
+        if self.control.time_ms is None:
+            return move
+        budget = (self.control.time_ms + self.control.inc_ms * self.moves) * 1000
+        return min(move, 2 * budget + GAME_SLACK_US - self.wall_us)
+
+    def overrun(self, cpu_us: int, wall_us: int) -> str | None:
+        """Says in words which allowance a move passed that took so long; None if none."""
+        charged = wall_us if self.control.charge == "wall" else cpu_us
+        if charged > self.left_us:
+            kind = "wall" if self.control.charge == "wall" else "CPU"
+            return f"used {charged / 1000:.0f} ms of {kind} time; it had {self.left_us / 1000:.0f}"
+        if wall_us > self.wall_allowance_us:
+            return (
+                f"took {wall_us / 1000:.0f} ms of wall time; it had "
+                f"{self.wall_allowance_us / 1000:.0f} (CPU time used: {cpu_us / 1000:.0f} ms)"
+            )
+        return None
+
+    def after(self, cpu_us: int, wall_us: int) -> Clock:
+        """The clock after a move that took so long, its increment added."""
+        left = self.left_us
+        if self.control.time_ms is not None:
+            charged = wall_us if self.control.charge == "wall" else cpu_us
+            left += self.control.inc_ms * 1000 - charged
+        return Clock(self.control, left, self.moves + 1, self.wall_us + wall_us)

@@ -1,0 +1,187 @@
+"""A match: one opening played once from every rotation of the seats.
+
+It is the unit of work and of statistics. In a race (games of one seat) every entrant plays the
+same start alone, and the match ranks them. An entrant's process is kept from game to game
+unless it failed. A game that is void by our own fault is played again twice at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.clock import TimeControl
+from engine.game import Move, Variant, ranks_of
+from engine.games import GAMES
+from engine.player import Player, VoidGameError
+from engine.record import GameRecord
+from engine.referee import Watch, play_game
+from engine.seeds import derive
+
+VOID_RETRIES = 2
+
+StartPlayer = Callable[[int], Player]
+"""Makes a player of the entrant with this number."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSpec:
+    """What is to be played, with every lot drawn."""
+
+    variant: Variant
+    entrants: tuple[str, ...]
+    """A name for each entrant, for the records."""
+    time: TimeControl
+    opening: tuple[Move, ...] = ()
+    seed: int = 0
+
+    @property
+    def games(self) -> int:
+        """How many games it has: one for every rotation, or in a race one for each entrant."""
+        return len(self.entrants)
+
+    def seating(self, game: int) -> tuple[int, ...]:
+        """The entrant in each seat of a game; seat by seat they move on by one every game."""
+        if self.variant.seats == 1:
+            return (game,)
+        count = len(self.entrants)
+        return tuple((place + game) % count for place in self.variant.entrant_of)
+
+    def to_json(self) -> dict[str, Any]:
+        """The match as JSON's types."""
+        return {
+            "game": self.variant.game,
+            "options": dict(self.variant.options),
+            "entrants": list(self.entrants),
+            "time": {
+                "time_ms": self.time.time_ms,
+                "inc_ms": self.time.inc_ms,
+                "move_ms": self.time.move_ms,
+                "charge": self.time.charge,
+            },
+            "opening": list(self.opening),
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> MatchSpec:
+        """The match that `to_json` wrote."""
+        return cls(
+            GAMES[data["game"]].variant(**data["options"]),
+            tuple(data["entrants"]),
+            TimeControl(**data["time"]),
+            tuple(data["opening"]),
+            int(data["seed"]),
+        )
+
+
+def entrants_needed(variant: Variant) -> int:
+    """How many entrants sit down to a game; a race takes any number from two."""
+    return max(variant.entrant_of) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class MatchResult:
+    """The games of a match in the order of its rotations, and each seat's log beside them."""
+
+    games: tuple[GameRecord, ...]
+    logs: tuple[tuple[str, ...], ...]
+    """For each game the log of each seat: for the bots' owners alone."""
+
+
+def race_ranks(records: Sequence[GameRecord]) -> tuple[int, ...]:
+    """Ranks of entrants that played the same puzzle, from their records.
+
+    The higher score ranks higher; of two that solved it, the one that thought for less time,
+    rounded to 10 ms; otherwise they tie.
+    """
+    return ranks_of([_race_key(record) for record in records])
+
+
+def _race_key(record: GameRecord) -> tuple[float, int]:
+    score = record.scores[0]
+    if score != record.variant.solved_score:
+        return (score, 0)
+    thought_us = sum(ply.cpu_us or 0 for ply in record.plies)
+    return (score, -round(thought_us / 10_000))
+
+
+def play_match(
+    spec: MatchSpec,
+    start_player: StartPlayer,
+    *,
+    games: int | None = None,
+    watch: Callable[[int], Watch] | None = None,
+) -> MatchResult:
+    """Plays a match.
+
+    Args:
+        start_player: called for an entrant whenever it needs a fresh player: at first, after a
+            fault, and once for each seat that it holds at the same time.
+        games: plays only so many of its games.
+        watch: gives, for the number of a game, what is to be told after each of its plies.
+
+    Raises:
+        VoidGameError: a game was void three times; nothing of the match counts.
+    """
+    pool = _Pool(start_player)
+    records, logs = [], []
+    try:
+        for number in range(spec.games if games is None else games):
+            for attempt in range(VOID_RETRIES + 1):
+                try:
+                    record, log = _play(spec, number, pool, watch(number) if watch else None)
+                    break
+                except VoidGameError:
+                    pool.close(kill=True)
+                    if attempt == VOID_RETRIES:
+                        raise
+            records.append(record)
+            logs.append(log)
+    finally:
+        pool.close()
+    return MatchResult(tuple(records), tuple(logs))
+
+
+def _play(
+    spec: MatchSpec, number: int, pool: _Pool, watch: Watch | None
+) -> tuple[GameRecord, tuple[str, ...]]:
+    seating = spec.seating(number)
+    players = pool.seat(seating)
+    record = play_game(
+        spec.variant,
+        players,
+        time=spec.time,
+        # In a race everyone has the same start and the same dice.
+        seed=derive(spec.seed, "game", 0 if spec.variant.seats == 1 else number),
+        opening=spec.opening,
+        names=[spec.entrants[entrant] for entrant in seating],
+        watch=watch,
+    )
+    return record, tuple(player.take_log() for player in players)
+
+
+class _Pool:
+    """The players of a match: one for each entrant, and more where it holds several seats."""
+
+    def __init__(self, start_player: StartPlayer) -> None:
+        self._start = start_player
+        self._players: dict[tuple[int, int], Player] = {}
+
+    def seat(self, seating: Sequence[int]) -> list[Player]:
+        """A living player for each seat."""
+        players = []
+        held: dict[int, int] = {}
+        for entrant in seating:
+            key = (entrant, held.setdefault(entrant, 0))
+            held[entrant] += 1
+            if key not in self._players or self._players[key].closed:
+                self._players[key] = self._start(entrant)
+            players.append(self._players[key])
+        return players
+
+    def close(self, *, kill: bool = False) -> None:
+        for player in self._players.values():
+            player.close(kill=kill)
+        self._players.clear()

@@ -1,0 +1,107 @@
+"""Balanced random openings from a seed, all different, the same on every machine.
+
+An opening is a few random plies after which the game is open: nobody can end it at once, and
+random play from it gives every side a fair share. What the rules leave to the lot (Oxono's
+totems) is drawn with it. Puzzles have the empty opening alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+from engine.game import Move, State, Variant
+from engine.seeds import derive
+
+PLAYOUTS = 24
+"""Random games by which an opening is judged."""
+LEAST_SHARE = 0.5
+"""The least share of the points that a side takes in them, relative to an equal share."""
+FRUITLESS = 500
+"""After so many tries without a new opening there are no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Where a match begins: a variant with its lots drawn, and the moves played beforehand."""
+
+    variant: Variant
+    moves: tuple[Move, ...]
+
+
+def openings(variant: Variant, seed: int, *, plies: int | None = None) -> Iterator[Opening]:
+    """Every opening of a series in its order, none twice; ends when the board has no more.
+
+    Args:
+        plies: how many moves an opening has; the variant's own number by default. Where the
+            board is too small for so many, openings get shorter.
+    """
+    if variant.seats == 1:
+        yield Opening(variant.drawn(seed), ())
+        return
+    seen: set[tuple[Variant, str]] = set()
+    number = fruitless = 0
+    length = variant.opening_plies if plies is None else plies
+    while True:
+        draw = derive(seed, "opening", number)
+        number += 1
+        opening, state = _random_opening(variant, draw, length)
+        key = (opening.variant, state.text())
+        if key not in seen and (length == 0 or _is_open(state, draw)):
+            seen.add(key)
+            fruitless = 0
+            yield opening
+            continue
+        fruitless += 1
+        if fruitless >= FRUITLESS:
+            # A small board has no more of this length; shorter ones still differ from these.
+            if length == 0:
+                return
+            length -= 1
+            fruitless = 0
+
+
+def opening(variant: Variant, seed: int, index: int = 0, *, plies: int | None = None) -> Opening:
+    """The opening at one place of the series of `openings`.
+
+    Raises:
+        LookupError: the series is shorter; the board is too small for so many.
+    """
+    for number, found in enumerate(openings(variant, seed, plies=plies)):
+        if number == index:
+            return found
+    raise LookupError(f"{variant} has no more than {number + 1} different openings")
+
+
+def _random_opening(variant: Variant, seed: int, length: int) -> tuple[Opening, State]:
+    random = Random(derive(seed, "moves"))
+    # Seeds below choose the lot by their parity in some games, so they take any value.
+    drawn = variant.drawn(random.getrandbits(32))
+    state = drawn.initial()
+    moves: list[Move] = []
+    while len(moves) < length and state.to_move is not None:
+        legal = state.legal_moves()
+        moves.append(legal[int(random.random() * len(legal))])
+        state = state.play(moves[-1])
+    return Opening(drawn, tuple(moves)), state
+
+
+def _is_open(state: State, seed: int) -> bool:
+    """Whether nobody can end the game at once, and random play gives each side its share."""
+    codes = state.codes()
+    if len(codes) < 2:
+        return False
+    if len(codes) <= 200 and any(state.play_code(code).to_move is None for code in codes):
+        return False
+    sides = state.variant.side_of
+    count = len(set(sides))
+    points = dict.fromkeys(sides, 0.0)
+    random = Random(derive(seed, "playouts"))
+    for _ in range(PLAYOUTS):
+        scores = state.playout(random)
+        best = {side: scores[sides.index(side)] for side in points}
+        top = [side for side in best if best[side] == max(best.values())]
+        for side in top:
+            points[side] += 1 / len(top)
+    return min(points.values()) >= LEAST_SHARE * PLAYOUTS / count

@@ -1,0 +1,128 @@
+"""Whatever sits in a seat during a game, and the ways in which it can fail.
+
+A `BotError` is the bot's own fault: the referee turns it into a result. A `VoidGameError` is
+ours (a broken host, a lost process that was not the bot's doing): the game never happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
+from engine.clock import Clock, TimeControl
+from engine.game import Seat, State, Termination, Variant
+
+
+class BotError(Exception):
+    """A bot's own fault, in one sentence for its author."""
+
+    termination: ClassVar[Termination]
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+class StartError(BotError):
+    """No ``ready`` or ``ok`` in time."""
+
+    termination = Termination.START
+
+
+class TimeForfeitError(BotError):
+    """The clock, or the wall clock behind it, ran out."""
+
+    termination = Termination.TIMEOUT
+
+
+class CrashError(BotError):
+    """The process ended or closed its output."""
+
+    termination = Termination.CRASH
+
+
+class MemoryForfeitError(BotError):
+    """The process was killed at its memory limit."""
+
+    termination = Termination.MEMORY
+
+
+class ProtocolError(BotError):
+    """Output that is unreadable, too long, or was not asked for."""
+
+    termination = Termination.PROTOCOL
+
+
+class VoidGameError(Exception):
+    """Our own fault: the game does not count and is played again."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameSetup:
+    """What a player is told when a game begins."""
+
+    variant: Variant
+    seat: Seat
+    time: TimeControl
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a player is told when it is to move."""
+
+    state: State
+    ply: int
+    history: str
+    """Every move so far as ``S:M S:M ...``, the opening included."""
+    clocks: Sequence[Clock]
+    out: Sequence[tuple[Seat, int]]
+    """The seats that left by a fault, each with the ply before which it left."""
+    clock: Clock
+    """The clock of the player itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A player's answer: its move as it wrote it, and what the move cost."""
+
+    move: str
+    text: str = ""
+    cpu_us: int = 0
+    wall_us: int = 0
+    values: Mapping[str, float] = field(default_factory=dict)
+    """The numbers that it gave for this ply, by their keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameEnd:
+    """How a game ended, as its players are told."""
+
+    ranks: Sequence[int]
+    scores: Sequence[float]
+    termination: Termination
+
+
+class Player(Protocol):
+    """A seat's occupant. Any method but `close` may raise a BotError or a VoidGameError."""
+
+    isolation: str
+    """How it is kept from the rest of the machine, for the record."""
+    closed: bool
+    """Whether it has left for good, by a fault or by `close`."""
+
+    def new_game(self, setup: GameSetup) -> None:
+        """Takes its seat in a new game."""
+
+    def choose(self, turn: Turn) -> Choice:
+        """Answers with a move; its legality is the referee's to judge."""
+
+    def end_game(self, end: GameEnd) -> None:
+        """Learns how the game ended."""
+
+    def take_log(self) -> str:
+        """What it logged since the last call, for its owner alone."""
+
+    def close(self, *, kill: bool = False) -> None:
+        """Leaves, at once if ``kill``; safe to call twice."""

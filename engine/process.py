@@ -1,0 +1,483 @@
+"""A bot as a process behind pipes.
+
+Theory of operation. A `Program` is a started process: two pipes, a file for its standard
+error, a clock, and the power to freeze and to kill it. `PlainProgram` is one without a box.
+`PipeChannel` moves lines through it against a deadline, and `BotProcess` is the player that
+speaks the protocol over the channel.
+
+Between two requests the process is frozen (SIGSTOP), so that nobody thinks on the opponent's
+time. What lies in its pipe when the next request is due was therefore written unasked, or is
+a ``#`` line. CPU time is read from outside, from the process's own clock: it needs no trust
+and covers all its threads. Standard error goes to a file in memory, which is moved into a
+bounded head and tail whenever it has grown, so that a chatty bot neither blocks nor fills up
+anything. The first fault ends the process; what it would still say counts for nothing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from engine import protocol
+from engine.clock import NEWGAME_SECONDS, QUIT_SECONDS, START_SECONDS
+from engine.player import (
+    Choice,
+    CrashError,
+    GameEnd,
+    GameSetup,
+    MemoryForfeitError,
+    ProtocolError,
+    StartError,
+    TimeForfeitError,
+    Turn,
+    VoidGameError,
+)
+
+CHECK_MS = 20
+"""How often the CPU clock of a thinking bot is looked at."""
+READ_BYTES = 65536
+STDERR_LIMIT = 64 * 1024
+"""Bytes of standard error kept a game, half from its beginning and half from its end."""
+
+
+class Program(Protocol):
+    """A started bot program. The file descriptors are the caller's ends."""
+
+    stdin: int
+    stdout: int
+    stderr: int
+    """A file, not a pipe; the program appends to it."""
+    isolation: str
+
+    def cpu_us(self) -> int:
+        """CPU time used so far by all its threads, in microseconds."""
+
+    def freeze(self) -> None:
+        """Stops it from running."""
+
+    def thaw(self) -> None:
+        """Lets it run."""
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it ended by itself within that time."""
+
+    def kill(self) -> str:
+        """Ends it and all it started, if it still runs, closes the pipes, and says how it ended.
+
+        Safe to call again. The word ``memory`` begins the answer if a memory limit killed it.
+        """
+
+
+def cpu_clock_us(pid: int) -> int:
+    """CPU time of a process, all threads, in microseconds (Linux; see clock_getcpuclockid)."""
+    return time.clock_gettime_ns(~pid << 3 | 2) // 1000
+
+
+def stderr_file() -> int:
+    """A file in memory for a program's standard error; it appends, so it may be truncated."""
+    file = os.memfd_create("stderr")
+    fcntl.fcntl(file, fcntl.F_SETFL, os.O_APPEND)
+    return file
+
+
+def exit_words(code: int) -> str:
+    """A return code of subprocess in words."""
+    if code >= 0:
+        return f"exit {code}"
+    try:
+        return f"killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"killed by signal {-code}"
+
+
+class PlainProgram:
+    """A bot as an ordinary process of this user, in no box."""
+
+    isolation = "none"
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        """Starts it.
+
+        Raises:
+            CrashError: the command can't be started.
+        """
+        self.stderr = stderr_file()
+        try:
+            # A process group of its own, so that all it starts can be stopped together and
+            # Ctrl-C at a terminal reaches only the referee.
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.stderr,
+                bufsize=0,
+                cwd=cwd,
+                env=env,
+                process_group=0,
+            )
+        except OSError as error:
+            os.close(self.stderr)
+            raise CrashError(f"can't be started: {command[0]}: {error.strerror}") from None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self.stdin = self._process.stdin.fileno()
+        self.stdout = self._process.stdout.fileno()
+        # The process is reaped in kill() and nowhere else: until then its number, and that of
+        # its group, can't become somebody else's.
+        self._pidfd = os.pidfd_open(self._process.pid)
+        self._cpu_us = 0
+        self._ended: str | None = None
+
+    def cpu_us(self) -> int:
+        try:
+            self._cpu_us = max(self._cpu_us, cpu_clock_us(self._process.pid))
+        except OSError:
+            pass  # it has ended: the last reading stands
+        return self._cpu_us
+
+    def freeze(self) -> None:
+        os.killpg(self._process.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        os.killpg(self._process.pid, signal.SIGCONT)
+
+    def wait(self, seconds: float) -> bool:
+        return ended_within(self._pidfd, seconds)
+
+    def kill(self) -> str:
+        if self._ended is None:
+            own_end = self.wait(0)
+            os.killpg(self._process.pid, signal.SIGKILL)
+            code = self._process.wait()
+            self._ended = exit_words(code) if own_end else "still running"
+            for pipe in (self._process.stdin, self._process.stdout):
+                assert pipe is not None
+                pipe.close()
+            os.close(self._pidfd)
+            os.close(self.stderr)
+        return self._ended
+
+
+def ended_within(pidfd: int, seconds: float) -> bool:
+    """Whether the process behind a pidfd ends within that time."""
+    poll = select.poll()
+    poll.register(pidfd, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
+
+
+class HeadAndTail:
+    """The beginning and the end of what was written, in a bounded space."""
+
+    def __init__(self, limit: int) -> None:
+        self._half = limit // 2
+        self._head = b""
+        self._tail = b""
+        self._dropped = 0
+
+    def add(self, data: bytes, *, skipped: int = 0) -> None:
+        """Appends; ``skipped`` bytes before ``data`` were never read."""
+        room = self._half - len(self._head)
+        if not skipped and room > 0:
+            self._head += data[:room]
+            data = data[room:]
+        joined = self._tail + data
+        self._tail = joined[-self._half :]
+        self._dropped += skipped + len(joined) - len(self._tail)
+
+    def take(self) -> str:
+        """All that is kept, as text; then it is empty."""
+        gap = f"\n[... {self._dropped} bytes left out ...]\n" if self._dropped else ""
+        text = self._head.decode("utf-8", "replace") + gap + self._tail.decode("utf-8", "replace")
+        self._head = self._tail = b""
+        self._dropped = 0
+        return text
+
+
+class PipeChannel:
+    """Lines to and from a program, each request against a deadline."""
+
+    def __init__(self, program: Program, errors: HeadAndTail) -> None:
+        self.program = program
+        self._buffer = b""
+        self._hash_bytes = 0
+        self.notes: list[str] = []
+        """The ``#`` lines that came since they were last taken."""
+        self._errors = errors
+        os.set_blocking(program.stdin, False)
+        os.set_blocking(program.stdout, False)
+        self._output = select.poll()
+        self._output.register(program.stdout, select.POLLIN)
+        self._both = select.poll()
+        self._both.register(program.stdout, select.POLLIN)
+        self._both.register(program.stdin, select.POLLOUT)
+
+    def settle(self) -> None:
+        """Takes in what came since the last reply: ``#`` lines; nothing else may lie there.
+
+        Raises:
+            ProtocolError: something was said that nobody asked for.
+            CrashError: the output is closed.
+        """
+        self._hash_bytes = 0
+        if self._output.poll(0):
+            self._read()
+        if self._buffer:
+            line = self._line()
+            if line is not None or (self._buffer and not self._buffer.startswith(b"#")):
+                said = self._buffer.decode("utf-8", "replace") if line is None else line
+                raise ProtocolError(f"said {said[:60]!r} without being asked")
+
+    def send(self, text: str) -> None:
+        """Writes what needs no answer, if the pipe takes it at once; lines are short."""
+        try:
+            os.write(self.program.stdin, text.encode("ascii"))
+        except (BlockingIOError, BrokenPipeError):
+            pass
+
+    def ask(self, request: str, *, cpu_us: int | None, wall_us: int) -> tuple[str, int, int]:
+        """Sends a request and waits for its one reply line.
+
+        Args:
+            cpu_us: CPU time after which to give up early; None for no such limit.
+            wall_us: wall time after which to give up.
+
+        Returns:
+            The line, and the CPU and wall time in microseconds that passed until it came.
+
+        Raises:
+            TimeForfeitError: no reply in time; the caller knows the allowance.
+            CrashError: the output was closed.
+            ProtocolError: the line is too long or no UTF-8, or too many ``#`` lines came.
+        """
+        program = self.program
+        data = request.encode("ascii")
+        cpu_start = program.cpu_us()
+        start = time.monotonic_ns()
+        program.thaw()
+        data = self._write(data)
+        while (line := self._line()) is None:
+            wall = (time.monotonic_ns() - start) // 1000
+            left_ms = (wall_us - wall) / 1000
+            if left_ms <= 0:
+                raise TimeForfeitError(f"no reply within {wall / 1000:.0f} ms of wall time")
+            ready = (self._both if data else self._output).poll(min(CHECK_MS, left_ms + 1))
+            for file, _ in ready:
+                if file == program.stdout:
+                    self._read()
+                else:
+                    data = self._write(data)
+            if not ready:
+                self._drain_stderr()
+                if cpu_us is not None and (used := program.cpu_us() - cpu_start) > cpu_us:
+                    raise TimeForfeitError(f"no reply after {used / 1000:.0f} ms of CPU time")
+        wall = (time.monotonic_ns() - start) // 1000
+        used = program.cpu_us() - cpu_start
+        self._drain_stderr()
+        return line, used, wall
+
+    def _write(self, data: bytes) -> bytes:
+        """Writes what the pipe takes, and returns the rest."""
+        try:
+            return data[os.write(self.program.stdin, data) :]
+        except BlockingIOError:
+            return data
+        except BrokenPipeError:
+            # It closed its input; whether that is a crash its output will tell.
+            return b""
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self.program.stdout, READ_BYTES)
+        except BlockingIOError:
+            return
+        if not data:
+            raise CrashError("closed its output")
+        self._buffer += data
+
+    def _line(self) -> str | None:
+        """The next complete line of the buffer that is no ``#`` line, which are set aside."""
+        while True:
+            end = self._buffer.find(b"\n", 0, protocol.LONGEST_REPLY + 2)
+            if end < 0:
+                if len(self._buffer) > protocol.LONGEST_REPLY + 1:
+                    raise ProtocolError(
+                        f"sent a line of more than {protocol.LONGEST_REPLY} bytes: "
+                        f"{self._buffer[:40]!r}..."
+                    )
+                return None
+            raw, self._buffer = self._buffer[:end], self._buffer[end + 1 :]
+            if raw.endswith(b"\r"):
+                raw = raw[:-1]
+            if len(raw) > protocol.LONGEST_REPLY:
+                raise ProtocolError(
+                    f"sent a line of more than {protocol.LONGEST_REPLY} bytes: {raw[:40]!r}..."
+                )
+            line = protocol.decode(raw)
+            if not line.startswith("#"):
+                return line
+            self._hash_bytes += len(raw) + 1
+            if self._hash_bytes > protocol.LOG_LIMIT:
+                raise ProtocolError(f"sent more than {protocol.LOG_LIMIT} bytes of # lines a ply")
+            self.notes.append(line)
+
+    def _drain_stderr(self) -> None:
+        """Moves standard error into its bounded place once it has grown."""
+        size = os.fstat(self.program.stderr).st_size
+        if size > STDERR_LIMIT:
+            self.collect_stderr()
+
+    def collect_stderr(self) -> None:
+        """Moves all of standard error into its bounded place."""
+        file = self.program.stderr
+        size = os.fstat(file).st_size
+        if size <= 2 * STDERR_LIMIT:
+            self._errors.add(os.pread(file, size, 0))
+        else:
+            self._errors.add(os.pread(file, STDERR_LIMIT, 0))
+            rest = os.pread(file, STDERR_LIMIT, size - STDERR_LIMIT)
+            self._errors.add(rest, skipped=size - STDERR_LIMIT - len(rest))
+        os.ftruncate(file, 0)
+
+
+class BotProcess:
+    """A player behind pipes that speaks the bot protocol."""
+
+    def __init__(self, start: Callable[[], Program]) -> None:
+        """Takes the means to start the bot; its first game starts it."""
+        self.name = ""
+        """What it calls itself, once it has said so."""
+        self.closed = False
+        self._start = start
+        self._started: tuple[Program, PipeChannel] | None = None
+        self._wants: frozenset[str] = frozenset()
+        self._errors = HeadAndTail(STDERR_LIMIT)
+        self._log = ""
+
+    @property
+    def isolation(self) -> str:
+        return self._started[0].isolation if self._started else "none"
+
+    def new_game(self, setup: GameSetup) -> None:
+        with self._ending():
+            if self._started is None:
+                program = self._start()
+                self._started = program, PipeChannel(program, self._errors)
+                ready = protocol.parse_ready(self._greet(protocol.HELLO, START_SECONDS, "ready"))
+                self.name, self._wants = ready.name, ready.wants
+            program, channel = self._started
+            channel.settle()
+            protocol.parse_ok(self._greet(protocol.newgame_line(setup), NEWGAME_SECONDS, "ok"))
+            program.freeze()
+
+    def _greet(self, request: str, seconds: float, answer: str) -> str:
+        assert self._started is not None
+        try:
+            line, _, _ = self._started[1].ask(request, cpu_us=None, wall_us=int(seconds * 1e6))
+        except TimeForfeitError:
+            raise StartError(f"sent no {answer!r} within {seconds:g} s") from None
+        return line
+
+    def choose(self, turn: Turn) -> Choice:
+        with self._ending():
+            assert self._started is not None
+            (program, channel), clock = self._started, turn.clock
+            channel.settle()
+            wall_charged = clock.control.charge == "wall"
+            try:
+                line, cpu_us, wall_us = channel.ask(
+                    protocol.turn_lines(turn, self._wants),
+                    cpu_us=None if wall_charged else clock.left_us,
+                    wall_us=clock.wall_allowance_us,
+                )
+            except TimeForfeitError as error:
+                left = clock.left_us / 1000
+                raise TimeForfeitError(f"{error.detail}; its clock had {left:.0f} ms") from None
+            program.freeze()
+            if overrun := clock.overrun(cpu_us, wall_us):
+                raise TimeForfeitError(overrun)
+            reply = protocol.parse_reply(line)
+            values = self._take_notes(turn.ply) if channel.notes else {}
+            return Choice(reply.move, reply.text, cpu_us, wall_us, values)
+
+    def end_game(self, end: GameEnd) -> None:
+        if self._started and not self.closed:
+            program, channel = self._started
+            program.thaw()
+            channel.send(protocol.end_line(end))
+
+    def _take_notes(self, ply: int | None = None) -> dict[str, float]:
+        """Sorts the ``#`` lines into numbers for this ply and text for the log."""
+        values: dict[str, float] = {}
+        if self._started:
+            notes = self._started[1].notes
+            for note in notes:
+                if value := protocol.parse_value(note):
+                    values[value[0]] = value[1]
+                else:
+                    where = "" if ply is None else f"ply {ply}: "
+                    self._log += f"{where}{note[1:].strip()}\n"
+            notes.clear()
+        return values
+
+    def take_log(self) -> str:
+        if self._started and not self.closed:
+            self._started[1].collect_stderr()
+        self._take_notes()
+        log, self._log = self._log, ""
+        if errors := self._errors.take():
+            log += f"--- standard error ---\n{errors}"
+        return log
+
+    def close(self, *, kill: bool = False) -> None:
+        if self._started and not self.closed and not kill:
+            program, channel = self._started
+            program.thaw()
+            channel.send(protocol.QUIT)
+            program.wait(QUIT_SECONDS)
+        self._end()
+
+    def _end(self) -> str:
+        """Ends the process, after what it wrote to standard error was taken in."""
+        if self.closed:
+            return ""
+        self.closed = True
+        if self._started is None:
+            return ""
+        program, channel = self._started
+        program.freeze()
+        channel.collect_stderr()
+        return program.kill()
+
+    @contextmanager
+    def _ending(self) -> Iterator[None]:
+        """Ends the process at its first fault; a crash is told with how the process ended."""
+        if self.closed:
+            raise VoidGameError("a bot's process was asked to play after its end")
+        try:
+            yield
+        except CrashError as error:
+            if self._started:
+                # A dying process gets a moment, so that its exit code can be told.
+                self._started[0].thaw()
+                self._started[0].wait(0.5)
+            how = self._end()
+            if how.startswith("memory"):
+                raise MemoryForfeitError("was killed at its memory limit") from None
+            raise CrashError(f"{error.detail}: {how}" if how else error.detail) from None
+        except BaseException:
+            self._end()
+            raise

@@ -1,0 +1,141 @@
+"""The lines between referee and bot: encode and decode, nothing else.
+
+The protocol is described for bots' authors in docs/protocol.md. Here a seat, counted from 0 in
+code, becomes the number from 1 that bots see, and back.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from engine.player import GameEnd, GameSetup, ProtocolError, Turn
+
+VERSION = 1
+LONGEST_REPLY = 4096
+"""Bytes of a line from a bot, its newline not counted."""
+LOG_LIMIT = 64 * 1024
+"""Bytes of ``#`` lines a ply."""
+
+HELLO = f"hello {VERSION}\n"
+QUIT = "quit\n"
+WANTS = frozenset({"legal", "state"})
+
+_CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0a-\x1f\x7f-\x9f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A bot's answer to ``hello``."""
+
+    name: str
+    wants: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A bot's move and the free text behind it."""
+
+    move: str
+    text: str
+
+
+def number(value: float) -> str:
+    """A score as it is written: ``0.5``, and ``1`` for 1.0."""
+    return f"{value:.10g}"
+
+
+def newgame_line(setup: GameSetup) -> str:
+    """``newgame GAME key=value ... seats=N you=S move=MS seed=N``."""
+    return (
+        f"newgame {setup.variant} seats={setup.variant.seats} you={setup.seat + 1} "
+        f"{setup.time.words} seed={setup.seed}\n"
+    )
+
+
+def turn_lines(turn: Turn, wants: frozenset[str]) -> str:
+    """The request for a move: ``state`` and ``legal`` if wanted, then ``go``."""
+    lines = ""
+    if wants:
+        if "state" in wants:
+            lines = f"state {turn.state.text()}\n"
+        if "legal" in wants:
+            lines += f"legal {' '.join(turn.state.legal_moves())}\n"
+    clocks = ",".join(str(max(0, clock.left_ms)) for clock in turn.clocks)
+    out = ""
+    if turn.out:
+        out = " out=" + ",".join(f"{seat + 1}@{ply}" for seat, ply in turn.out)
+    history = f" {turn.history}" if turn.history else ""
+    return f"{lines}go {turn.ply} clocks={clocks}{out} moves{history}\n"
+
+
+def end_line(end: GameEnd) -> str:
+    """``end ranks=1,2 scores=1,0 cause=normal``."""
+    ranks = ",".join(str(rank) for rank in end.ranks)
+    scores = ",".join(number(score) for score in end.scores)
+    return f"end ranks={ranks} scores={scores} cause={end.termination}\n"
+
+
+def decode(line: bytes) -> str:
+    """A bot's line as text, control characters dropped.
+
+    Raises:
+        ProtocolError: it is no UTF-8.
+    """
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ProtocolError(f"sent a line that is no UTF-8: {line[:40]!r}") from None
+    return _CONTROL.sub("", text)
+
+
+def parse_ready(line: str) -> Ready:
+    """The answer to ``hello``.
+
+    Raises:
+        ProtocolError: it is not ``ready NAME [key=value ...]``.
+    """
+    words = line.split()
+    if len(words) < 2 or words[0] != "ready":
+        raise ProtocolError(f"expected 'ready NAME' after 'hello', got {line[:60]!r}")
+    keys = dict(word.split("=", 1) for word in words[2:] if "=" in word)
+    if not re.fullmatch(r"[0-9]{1,9}", keys.get("protocol", "1")):
+        raise ProtocolError(f"protocol={keys['protocol'][:20]!r} is no version number")
+    wanted = {word for word in keys.get("want", "").split(",") if word}
+    return Ready(words[1][:80], frozenset(wanted) & WANTS)
+
+
+def parse_ok(line: str) -> None:
+    """The answer to ``newgame``.
+
+    Raises:
+        ProtocolError: it is not ``ok``.
+    """
+    if line.split()[:1] != ["ok"]:
+        raise ProtocolError(f"expected 'ok' after 'newgame', got {line[:60]!r}")
+
+
+def parse_reply(line: str) -> Reply:
+    """The answer to ``go``.
+
+    Raises:
+        ProtocolError: it is not ``move M [free text]``.
+    """
+    verb, _, rest = line.strip().partition(" ")
+    move, _, text = rest.strip().partition(" ")
+    if verb != "move" or not move:
+        raise ProtocolError(f"expected 'move MOVE' after 'go', got {line[:60]!r}")
+    return Reply(move, text.strip())
+
+
+def parse_value(line: str) -> tuple[str, float] | None:
+    """Key and number of a line ``# key value``; None if it is any other text for the log."""
+    words = line[1:].split()
+    if len(words) != 2 or not re.fullmatch(r"[A-Za-z_][\w.-]{0,31}", words[0], re.ASCII):
+        return None
+    try:
+        value = float(words[1])
+    except ValueError:
+        return None
+    return (words[0], value) if math.isfinite(value) else None

@@ -1,0 +1,170 @@
+"""Plays one game between players and turns every fault into a record.
+
+Theory of operation. The referee alone knows the rules. It tells each player that a game
+begins, then asks whoever is to move, checks the answer by playing it on the State, and at the
+end tells all who are still there. A `BotError`, an illegal move or a resignation retires the
+seat: the State says whether that ends the game (two sides) or the others play on. Nothing a
+bot does escapes as an exception; what does escape (`VoidGameError`, or a bug of ours) means
+that the game never happened. Players are not closed here unless they failed: a match keeps
+them for its next game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from engine.clock import Clock, TimeControl
+from engine.game import IllegalMoveError, Move, Seat, State, Termination, Variant
+from engine.player import BotError, GameEnd, GameSetup, Player, Turn
+from engine.record import Fault, GameRecord, Ply
+from engine.seeds import derive
+
+RESIGN = "resign"
+
+Watch = Callable[[State, Sequence[Ply]], None]
+"""Is told the position and the plies so far, after each ply."""
+
+ISOLATION_LEVELS = ("none", "reduced", "good", "full")
+
+
+def play_game(
+    variant: Variant,
+    players: Sequence[Player],
+    *,
+    time: TimeControl,
+    seed: int = 0,
+    opening: Sequence[Move] = (),
+    names: Sequence[str] | None = None,
+    watch: Watch | None = None,
+) -> GameRecord:
+    """One game from its opening to its end.
+
+    Args:
+        variant: the game; what it leaves to the lot is drawn by ``seed``.
+        players: one for each seat.
+        time: the time control of every seat.
+        seed: of the game; each seat's own dice are derived from it.
+        opening: moves played before the first player is asked.
+        names: of the players, for the record; by default their numbers.
+        watch: called after each ply.
+
+    Raises:
+        VoidGameError: a fault of ours; there is no result.
+        IllegalMoveError: the opening is not legal.
+    """
+    return _Game(variant.drawn(seed), players, time, seed, opening, names, watch).play()
+
+
+class _Game:
+    """The game under way."""
+
+    def __init__(
+        self,
+        variant: Variant,
+        players: Sequence[Player],
+        time: TimeControl,
+        seed: int,
+        opening: Sequence[Move],
+        names: Sequence[str] | None,
+        watch: Watch | None,
+    ) -> None:
+        if len(players) != variant.seats:
+            raise ValueError(f"{variant} has {variant.seats} seats, not {len(players)}")
+        self.variant = variant
+        self.players = players
+        self.time = time
+        self.seed = seed
+        self.names = names or [f"seat {seat + 1}" for seat in range(variant.seats)]
+        self.watch = watch
+        self.started = datetime.now(UTC)
+        self.state: State = variant.initial(seed)
+        self.plies: list[Ply] = []
+        self.history: list[str] = []
+        self.clocks = [Clock.start(time)] * variant.seats
+        self.faults: list[Fault] = []
+        self.opening = len(opening)
+        for move in opening:
+            if self.state.to_move is None:
+                raise IllegalMoveError(move, "the opening goes on after the end of the game")
+            self._play(Ply(self.state.to_move, self.state.canonical(move)))
+
+    def play(self) -> GameRecord:
+        for number, player in enumerate(self.players):
+            try:
+                player.new_game(
+                    GameSetup(self.variant, number, self.time, derive(self.seed, "seat", number))
+                )
+            except BotError as error:
+                self._leave(number, error.termination, error.detail)
+        while (seat := self.state.to_move) is not None:
+            self._turn(seat)
+        return self._finish()
+
+    def _turn(self, seat: Seat) -> None:
+        turn = Turn(
+            self.state,
+            len(self.plies),
+            " ".join(self.history),
+            self.clocks,
+            [(fault.seat, fault.ply) for fault in self.faults],
+            self.clocks[seat],
+        )
+        try:
+            choice = self.players[seat].choose(turn)
+        except BotError as error:
+            self._leave(seat, error.termination, error.detail)
+            return
+        if choice.move == RESIGN:
+            self._leave(seat, Termination.RESIGN, "resigned")
+            return
+        try:
+            move = self.state.canonical(choice.move)
+        except IllegalMoveError as error:
+            self._leave(seat, Termination.ILLEGAL, str(error))
+            return
+        self._play(Ply(seat, move, choice.cpu_us, choice.wall_us, choice.text, choice.values))
+        self.clocks[seat] = self.clocks[seat].after(choice.cpu_us, choice.wall_us)
+        if self.watch:
+            self.watch(self.state, self.plies)
+
+    def _play(self, ply: Ply) -> None:
+        self.state = self.state.play(ply.move)
+        self.plies.append(ply)
+        self.history.append(f"{ply.seat + 1}:{ply.move}")
+
+    def _leave(self, seat: Seat, termination: Termination, detail: str) -> None:
+        """A seat leaves by its own fault; the rules say what becomes of the game."""
+        if self.state.to_move is None:
+            return
+        self.state = self.state.retire(seat)
+        self.faults.append(Fault(seat, len(self.plies), termination, detail))
+        # Whoever resigned may leave in order; any other fault ends the process at once.
+        self.players[seat].close(kill=termination is not Termination.RESIGN)
+
+    def _finish(self) -> GameRecord:
+        state, faults = self.state, self.faults
+        ended_by_fault = faults and faults[-1].ply == len(self.plies)
+        termination = faults[-1].termination if ended_by_fault else state.ending()
+        assert termination is not None
+        end = GameEnd(state.ranks(), state.scores(), termination)
+        gone = {fault.seat for fault in faults}
+        for seat, player in enumerate(self.players):
+            if seat not in gone:
+                player.end_game(end)
+        return GameRecord(
+            variant=self.variant,
+            seed=self.seed,
+            players=tuple(self.names),
+            time=self.time,
+            opening=self.opening,
+            plies=tuple(self.plies),
+            faults=tuple(faults),
+            termination=termination,
+            scores=tuple(end.scores),
+            ranks=tuple(end.ranks),
+            isolation=min(
+                (player.isolation for player in self.players), key=ISOLATION_LEVELS.index
+            ),
+            started=self.started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        )
