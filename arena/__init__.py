@@ -1,0 +1,1 @@
+"""What is known and shown: submissions, ladders, ratings, tournaments, pages, commands."""

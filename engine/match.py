@@ -185,3 +185,14 @@ class _Pool:
         for player in self._players.values():
             player.close(kill=kill)
         self._players.clear()
+
+
+def points(variant: Variant, ranks: Sequence[int]) -> tuple[float, ...]:
+    """For each seat, the share of the other sides' seats that it beat, ties half; 0 to 1."""
+    sides = variant.side_of
+    shares = []
+    for seat, side in enumerate(sides):
+        others = [rank for rank, other in zip(ranks, sides, strict=True) if other != side]
+        beaten = sum((ranks[seat] < rank) + (ranks[seat] == rank) / 2 for rank in others)
+        shares.append(beaten / len(others) if others else 0.5)
+    return tuple(shares)

@@ -107,10 +107,13 @@ class GameEnd:
 class Player(Protocol):
     """A seat's occupant. Any method but `close` may raise a BotError or a VoidGameError."""
 
-    isolation: str
-    """How it is kept from the rest of the machine, for the record."""
-    closed: bool
-    """Whether it has left for good, by a fault or by `close`."""
+    @property
+    def isolation(self) -> str:
+        """How it is kept from the rest of the machine, for the record."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has left for good, by a fault or by `close`."""
 
     def new_game(self, setup: GameSetup) -> None:
         """Takes its seat in a new game."""

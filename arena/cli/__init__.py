@@ -1,0 +1,97 @@
+"""The command ``arena``: each command parses, calls one function, and prints.
+
+Exit codes: 0 fine, 1 the bot or the test failed, 2 wrong usage, 3 our own fault.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+
+import click
+
+from engine.game import GameError
+from engine.player import VoidGameError
+from workers.languages import LanguageError
+
+# The module of each command, imported when it is used: a command for one position must not
+# wait for what a server needs.
+COMMANDS = {
+    "play": "play",
+    "moves": "position",
+    "perft": "position",
+    "draw": "position",
+    "replay": "replay",
+}
+
+
+class Usage(click.ClickException):
+    """Wrong input; one line that says what is wrong and what to do."""
+
+    exit_code = 2
+
+
+class _Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"arena.cli.{COMMANDS[cmd_name]}")
+        command = getattr(module, cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="game-bot-arena", prog_name="arena")
+def cli() -> None:
+    """An arena for game-playing bots.
+
+    Example: arena play clobber random greedy --games 10
+    """
+
+
+def main() -> None:
+    """Runs the command line; every expected failure is one line on standard error."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Runs one command line and returns its exit code."""
+    try:
+        code = cli.main(arguments, prog_name="arena", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 2
+    except click.Abort:
+        click.echo("arena: interrupted", err=True)
+        return 130
+    except click.ClickException as error:
+        where = getattr(error, "ctx", None)
+        hint = f" (see {where.command_path} --help)" if where else ""
+        click.echo(f"arena: {error.format_message()}{hint}", err=True)
+        return error.exit_code
+    except (GameError, LanguageError) as error:
+        click.echo(f"arena: {error}", err=True)
+        return 2
+    except BrokenPipeError:
+        # Whoever read our output has gone; nothing is left to say, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except VoidGameError as error:
+        click.echo(f"arena: a game could not be played, through no bot's fault: {error}", err=True)
+        return 3
+    except Exception as error:
+        if os.environ.get("ARENA_DEBUG"):
+            traceback.print_exc()
+        click.echo(
+            f"arena: this should not have happened: {type(error).__name__}: {error} "
+            "(ARENA_DEBUG=1 shows where)",
+            err=True,
+        )
+        return 3

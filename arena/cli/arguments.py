@@ -1,0 +1,82 @@
+"""What several commands take: a game with its options, a position, bots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.game import GameError, State, Variant
+from engine.games import find_variant
+from workers.languages import LanguageError, command_for
+
+SAMPLES = Path(__file__).parents[2] / "bots"
+"""The sample bots, which may be named without a path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """A bot as named on the command line."""
+
+    name: str
+    path: Path
+    command: tuple[str, ...]
+
+
+def read_position(
+    variant: Variant, after: str, *, position: str | None = None, seed: int = 0
+) -> State:
+    """The position after some moves, from the start or from a position text.
+
+    Raises:
+        GameError: the text or a move is wrong; it says which.
+    """
+    state: State = variant.read(position) if position else variant.initial(seed)
+    for number, move in enumerate(after.split()):
+        try:
+            state = state.play(move)
+        except GameError as error:
+            raise GameError(f"move {number + 1} of --after: {error}") from None
+    return state
+
+
+def is_option(word: str) -> bool:
+    """Whether a word behind the game is an option; a file's name may have '=' in it too."""
+    return "=" in word and not Path(word).exists()
+
+
+def split_words(game: str, words: Sequence[str]) -> tuple[Variant, list[str]]:
+    """The variant, and the words that are no options of it."""
+    variant = find_variant(game, [word for word in words if is_option(word)])
+    return variant, [word for word in words if not is_option(word)]
+
+
+def find_bots(words: Sequence[str]) -> list[Bot]:
+    """The bots of these paths or samples' names; each gets a name of its own.
+
+    Raises:
+        LanguageError: one can't be found or run.
+    """
+    bots: list[Bot] = []
+    for word in words:
+        path = _find(word)
+        base = name = path.name if path.parent != SAMPLES else path.stem
+        number = 1
+        while name in {bot.name for bot in bots}:
+            number += 1
+            name = f"{base}#{number}"
+        bots.append(Bot(name, path, tuple(command_for(path))))
+    return bots
+
+
+def _find(word: str) -> Path:
+    path = Path(word)
+    if path.exists():
+        return path
+    samples = {sample.stem: sample for sample in sorted(SAMPLES.glob("*.py"))}
+    if word in samples:
+        return samples[word]
+    raise LanguageError(
+        f"there is no bot {word}: give the path of a program, or one of the samples "
+        f"{', '.join(samples)}"
+    )

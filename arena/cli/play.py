@@ -1,0 +1,256 @@
+"""The command play: bots against each other on this machine, through the real referee."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time as wall
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from arena.cli import Usage
+from arena.cli.arguments import Bot, find_bots, split_words
+from arena.cli.tally import Tally
+from engine.clock import Charge, TimeControl, parse_time
+from engine.game import Variant
+from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
+from engine.openings import openings
+from engine.process import BotProcess, PlainProgram
+from engine.seeds import derive
+
+DEFAULT_MOVE_MS = 1000
+
+
+@click.command()
+@click.argument("game")
+@click.argument("words", metavar="[KEY=VALUE]... BOT BOT [BOT BOT]", nargs=-1, required=True)
+@click.option("--games", type=click.IntRange(1), help="How many; by default one match.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
+@click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
+@click.option("--move", "move_ms", metavar="MS", type=int, help="Milliseconds a move.")
+@click.option("--wall", "wall_time", is_flag=True, help="Charge wall time, not CPU time.")
+@click.option(
+    "--opening",
+    "plies",
+    metavar="N",
+    type=click.IntRange(0, 100),
+    help="Random plies before the bots begin.",
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 1024),
+    help="Matches at the same time; by default one a core.",
+)
+@click.option("--records", type=click.Path(dir_okay=False), help="Write the games, one a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def play(
+    game: str,
+    words: tuple[str, ...],
+    games: int | None,
+    seed: int,
+    clock: str | None,
+    move_ms: int | None,
+    wall_time: bool,
+    plies: int | None,
+    concurrency: int | None,
+    records: str | None,
+    as_json: bool,
+) -> None:
+    """Play games between bots.
+
+    A BOT is the path of a program, or the name of a sample bot. Each match is one random
+    opening, played once from every rotation of the seats. The same seed gives the same games
+    with any concurrency, if the bots are deterministic.
+
+    \b
+    Examples:
+      arena play clobber random greedy --games 100
+      arena play blokus corners=fixed ./mybot.py greedy random random --time 10+0.1
+    """
+    variant, names = split_words(game, words)
+    bots = find_bots(names)
+    _check_count(variant, bots)
+    control = _control(clock, move_ms, wall_time)
+    specs = _matches(variant, bots, control, games, seed, plies)
+    with _writable(records) as file:
+        _say(
+            as_json,
+            "The bots run as plain processes of this user, in no box: play only those "
+            "that you trust.",
+        )
+        tally = Tally(variant, [bot.name for bot in bots])
+        started = wall.monotonic()
+        results = _play_all(specs, bots, concurrency or len(os.sched_getaffinity(0)), tally)
+        for result in results:
+            for record in result.games:
+                if file:
+                    file.write(json.dumps(record.to_json()) + "\n")
+        tally.seconds = wall.monotonic() - started
+    if as_json:
+        click.echo(json.dumps(tally.to_json()))
+    else:
+        _print(tally)
+    sys.exit(1 if tally.faults else 0)
+
+
+def _say(as_json: bool, text: str) -> None:
+    if not as_json:
+        click.echo(text, err=True)
+
+
+def _check_count(variant: Variant, bots: Sequence[Bot]) -> None:
+    needed = entrants_needed(variant)
+    if variant.seats == 1:
+        if not bots:
+            raise Usage(f"{variant} takes one bot or more; none is given")
+    elif len(bots) != needed:
+        raise Usage(f"{variant} takes {needed} bots; {len(bots)} are given")
+
+
+def _control(clock: str | None, move_ms: int | None, wall_time: bool) -> TimeControl:
+    if clock and move_ms is not None:
+        raise Usage("give --time or --move, not both")
+    charge: Charge = "wall" if wall_time else "cpu"
+    if clock:
+        parsed = parse_time(clock)
+        return TimeControl(time_ms=parsed.time_ms, inc_ms=parsed.inc_ms, charge=charge)
+    return TimeControl(move_ms=DEFAULT_MOVE_MS if move_ms is None else move_ms, charge=charge)
+
+
+def _matches(
+    variant: Variant,
+    bots: Sequence[Bot],
+    control: TimeControl,
+    games: int | None,
+    seed: int,
+    plies: int | None,
+) -> list[tuple[MatchSpec, int]]:
+    """The matches to play, each with the number of its games; the last may be cut short."""
+    size = len(bots)
+    games = games or size
+    count = -(-games // size)
+    found = list(islice(openings(variant, seed, plies=plies), count))
+    specs = []
+    for number in range(count):
+        # When a small board has no more openings, they begin again with other dice.
+        opening = found[number % len(found)]
+        spec = MatchSpec(
+            opening.variant,
+            tuple(bot.name for bot in bots),
+            control,
+            opening.moves,
+            derive(seed, "match", number),
+        )
+        specs.append((spec, min(size, games - number * size)))
+    return specs
+
+
+def _play_all(
+    specs: Sequence[tuple[MatchSpec, int]], bots: Sequence[Bot], concurrency: int, tally: Tally
+) -> Iterator[MatchResult]:
+    """Plays the matches, some at a time, and yields their results in the order of the specs."""
+
+    def start(entrant: int) -> BotProcess:
+        bot = bots[entrant]
+        return BotProcess(lambda: PlainProgram(bot.command, cwd=bot.path.resolve().parent))
+
+    waiting = iter(enumerate(specs))
+    running: dict[Future[MatchResult], int] = {}
+    done: dict[int, MatchResult] = {}
+    due = 0
+    with _progress(sum(games for _, games in specs)) as advance:
+        pool = ThreadPoolExecutor(concurrency)
+        try:
+            while due < len(specs):
+                for number, (spec, games) in islice(waiting, concurrency - len(running)):
+                    running[pool.submit(play_match, spec, start, games=games)] = number
+                finished, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    number = running.pop(future)
+                    done[number] = future.result()
+                    advance(len(done[number].games))
+                while due in done:
+                    result = done.pop(due)
+                    tally.add(specs[due][0], result)
+                    yield result
+                    due += 1
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal, and a line every tenth of the way elsewhere."""
+    console = Console(stderr=True)
+    if console.is_terminal:
+        columns = (
+            TextColumn("playing"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("games"),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=console, transient=True) as progress:
+            task = progress.add_task("playing", total=total)
+            yield lambda games: progress.advance(task, games)
+        return
+    count = 0
+
+    def advance(games: int) -> None:
+        nonlocal count
+        before, count = count, count + games
+        if count * 10 // total > before * 10 // total and total >= 20:
+            click.echo(f"{count} of {total} games", err=True)
+
+    yield advance
+
+
+@contextmanager
+def _writable(name: str | None) -> Iterator[IO[str] | None]:
+    if name is None:
+        yield None
+        return
+    try:
+        file = Path(name).open("w", encoding="utf-8")
+    except OSError as error:
+        raise Usage(f"can't write {name}: {error.strerror}") from None
+    with file:
+        yield file
+
+
+def _print(tally: Tally) -> None:
+    """The table at the end."""
+    table = Table("bot", title=str(tally.variant))
+    for heading in ("games", "W-D-L", "score", "faults", "ms a move", "longest"):
+        table.add_column(heading, justify="right")
+    for line in tally.lines:
+        table.add_row(
+            line.name,
+            str(line.games),
+            f"{line.wins}-{line.draws}-{line.losses}",
+            f"{line.score:.1%}",
+            str(sum(line.faults.values())),
+            f"{line.mean_ms:.1f}",
+            f"{line.longest_us / 1000:.1f}",
+        )
+    console = Console()
+    console.print(table)
+    for line in tally.lines:
+        for detail in line.fault_details:
+            console.print(f"{line.name}: {detail}", markup=False, highlight=False)
+    console.print(
+        f"{tally.games} games in {tally.seconds:.1f} s, {tally.games / tally.seconds:.1f} games a "
+        f"second; digest {tally.digest()}",
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -1,0 +1,146 @@
+"""The command replay: shows records of games and proves them against the rules."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from arena.cli import Usage
+from engine import svg
+from engine.record import GameRecord, RecordError, parse_record, states
+from engine.record import replay as prove
+from engine.scene import illustrate
+
+
+@click.command()
+@click.argument("record", metavar="RECORD")
+@click.option("--game", "number", type=click.IntRange(1), help="Only this game of the file.")
+@click.option("--ply", type=click.IntRange(0), help="Show the position before this ply.")
+@click.option(
+    "--draw",
+    "output",
+    type=click.Path(dir_okay=False),
+    help="Write that position (by default the last) as SVG.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def replay(
+    record: str, number: int | None, ply: int | None, output: str | None, as_json: bool
+) -> None:
+    """Replay a record and prove it against the rules.
+
+    RECORD is a file of one or more games, one a line, as `arena play --records` writes it;
+    `-` reads standard input.
+
+    Example: arena replay games.jsonl --game 3
+    """
+    records = read_records(record)
+    if number is not None:
+        if number > len(records):
+            raise Usage(f"{record} has {len(records)} games, so there is no game {number}")
+        records = [records[number - 1]]
+    if len(records) > 1 and (ply is not None or output):
+        raise Usage(f"{record} has {len(records)} games: say which with --game N")
+    failed = 0
+    for index, game in enumerate(records, start=number or 1):
+        problem = None
+        try:
+            prove(game)
+        except RecordError as error:
+            problem = str(error)
+            failed += 1
+        if as_json:
+            click.echo(
+                json.dumps(
+                    {
+                        "game": index,
+                        "valid": not problem,
+                        "problem": problem,
+                        "digest": game.digest(),
+                        "record": game.to_json(),
+                    }
+                )
+            )
+        elif len(records) > 1:
+            click.echo(
+                f"game {index}: {_summary(game)}{f'; REFUTED: {problem}' if problem else ''}"
+            )
+        else:
+            _show(game, problem, ply, output)
+    if len(records) > 1 and not as_json:
+        click.echo(f"{len(records)} games, {failed} refuted by the rules")
+    sys.exit(1 if failed else 0)
+
+
+def read_records(name: str) -> list[GameRecord]:
+    """The records of a file, one a line.
+
+    Raises:
+        Usage: the file can't be read, or a line is no record of a format known here.
+    """
+    try:
+        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise Usage(f"can't read {name}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise Usage(
+            f"{name} is no text file; give a file that `arena play --records` wrote"
+        ) from None
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise Usage(f"{name} is empty; give a file that `arena play --records` wrote")
+    if text.lstrip().startswith("{\n"):
+        lines = [text]
+    records = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            records.append(parse_record(line))
+        except RecordError as error:
+            raise Usage(f"{name}, line {number}: {error}") from None
+    return records
+
+
+def _summary(game: GameRecord) -> str:
+    result = ", ".join(
+        f"{name} {score:g}" for name, score in zip(game.players, game.scores, strict=True)
+    )
+    return f"{game.variant}: {result} ({game.termination}, {len(game.plies)} plies)"
+
+
+def _show(game: GameRecord, problem: str | None, ply: int | None, output: str | None) -> None:
+    """One game in full: its moves with their times, its end, and a position if asked for."""
+    click.echo(_summary(game))
+    click.echo(f"seed {game.seed}, {game.time.words}, began {game.started}, box: {game.isolation}")
+    faults = {fault.ply: fault for fault in game.faults}
+    for number, move in enumerate(game.plies):
+        if number in faults:
+            _show_fault(game, number)
+        time = "opening" if move.cpu_us is None else f"{move.cpu_us / 1000:.1f} ms"
+        text = f"  {move.text}" if move.text else ""
+        click.echo(f"{number:4}  {game.players[move.seat]:<16} {move.move:<12} {time:>10}{text}")
+    _show_fault(game, len(game.plies))
+    places = ", ".join(
+        f"{name} {rank}" for name, rank in zip(game.players, game.ranks, strict=True)
+    )
+    click.echo(f"ranks: {places}")
+    click.echo(f"REFUTED by the rules: {problem}" if problem else "confirmed by the rules")
+    if problem or (ply is None and output is None):
+        return
+    reached = list(states(game))
+    if ply is not None and ply >= len(reached):
+        raise Usage(f"the game has {len(game.plies)} plies, so there is no position {ply}")
+    index = len(reached) - 1 if ply is None else ply
+    click.echo(f"position before ply {index}: {reached[index].text()}")
+    if output:
+        last = game.plies[index - 1].move if index else None
+        Path(output).write_text(svg.render(illustrate(reached[index], last=last)), encoding="utf-8")
+
+
+def _show_fault(game: GameRecord, ply: int) -> None:
+    for fault in game.faults:
+        if fault.ply == ply:
+            click.echo(
+                f"      {game.players[fault.seat]} left: {fault.termination}, {fault.detail}"
+            )

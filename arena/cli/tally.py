@@ -1,0 +1,153 @@
+"""Adds up the games of a run between named bots."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.game import Termination, Variant
+from engine.match import MatchResult, MatchSpec, points, race_ranks
+from engine.record import GameRecord
+
+SHOWN_FAULTS = 3
+"""Faults of a bot that are told in words; the rest are counted."""
+
+
+@dataclass(slots=True)
+class Line:
+    """What one bot did."""
+
+    name: str
+    games: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    points: float = 0.0
+    faults: Counter[Termination] = field(default_factory=Counter)
+    fault_details: list[str] = field(default_factory=list)
+    moves: int = 0
+    cpu_us: int = 0
+    longest_us: int = 0
+
+    @property
+    def score(self) -> float:
+        """Points a game, from 0 to 1."""
+        return self.points / self.games if self.games else 0.0
+
+    @property
+    def mean_ms(self) -> float:
+        """CPU time a move in milliseconds."""
+        return self.cpu_us / 1000 / self.moves if self.moves else 0.0
+
+
+class Tally:
+    """Wins, draws, losses, faults and times of each bot over a run."""
+
+    def __init__(self, variant: Variant, names: Sequence[str]) -> None:
+        self.variant = variant
+        self.lines = [Line(name) for name in names]
+        self.games = 0
+        self.seconds = 0.0
+        self._digests = hashlib.sha256()
+        self._isolation: str | None = None
+
+    @property
+    def faults(self) -> int:
+        """Games that ended by a fault, resigning not counted."""
+        return sum(
+            count
+            for line in self.lines
+            for termination, count in line.faults.items()
+            if termination is not Termination.RESIGN
+        )
+
+    def digest(self) -> str:
+        """SHA-256 over the games' own digests, in their order."""
+        return self._digests.hexdigest()
+
+    def add(self, spec: MatchSpec, result: MatchResult) -> None:
+        """Counts the games of a match."""
+        race = race_ranks(result.games) if spec.variant.seats == 1 else ()
+        for number, record in enumerate(result.games):
+            self.games += 1
+            self._isolation = record.isolation
+            self._digests.update(record.digest().encode())
+            seating = spec.seating(number)
+            if race:
+                self._count(self.lines[seating[0]], _race_points(race, number))
+            else:
+                shares = points(record.variant, record.ranks)
+                # An entrant with several seats holds them for one side; it is counted once.
+                for seat in {entrant: seat for seat, entrant in enumerate(seating)}.values():
+                    self._count(self.lines[seating[seat]], _result(record, seat, shares))
+            self._add_plies(record, seating)
+
+    @staticmethod
+    def _count(line: Line, outcome: tuple[str, float]) -> None:
+        kind, share = outcome
+        line.games += 1
+        line.points += share
+        setattr(line, kind, getattr(line, kind) + 1)
+
+    def _add_plies(self, record: GameRecord, seating: Sequence[int]) -> None:
+        for ply in record.plies:
+            if ply.cpu_us is not None:
+                line = self.lines[seating[ply.seat]]
+                line.moves += 1
+                line.cpu_us += ply.cpu_us
+                line.longest_us = max(line.longest_us, ply.cpu_us)
+        for fault in record.faults:
+            line = self.lines[seating[fault.seat]]
+            line.faults[fault.termination] += 1
+            if len(line.fault_details) < SHOWN_FAULTS:
+                line.fault_details.append(
+                    f"game {self.games}, ply {fault.ply}: {fault.termination}, {fault.detail}"
+                )
+
+    def to_json(self) -> dict[str, Any]:
+        """The tally as JSON's types."""
+        return {
+            "variant": str(self.variant),
+            "games": self.games,
+            "seconds": round(self.seconds, 3),
+            "games_per_second": round(self.games / self.seconds, 3) if self.seconds else None,
+            "isolation": self._isolation,
+            "digest": self.digest(),
+            "bots": [
+                {
+                    "name": line.name,
+                    "games": line.games,
+                    "wins": line.wins,
+                    "draws": line.draws,
+                    "losses": line.losses,
+                    "score": round(line.score, 6),
+                    "faults": {str(key): count for key, count in line.faults.items()},
+                    "fault_details": line.fault_details,
+                    "mean_ms": round(line.mean_ms, 3),
+                    "longest_ms": line.longest_us / 1000,
+                }
+                for line in self.lines
+            ],
+        }
+
+
+def _result(record: GameRecord, seat: int, shares: Sequence[float]) -> tuple[str, float]:
+    """Won, drawn or lost: first alone, first with another side, or behind."""
+    sides = record.variant.side_of
+    if record.ranks[seat] != 1:
+        return "losses", shares[seat]
+    shared = any(
+        rank == 1 and side != sides[seat] for rank, side in zip(record.ranks, sides, strict=True)
+    )
+    return ("draws" if shared else "wins"), shares[seat]
+
+
+def _race_points(ranks: Sequence[int], number: int) -> tuple[str, float]:
+    mine, others = ranks[number], [*ranks[:number], *ranks[number + 1 :]]
+    if not others:
+        return "draws", 0.5
+    share = sum((mine < rank) + (mine == rank) / 2 for rank in others) / len(others)
+    return ("losses" if mine > 1 else "draws" if 1 in others else "wins"), share
