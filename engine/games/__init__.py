@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from engine.game import Game, OptionError, Variant
 from engine.games import clobber
+from engine.games.blokus import game as blokus
 
-GAMES: dict[str, Game] = {game.name: game for game in (clobber.GAME,)}
+GAMES: dict[str, Game] = {game.name: game for game in (clobber.GAME, blokus.GAME)}
 
 
 def find_variant(name: str, options: Iterable[str] = ()) -> Variant:

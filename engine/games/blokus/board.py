@@ -1,0 +1,180 @@
+"""Where polyominoes fit on a rectangular board.
+
+A square is a bit, ``file * stride + rank``, so that the order of bits is the order in which a
+move names its squares. The stride is one more than the ranks: between two files lies a bit
+that is no square, and a piece that would leave the board runs into it.
+
+A shape is a piece in one orientation, as the bits of its squares when the lowest is bit 0; a
+placement is the mask of the squares it covers, which is a shape shifted to its anchor. All
+anchors of a shape are found at once: shifting the free squares down by each of the shape's bits
+and and-ing what comes out leaves those from which every square of it is free. Shapes that share
+squares share the work: each but the single square is another shape, its parent, and one square
+more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from random import Random
+
+from engine.board import FILES, bits_of
+from engine.games.blokus.polyominoes import NAMES, SIZES, orientations
+
+Step = tuple[int, int, int, int, int, int]
+
+
+class Board:
+    """A board of ``width`` files and ``height`` ranks, at least five of each."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        self.stride = height + 1
+        ranks = [str(rank + 1) for rank in range(height)]
+        self.names = tuple(
+            name for file in FILES[:width] for name in [*(file + r for r in ranks), ""]
+        )
+        self.squares = {name: 1 << bit for bit, name in enumerate(self.names) if name}
+        self.full = sum(self.squares.values())
+        self.corners = sum(
+            self.squares[file + rank]
+            for file in (FILES[0], FILES[width - 1])
+            for rank in (ranks[0], ranks[-1])
+        )
+        self.piece_of = {
+            self._shape(cells): piece
+            for piece in range(len(NAMES))
+            for cells in orientations(piece)
+        }
+        """The piece that each shape is an orientation of."""
+        self._steps = tuple(self._walk())
+        self._words: dict[int, tuple[str, ...]] = {}
+
+    def _shape(self, cells: tuple[tuple[int, int], ...]) -> int:
+        bits = [file * self.stride + rank for file, rank in cells]
+        return sum(1 << bit - min(bits) for bit in bits)
+
+    def _walk(self) -> Iterator[Step]:
+        """The tree of shapes from parent to child, each before its children.
+
+        For each shape: how many squares, the bit by which it exceeds its parent, its piece as a
+        set, itself, where the walk goes on without its children, and the set of the pieces in
+        this branch.
+        """
+        children: dict[int, list[tuple[int, int]]] = {shape: [] for shape in self.piece_of}
+        for shape in self.piece_of:
+            # The lowest bit stays, so that a parent has the anchors of its children.
+            for bit in bits_of(shape)[1:]:
+                if shape ^ 1 << bit in children:
+                    children[shape ^ 1 << bit].append((bit, shape))
+                    break
+
+        def branch(shape: int, bit: int, start: int) -> list[Step]:
+            below: list[Step] = []
+            for child_bit, child in sorted(children[shape]):
+                below += branch(child, child_bit, start + 1 + len(below))
+            own = 1 << self.piece_of[shape]
+            pieces = own
+            for step in below:
+                pieces |= step[2]
+            end = start + 1 + len(below)
+            return [(shape.bit_count(), bit, own, shape, end, pieces), *below]
+
+        yield from branch(1, 0, 0)
+
+    def edges(self, mask: int) -> int:
+        """The neighbours of the squares of ``mask``; bits that are no square may be among them."""
+        return mask << 1 | mask >> 1 | mask << self.stride | mask >> self.stride
+
+    def diagonals(self, mask: int) -> int:
+        """The squares corner to corner with those of ``mask``; ditto."""
+        beside = mask << self.stride | mask >> self.stride
+        return beside << 1 | beside >> 1
+
+    def parts(self, mask: int) -> Iterator[int]:
+        """The connected areas of ``mask``."""
+        while mask:
+            part, grown = 0, mask & -mask
+            while grown != part:
+                part, grown = grown, (grown | self.edges(grown)) & mask
+            yield part
+            mask ^= part
+
+    def placements(self, room: int, seeds: int, pieces: int) -> Iterator[tuple[int, int]]:
+        """The placements of ``pieces`` inside ``room`` that cover one of ``seeds`` at least.
+
+        Each shape that has any comes once, with the mask of its anchors.
+        """
+        fits = [room] * 6
+        touches = [0] * 6
+        steps = self._steps
+        number, end = 0, len(steps) if seeds else 0
+        while number < end:
+            size, bit, own, shape, beyond, branch = steps[number]
+            fit = fits[size - 1] & room >> bit
+            if not fit or not pieces & branch:
+                number = beyond
+                continue
+            fits[size] = fit
+            touches[size] = touch = touches[size - 1] | seeds >> bit
+            if pieces & own:
+                anchors = fit & touch
+                if anchors:
+                    yield shape, anchors
+            number += 1
+
+    def words(self, shape: int) -> tuple[str, ...]:
+        """The squares of ``shape`` at each anchor, joined by commas; nonsense where it leaves."""
+        if shape not in self._words:
+            columns = (self.names[bit:] for bit in bits_of(shape))
+            self._words[shape] = tuple(map(",".join, zip(*columns, strict=False)))
+        return self._words[shape]
+
+    def spell(self, prefix: str, placements: Iterator[tuple[int, int]]) -> list[str]:
+        """The words of placements: ``prefix``, and the squares as `write` has them."""
+        spelt: list[str] = []
+        for shape, anchors in placements:
+            words = self.words(shape)
+            spelt += [prefix + words[bit] for bit in bits_of(anchors)]
+        return spelt
+
+    def write(self, mask: int) -> str:
+        """The squares of ``mask`` in order of file, then rank, joined by commas."""
+        return ",".join(self.names[bit] for bit in bits_of(mask))
+
+    def read(self, text: str) -> int:
+        """The squares that `write` wrote, in any order; 0 where the text is no such list."""
+        mask = 0
+        for name in text.split(",", max(SIZES)):
+            square = self.squares.get(name, 0)
+            if not square & ~mask:
+                return 0
+            mask |= square
+        return mask
+
+
+@cache
+def board(width: int, height: int) -> Board:
+    """The one board of this size: its tables are made once."""
+    return Board(width, height)
+
+
+def shape_of(mask: int) -> int:
+    """A placement moved down so that its lowest square is bit 0."""
+    return mask >> (mask & -mask).bit_length() - 1
+
+
+def masks(placements: Iterator[tuple[int, int]]) -> list[int]:
+    """Every placement as the mask of its squares."""
+    return [shape << bit for shape, anchors in placements for bit in bits_of(anchors)]
+
+
+def pick(placements: list[tuple[int, int]], random: Random) -> int:
+    """One of the placements as the mask of its squares, each as likely as the others."""
+    index = int(random.random() * sum(anchors.bit_count() for _, anchors in placements))
+    for shape, anchors in placements:
+        count = anchors.bit_count()
+        if index < count:
+            return shape << bits_of(anchors)[index]
+        index -= count
+    raise ValueError("there are no placements to pick from")

@@ -1,0 +1,308 @@
+"""Blokus for four, three and two players.
+
+Rules: docs/games/blokus.md. A move's code is the mask of the squares it covers; the colour is
+the one whose turn it is. Whether a colour is out follows from the position and is never undone,
+since the board only fills up: it is looked into when the colour's turn comes, and remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from engine.board import read_fields
+from engine.game import (
+    Forfeited,
+    Game,
+    IllegalMoveError,
+    Move,
+    PositionError,
+    Seat,
+    State,
+    Termination,
+    Variant,
+    choice,
+    ranks_of,
+)
+from engine.games.blokus.board import board, masks, pick
+from engine.games.blokus.polyominoes import ALL, MONOMINO, NAMES, squares_in
+from engine.games.blokus.position import (
+    COLOURS,
+    Position,
+    Room,
+    check_move,
+    check_turn,
+    read_move,
+    read_position,
+)
+from engine.scene import Scene, grid
+
+SIDE = 20
+FIXED_CORNERS = ("a20", "t20", "t1", "a1")
+OVER = "-"
+ALL_PLACED, MONOMINO_LAST = 15, 5
+EVERY_COLOUR = 0b1111
+
+# For each mode its seats' names, the seat that plays each colour (None: in rotation), and the
+# side of each seat.
+MODES: Mapping[str, tuple[tuple[str, ...], tuple[Seat | None, ...], tuple[int, ...]]] = {
+    "classic": (("Blue", "Yellow", "Red", "Green"), (0, 1, 2, 3), (0, 1, 2, 3)),
+    "teams": (("Blue", "Yellow", "Red", "Green"), (0, 1, 2, 3), (0, 1, 0, 1)),
+    "duel": (("Blue and red", "Yellow and green"), (0, 1, 0, 1), (0, 1)),
+    "trio": (("Blue", "Yellow", "Red"), (0, 1, 2, None), (0, 1, 2)),
+}
+
+
+class Blokus(Variant):
+    """Blokus in one of its modes."""
+
+    game = "blokus"
+    max_plies = len(COLOURS) * len(NAMES)
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        super().__init__(options)
+        self.seat_names, self.owners, self.sides = MODES[options["mode"]]
+        self.seats = len(self.seat_names)
+        self.board = board(SIDE, SIDE)
+        fixed = tuple(self.board.squares[name] for name in FIXED_CORNERS)
+        free = (self.board.corners,) * len(COLOURS)
+        self.starts = fixed if options["corners"] == "fixed" else free
+        """Where each colour's first piece must lie."""
+        self.two_sided = len(set(self.sides)) == 2
+
+    @property
+    def side_of(self) -> tuple[int, ...]:
+        return self.sides
+
+    @property
+    def entrant_of(self) -> tuple[int, ...]:
+        return self.sides
+
+    def initial(self, seed: int = 0) -> BlokusState:
+        nothing = Position(self.board, (0,) * len(COLOURS), (ALL,) * len(COLOURS))
+        return BlokusState(self, nothing, 0)
+
+    def read(self, text: str) -> BlokusState:
+        ranks, turn, left, last, seats = read_fields(
+            text, "ranks", "colour to move", "remaining pieces", "pieces placed last", "seats out"
+        )
+        start = self.initial().position
+        position = read_position(start, ranks, left, last, apart=True)
+        gone = self._read_gone(seats)
+        state = BlokusState(self, position, None, gone)
+        stuck = [colour for colour in range(len(COLOURS)) if not state._may_go_on(colour)]
+        if turn == OVER:
+            if len(stuck) < len(COLOURS):
+                going = next(colour for colour in range(len(COLOURS)) if colour not in stuck)
+                raise PositionError(f"the game is not over: {COLOURS[going]} can place a piece")
+            return state
+        letters = [colour[0] for colour in COLOURS]
+        if turn not in letters:
+            raise PositionError(
+                f"the colour to move is {turn[:20]!r}, not one of {' '.join(letters)} {OVER}"
+            )
+        mover = letters.index(turn)
+        if mover in stuck:
+            raise PositionError(f"it is {COLOURS[mover]}'s turn, but {COLOURS[mover]} is out")
+        check_turn(position, start, mover, stuck)
+        return BlokusState(self, position, mover, gone)
+
+    def _read_gone(self, text: str) -> tuple[Seat, ...]:
+        if text == "-":
+            return ()
+        numbers = [str(seat + 1) for seat in range(self.seats)]
+        words = text.split(",", self.seats)
+        if self.two_sided:
+            raise PositionError(
+                f"the seats out are {text[:20]!r}; between two sides a fault ends the game, so "
+                "they are always '-'"
+            )
+        if not set(words) <= set(numbers) or not len(set(words)) == len(words) < self.seats:
+            raise PositionError(
+                f"the seats out are {text[:20]!r}; it takes some of {' '.join(numbers)}, not "
+                "all and each once, joined by commas"
+            )
+        return tuple(int(word) - 1 for word in words)
+
+
+@dataclass(frozen=True, slots=True)
+class BlokusState(State):
+    """A position, the colour to move (None when the game is over), and the seats that left."""
+
+    variant: Blokus = field(repr=False)
+    position: Position
+    turn: int | None
+    gone: tuple[Seat, ...] = ()
+    stuck: int = field(default=0, compare=False, repr=False)
+    """The colours that are known to be out, as bits."""
+
+    @property
+    def to_move(self) -> Seat | None:
+        return None if self.turn is None else self._seat_of(self.turn)
+
+    def _seat_of(self, colour: int) -> Seat:
+        owner = self.variant.owners[colour]
+        if owner is not None:
+            return owner
+        placed = len(NAMES) - self.position.left[colour].bit_count()
+        seats = self.variant.seats
+        turns = ((placed + later) % seats for later in range(seats))
+        return next(seat for seat in turns if seat not in self.gone)
+
+    def _room(self, colour: int) -> Room:
+        return self.position.room(colour, self.variant.starts[colour])
+
+    def _may_go_on(self, colour: int) -> bool:
+        """Whether the colour is not out."""
+        if self.variant.owners[colour] in self.gone or len(self.gone) == self.variant.seats - 1:
+            return False
+        placements = self.position.board.placements(*self._room(colour), self.position.left[colour])
+        return next(placements, None) is not None
+
+    def _from(self, colour: int) -> BlokusState:
+        """This position with the turn at ``colour``, or at the next one that is not out."""
+        stuck = self.stuck
+        for turn in (colour & 3, colour + 1 & 3, colour + 2 & 3, colour + 3 & 3):
+            if not stuck >> turn & 1:
+                if self._may_go_on(turn):
+                    return BlokusState(self.variant, self.position, turn, self.gone, stuck)
+                stuck |= 1 << turn
+        return BlokusState(self.variant, self.position, None, self.gone, stuck)
+
+    def _placements(self) -> Iterator[tuple[int, int]]:
+        if self.turn is None:
+            return iter(())
+        position = self.position
+        return position.board.placements(*self._room(self.turn), position.left[self.turn])
+
+    def legal_moves(self) -> Sequence[Move]:
+        if self.turn is None:
+            return []
+        return sorted(self.position.board.spell(f"{COLOURS[self.turn]}:", self._placements()))
+
+    def canonical(self, move: str) -> Move:
+        return self.word(self._mask(move))
+
+    def play(self, move: Move) -> BlokusState:
+        return self.play_code(self._mask(move))
+
+    def _mask(self, move: str) -> int:
+        """The squares that a legal move covers."""
+        if self.turn is None:
+            raise IllegalMoveError(move, "the game is over")
+        colour, mask = read_move(self.position.board, move)
+        if colour != self.turn:
+            raise IllegalMoveError(move, f"it is {COLOURS[self.turn]}'s turn")
+        check_move(move, self.position, colour, mask, self._room(colour))
+        return mask
+
+    def retire(self, seat: Seat) -> State:
+        if self.turn is None or seat in self.gone:
+            return self
+        if self.variant.two_sided:
+            return Forfeited(self, seat)
+        return replace(self, gone=(*self.gone, seat))._from(self.turn)
+
+    def forfeit_scores(self, seat: Seat) -> tuple[float, ...]:
+        return self.scores()
+
+    def ending(self) -> Termination | None:
+        return Termination.NORMAL if self.turn is None else None
+
+    def scores(self) -> tuple[float, ...]:
+        scores = [0.0] * self.variant.seats
+        for owner, left, last in zip(
+            self.variant.owners, self.position.left, self.position.last, strict=True
+        ):
+            if owner is not None:
+                scores[owner] += _points(left, last)
+        return tuple(scores)
+
+    def ranks(self) -> tuple[int, ...]:
+        scores, sides = self.scores(), self.variant.sides
+        totals = [
+            sum(score for score, its_side in zip(scores, sides, strict=True) if its_side == side)
+            for side in sides
+        ]
+        for place, seat in enumerate(self.gone):
+            # Behind everyone with a score, and behind those who left later.
+            totals[seat] = place - 1_000_000.0
+        return ranks_of(totals)
+
+    def text(self) -> str:
+        turn = OVER if self.turn is None else COLOURS[self.turn][0]
+        gone = ",".join(str(seat + 1) for seat in self.gone) or "-"
+        return f"{self.position.fields(turn)} {gone}"
+
+    def scene(self) -> Scene:
+        status = self._status()
+        return Scene(
+            title=f"Blokus {self.variant.options['mode']}: {status}",
+            squares=grid(SIDE, SIDE, chequered=False),
+            pieces=tuple(self.position.drawing()),
+            captions=(status, self.position.caption()),
+        )
+
+    def _status(self) -> str:
+        """Whose turn it is, or how the game ended, in words."""
+        names = self.variant.seat_names
+        if self.turn is None:
+            points = zip(names, self.scores(), strict=True)
+            return "Over: " + ", ".join(f"{name} {score:.0f}" for name, score in points)
+        colour, player = COLOURS[self.turn], names[self._seat_of(self.turn)]
+        shared = "" if colour in player.lower() else f", played by {player}"
+        return f"{colour.capitalize()} to move{shared}"
+
+    def codes(self) -> Sequence[int]:
+        return masks(self._placements())
+
+    def word(self, code: int) -> Move:
+        assert self.turn is not None
+        return f"{COLOURS[self.turn]}:{self.position.board.write(code)}"
+
+    def play_code(self, code: int) -> BlokusState:
+        assert self.turn is not None
+        return replace(self, position=self.position.place(self.turn, code))._from(self.turn + 1)
+
+    def playout(self, random: Random) -> tuple[float, ...]:
+        if self.turn is None:
+            return self.scores()
+        position, colour, stuck = self.position, self.turn, self.stuck
+        for seat in self.gone:
+            stuck |= 1 << seat
+        while stuck != EVERY_COLOUR:
+            if not stuck >> colour & 1:
+                room = position.room(colour, self.variant.starts[colour])
+                found = list(position.board.placements(*room, position.left[colour]))
+                if found:
+                    position = position.place(colour, pick(found, random))
+                else:
+                    stuck |= 1 << colour
+            colour = colour + 1 & 3
+        return replace(self, position=position, turn=None).scores()
+
+
+def _points(left: int, last: int | None) -> int:
+    """The score of a colour with these pieces left."""
+    if left:
+        return -squares_in(left)
+    return ALL_PLACED + (MONOMINO_LAST if last == MONOMINO else 0)
+
+
+GAME = Game(
+    name="blokus",
+    title="Blokus",
+    options={
+        "mode": choice(*MODES),
+        "corners": choice("free", "fixed"),
+    },
+    build=Blokus,
+    offers=(
+        {"mode": "classic"},
+        {"mode": "teams"},
+        {"mode": "duel"},
+        {"mode": "trio"},
+        {"mode": "classic", "corners": "fixed"},
+    ),
+)

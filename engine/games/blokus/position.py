@@ -1,0 +1,207 @@
+"""What lies on the board and what each colour has left: the part that Blokus and puzzles share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from engine.board import FREE, bits_of, read_ranks, write_ranks
+from engine.game import IllegalMoveError, PositionError
+from engine.games.blokus.board import Board, shape_of
+from engine.games.blokus.polyominoes import (
+    NAMES,
+    NO_PIECE,
+    read_pieces,
+    squares_in,
+    write_pieces,
+)
+from engine.scene import Body, Paint, Piece
+
+COLOURS = ("blue", "yellow", "red", "green")
+LETTERS = "BYRG"
+PAINTS = (Paint.BLUE, Paint.YELLOW, Paint.RED, Paint.GREEN)
+
+Room = tuple[int, int]
+"""The squares that a colour may cover, and those of which a piece must cover one at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """For each colour the squares it covers, the set of pieces it has left, and its last piece."""
+
+    board: Board = field(repr=False, compare=False)
+    covered: tuple[int, ...]
+    left: tuple[int, ...]
+    last: tuple[int | None, ...] = (None,) * 4
+
+    @property
+    def free(self) -> int:
+        """The squares that nothing covers."""
+        blue, yellow, red, green = self.covered
+        return self.board.full & ~(blue | yellow | red | green)
+
+    def room(self, colour: int, start: int) -> Room:
+        """Where ``colour`` may place by the rules of Blokus, its first piece on ``start``."""
+        own = self.covered[colour]
+        room = self.free & ~self.board.edges(own)
+        return room, room & (self.board.diagonals(own) if own else start)
+
+    def place(self, colour: int, mask: int) -> Position:
+        """The position with a piece of ``colour`` on the squares of ``mask``."""
+        piece = self.board.piece_of[shape_of(mask)]
+        covered, left, last = list(self.covered), list(self.left), list(self.last)
+        covered[colour] |= mask
+        left[colour] ^= 1 << piece
+        last[colour] = piece
+        return Position(self.board, tuple(covered), tuple(left), tuple(last))
+
+    def fields(self, turn: str) -> str:
+        """The position text, but for the seats that left."""
+        board = self.board
+        cells = [FREE] * (board.width * board.height)
+        for letter, covered in zip(LETTERS, self.covered, strict=True):
+            for bit in bits_of(covered):
+                file, rank = divmod(bit, board.stride)
+                cells[rank * board.width + file] = letter
+        left = "/".join(map(write_pieces, self.left))
+        last = "/".join(NO_PIECE if piece is None else NAMES[piece] for piece in self.last)
+        return f"{write_ranks(cells, board.width)} {turn} {left} {last}"
+
+    def drawing(self) -> Iterator[Piece]:
+        """The pieces as they lie; pieces of one colour that touch are drawn as one."""
+        for colour, paint, covered in zip(COLOURS, PAINTS, self.covered, strict=True):
+            for part in self.board.parts(covered):
+                piece = self.board.piece_of.get(shape_of(part))
+                name = "pieces" if piece is None else NAMES[piece]
+                squares = tuple(self.board.names[bit] for bit in bits_of(part))
+                yield Piece(squares, Body.POLYOMINO, paint, f"{colour} {name}")
+
+    def caption(self) -> str:
+        """How many squares of pieces each colour has left, in words."""
+        counts = (
+            f"{colour} {squares_in(left)}" for colour, left in zip(COLOURS, self.left, strict=True)
+        )
+        return f"Squares left: {', '.join(counts)}"
+
+
+def read_position(start: Position, ranks: str, left: str, last: str, *, apart: bool) -> Position:
+    """The position of three fields of a position text.
+
+    Args:
+        start: the set-up, with all pieces left.
+        apart: whether pieces of one colour never touch edge to edge, so that each connected
+            area must be one piece.
+
+    Raises:
+        PositionError: with the reason.
+    """
+    board = start.board
+    cells = read_ranks(ranks, board.width, board.height, LETTERS)
+    covered = [0] * 4
+    for number, cell in enumerate(cells):
+        if cell != FREE:
+            rank, file = divmod(number, board.width)
+            covered[LETTERS.index(cell)] |= 1 << file * board.stride + rank
+    lefts = [read_pieces(word) for word in _four(left, "the remaining pieces")]
+    lasts = [_read_last(word) for word in _four(last, "the pieces placed last")]
+    for colour, its_covered, its_left, its_last, its_all in zip(
+        COLOURS, covered, lefts, lasts, start.left, strict=True
+    ):
+        if its_left & ~its_all:
+            extra = write_pieces(its_left & ~its_all)
+            raise PositionError(f"{colour} has {extra} left, which the set-up has not")
+        placed = its_all & ~its_left
+        if squares_in(placed) != its_covered.bit_count():
+            raise PositionError(
+                f"{colour} covers {its_covered.bit_count()} squares, but the pieces it has no "
+                f"longer are {squares_in(placed)}"
+            )
+        if apart and sorted(bits_of(placed)) != sorted(
+            board.piece_of.get(shape_of(part), -1) for part in board.parts(its_covered)
+        ):
+            raise PositionError(
+                f"the areas that {colour} covers are not the pieces it has no longer, "
+                f"{write_pieces(placed)}"
+            )
+        if its_last is None and placed or its_last is not None and not placed >> its_last & 1:
+            raise PositionError(
+                f"{colour}'s last piece must be one of those it placed: {write_pieces(placed)}"
+            )
+    return Position(board, tuple(covered), tuple(lefts), tuple(lasts))
+
+
+def _four(text: str, what: str) -> list[str]:
+    words = text.split("/", 4)
+    if len(words) != 4:
+        raise PositionError(f"{what} of the four colours are separated by three '/'")
+    return words
+
+
+def _read_last(text: str) -> int | None:
+    if text == NO_PIECE:
+        return None
+    if text not in NAMES:
+        raise PositionError(f"the last piece is {text[:20]!r}, not one of {','.join(NAMES)}")
+    return NAMES.index(text)
+
+
+def check_turn(position: Position, start: Position, turn: int, out: Sequence[int]) -> None:
+    """Refuses numbers of pieces that contradict the turn.
+
+    A colour that is not out has placed in every round, so colours before ``turn`` have placed
+    one piece more than it; those that are ``out`` at most as many.
+
+    Raises:
+        PositionError: with the reason.
+    """
+    placed = [
+        (all_ & ~left).bit_count() for all_, left in zip(start.left, position.left, strict=True)
+    ]
+    for colour, count in enumerate(placed):
+        due = placed[turn] + (colour < turn)
+        if count > due or count < due and colour not in out:
+            raise PositionError(
+                f"{COLOURS[colour]} has placed {count} pieces and {COLOURS[turn]} "
+                f"{placed[turn]}, so it is not {COLOURS[turn]}'s turn"
+            )
+
+
+def read_move(board: Board, move: str) -> tuple[int, int]:
+    """The colour of a move, and the mask of the squares that it names.
+
+    Raises:
+        IllegalMoveError: it is not written as a move is.
+    """
+    name, _, squares = move.partition(":")
+    mask = board.read(squares)
+    if name not in COLOURS or not mask:
+        raise IllegalMoveError(
+            move, "a move is a colour and up to five squares of the board, as in blue:a1,a2,b2"
+        )
+    return COLOURS.index(name), mask
+
+
+def check_move(move: str, position: Position, colour: int, mask: int, room: Room) -> None:
+    """Refuses what is not a piece that ``colour`` has left, inside its room.
+
+    Raises:
+        IllegalMoveError: with the reason.
+    """
+    name = COLOURS[colour]
+    inside, seeds = room
+    piece = position.board.piece_of.get(shape_of(mask))
+    if piece is None:
+        raise IllegalMoveError(move, "its squares are not connected edge to edge")
+    if not position.left[colour] >> piece & 1:
+        raise IllegalMoveError(move, f"{name} has placed its {NAMES[piece]} already")
+    if mask & ~position.free:
+        raise IllegalMoveError(move, "one of its squares is covered already")
+    if mask & ~inside:
+        raise IllegalMoveError(move, f"it touches a {name} piece edge to edge")
+    if not mask & seeds:
+        raise IllegalMoveError(
+            move,
+            f"it touches no {name} piece corner to corner"
+            if position.covered[colour]
+            else f"{name}'s first piece must cover a corner of the board that is open to it",
+        )
