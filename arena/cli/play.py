@@ -221,10 +221,11 @@ def _writable(name: str | None) -> Iterator[IO[str] | None]:
         yield None
         return
     try:
-        file = Path(name).open("w", encoding="utf-8")
+        # Opened before the first game, so that a wrong name costs no games.
+        Path(name).touch()
     except OSError as error:
         raise Usage(f"can't write {name}: {error.strerror}") from None
-    with file:
+    with Path(name).open("w", encoding="utf-8") as file:
         yield file
 
 

@@ -1,0 +1,95 @@
+"""The database: engines, sessions, and the schema's version.
+
+SQLite and PostgreSQL are driven by the same code. On SQLite a write transaction takes its lock
+when it begins (BEGIN IMMEDIATE): a deferred one that turns into a writer later fails at once
+when another got there first, whatever the timeout.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import event
+from sqlalchemy.orm import Session, sessionmaker
+
+MIGRATIONS = Path(__file__).parent.parent / "migrations"
+
+
+class SchemaError(RuntimeError):
+    """A database that this program can't use; one sentence that says what to do."""
+
+
+class Database:
+    """A database, for short transactions that write and for reading."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        sqlite = url.startswith("sqlite")
+        self.engine = sa.create_engine(url, connect_args={"timeout": 30} if sqlite else {})
+        if sqlite:
+            event.listen(self.engine, "connect", _prepare)
+            event.listen(self.engine, "begin", _begin)
+        self._write = sessionmaker(self.engine, expire_on_commit=False)
+        self._read = sessionmaker(
+            self.engine.execution_options(read_only=True), expire_on_commit=False
+        )
+
+    @contextmanager
+    def begin(self) -> Iterator[Session]:
+        """A transaction that commits when its block ends and rolls back when it raises."""
+        with self._write.begin() as session:
+            yield session
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A session that only reads, and never waits for a writer on SQLite."""
+        with self._read() as session:
+            yield session
+
+    def close(self) -> None:
+        """Closes every connection."""
+        self.engine.dispose()
+
+    def upgrade(self) -> None:
+        """Brings the schema to this program's version, from nothing too.
+
+        Raises:
+            SchemaError: the database was made by a newer program.
+        """
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        script = ScriptDirectory.from_config(config)
+        with self.engine.begin() as connection:
+            current = MigrationContext.configure(connection).get_current_revision()
+            known = {revision.revision for revision in script.walk_revisions()}
+            if current is not None and current not in known:
+                raise SchemaError(
+                    f"the database is of a newer release (schema {current}); use that release, "
+                    "or another data folder"
+                )
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+
+
+def _prepare(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None  # the driver must not begin by itself
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=NORMAL",
+        "busy_timeout=30000",
+        "foreign_keys=ON",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin(connection: sa.Connection) -> None:
+    read_only = connection.get_execution_options().get("read_only")
+    connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")

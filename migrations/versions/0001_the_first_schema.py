@@ -1,0 +1,440 @@
+"""The first schema."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+
+    op.create_table(
+        "ladder",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("name", sa.String(length=80), nullable=False),
+        sa.Column("title", sa.String(length=120), nullable=False),
+        sa.Column("game", sa.String(length=40), nullable=False),
+        sa.Column("options", sa.JSON(), nullable=False),
+        sa.Column("time_ms", sa.Integer(), nullable=True),
+        sa.Column("inc_ms", sa.Integer(), nullable=False),
+        sa.Column("move_ms", sa.Integer(), nullable=True),
+        sa.Column("charge", sa.String(length=4), nullable=False),
+        sa.Column("memory_bytes", sa.BigInteger(), nullable=False),
+        sa.Column("draw_probability", sa.Double(), nullable=False),
+        sa.Column(
+            "state",
+            sa.Enum(
+                "open",
+                "paused",
+                "frozen",
+                "closed",
+                name="ladderstate",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=False,
+        ),
+        sa.Column("seed", sa.BigInteger(), nullable=False),
+        sa.Column("matches_made", sa.Integer(), nullable=False),
+        sa.Column("games", sa.Integer(), nullable=False),
+        sa.Column("last_game", sa.DateTime(), nullable=True),
+        sa.Column("created", sa.DateTime(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_ladder")),
+        sa.UniqueConstraint("name", name=op.f("uq_ladder_name")),
+    )
+    with op.batch_alter_table("ladder", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_ladder_game"), ["game"], unique=False)
+
+    op.create_table(
+        "mark",
+        sa.Column("key", sa.String(length=80), nullable=False),
+        sa.Column("value", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("key", name=op.f("pk_mark")),
+    )
+    op.create_table(
+        "user",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("name", sa.String(length=40), nullable=False),
+        sa.Column("created", sa.DateTime(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_user")),
+        sa.UniqueConstraint("name", name=op.f("uq_user_name")),
+    )
+    op.create_table(
+        "worker",
+        sa.Column("name", sa.String(length=120), nullable=False),
+        sa.Column("last_seen", sa.DateTime(), nullable=False),
+        sa.Column("slots", sa.Integer(), nullable=False),
+        sa.Column("isolation", sa.String(length=20), nullable=False),
+        sa.Column("languages", sa.JSON(), nullable=False),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_worker")),
+    )
+    op.create_table(
+        "bot",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("name", sa.String(length=40), nullable=False),
+        sa.Column("owner_id", sa.Integer(), nullable=False),
+        sa.Column("created", sa.DateTime(), nullable=False),
+        sa.ForeignKeyConstraint(["owner_id"], ["user.id"], name=op.f("fk_bot_owner_id_user")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_bot")),
+        sa.UniqueConstraint("name", name=op.f("uq_bot_name")),
+    )
+    with op.batch_alter_table("bot", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_bot_owner_id"), ["owner_id"], unique=False)
+
+    op.create_table(
+        "match",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("ladder_id", sa.Integer(), nullable=False),
+        sa.Column("options", sa.JSON(), nullable=False),
+        sa.Column("opening", sa.JSON(), nullable=False),
+        sa.Column("seed", sa.BigInteger(), nullable=False),
+        sa.Column("progress", sa.JSON(), nullable=True),
+        sa.Column("seq", sa.Integer(), nullable=True),
+        sa.Column("fixed", sa.DateTime(), nullable=True),
+        sa.Column(
+            "status",
+            sa.Enum(
+                "open",
+                "issued",
+                "fixed",
+                "set aside",
+                name="jobstatus",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=False,
+        ),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("ticket", sa.String(length=64), nullable=True),
+        sa.Column("lease_ends", sa.DateTime(), nullable=True),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("problem", sa.Text(), nullable=False),
+        sa.Column("worker", sa.String(length=120), nullable=True),
+        sa.Column("created", sa.DateTime(), nullable=False),
+        sa.CheckConstraint("(status = 'fixed') = (seq IS NOT NULL)", name=op.f("ck_match_seq")),
+        sa.CheckConstraint(
+            "(status = 'issued') = (lease_ends IS NOT NULL AND ticket IS NOT NULL)",
+            name=op.f("ck_match_lease"),
+        ),
+        sa.CheckConstraint("status = 'issued' OR worker IS NULL", name=op.f("ck_match_worker")),
+        sa.ForeignKeyConstraint(
+            ["ladder_id"], ["ladder.id"], name=op.f("fk_match_ladder_id_ladder")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_match")),
+        sa.UniqueConstraint("seq", name=op.f("uq_match_seq")),
+    )
+    with op.batch_alter_table("match", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_match_ladder_status_seq", ["ladder_id", "status", "seq"], unique=False
+        )
+        batch_op.create_index("ix_match_status_id", ["status", "id"], unique=False)
+
+    op.create_table(
+        "bot_version",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("bot_id", sa.Integer(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("size", sa.Integer(), nullable=False),
+        sa.Column("language", sa.String(length=40), nullable=False),
+        sa.Column("note", sa.Text(), nullable=False),
+        sa.Column(
+            "status",
+            sa.Enum(
+                "checking",
+                "ready",
+                "refused",
+                name="versionstatus",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=False,
+        ),
+        sa.Column("created", sa.DateTime(), nullable=False),
+        sa.ForeignKeyConstraint(["bot_id"], ["bot.id"], name=op.f("fk_bot_version_bot_id_bot")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_bot_version")),
+        sa.UniqueConstraint("bot_id", "number", name=op.f("uq_bot_version_bot_id_number")),
+    )
+    with op.batch_alter_table("bot_version", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_bot_version_digest"), ["digest"], unique=False)
+
+    op.create_table(
+        "game",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("match_id", sa.Integer(), nullable=False),
+        sa.Column("ladder_id", sa.Integer(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column(
+            "termination",
+            sa.Enum(
+                "normal",
+                "repetition",
+                "plylimit",
+                "illegal",
+                "timeout",
+                "crash",
+                "memory",
+                "protocol",
+                "start",
+                "resign",
+                "void",
+                name="termination",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=False,
+        ),
+        sa.Column("plies", sa.Integer(), nullable=False),
+        sa.Column("finished", sa.DateTime(), nullable=False),
+        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("record", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["ladder_id"], ["ladder.id"], name=op.f("fk_game_ladder_id_ladder")
+        ),
+        sa.ForeignKeyConstraint(["match_id"], ["match.id"], name=op.f("fk_game_match_id_match")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_game")),
+        sa.UniqueConstraint("match_id", "number", name=op.f("uq_game_match_id_number")),
+    )
+    with op.batch_alter_table("game", schema=None) as batch_op:
+        batch_op.create_index("ix_game_ladder_id_id", ["ladder_id", "id"], unique=False)
+
+    op.create_table(
+        "check",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("version_id", sa.Integer(), nullable=False),
+        sa.Column("ladder_id", sa.Integer(), nullable=False),
+        sa.Column("findings", sa.JSON(), nullable=False),
+        sa.Column("log", sa.Text(), nullable=False),
+        sa.Column(
+            "status",
+            sa.Enum(
+                "open",
+                "issued",
+                "fixed",
+                "set aside",
+                name="jobstatus",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=False,
+        ),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("ticket", sa.String(length=64), nullable=True),
+        sa.Column("lease_ends", sa.DateTime(), nullable=True),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("problem", sa.Text(), nullable=False),
+        sa.Column("worker", sa.String(length=120), nullable=True),
+        sa.Column("created", sa.DateTime(), nullable=False),
+        sa.CheckConstraint(
+            "(status = 'issued') = (lease_ends IS NOT NULL AND ticket IS NOT NULL)",
+            name=op.f("ck_check_lease"),
+        ),
+        sa.CheckConstraint("status = 'issued' OR worker IS NULL", name=op.f("ck_check_worker")),
+        sa.ForeignKeyConstraint(
+            ["ladder_id"], ["ladder.id"], name=op.f("fk_check_ladder_id_ladder")
+        ),
+        sa.ForeignKeyConstraint(
+            ["version_id"], ["bot_version.id"], name=op.f("fk_check_version_id_bot_version")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_check")),
+    )
+    with op.batch_alter_table("check", schema=None) as batch_op:
+        batch_op.create_index("ix_check_status_id", ["status", "id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_check_version_id"), ["version_id"], unique=False)
+
+    op.create_table(
+        "entrant",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("ladder_id", sa.Integer(), nullable=False),
+        sa.Column("version_id", sa.Integer(), nullable=False),
+        sa.Column(
+            "state",
+            sa.Enum(
+                "active",
+                "retired",
+                "suspended",
+                name="entrantstate",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=False,
+        ),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("predecessor_id", sa.Integer(), nullable=True),
+        sa.Column("entered", sa.DateTime(), nullable=False),
+        sa.Column("entered_after", sa.Integer(), nullable=False),
+        sa.Column("mu", sa.Double(), nullable=False),
+        sa.Column("sigma", sa.Double(), nullable=False),
+        sa.Column("games", sa.Integer(), nullable=False),
+        sa.Column("wins", sa.Integer(), nullable=False),
+        sa.Column("draws", sa.Integer(), nullable=False),
+        sa.Column("losses", sa.Integer(), nullable=False),
+        sa.Column("points", sa.Double(), nullable=False),
+        sa.Column("faults", sa.Integer(), nullable=False),
+        sa.Column("last_game", sa.DateTime(), nullable=True),
+        sa.CheckConstraint("games = wins + draws + losses", name=op.f("ck_entrant_games")),
+        sa.CheckConstraint("sigma > 0", name=op.f("ck_entrant_sigma")),
+        sa.ForeignKeyConstraint(
+            ["ladder_id"], ["ladder.id"], name=op.f("fk_entrant_ladder_id_ladder")
+        ),
+        sa.ForeignKeyConstraint(
+            ["predecessor_id"], ["entrant.id"], name=op.f("fk_entrant_predecessor_id_entrant")
+        ),
+        sa.ForeignKeyConstraint(
+            ["version_id"], ["bot_version.id"], name=op.f("fk_entrant_version_id_bot_version")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_entrant")),
+        sa.UniqueConstraint(
+            "ladder_id", "version_id", name=op.f("uq_entrant_ladder_id_version_id")
+        ),
+    )
+    with op.batch_alter_table("entrant", schema=None) as batch_op:
+        batch_op.create_index("ix_entrant_ladder_state", ["ladder_id", "state"], unique=False)
+        batch_op.create_index(batch_op.f("ix_entrant_version_id"), ["version_id"], unique=False)
+
+    op.create_table(
+        "game_seat",
+        sa.Column("game_id", sa.Integer(), nullable=False),
+        sa.Column("seat", sa.Integer(), nullable=False),
+        sa.Column("entrant_id", sa.Integer(), nullable=False),
+        sa.Column("score", sa.Double(), nullable=False),
+        sa.Column("rank", sa.Integer(), nullable=False),
+        sa.Column("points", sa.Double(), nullable=False),
+        sa.Column(
+            "fault",
+            sa.Enum(
+                "normal",
+                "repetition",
+                "plylimit",
+                "illegal",
+                "timeout",
+                "crash",
+                "memory",
+                "protocol",
+                "start",
+                "resign",
+                "void",
+                name="termination",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=True,
+        ),
+        sa.Column("cpu_us", sa.BigInteger(), nullable=False),
+        sa.Column("mu_before", sa.Double(), nullable=False),
+        sa.Column("sigma_before", sa.Double(), nullable=False),
+        sa.Column("mu_after", sa.Double(), nullable=False),
+        sa.Column("sigma_after", sa.Double(), nullable=False),
+        sa.Column("log", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["entrant_id"], ["entrant.id"], name=op.f("fk_game_seat_entrant_id_entrant")
+        ),
+        sa.ForeignKeyConstraint(["game_id"], ["game.id"], name=op.f("fk_game_seat_game_id_game")),
+        sa.PrimaryKeyConstraint("game_id", "seat", name=op.f("pk_game_seat")),
+    )
+    with op.batch_alter_table("game_seat", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_game_seat_entrant_id_game_id", ["entrant_id", "game_id"], unique=False
+        )
+
+    op.create_table(
+        "meeting",
+        sa.Column("first_id", sa.Integer(), nullable=False),
+        sa.Column("second_id", sa.Integer(), nullable=False),
+        sa.Column("ladder_id", sa.Integer(), nullable=False),
+        sa.Column("matches", sa.Integer(), nullable=False),
+        sa.Column("games", sa.Integer(), nullable=False),
+        sa.Column("wins", sa.Integer(), nullable=False),
+        sa.Column("draws", sa.Integer(), nullable=False),
+        sa.CheckConstraint("first_id < second_id", name=op.f("ck_meeting_order")),
+        sa.ForeignKeyConstraint(
+            ["first_id"], ["entrant.id"], name=op.f("fk_meeting_first_id_entrant")
+        ),
+        sa.ForeignKeyConstraint(
+            ["ladder_id"], ["ladder.id"], name=op.f("fk_meeting_ladder_id_ladder")
+        ),
+        sa.ForeignKeyConstraint(
+            ["second_id"], ["entrant.id"], name=op.f("fk_meeting_second_id_entrant")
+        ),
+        sa.PrimaryKeyConstraint("first_id", "second_id", name=op.f("pk_meeting")),
+    )
+    with op.batch_alter_table("meeting", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_meeting_ladder_id"), ["ladder_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_meeting_second_id"), ["second_id"], unique=False)
+
+    op.create_table(
+        "place",
+        sa.Column("match_id", sa.Integer(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("entrant_id", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["entrant_id"], ["entrant.id"], name=op.f("fk_place_entrant_id_entrant")
+        ),
+        sa.ForeignKeyConstraint(["match_id"], ["match.id"], name=op.f("fk_place_match_id_match")),
+        sa.PrimaryKeyConstraint("match_id", "number", name=op.f("pk_place")),
+    )
+    with op.batch_alter_table("place", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_place_entrant_id"), ["entrant_id"], unique=False)
+
+
+def downgrade() -> None:
+
+    with op.batch_alter_table("place", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_place_entrant_id"))
+
+    op.drop_table("place")
+    with op.batch_alter_table("meeting", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_meeting_second_id"))
+        batch_op.drop_index(batch_op.f("ix_meeting_ladder_id"))
+
+    op.drop_table("meeting")
+    with op.batch_alter_table("game_seat", schema=None) as batch_op:
+        batch_op.drop_index("ix_game_seat_entrant_id_game_id")
+
+    op.drop_table("game_seat")
+    with op.batch_alter_table("entrant", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_entrant_version_id"))
+        batch_op.drop_index("ix_entrant_ladder_state")
+
+    op.drop_table("entrant")
+    with op.batch_alter_table("check", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_check_version_id"))
+        batch_op.drop_index("ix_check_status_id")
+
+    op.drop_table("check")
+    with op.batch_alter_table("game", schema=None) as batch_op:
+        batch_op.drop_index("ix_game_ladder_id_id")
+
+    op.drop_table("game")
+    with op.batch_alter_table("bot_version", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_bot_version_digest"))
+
+    op.drop_table("bot_version")
+    with op.batch_alter_table("match", schema=None) as batch_op:
+        batch_op.drop_index("ix_match_status_id")
+        batch_op.drop_index("ix_match_ladder_status_seq")
+
+    op.drop_table("match")
+    with op.batch_alter_table("bot", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_bot_owner_id"))
+
+    op.drop_table("bot")
+    op.drop_table("worker")
+    op.drop_table("user")
+    op.drop_table("mark")
+    with op.batch_alter_table("ladder", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_ladder_game"))
+
+    op.drop_table("ladder")
