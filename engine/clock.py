@@ -15,16 +15,25 @@ from engine.game import GameError
 
 Charge = Literal["cpu", "wall"]
 
-START_SECONDS = 10.0
-"""From a bot's start to its ``ready``."""
-NEWGAME_SECONDS = 5.0
-"""From ``newgame`` to ``ok``."""
-QUIT_SECONDS = 1.0
-"""From ``quit`` to the end of the process."""
-
 MOVE_SLACK_US = 1_000_000
 GAME_SLACK_US = 10_000_000
 LONGEST_MS = 24 * 60 * 60 * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Allowances:
+    """Wall time that stands apart from the game clock."""
+
+    start_seconds: float = 10.0
+    """From a bot's start to its ``ready``."""
+    newgame_seconds: float = 5.0
+    """From ``newgame`` to ``ok``."""
+    quit_seconds: float = 1.0
+    """From ``quit`` to the end of the process."""
+
+
+ALLOWANCES = Allowances()
+"""Those of the protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +116,11 @@ class Clock:
         charged = wall_us if self.control.charge == "wall" else cpu_us
         if charged > self.left_us:
             kind = "wall" if self.control.charge == "wall" else "CPU"
-            return f"used {charged / 1000:.0f} ms of {kind} time; it had {self.left_us / 1000:.0f}"
+            return f"used {_ms(charged)} ms of {kind} time; it had {_ms(self.left_us)}"
         if wall_us > self.wall_allowance_us:
             return (
-                f"took {wall_us / 1000:.0f} ms of wall time; it had "
-                f"{self.wall_allowance_us / 1000:.0f} (CPU time used: {cpu_us / 1000:.0f} ms)"
+                f"took {_ms(wall_us)} ms of wall time; it had {_ms(self.wall_allowance_us)} "
+                f"(CPU time used: {_ms(cpu_us)} ms)"
             )
         return None
 
@@ -122,3 +131,8 @@ class Clock:
             charged = wall_us if self.control.charge == "wall" else cpu_us
             left += self.control.inc_ms * 1000 - charged
         return Clock(self.control, left, self.moves + 1, self.wall_us + wall_us)
+
+
+def _ms(microseconds: int) -> str:
+    """Milliseconds with every digit, so that no message says that 100 is more than 100."""
+    return f"{microseconds / 1000:.12g}"

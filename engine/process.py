@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Protocol
 
 from engine import protocol
-from engine.clock import NEWGAME_SECONDS, QUIT_SECONDS, START_SECONDS
+from engine.clock import ALLOWANCES, Allowances
 from engine.player import (
     Choice,
     CrashError,
@@ -356,12 +356,15 @@ class PipeChannel:
 class BotProcess:
     """A player behind pipes that speaks the bot protocol."""
 
-    def __init__(self, start: Callable[[], Program]) -> None:
+    def __init__(
+        self, start: Callable[[], Program], *, allowances: Allowances = ALLOWANCES
+    ) -> None:
         """Takes the means to start the bot; its first game starts it."""
         self.name = ""
         """What it calls itself, once it has said so."""
         self.closed = False
         self._start = start
+        self._allowances = allowances
         self._started: tuple[Program, PipeChannel] | None = None
         self._wants: frozenset[str] = frozenset()
         self._errors = HeadAndTail(STDERR_LIMIT)
@@ -376,11 +379,13 @@ class BotProcess:
             if self._started is None:
                 program = self._start()
                 self._started = program, PipeChannel(program, self._errors)
-                ready = protocol.parse_ready(self._greet(protocol.HELLO, START_SECONDS, "ready"))
+                answer = self._greet(protocol.HELLO, self._allowances.start_seconds, "ready")
+                ready = protocol.parse_ready(answer)
                 self.name, self._wants = ready.name, ready.wants
             program, channel = self._started
             channel.settle()
-            protocol.parse_ok(self._greet(protocol.newgame_line(setup), NEWGAME_SECONDS, "ok"))
+            request = protocol.newgame_line(setup)
+            protocol.parse_ok(self._greet(request, self._allowances.newgame_seconds, "ok"))
             program.freeze()
 
     def _greet(self, request: str, seconds: float, answer: str) -> str:
@@ -447,7 +452,7 @@ class BotProcess:
             program, channel = self._started
             program.thaw()
             channel.send(protocol.QUIT)
-            program.wait(QUIT_SECONDS)
+            program.wait(self._allowances.quit_seconds)
         self._end()
 
     def _end(self) -> str:
