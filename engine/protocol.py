@@ -22,7 +22,10 @@ HELLO = f"hello {VERSION}\n"
 QUIT = "quit\n"
 WANTS = frozenset({"legal", "state"})
 
+# Whole escape sequences of terminals, then whatever else could speak to one; tabs stay.
 _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0a-\x1f\x7f-\x9f]")
+_KEY = re.compile(r"[A-Za-z_][\w.-]{0,31}", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,11 @@ def decode(line: bytes) -> str:
     return _CONTROL.sub("", text)
 
 
+def clean(text: str) -> str:
+    """Text of many lines without control characters, but for newlines and tabs."""
+    return "\n".join(_CONTROL.sub("", line) for line in text.split("\n"))
+
+
 def parse_ready(line: str) -> Ready:
     """The answer to ``hello``.
 
@@ -122,20 +130,16 @@ def parse_reply(line: str) -> Reply:
     Raises:
         ProtocolError: it is not ``move M [free text]``.
     """
-    verb, _, rest = line.strip().partition(" ")
-    move, _, text = rest.strip().partition(" ")
-    if verb != "move" or not move:
+    words = line.split(None, 2)
+    if len(words) < 2 or words[0] != "move":
         raise ProtocolError(f"expected 'move MOVE' after 'go', got {line[:60]!r}")
-    return Reply(move, text.strip())
+    return Reply(words[1], words[2].rstrip() if len(words) == 3 else "")
 
 
 def parse_value(line: str) -> tuple[str, float] | None:
     """Key and number of a line ``# key value``; None if it is any other text for the log."""
     words = line[1:].split()
-    if len(words) != 2 or not re.fullmatch(r"[A-Za-z_][\w.-]{0,31}", words[0], re.ASCII):
+    if len(words) != 2 or not _KEY.fullmatch(words[0]) or not _NUMBER.fullmatch(words[1]):
         return None
-    try:
-        value = float(words[1])
-    except ValueError:
-        return None
+    value = float(words[1])
     return (words[0], value) if math.isfinite(value) else None
