@@ -1,0 +1,1 @@
+"""What past results say about strength: pure functions, no web, no database, no queue."""
