@@ -34,7 +34,7 @@ check: setup  ## lint, types, layers, dependency audit
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m tests.audit
+	$(BIN)/pip-audit --skip-editable --progress-spinner off
 
 fmt: setup  ## format and mend what the linter can
 	$(BIN)/ruff check --fix .

@@ -178,6 +178,8 @@ class Ladder(Base):
     seed: Mapped[int] = mapped_column(sa.BigInteger)
     matches_made: Mapped[int] = mapped_column(default=0)
     """How many matches were ever made; the number of a match gives its opening and dice."""
+    last_match_id: Mapped[int] = mapped_column(default=0)
+    """The last match made; who waits longest has the lowest. No key, for it would be a circle."""
     games: Mapped[int] = mapped_column(default=0)
     last_game: Mapped[datetime | None]
     created: Mapped[datetime]

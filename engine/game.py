@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -327,6 +328,14 @@ def read_size(value: str) -> tuple[int, int]:
     return int(width), int(height)
 
 
+@lru_cache(maxsize=256)
+def _built(
+    build: Callable[[Mapping[str, str]], Variant], options: tuple[tuple[str, str], ...]
+) -> Variant:
+    """A variant is made once: its tables are costly and it never changes."""
+    return build(dict(options))
+
+
 @dataclass(frozen=True)
 class Game:
     """The rules of one game, and the options they come with."""
@@ -364,7 +373,7 @@ class Game:
             chosen[key] = value
         if wrong := self.check(chosen):
             raise OptionError(f"{self.name}: {wrong}")
-        return self.build(chosen)
+        return _built(self.build, tuple(chosen.items()))
 
     @property
     def offered(self) -> tuple[Variant, ...]:

