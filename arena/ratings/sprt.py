@@ -49,7 +49,7 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True)
 class Sprt:
-    """A test of elo0 against elo1, which is wrong with probability alpha or beta at most.
+    """A test of elo0 against elo1, wrong with a probability of about alpha or beta at most.
 
     Counts are numbers of matches by score, from the worst to the best in equal steps: three
     cells for single games (loss, draw, win), five for game pairs (0, 0.5, 1, 1.5 and 2 points),

@@ -1,0 +1,228 @@
+"""TrueSkill: what one game does to the ratings of those who played it.
+
+A bot's strength is believed to be normal, with mean mu and deviation sigma; a game turns
+beliefs into the ones that its result leaves (Herbrich, Minka and Graepel, TrueSkill: A Bayesian
+Skill Rating System, 2007). Between two sides the posterior has a closed form (theirs of
+section 4; J. Moser, The Math Behind TrueSkill, 2010), which is used here; three sides and more
+are left to the iteration of the trueskill package.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any
+
+from arena.ratings.elo import Z95
+from arena.ratings.result import weights
+
+MU = 25.0
+SIGMA = 25 / 3
+
+NEW_VERSION_SIGMA = 5.0
+
+_DISPLAY_CENTRE = 1500
+_DISPLAY_SCALE = 47
+"""Points shown for one unit of mu: about those of Elo, as differences of 200 Elo and of beta
+(25 / 6 units, 196 points) both stand for a win in three games of four."""
+
+_LEAST_PROBABILITY = 1e-300
+"""A result less probable than this is beyond the arithmetic; that is a gap of some 37
+deviations of a game, or 218 units of mu at least."""
+
+_SQRT_HALF = math.sqrt(0.5)
+_SQRT_TWO_PI = math.sqrt(2 * math.pi)
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A belief about a strength."""
+
+    mu: float = MU
+    sigma: float = SIGMA
+
+    @property
+    def conservative(self) -> float:
+        """What the strength almost surely exceeds; leaderboards sort by it."""
+        return self.mu - 3 * self.sigma
+
+    @property
+    def display(self) -> float:
+        """The number that people see; a new bot's is 1500."""
+        return _DISPLAY_CENTRE + _DISPLAY_SCALE * (self.mu - MU)
+
+    @property
+    def display_margin(self) -> float:
+        """How far the 95 % interval reaches to each side of `display`."""
+        return Z95 * _DISPLAY_SCALE * self.sigma
+
+    def of_new_version(self) -> Rating:
+        """What is believed of the next version of the bot: much the same, but less firmly."""
+        return Rating(self.mu, max(self.sigma, NEW_VERSION_SIGMA))
+
+
+@dataclass(frozen=True)
+class TrueSkill:
+    """The constants of a ladder, and the update they define.
+
+    Raises:
+        ValueError: a draw probability outside 0 <= p < 1, or a beta or tau below 0.
+    """
+
+    draw_probability: float
+    """That of a game between equals; 0 only where the rules know no draw."""
+    beta: float = SIGMA / 2
+    """The deviation of one performance. Who is better by so much wins three games of four."""
+    tau: float = SIGMA / 100
+    """The deviation that every game adds to what is believed, so that it never sets for good."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.draw_probability < 1:
+            raise ValueError(
+                f"a draw probability is from 0 to below 1, not {self.draw_probability}"
+            )
+        if not (self.beta > 0 and self.tau >= 0):
+            raise ValueError(f"beta is above 0 and tau not below, not {self.beta} and {self.tau}")
+
+    def rate(
+        self, teams: Sequence[Sequence[Rating]], ranks: Sequence[int]
+    ) -> tuple[tuple[Rating, ...], ...]:
+        """The ratings after a game, in the same order; ranks are of the sides, 1 is best.
+
+        In sides of unequal size the weights of each side's players sum to 1 (see
+        `result.weights`). A result so improbable that the arithmetic gives out changes nothing.
+
+        Raises:
+            ValueError: fewer than two sides, an empty one, or a draw where the draw probability
+                is 0, which would make everyone less certain.
+        """
+        if len(teams) < 2 or len(ranks) != len(teams) or not all(teams):
+            raise ValueError("a rated game has two sides or more, a rank for each, nobody missing")
+        if not self.draw_probability and len(set(ranks)) < len(ranks):
+            raise ValueError("a draw cannot be rated with a draw probability of 0")
+        try:
+            if len(teams) == 2:
+                return self._rate_two(teams, ranks)
+            return self._rate_many(teams, ranks)
+        except FloatingPointError:
+            return tuple(tuple(team) for team in teams)
+
+    def quality(self, first: Rating, second: Rating) -> float:
+        """How even a game of these two will be: 1 at best, that of two known to be equal.
+
+        It is the probability of a draw relative to that of such two, in the limit of few draws.
+        """
+        noise = 2 * self.beta**2
+        total = noise + first.sigma**2 + second.sigma**2
+        return math.sqrt(noise / total) * math.exp(-((first.mu - second.mu) ** 2) / (2 * total))
+
+    def _rate_two(
+        self, teams: Sequence[Sequence[Rating]], ranks: Sequence[int]
+    ) -> tuple[tuple[Rating, ...], ...]:
+        one, two = teams
+        weight_one, weight_two = weights(teams)
+        noise = (len(one) * weight_one**2 + len(two) * weight_two**2) * self.beta**2
+        drift = self.tau**2
+        spread = noise + sum(
+            weight**2 * (rating.sigma**2 + drift)
+            for team, weight in ((one, weight_one), (two, weight_two))
+            for rating in team
+        )
+        scale = math.sqrt(spread)
+        gap = weight_one * sum(r.mu for r in one) - weight_two * sum(r.mu for r in two)
+        # The deviation of the two performances' difference makes the draw probability that of
+        # sides known to be equal.
+        margin = self._draw_quantile * math.sqrt(noise) / scale
+        if ranks[0] == ranks[1]:
+            shift, shrink = _draw_factors(gap / scale, margin)
+        elif ranks[0] < ranks[1]:
+            shift, shrink = _win_factors(gap / scale - margin)
+        else:
+            shift, shrink = _win_factors(-gap / scale - margin)
+            shift = -shift
+        updated = []
+        for team, signed in ((one, weight_one), (two, -weight_two)):
+            after = []
+            for rating in team:
+                variance = rating.sigma**2 + drift
+                part = signed * variance / scale
+                after.append(
+                    Rating(
+                        rating.mu + part * shift,
+                        math.sqrt(variance - part * part * shrink),
+                    )
+                )
+            updated.append(tuple(after))
+        return tuple(updated)
+
+    def _rate_many(
+        self, teams: Sequence[Sequence[Rating]], ranks: Sequence[int]
+    ) -> tuple[tuple[Rating, ...], ...]:
+        # The package compares neighbours, so those in the middle of a tie come out a little
+        # different from those at its ends. Who stands where is for the ratings to say, not for
+        # the seats.
+        order = sorted(
+            range(len(teams)), key=lambda i: (ranks[i], [(r.mu, r.sigma) for r in teams[i]])
+        )
+        share = weights(teams)
+        rated = self._package.rate(
+            [[self._package.create_rating(r.mu, r.sigma) for r in teams[i]] for i in order],
+            ranks=[ranks[i] for i in order],
+            weights=[[share[i]] * len(teams[i]) for i in order],
+        )
+        after = dict(zip(order, rated, strict=True))
+        return tuple(tuple(Rating(r.mu, r.sigma) for r in after[i]) for i in range(len(teams)))
+
+    @cached_property
+    def _draw_quantile(self) -> float:
+        return NormalDist().inv_cdf((self.draw_probability + 1) / 2)
+
+    @cached_property
+    def _package(self) -> Any:
+        # Here, since games of two sides do without it.
+        import trueskill
+
+        return trueskill.TrueSkill(
+            mu=MU,
+            sigma=SIGMA,
+            beta=self.beta,
+            tau=self.tau,
+            draw_probability=self.draw_probability,
+            # Its own normal distribution is good to six digits only.
+            backend=(_cdf, _pdf, NormalDist().inv_cdf),
+        )
+
+
+def _win_factors(t: float) -> tuple[float, float]:
+    """How far a win shifts the means and shrinks the variances, in units of the game's own.
+
+    t is the winner's expected lead beyond the draw margin. They are V and W of the paper.
+    """
+    probability = _cdf(t)
+    if probability < _LEAST_PROBABILITY:
+        raise FloatingPointError(f"a win at {t} deviations cannot be rated")
+    shift = _pdf(t) / probability
+    return shift, shift * (shift + t)
+
+
+def _draw_factors(t: float, margin: float) -> tuple[float, float]:
+    """The same for a draw; t is the first side's expected lead."""
+    above, below = margin - abs(t), -margin - abs(t)
+    # On the lower tail, where probabilities are small numbers and keep their digits.
+    probability = _cdf(above) - _cdf(below)
+    if probability < _LEAST_PROBABILITY:
+        raise FloatingPointError(f"a draw at {t} deviations cannot be rated")
+    shift = (_pdf(below) - _pdf(above)) / probability
+    shrink = shift * shift + (above * _pdf(above) - below * _pdf(below)) / probability
+    return math.copysign(shift, -t), shrink
+
+
+def _cdf(x: float) -> float:
+    return 0.5 * math.erfc(-x * _SQRT_HALF)
+
+
+def _pdf(x: float) -> float:
+    return math.exp(-0.5 * x * x) / _SQRT_TWO_PI
