@@ -1,0 +1,266 @@
+"""Memory groups for bots, where the system lets us make them.
+
+A bot's group bounds its memory (all of it: also what the kernel holds for the bot) and its
+number of tasks, tells whether the memory limit killed it, and, on hosts with the unified
+hierarchy, freezes and kills all its processes at once and knows their CPU time.
+
+Groups are made in three places at most. On a host with cgroup v2 they are one folder below a
+group that was delegated to the worker (``Delegate=yes`` in its systemd unit). On a host with
+cgroup v1 the memory and pids groups lie below the worker's own, for which it must be root,
+and the unified hierarchy beside them, which has no controllers there, still freezes and
+counts. Every limit is read back: where delegation is missing the kernel accepts the words and
+does nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+PREFIX = "arena-bot-"
+MAIN = "arena-worker"
+"""The leaf to which a worker moves what runs in its delegated group."""
+_NUMBERS = itertools.count(1)
+
+
+class GroupError(Exception):
+    """No group can be made here; one sentence that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where groups can be made: folders of the cgroup file systems."""
+
+    version: int
+    memory: Path
+    pids: Path
+    unified: Path | None
+    """For freezing and CPU time; None where only v1 is mounted."""
+
+    @property
+    def folders(self) -> set[Path]:
+        """All of them, each once."""
+        return {place for place in (self.memory, self.pids, self.unified) if place}
+
+    @property
+    def can_freeze(self) -> bool:
+        """Whether a group's `freeze` and `cpu_us` work here."""
+        return self.unified is not None
+
+    def make(self, *, memory_bytes: int, tasks: int) -> Group:
+        """A new empty group with these limits.
+
+        Raises:
+            GroupError: it can't be made, or a limit did not take.
+        """
+        name = f"{PREFIX}{os.getpid()}-{next(_NUMBERS)}"
+        group = Group(self, name)
+        try:
+            for folder in self.folders:
+                (folder / name).mkdir()
+            for file, value in self._settings(name, memory_bytes, tasks).items():
+                _set(file, value)
+        except (OSError, GroupError) as error:
+            group.remove()
+            raise GroupError(f"no memory group can be made: {error}") from None
+        return group
+
+    def _settings(self, name: str, memory_bytes: int, tasks: int) -> Mapping[Path, str]:
+        memory, pids = self.memory / name, self.pids / name
+        settings = {pids / "pids.max": str(tasks)}
+        if self.version == 2:
+            settings[memory / "memory.max"] = str(memory_bytes)
+            settings[memory / "memory.oom.group"] = "1"
+            swap = memory / "memory.swap.max", "0"
+        else:
+            settings[memory / "memory.limit_in_bytes"] = str(memory_bytes)
+            # Memory and swap together; the order of the two writes matters.
+            swap = memory / "memory.memsw.limit_in_bytes", str(memory_bytes)
+        # A kernel without swap accounting has no such file; doctor tells of active swap.
+        if swap[0].exists():
+            settings[swap[0]] = swap[1]
+        return settings
+
+    def sweep(self) -> None:
+        """Removes groups that workers left behind which no longer live."""
+        for folder in self.folders:
+            for left in folder.glob(f"{PREFIX}*"):
+                owner = left.name.removeprefix(PREFIX).partition("-")[0]
+                if owner.isdecimal() and not Path("/proc", owner).exists():
+                    with suppress(OSError):  # busy for a moment more: the next sweep gets it
+                        left.rmdir()
+
+
+class Group:
+    """One bot's group."""
+
+    def __init__(self, places: Places, name: str) -> None:
+        self._folders = [folder / name for folder in places.folders]
+        self._version = places.version
+        self._memory = places.memory / name
+        self._unified = places.unified / name if places.unified else None
+
+    def add(self, pid: int) -> None:
+        """Moves a process into it.
+
+        Raises:
+            GroupError: the kernel refuses.
+        """
+        try:
+            for folder in self._folders:
+                (folder / "cgroup.procs").write_text(str(pid))
+        except OSError as error:
+            raise GroupError(f"no process can be moved to a memory group: {error}") from None
+
+    def freeze(self, frozen: bool) -> None:
+        """Stops all its processes, or lets them run."""
+        assert self._unified is not None
+        (self._unified / "cgroup.freeze").write_text("1" if frozen else "0")
+
+    def cpu_us(self) -> int:
+        """CPU time of all its processes so far, in microseconds."""
+        assert self._unified is not None
+        return _field(self._unified / "cpu.stat", "usage_usec")
+
+    def memory_kills(self) -> int:
+        """How many processes its memory limit has killed."""
+        file = "memory.events" if self._version == 2 else "memory.oom_control"
+        return _field(self._memory / file, "oom_kill")
+
+    def kill(self) -> None:
+        """Kills what is still in it."""
+        if self._unified is not None:
+            with suppress(OSError):  # before Linux 5.14; the end of process 1 kills them too
+                (self._unified / "cgroup.kill").write_text("1")
+
+    def remove(self) -> None:
+        """Removes it; what is in it must have been killed, and may take a moment to go."""
+        deadline = time.monotonic() + 0.5
+        for folder in self._folders:
+            while True:
+                try:
+                    folder.rmdir()
+                except FileNotFoundError:
+                    break
+                except OSError:
+                    if time.monotonic() > deadline:
+                        break  # a later sweep removes it
+                    time.sleep(0.001)
+                else:
+                    break
+
+
+def find_places() -> Places:
+    """Where this process can make groups, proven by making one.
+
+    Raises:
+        GroupError: nowhere.
+    """
+    own, mounts = _own_groups(), _mounts()
+    unified = None
+    if "" in own and "" in mounts:
+        unified = _below(mounts[""], own[""])
+    if {"memory", "pids"} <= own.keys() & mounts.keys():
+        memory, pids = (_below(mounts[name], own[name]) for name in ("memory", "pids"))
+        if unified is not None and not os.access(unified, os.W_OK):
+            unified = None
+        places = Places(1, memory, pids, unified)
+    elif unified is not None:
+        folder = _delegated(unified)
+        places = Places(2, folder, folder, folder)
+    else:
+        raise GroupError("no cgroup file system with the memory controller is mounted")
+    places.sweep()
+    places.make(memory_bytes=1 << 26, tasks=4).remove()
+    return places
+
+
+def _delegated(own: Path) -> Path:
+    """The group below which a v2 worker may make groups, with the controllers turned on."""
+    if own.name == MAIN:
+        own = own.parent  # another process of this worker, or an earlier call, moved us there
+    if not os.access(own, os.W_OK):
+        raise GroupError(f"{own} belongs to the system: set Delegate=yes in the worker's unit")
+    control = own / "cgroup.subtree_control"
+    if not {"memory", "pids"} <= set(control.read_text().split()):
+        if not _marked_as_delegated(own):
+            raise GroupError(f"{own} is not delegated: set Delegate=yes in the worker's unit")
+        # A group with controllers for its children may hold no processes itself.
+        leaf = own / MAIN
+        leaf.mkdir(exist_ok=True)
+        for pid in (own / "cgroup.procs").read_text().split():
+            with suppress(ProcessLookupError):
+                (leaf / "cgroup.procs").write_text(pid)
+        control.write_text("+memory +pids")
+        if not {"memory", "pids"} <= set(control.read_text().split()):
+            raise GroupError(f"{own} has no memory controller: set Delegate=yes in the unit")
+    return own
+
+
+def _marked_as_delegated(group: Path) -> bool:
+    """Whether systemd says that this group is ours to divide.
+
+    Only then are its processes moved: those of a terminal's group, say, are not ours.
+    """
+    for attribute in ("user.delegate", "trusted.delegate"):
+        with suppress(OSError):
+            if os.getxattr(group, attribute) == b"1":
+                return True
+    return False
+
+
+def _own_groups() -> dict[str, str]:
+    """This process's group by controller; the unified hierarchy has an empty name."""
+    groups = {}
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        groups.update(dict.fromkeys(controllers.split(","), path))
+    return groups
+
+
+def _mounts() -> dict[str, tuple[str, Path]]:
+    """Where each controller's hierarchy is mounted, and which of its groups that shows."""
+    found: dict[str, tuple[str, Path]] = {}
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        root, mount = (_unescape(word) for word in before.split()[3:5])
+        kind, _, options = after.split()[:3]
+        names = {"cgroup2": [""], "cgroup": options.split(",")}.get(kind, [])
+        for name in names:
+            found.setdefault(name, (root, Path(mount)))
+    return found
+
+
+def _unescape(word: str) -> str:
+    """A word of mountinfo, where blanks are written in octal."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), word)
+
+
+def _below(mount: tuple[str, Path], group: str) -> Path:
+    """The folder of a group in a mounted hierarchy."""
+    root, folder = mount
+    relative = os.path.relpath(group, root)
+    return folder if relative.startswith("..") else folder / relative
+
+
+def _set(file: Path, value: str) -> None:
+    """Writes a limit and reads it back; the kernel rounds down to whole pages."""
+    file.write_text(value)
+    found = file.read_text().strip()
+    if found != value and not (found.isdecimal() and 0 <= int(value) - int(found) < 65536):
+        raise GroupError(f"{file} says {found!r} after {value!r} was written")
+
+
+def _field(file: Path, key: str) -> int:
+    """A number of a flat keyed file; 0 if the kernel doesn't tell it."""
+    for line in file.read_text().splitlines():
+        name, _, value = line.partition(" ")
+        if name == key:
+            return int(value)
+    return 0

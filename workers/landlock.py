@@ -1,0 +1,147 @@
+"""The launcher of the reduced box: it locks itself in and becomes the bot.
+
+It is started as a program of its own, as ``python -m workers.landlock FD SPECIFICATION`` with
+the specification in JSON (see `Specification`), where no namespace can be had. In the order in
+which that is possible it ties its life to the referee's, sets its resource limits, gives up
+all privileges for good, lets Landlock take away every file that is not named, lets the filter
+of workers/seccomp.py take away system calls, and executes the bot's command. What fails is
+written to FD, or READY when only the command itself is left to be executed.
+
+Landlock's interface is that of linux/landlock.h; the calls have no wrappers in libc and the
+same numbers on every processor. It needs the standard library and workers/seccomp.py alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+from typing import TypedDict
+
+from workers import seccomp
+
+READY = "ready"
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+VERSION_FLAG = 1
+RULE_PATH_BENEATH = 1
+PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 22, 38
+SECCOMP_MODE_FILTER = 2
+
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
+FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
+"""How many file rights there are, from which version of Landlock on."""
+NET_RIGHTS = 0b11
+"""Bind and connect of TCP, from version 4 on."""
+SCOPES = 0b11
+"""Abstract unix sockets and signals, from version 6 on."""
+
+
+class Specification(TypedDict):
+    """What the launcher is told."""
+
+    command: list[str]
+    environment: dict[str, str]
+    folder: str
+    """The bot's folder: readable, and its working directory."""
+    readable: list[str]
+    """Other folders and files that the bot may read and execute."""
+    devices: list[str]
+    """Devices that it may read and write."""
+    limits: dict[str, int]
+    """By the names of resource.RLIMIT_..., in lower case."""
+    parent: int
+    """The referee's process, with which the bot ends."""
+
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+
+
+def check(result: int, what: str) -> int:
+    """Turns libc's way of failing into an exception."""
+    if result < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"{what}: {os.strerror(error)}")
+    return result
+
+
+def version() -> int:
+    """Landlock's version in this kernel; 0 if it has none or it is off."""
+    return max(0, int(libc.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), VERSION_FLAG)))
+
+
+def restrict_files(specification: Specification) -> None:
+    """Takes away every file but the named ones, and more where the kernel can.
+
+    Raises:
+        OSError: there is no Landlock, or a named path can't be opened.
+    """
+    have = version()
+    if not have:
+        raise OSError("this kernel has no Landlock")
+    rights = (1 << max(count for since, count in FILE_RIGHTS.items() if since <= have)) - 1
+    attributes = [rights, NET_RIGHTS if have >= 4 else 0, SCOPES if have >= 6 else 0]
+    size = 24 if have >= 6 else 16 if have >= 4 else 8
+    ruleset = check(
+        libc.syscall(CREATE_RULESET, (ctypes.c_uint64 * 3)(*attributes), ctypes.c_size_t(size), 0),
+        "landlock_create_ruleset",
+    )
+    for path in (specification["folder"], *specification["readable"]):
+        _allow(ruleset, path, EXECUTE | READ_FILE | (READ_DIR if os.path.isdir(path) else 0))
+    for path in specification["devices"]:
+        _allow(ruleset, path, READ_FILE | WRITE_FILE)
+    check(libc.syscall(RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
+    os.close(ruleset)
+
+
+def _allow(ruleset: int, path: str, rights: int) -> None:
+    file = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    # struct landlock_path_beneath_attr is packed: 8 bytes of rights, 4 of the file.
+    attributes = rights.to_bytes(8, sys.byteorder) + file.to_bytes(4, sys.byteorder)
+    check(libc.syscall(ADD_RULE, ruleset, RULE_PATH_BENEATH, attributes, 0), "landlock_add_rule")
+    os.close(file)
+
+
+def restrict_calls(machine: str) -> None:
+    """Loads the filter."""
+    code = seccomp.program(machine, without_namespaces=True, own_pid=os.getpid())
+    buffer = ctypes.create_string_buffer(code, len(code))
+
+    class Program(ctypes.Structure):
+        """``struct sock_fprog``."""
+
+        _fields_ = (("count", ctypes.c_ushort), ("code", ctypes.c_void_p))
+
+    program = Program(len(code) // 8, ctypes.addressof(buffer))
+    check(libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0), "seccomp")
+
+
+def main(arguments: list[str]) -> None:
+    """Locks itself in and executes the command, or says why not."""
+    report = int(arguments[0])
+    os.set_inheritable(report, False)
+    try:
+        specification: Specification = json.loads(arguments[1])
+        check(libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
+        if os.getppid() != specification["parent"]:
+            return  # the referee died before the line above
+        os.chdir(specification["folder"])
+        for name, value in specification["limits"].items():
+            number = getattr(resource, f"RLIMIT_{name.upper()}")
+            resource.setrlimit(number, (value, value))
+        check(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+        restrict_files(specification)
+        restrict_calls(os.uname().machine)
+    except (OSError, ValueError, KeyError) as error:
+        os.write(report, str(error).encode())
+        raise SystemExit(1) from None
+    os.write(report, READY.encode())
+    command = specification["command"]
+    os.execve(command[0], command, specification["environment"])  # noqa: S606 - the whole point
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,179 @@
+"""What a box turns out to be, found by starting a probe in it.
+
+A level is never concluded from what the host says it could do. A shell is started in a real
+box; from outside the kernel is asked what stands around it, and from inside it tries what a
+bot must not do.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from workers.cgroups import PREFIX
+from workers.languages import Launch
+from workers.limits import Limits, read_limits
+from workers.program import BoxProgram
+from workers.walls import Box, BoxError, environment
+
+NAMESPACES = ("user", "pid", "net", "ipc", "uts", "mnt", "cgroup")
+ANSWER_SECONDS = 5.0
+SCRIPT = """\
+echo up
+read go
+for place in / /dev /dev/shm /tmp /var/tmp /usr . "$PYTHONPATH" "$1"; do
+    if { echo x > "$place/arena-probe"; } 2>/dev/null; then echo "wrote $place"; fi
+done
+for file in /etc/passwd /proc/1/environ /proc/self/status "$1/canary"; do
+    if { read -r line < "$file"; } 2>/dev/null; then echo "read $file"; fi
+done
+if { kill -0 "$2"; } 2>/dev/null; then echo "reached $2"; fi
+echo tried
+(echo forked)
+echo after
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One layer of a box, and whether it held."""
+
+    name: str
+    holds: bool
+    detail: str
+
+
+def probe(box: Box, scratch: Path) -> tuple[Layer, ...]:
+    """Looks at a box from outside and from inside.
+
+    Args:
+        scratch: a folder of ours, closed to bots, that the probe tries to get at.
+
+    Raises:
+        BoxError: no box can be built.
+    """
+    canary = scratch / "canary"
+    canary.write_text("not for bots\n")
+    limits = Limits(memory_bytes=64 << 20, threads=4, scratch_bytes=1 << 20)
+    launch = Launch(("/bin/sh", "-c", SCRIPT, "probe", str(scratch), str(os.getpid())))
+    program = box.start(Path("/usr"), launch, limits)
+    try:
+        _expect(program, "up")
+        layers = [*_seen_from_outside(box, program, limits, launch)]
+        os.write(program.stdin, b"go\n")
+        layers += _tried_inside(box, _expect(program, "tried"))
+        layers.append(_fork(_read(program)))
+    finally:
+        program.kill()
+    return tuple(layers)
+
+
+def _expect(program: BoxProgram, last: str) -> list[str]:
+    """The probe's lines up to that one."""
+    lines = _read(program, last)
+    if not lines or lines[-1] != last:
+        said = os.pread(program.stderr, 200, 0).decode(errors="replace").strip()
+        raise BoxError(f"a probe in the box does not run: {said or 'it ended'}")
+    return lines[:-1]
+
+
+def _read(program: BoxProgram, last: str | None = None) -> list[str]:
+    poll = select.poll()
+    poll.register(program.stdout, select.POLLIN)
+    words = b""
+    while last is None or not words.endswith(f"{last}\n".encode()):
+        if not poll.poll(ANSWER_SECONDS * 1000):
+            break
+        data = os.read(program.stdout, 4096)
+        if not data:
+            break
+        words += data
+    return words.decode(errors="replace").splitlines()
+
+
+def _seen_from_outside(
+    box: Box, program: BoxProgram, limits: Limits, launch: Launch
+) -> Iterator[Layer]:
+    status = _status(program.pid)
+    namespaces = box.level != "reduced"
+    if namespaces:
+        yield _namespaces(program.pid, status)
+    yield Layer(
+        "call filter",
+        status.get("Seccomp") == "2",
+        "the kernel filters its system calls" if status.get("Seccomp") == "2" else "none is loaded",
+    )
+    user = int(status.get("Uid", "0").split()[0])
+    rights = [name for name in ("CapPrm", "CapEff") if int(status.get(name, "1"), 16)]
+    if namespaces and int(status.get("CapBnd", "1"), 16):
+        rights.append("CapBnd")
+    problems = [f"has {', '.join(rights)}"] if rights else []
+    if status.get("NoNewPrivs") != "1":
+        problems.append("could gain privileges")
+    if user == 0:
+        problems.append("runs as root")
+    yield Layer("privileges", not problems, ", ".join(problems) or f"none, as user {user}")
+    metered, counted = box.level == "full", namespaces or os.geteuid() == 0
+    wanted = limits.for_process(metered=metered, counted=counted)
+    found = read_limits(program.pid)
+    loose = sorted(name for name in wanted if found.get(name) != wanted[name])
+    yield Layer(
+        "resource limits",
+        not loose,
+        f"not set: {', '.join(loose)}" if loose else "read back as they were set",
+    )
+    if metered:
+        yield _memory_group(program.pid)
+    with suppress(OSError):  # not to be seen by root without CAP_SYS_PTRACE
+        content = Path(f"/proc/{program.pid}/environ").read_text().split("\0")
+        keys = {word.partition("=")[0] for word in content} - {"", "PWD"}
+        extra = sorted(keys - environment(launch, "").keys())
+        detail = f"it sees {', '.join(extra)}" if extra else "only what the box sets"
+        yield Layer("environment", not extra, detail)
+
+
+def _status(pid: int) -> Mapping[str, str]:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+
+def _namespaces(pid: int, status: Mapping[str, str]) -> Layer:
+    """All of them must be new; where root may not look, process 1 of its own must do."""
+    try:
+        shared = [
+            kind
+            for kind in NAMESPACES
+            if os.readlink(f"/proc/{pid}/ns/{kind}") == os.readlink(f"/proc/self/ns/{kind}")
+        ]
+    except PermissionError:
+        first = status.get("NSpid", "").split()[1:] == ["1"]
+        return Layer("namespaces", first, "only that of processes could be looked at")
+    detail = f"shared with the host: {', '.join(shared)}" if shared else "all seven are its own"
+    return Layer("namespaces", not shared, detail)
+
+
+def _memory_group(pid: int) -> Layer:
+    """Whether it is in its group; that the group has its limits was seen when it was made."""
+    lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+    inside = any(
+        PREFIX in path and (controllers == "" or "memory" in controllers.split(","))
+        for _, controllers, path in (line.split(":", 2) for line in lines)
+    )
+    return Layer("memory group", inside, "it is in its own" if inside else "it is outside")
+
+
+def _tried_inside(box: Box, lines: list[str]) -> Iterator[Layer]:
+    allowed = {"wrote /tmp"} if box.level == "full" else set()
+    reached = [line for line in lines if line.startswith("reached")]
+    files = [line for line in lines if line not in allowed and line not in reached]
+    yield Layer("files", not files, "; ".join(files) or "nothing of the host read or written")
+    yield Layer("signals", not reached, "; ".join(reached) or "the worker can't be signalled")
+
+
+def _fork(lines: list[str]) -> Layer:
+    forked = "forked" in lines
+    return Layer("one process", not forked, "it could fork" if forked else "it can't fork")

@@ -1,0 +1,117 @@
+"""A bot that runs in a box, as the referee handles it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from contextlib import suppress
+
+from engine.process import cpu_clock_us, ended_within, exit_words
+from workers.cgroups import Group
+from workers.runtime import BotUser
+
+END_SECONDS = 0.5
+
+
+class BoxProgram:
+    """A bot in a box; an `engine.process.Program`."""
+
+    def __init__(
+        self,
+        monitor: subprocess.Popen[bytes],
+        pid: int,
+        stderr: int,
+        isolation: str,
+        *,
+        group: Group | None = None,
+        user: BotUser | None = None,
+        several_processes: bool = False,
+    ) -> None:
+        """Takes over a started bot and all that is to be given back at its end.
+
+        Args:
+            monitor: the process to wait for, bubblewrap or the bot itself.
+            pid: the bot's process as the host sees it.
+
+        Raises:
+            OSError: the bot has ended already; nothing was taken over.
+        """
+        assert monitor.stdin is not None
+        assert monitor.stdout is not None
+        self.stdin = monitor.stdin.fileno()
+        self.stdout = monitor.stdout.fileno()
+        self.stderr = stderr
+        self.isolation = isolation
+        self.pid = pid
+        self._monitor = monitor
+        self._group = group
+        self._user = user
+        # One process is stopped by a signal and has one clock; for several there is the group.
+        self._whole = group if several_processes else None
+        self._pidfd = os.pidfd_open(pid)
+        self._monitor_pidfd = os.pidfd_open(monitor.pid)
+        self._cpu_us = 0
+        self._ended: str | None = None
+
+    def cpu_us(self) -> int:
+        try:
+            used = self._whole.cpu_us() if self._whole else cpu_clock_us(self.pid)
+            # Bubblewrap reaps the bot, so its number may be another's by now.
+            if self._whole or not self.wait(0):
+                self._cpu_us = max(self._cpu_us, used)
+        except OSError:
+            pass  # it has ended: the last reading stands
+        return self._cpu_us
+
+    def freeze(self) -> None:
+        if self._whole:
+            self._whole.freeze(True)
+        else:
+            self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        if self._whole:
+            self._whole.freeze(False)
+        else:
+            self._signal(signal.SIGCONT)
+
+    def wait(self, seconds: float) -> bool:
+        return ended_within(self._pidfd, seconds)
+
+    def kill(self) -> str:
+        if self._ended is None:
+            own_end = self.wait(0)
+            self._signal(signal.SIGKILL)
+            if self._group:
+                self._group.kill()
+            # Bubblewrap is left to reap the bot: killed first, it would leave a zombie to
+            # the host's init.
+            if not ended_within(self._monitor_pidfd, END_SECONDS):
+                self._monitor.kill()
+            code = self._monitor.wait()
+            # Bubblewrap tells a signal as a shell does.
+            boxed = self.pid != self._monitor.pid
+            words = exit_words(128 - code if boxed and code > 128 else code)
+            self._ended = words if own_end else "still running"
+            if self._group:
+                if self._group.memory_kills():
+                    self._ended = "memory limit reached"
+                self._group.remove()
+            if self._user:
+                self._user.release()
+            close_pipes(self._monitor)
+            for file in (self._pidfd, self._monitor_pidfd, self.stderr):
+                os.close(file)
+        return self._ended
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, number)
+
+
+def close_pipes(process: subprocess.Popen[bytes]) -> None:
+    """Closes the caller's ends of a process's pipes."""
+    for pipe in (process.stdin, process.stdout):
+        if pipe:
+            pipe.close()

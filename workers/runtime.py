@@ -1,0 +1,178 @@
+"""What boxes need from the machine: a folder that bots can read, and a user to run as.
+
+A bot must reach bubblewrap, the `engine` package and its own files. A worker that is an
+ordinary user shares all it has with its bots' user, which is itself. A worker that is root
+runs every bot as a user of its own, who can read neither a virtual environment nor a clone in
+a closed home; for them it keeps copies in the runtime folder, which belongs to root and can be
+entered but not listed. Copies are named by their content, so that workers can share a folder
+and an upgrade needs no cleaning up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import socket
+import stat
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+BOT_USERS = range(60800, 61184)
+"""User numbers for bots of a root worker.
+
+They lie in the range 60706 to 61183 that neither Debian nor systemd gives to anybody (see
+systemd's UIDS-GIDS page), and below 65536, so that a container with its own users has them.
+"""
+
+
+class BoxUserError(Exception):
+    """No user number is free."""
+
+
+def default_folder() -> Path:
+    """Where the runtime folder lies unless the operator says otherwise."""
+    if os.geteuid() == 0:
+        return Path("/var/cache/arena-box")
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache else Path.home() / ".cache") / "arena-box"
+
+
+class Runtime:
+    """The runtime folder."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Makes it, if need be.
+
+        Raises:
+            OSError: it can't be made, or isn't ours, or a bot's user could not enter it.
+        """
+        self.folder = (folder or default_folder()).absolute()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        info = self.folder.lstat()
+        if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.geteuid():
+            raise PermissionError(f"{self.folder} is not a folder of this user: give another")
+        self.folder.chmod(0o711)
+        if os.geteuid() == 0 and (closed := closed_to_others(self.folder)):
+            raise PermissionError(
+                f"bots' users can't reach {self.folder}, since {closed} is closed to others: "
+                "give a runtime folder outside it"
+            )
+
+    def package(self, source: Path, files: Iterable[str], python: str | None) -> Path:
+        """A copy of a package's files, compiled for the Python that will import them.
+
+        Args:
+            source: the package's folder.
+            files: the files to copy, relative to it.
+            python: the box's interpreter; None leaves the copy without compiled files.
+
+        Returns:
+            The folder that contains the copy, to be put on the module search path.
+        """
+        contents = {name: (source / name).read_bytes() for name in sorted(files)}
+        digest = hashlib.sha256(repr((python, sorted(contents.items()))).encode()).hexdigest()
+        target = self.folder / f"{source.name}-{digest[:16]}"
+        if not target.exists():
+            with _fresh(target) as made:
+                for name, content in contents.items():
+                    file = made / source.name / name
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_bytes(content)
+                if python:
+                    # Never checked against the source again: the name says what is in it.
+                    options = ["-q", "--invalidation-mode", "unchecked-hash"]
+                    command = [python, "-I", "-m", "compileall", *options, str(made)]
+                    subprocess.run(command, env={}, check=False, capture_output=True)
+        return target
+
+    def program(self, path: Path) -> Path:
+        """A program that a bot's user can run: the path itself, or a copy if that is closed.
+
+        The copy takes the libraries along that a wheel keeps beside its package.
+        """
+        if os.geteuid() != 0 or not closed_to_others(path):
+            return path
+        package = path.parent.parent
+        libraries = package.with_name(f"{package.name}.libs")
+        files = [path, *(sorted(libraries.iterdir()) if libraries.is_dir() else ())]
+        contents = [(file.name, file.read_bytes()) for file in files]
+        digest = hashlib.sha256(repr(contents).encode()).hexdigest()
+        target = self.folder / f"{path.name}-{digest[:16]}"
+        relative = [file.relative_to(package.parent) for file in files]
+        if not target.exists():
+            with _fresh(target) as made:
+                for name, (_, content) in zip(relative, contents, strict=True):
+                    file = made / name
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_bytes(content)
+                    file.chmod(0o755)
+        return target.joinpath(relative[0])
+
+
+class _fresh:
+    """A new folder that appears at its place, open to all readers, once it is complete."""
+
+    def __init__(self, target: Path) -> None:
+        self._target = target
+        self._made = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
+
+    def __enter__(self) -> Path:
+        return self._made
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            open_to_readers(self._made)
+            with suppress(OSError):  # another process was faster, with the same content
+                self._made.rename(self._target)
+                return
+        shutil.rmtree(self._made, ignore_errors=True)
+
+
+def open_to_readers(folder: Path) -> None:
+    """Lets everybody read a tree of our own making, whatever the umask was."""
+    for path in (folder, *folder.rglob("*")):
+        executable = path.is_dir() or path.stat().st_mode & stat.S_IXUSR
+        path.chmod(0o755 if executable else 0o644)
+
+
+def closed_to_others(path: Path) -> Path | None:
+    """The first folder or file on the way to a path that other users can't enter or read."""
+    path = path.resolve()
+    for folder in reversed(path.parents):
+        if not folder.stat().st_mode & stat.S_IXOTH:
+            return folder
+    mode = path.stat().st_mode
+    needed = stat.S_IXOTH if path.is_dir() else stat.S_IXOTH | stat.S_IROTH
+    return None if mode & needed == needed else path
+
+
+class BotUser:
+    """A user number that no other bot on this machine has while this is held.
+
+    The claim is a socket name in the abstract namespace: it needs no file, and the kernel
+    frees it when its holder dies.
+    """
+
+    def __init__(self, numbers: Iterable[int] = BOT_USERS) -> None:
+        """Takes the first free number.
+
+        Raises:
+            BoxUserError: none is free.
+        """
+        for self.number in numbers:
+            self._claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            try:
+                self._claim.bind(f"\0arena-bot-user-{self.number}")
+            except OSError:
+                self._claim.close()
+            else:
+                return
+        raise BoxUserError("every user number for bots is taken on this machine")
+
+    def release(self) -> None:
+        """Gives it back; the bot must have ended."""
+        self._claim.close()

@@ -1,0 +1,192 @@
+"""Boxes for bots: the strongest that this machine can build, and never less than was asked.
+
+Theory of operation. A bot is a stranger's program. `Sandbox` finds out once, when a worker
+starts, what the machine can do, by starting a probe in a real box and looking what holds;
+then it starts bots, each in a box of its own, and hands the referee a `Program`.
+
+Four levels are told apart, and stamped on every game's record:
+
+``full``      namespaces, call filter, resource limits, and a memory group that counts all.
+``good``      the same without the memory group: no writable place at all, and memory that no
+              resource limit counts can't be had.
+``reduced``   no namespaces: Landlock, a stricter call filter, resource limits.
+``none``      an ordinary process of the worker's user. Never for a root worker.
+
+What is below the operator's minimum is refused, never used silently.
+
+A box is closed before its bot runs a line. Bubblewrap makes the namespaces and mounts, drops
+its privileges, tells the number of the bot's process, and waits. While it waits the process is
+put into its memory group and gets its limits; then one byte lets it go on to load the filter
+and become the bot. The bot is process 1 of its own namespace, so that the kernel ends with it
+whatever it may have started. There is no step between fork and exec in our own process, hence
+nothing that threads could trip over.
+
+A bot is one process, threads included. So one signal stops it, one clock knows its CPU time
+and one limit bounds its memory, with or without a group. Between its turns it is stopped.
+Whatever goes wrong while a box is built raises `BoxError`, which makes the game void and is
+nobody's loss; whatever the bot does inside ends in its `Program`.
+
+A worker that is an ordinary user runs bots as that user, in a user namespace. A root worker
+gives every running bot a user of its own, of which nobody else on the machine has anything,
+and keeps copies of what bots must read in its runtime folder.
+
+If the worker dies, the kernel kills its boxes. It goes by the *thread* that started them:
+start bots from a thread that lives as long as their match, not from one of a pool that may
+shrink.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import engine
+from engine.process import PlainProgram, Program
+from engine.referee import ISOLATION_LEVELS
+from workers import seccomp
+from workers.bubblewrap import Bubblewrap, candidates
+from workers.cgroups import GroupError, Places, find_places
+from workers.languages import LanguageError, Launch, box_python
+from workers.limits import Limits
+from workers.probe import Layer, probe
+from workers.runtime import Runtime, closed_to_others
+from workers.walls import Box, BoxError, LandlockBox, NamespaceBox, environment
+
+DEFAULT_LIMITS = Limits()
+LAUNCHER_FILES = ("__init__.py", "landlock.py", "seccomp.py")
+
+
+class Sandbox:
+    """The means to start bots, at one level of isolation."""
+
+    def __init__(
+        self,
+        minimum: str = "good",
+        runtime: Path | None = None,
+        *,
+        maximum: str = "full",
+    ) -> None:
+        """Finds the strongest box that can be built here.
+
+        Args:
+            minimum: the weakest level that the operator accepts.
+            runtime: the runtime folder; by default one in the cache of the machine or user.
+            maximum: the strongest level to be tried.
+
+        Raises:
+            BoxError: no box of the minimum can be built here; says what failed.
+        """
+        self.level = "none"
+        """One of engine.referee.ISOLATION_LEVELS."""
+        self.layers: tuple[Layer, ...] = ()
+        """What the probe found in boxes of this level."""
+        self.failures: list[str] = []
+        """Why there is no better box, a sentence each."""
+        self.box: Box | None = None
+        try:
+            self._runtime = Runtime(runtime)
+        except OSError as error:
+            raise BoxError(f"no runtime folder: {error}") from None
+        ceiling = ISOLATION_LEVELS.index(maximum)
+        for box in self._boxes(maximum):
+            if ISOLATION_LEVELS.index(box.level) <= ceiling and self._holds(box):
+                self.box, self.level = box, box.level
+                break
+        if ISOLATION_LEVELS.index(self.level) < ISOLATION_LEVELS.index(minimum):
+            raise BoxError(
+                f"the best box here is {self.level!r} and {minimum!r} is asked for "
+                f"({'; '.join(self.failures)})"
+            )
+
+    def start(
+        self,
+        folder: Path,
+        launch: Launch,
+        limits: Limits = DEFAULT_LIMITS,
+        *,
+        core: int | None = None,
+    ) -> Program:
+        """Starts a bot in a box of its own.
+
+        Call it from a thread that outlives the bot (see above).
+
+        Args:
+            folder: the bot's files, which it sees read-only as its working directory.
+            core: the processor core to which all its threads are bound.
+
+        Raises:
+            BoxError: the box can't be built, or the limits are below what the bot needs.
+            CrashError: the bot can't be started; only at level ``none``, elsewhere the box
+                starts and the bot's end is seen when it is spoken to.
+        """
+        if words := limits.refusal(launch):
+            raise BoxError(f"the bot can't be run: {words}")
+        if self.box:
+            if os.geteuid() == 0 and (closed := closed_to_others(folder)):
+                raise BoxError(f"the bot's user can't read {folder}: {closed} is closed to others")
+            return self.box.start(folder, launch, limits, core=core)
+        if os.geteuid() == 0:
+            raise BoxError("no box can be built here, and root runs no bot without one")
+        variables = environment(launch, str(self._library()))
+        return PlainProgram(launch.command, cwd=folder, env=variables)
+
+    def _holds(self, box: Box) -> bool:
+        """Whether a probe finds every layer of a box in place."""
+        with tempfile.TemporaryDirectory(prefix="arena-probe-") as scratch:
+            try:
+                layers = probe(box, Path(scratch))
+            except BoxError as error:
+                self.failures.append(f"{box.level}: {error}")
+                return False
+        broken = [layer for layer in layers if not layer.holds]
+        if broken:
+            words = ", ".join(f"{layer.name}: {layer.detail}" for layer in broken)
+            self.failures.append(f"{box.level}: does not hold ({words})")
+        else:
+            self.layers = layers
+        return not broken
+
+    def _boxes(self, maximum: str) -> Iterator[Box]:
+        """Every kind of box, the strongest first."""
+        if os.uname().machine not in seccomp.ARCHITECTURES:
+            self.failures.append(f"there is no call filter for {os.uname().machine}")
+            return
+        library = self._library()
+        places = self._places() if maximum == "full" else None
+        bubblewraps = [
+            Bubblewrap(self._runtime.program(path), disable_userns)
+            for path in candidates()
+            for disable_userns in (True, False)
+        ]
+        if not bubblewraps:
+            self.failures.append("bubblewrap is not installed")
+        if places:
+            yield from (NamespaceBox(found, library, places) for found in bubblewraps)
+        yield from (NamespaceBox(found, library, None) for found in bubblewraps)
+        try:
+            python = box_python()
+        except LanguageError as error:
+            self.failures.append(f"reduced: {error}")
+            return
+        source = Path(__file__).parent
+        launcher = self._runtime.package(source, LAUNCHER_FILES, python)
+        yield LandlockBox(python, launcher, library)
+
+    def _places(self) -> Places | None:
+        try:
+            return find_places()
+        except GroupError as error:
+            self.failures.append(f"full: {error}")
+            return None
+
+    def _library(self) -> Path:
+        """The folder from which Python bots import the engine."""
+        source = Path(engine.__file__).parent
+        files = [str(path.relative_to(source)) for path in source.rglob("*.py")]
+        python = None
+        with suppress(LanguageError):  # then there are no Python bots to read it
+            python = box_python()
+        return self._runtime.package(source, files, python)

@@ -1,0 +1,321 @@
+"""How a box is closed around a bot before a line of it has run.
+
+Two kinds of box are here. `NamespaceBox` is built by bubblewrap out of namespaces, with a
+memory group if there is a place for one; `LandlockBox` is what remains where no namespaces can
+be had. Which of them is used, and why, is the affair of workers/sandbox.py.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from typing import Protocol
+
+from engine.player import VoidGameError
+from engine.process import stderr_file
+from workers import seccomp
+from workers.bubblewrap import (
+    DEVICES,
+    LIBRARY,
+    SCRATCH,
+    SYSTEM_PATHS,
+    Bubblewrap,
+    complaint,
+)
+from workers.cgroups import Group, GroupError, Places
+from workers.landlock import READY, Specification
+from workers.languages import BOX_PATH, Launch
+from workers.limits import Limits, limiting_command, may_limit_others, set_limits
+from workers.program import END_SECONDS, BoxProgram, close_pipes
+from workers.runtime import BotUser, BoxUserError
+
+START_SECONDS = 10.0
+"""For building a box; past it the machine is at fault, not the bot."""
+
+
+class BoxError(VoidGameError):
+    """A box can't be built, which is never a bot's fault; one sentence that says why."""
+
+
+class Box(Protocol):
+    """A way to start bots apart from the rest of the machine."""
+
+    @property
+    def level(self) -> str:
+        """How far apart: one of engine.referee.ISOLATION_LEVELS."""
+
+    def start(
+        self, folder: Path, launch: Launch, limits: Limits, *, core: int | None = None
+    ) -> BoxProgram:
+        """Starts a bot.
+
+        Raises:
+            BoxError: the box can't be built.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceBox:
+    """Boxes of namespaces, a call filter and resource limits, with memory groups at FULL."""
+
+    bubblewrap: Bubblewrap
+    library: Path
+    places: Places | None
+    """Where memory groups are made; None for boxes of level GOOD."""
+
+    @property
+    def level(self) -> str:
+        return "full" if self.places else "good"
+
+    def start(
+        self, folder: Path, launch: Launch, limits: Limits, *, core: int | None = None
+    ) -> BoxProgram:
+        # What is lent is closed when the box stands or has failed; what is kept, only then.
+        with _our_fault(), ExitStack() as lent, ExitStack() as kept:
+            stderr, user = _claim(kept)
+            group = self._group(limits)
+            if group:
+                kept.callback(group.remove)
+            own_limits = limits.for_process(metered=group is not None, counted=True)
+            inside = [] if may_limit_others() else limiting_command(own_limits)
+            # Bubblewrap takes a closed pipe for leave to go on, so this end is closed last.
+            block, release = _pipe(lent)
+            info, tell = _pipe(lent)
+            words = [
+                *("--block-fd", str(block.fileno()), "--info-fd", str(tell.fileno())),
+                *self.bubblewrap.arguments(
+                    folder,
+                    self.library,
+                    environment(launch, LIBRARY),
+                    scratch_bytes=limits.scratch_bytes if group else 0,
+                ),
+            ]
+            with block, tell, _call_filter(limits, group) as calls, _arguments(words) as more:
+                command = [str(self.bubblewrap.path), "--seccomp", str(calls.fileno())]
+                command += ["--args", str(more.fileno()), "--", *inside, *launch.command]
+                passed = [file.fileno() for file in (block, tell, calls, more)]
+                monitor = _spawn(kept, command, {}, passed, stderr, user, core)
+            pid = _child_pid(info, monitor, stderr)
+            program = BoxProgram(
+                monitor,
+                pid,
+                stderr,
+                self.level,
+                group=group,
+                user=user,
+                several_processes=limits.several_processes,
+            )
+            kept.pop_all()
+            kept.callback(program.kill)
+            if group:
+                group.add(pid)
+            if not inside:
+                set_limits(pid, own_limits)
+            if program.wait(0):
+                raise BoxError(f"the box ended: {complaint(_written(stderr))}")
+            release.write(b"\n")
+            kept.pop_all()
+            return program
+
+    def _group(self, limits: Limits) -> Group | None:
+        if self.places is None:
+            _refuse_several(limits)
+            return None
+        if not self.places.can_freeze:
+            _refuse_several(limits)
+        return self.places.make(memory_bytes=limits.memory_bytes, tasks=limits.threads)
+
+
+@dataclass(frozen=True, slots=True)
+class LandlockBox:
+    """Boxes without namespaces, of level REDUCED: Landlock, a call filter, resource limits."""
+
+    python: str
+    """The interpreter for the launcher."""
+    launcher: Path
+    """Contains the package `workers` with the launcher."""
+    library: Path
+
+    @property
+    def level(self) -> str:
+        return "reduced"
+
+    def start(
+        self, folder: Path, launch: Launch, limits: Limits, *, core: int | None = None
+    ) -> BoxProgram:
+        _refuse_several(limits)
+        with _our_fault(), ExitStack() as lent, ExitStack() as kept:
+            stderr, user = _claim(kept)
+            readable = [*SYSTEM_PATHS, str(self.library)]
+            specification: Specification = {
+                "command": list(launch.command),
+                "environment": environment(launch, str(self.library)),
+                "folder": str(folder),
+                "readable": [path for path in readable if os.path.exists(path)],
+                "devices": [path for path in DEVICES if os.path.exists(path)],
+                # The worker's own user counts the worker's processes too.
+                "limits": limits.for_process(metered=False, counted=user is not None),
+                "parent": os.getpid(),
+            }
+            report, tell = _pipe(lent)
+            with tell:
+                command = [self.python, "-s", "-S", "-B", "-m", "workers.landlock"]
+                command += [str(tell.fileno()), json.dumps(specification)]
+                path = {"PYTHONPATH": str(self.launcher)}
+                bot = _spawn(kept, command, path, [tell.fileno()], stderr, user, core)
+            words = _read_until(report, READY)
+            if words != READY:
+                raise BoxError(f"the reduced box can't be built: {words or _written(stderr)}")
+            program = BoxProgram(bot, bot.pid, stderr, self.level, user=user)
+            kept.pop_all()
+            return program
+
+
+def environment(launch: Launch, library: str) -> dict[str, str]:
+    """All of a boxed bot's environment."""
+    common = {"PATH": BOX_PATH, "LANG": "C.UTF-8", "HOME": SCRATCH, "PYTHONPATH": library}
+    return common | dict(launch.environment)
+
+
+@contextmanager
+def _our_fault() -> Iterator[None]:
+    """Whatever fails while a box is built is no fault of the bot."""
+    try:
+        yield
+    except (OSError, GroupError, BoxUserError) as error:
+        raise BoxError(f"no box can be built: {error}") from None
+
+
+def _refuse_several(limits: Limits) -> None:
+    if limits.several_processes:
+        raise BoxError(
+            "a bot of several processes needs a box with a memory group that can be frozen"
+        )
+
+
+def _claim(kept: ExitStack) -> tuple[int, BotUser | None]:
+    """A file for standard error, and a user of its own for a bot of a root worker."""
+    stderr = stderr_file()
+    kept.callback(os.close, stderr)
+    user = BotUser() if os.geteuid() == 0 else None
+    if user:
+        kept.callback(user.release)
+    return stderr, user
+
+
+def _spawn(
+    kept: ExitStack,
+    command: Sequence[str],
+    env: Mapping[str, str],
+    passed: Sequence[int],
+    stderr: int,
+    user: BotUser | None,
+    core: int | None,
+) -> subprocess.Popen[bytes]:
+    """Starts a program as the bot's user, on one core if that is wished."""
+    number = user.number if user else None
+    with _on_core(core):
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            bufsize=0,
+            cwd="/",
+            env=env,
+            pass_fds=passed,
+            start_new_session=True,
+            user=number,
+            group=number,
+            extra_groups=[] if user else None,
+        )
+    kept.callback(_abandon, process)
+    return process
+
+
+def _abandon(process: subprocess.Popen[bytes]) -> None:
+    """Ends a program whose box was never finished; its children die with it."""
+    process.kill()
+    process.wait()
+    close_pipes(process)
+
+
+@contextmanager
+def _on_core(core: int | None) -> Iterator[None]:
+    """Runs this thread on one core, since what it starts meanwhile stays there for good."""
+    if core is None:
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {core})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def _child_pid(info: FileIO, monitor: subprocess.Popen[bytes], stderr: int) -> int:
+    """The bot's process as bubblewrap tells it, in several pieces."""
+    try:
+        return int(json.loads(_read_until(info, "}"))["child-pid"])
+    except (ValueError, KeyError):
+        monitor.wait(END_SECONDS)
+        raise BoxError(f"bubblewrap: {complaint(_written(stderr))}") from None
+
+
+def _read_until(pipe: FileIO, last: str) -> str:
+    """What comes through a pipe until that or its end."""
+    words = b""
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
+    deadline = time.monotonic() + START_SECONDS
+    while not words.endswith(last.encode()):
+        if not poll.poll(max(0, deadline - time.monotonic()) * 1000):
+            raise BoxError(f"no box was built within {START_SECONDS:g} s")
+        data = pipe.read(4096)
+        if not data:
+            break
+        words = (words + data).rstrip()
+    return words.decode(errors="replace")
+
+
+def _written(stderr: int) -> str:
+    """What has been written to standard error."""
+    return os.pread(stderr, 4096, 0).decode(errors="replace").strip()
+
+
+def _pipe(lent: ExitStack) -> tuple[FileIO, FileIO]:
+    """A pipe, its reading end first."""
+    read, write = os.pipe()
+    return lent.enter_context(FileIO(read, "r")), lent.enter_context(FileIO(write, "w"))
+
+
+def _memory_file(content: bytes) -> FileIO:
+    """A file in memory to be read from its beginning."""
+    file = FileIO(os.memfd_create("box"), "r+")
+    file.write(content)
+    file.seek(0)
+    return file
+
+
+def _arguments(words: Sequence[str]) -> FileIO:
+    """Arguments for bubblewrap that no list of processes shows."""
+    return _memory_file("".join(word + "\0" for word in words).encode())
+
+
+def _call_filter(limits: Limits, group: Group | None) -> FileIO:
+    """The program of the call filter."""
+    code = seccomp.program(
+        os.uname().machine,
+        single_process=not limits.several_processes,
+        metered_memory=group is not None,
+    )
+    return _memory_file(code)
