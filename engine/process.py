@@ -15,6 +15,7 @@ anything. The first fault ends the process; what it would still say counts for n
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import select
@@ -22,7 +23,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -43,9 +44,19 @@ from engine.player import (
 
 CHECK_MS = 20
 """How often the CPU clock of a thinking bot is looked at."""
+CHECK_NS = CHECK_MS * 1_000_000
 READ_BYTES = 65536
+OUR_SHORTAGES = frozenset(
+    {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.ETXTBSY}
+)
+"""Why a program may fail to start without a fault of its own: the machine is full, or another
+thread's child still holds the file open from when it was written."""
 STDERR_LIMIT = 64 * 1024
 """Bytes of standard error kept a game, half from its beginning and half from its end."""
+LOG_LIMIT = 256 * 1024
+"""Bytes of ``#`` text kept a game, in the same way."""
+NUMBERS_LIMIT = 16
+"""How many different numbers a bot may give for a ply; further ones are text for the log."""
 
 
 class Program(Protocol):
@@ -114,31 +125,37 @@ class PlainProgram:
 
         Raises:
             CrashError: the command can't be started.
+            VoidGameError: this machine can't start anything just now.
         """
-        self.stderr = stderr_file()
         try:
-            # A process group of its own, so that all it starts can be stopped together and
-            # Ctrl-C at a terminal reaches only the referee.
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self.stderr,
-                bufsize=0,
-                cwd=cwd,
-                env=env,
-                process_group=0,
-            )
+            with ExitStack() as undo:
+                self.stderr = stderr_file()
+                undo.callback(os.close, self.stderr)
+                # A process group of its own, so that all it starts can be stopped together and
+                # Ctrl-C at a terminal reaches only the referee.
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self.stderr,
+                    bufsize=0,
+                    cwd=cwd,
+                    env=env,
+                    process_group=0,
+                )
+                undo.callback(self._reap)
+                # The process is reaped in kill() and nowhere else: until then its number, and
+                # that of its group, can't become somebody else's.
+                self._pidfd = os.pidfd_open(self._process.pid)
+                undo.pop_all()
         except OSError as error:
-            os.close(self.stderr)
+            if error.errno in OUR_SHORTAGES:
+                raise VoidGameError(f"no bot can be started now: {error.strerror}") from error
             raise CrashError(f"can't be started: {command[0]}: {error.strerror}") from None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self.stdin = self._process.stdin.fileno()
         self.stdout = self._process.stdout.fileno()
-        # The process is reaped in kill() and nowhere else: until then its number, and that of
-        # its group, can't become somebody else's.
-        self._pidfd = os.pidfd_open(self._process.pid)
         self._cpu_us = 0
         self._ended: str | None = None
 
@@ -150,10 +167,19 @@ class PlainProgram:
         return self._cpu_us
 
     def freeze(self) -> None:
-        os.killpg(self._process.pid, signal.SIGSTOP)
+        self._signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        os.killpg(self._process.pid, signal.SIGCONT)
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        """Signals the bot's group; should it have left that, the bot alone."""
+        for send in (os.killpg, os.kill):
+            try:
+                send(self._process.pid, number)
+                return
+            except ProcessLookupError:
+                pass
 
     def wait(self, seconds: float) -> bool:
         return ended_within(self._pidfd, seconds)
@@ -161,15 +187,20 @@ class PlainProgram:
     def kill(self) -> str:
         if self._ended is None:
             own_end = self.wait(0)
-            os.killpg(self._process.pid, signal.SIGKILL)
-            code = self._process.wait()
+            code = self._reap()
             self._ended = exit_words(code) if own_end else "still running"
-            for pipe in (self._process.stdin, self._process.stdout):
-                assert pipe is not None
-                pipe.close()
             os.close(self._pidfd)
             os.close(self.stderr)
         return self._ended
+
+    def _reap(self) -> int:
+        self._signal(signal.SIGKILL)
+        self._process.kill()
+        code = self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            pipe.close()
+        return code
 
 
 def ended_within(pidfd: int, seconds: float) -> bool:
@@ -212,11 +243,12 @@ class PipeChannel:
 
     def __init__(self, program: Program, errors: HeadAndTail) -> None:
         self.program = program
-        self._buffer = b""
+        self._buffer = bytearray()
         self._hash_bytes = 0
         self.notes: list[str] = []
         """The ``#`` lines that came since they were last taken."""
         self._errors = errors
+        self._errors_read = 0
         os.set_blocking(program.stdin, False)
         os.set_blocking(program.stdout, False)
         self._output = select.poll()
@@ -233,13 +265,15 @@ class PipeChannel:
             CrashError: the output is closed.
         """
         self._hash_bytes = 0
-        if self._output.poll(0):
+        while True:
+            if self._buffer:
+                line = self._line()
+                if line is not None or (self._buffer and not self._buffer.startswith(b"#")):
+                    said = self._buffer.decode("utf-8", "replace") if line is None else line
+                    raise ProtocolError(f"said {said[:60]!r} without being asked")
+            if not self._output.poll(0):
+                return
             self._read()
-        if self._buffer:
-            line = self._line()
-            if line is not None or (self._buffer and not self._buffer.startswith(b"#")):
-                said = self._buffer.decode("utf-8", "replace") if line is None else line
-                raise ProtocolError(f"said {said[:60]!r} without being asked")
 
     def send(self, text: str) -> None:
         """Writes what needs no answer, if the pipe takes it at once; lines are short."""
@@ -264,32 +298,37 @@ class PipeChannel:
             ProtocolError: the line is too long or no UTF-8, or too many ``#`` lines came.
         """
         program = self.program
-        data = request.encode("ascii")
+        unsent = memoryview(request.encode("ascii"))
         cpu_start = program.cpu_us()
         start = time.monotonic_ns()
+        next_check = start + CHECK_NS
+        unsent = self._write(unsent)
         program.thaw()
-        data = self._write(data)
         while (line := self._line()) is None:
-            wall = (time.monotonic_ns() - start) // 1000
-            left_ms = (wall_us - wall) / 1000
+            now = time.monotonic_ns()
+            left_ms = wall_us / 1000 - (now - start) / 1e6
             if left_ms <= 0:
-                raise TimeForfeitError(f"no reply within {wall / 1000:.0f} ms of wall time")
-            ready = (self._both if data else self._output).poll(min(CHECK_MS, left_ms + 1))
+                raise TimeForfeitError(f"no reply within {wall_us / 1000:.0f} ms of wall time")
+            if now >= next_check:
+                # By the clock and not only when nothing comes: it may come byte by byte.
+                next_check = now + CHECK_NS
+                self._drain_stderr()
+                if cpu_us is not None and (used := program.cpu_us() - cpu_start) > cpu_us:
+                    raise TimeForfeitError(f"no reply after {used / 1000:.0f} ms of CPU time")
+            ready = (self._both if unsent else self._output).poll(min(CHECK_MS, left_ms + 1))
             for file, _ in ready:
                 if file == program.stdout:
                     self._read()
                 else:
-                    data = self._write(data)
-            if not ready:
-                self._drain_stderr()
-                if cpu_us is not None and (used := program.cpu_us() - cpu_start) > cpu_us:
-                    raise TimeForfeitError(f"no reply after {used / 1000:.0f} ms of CPU time")
+                    unsent = self._write(unsent)
         wall = (time.monotonic_ns() - start) // 1000
         used = program.cpu_us() - cpu_start
         self._drain_stderr()
+        if unsent:
+            raise ProtocolError(f"said {line[:60]!r} before it had read the request")
         return line, used, wall
 
-    def _write(self, data: bytes) -> bytes:
+    def _write(self, data: memoryview) -> memoryview:
         """Writes what the pipe takes, and returns the rest."""
         try:
             return data[os.write(self.program.stdin, data) :]
@@ -297,7 +336,7 @@ class PipeChannel:
             return data
         except BrokenPipeError:
             # It closed its input; whether that is a crash its output will tell.
-            return b""
+            return data[:0]
 
     def _read(self) -> None:
         try:
@@ -316,10 +355,11 @@ class PipeChannel:
                 if len(self._buffer) > protocol.LONGEST_REPLY + 1:
                     raise ProtocolError(
                         f"sent a line of more than {protocol.LONGEST_REPLY} bytes: "
-                        f"{self._buffer[:40]!r}..."
+                        f"{bytes(self._buffer[:40])!r}..."
                     )
                 return None
-            raw, self._buffer = self._buffer[:end], self._buffer[end + 1 :]
+            raw = bytes(self._buffer[:end])
+            del self._buffer[: end + 1]
             if raw.endswith(b"\r"):
                 raw = raw[:-1]
             if len(raw) > protocol.LONGEST_REPLY:
@@ -335,22 +375,27 @@ class PipeChannel:
             self.notes.append(line)
 
     def _drain_stderr(self) -> None:
-        """Moves standard error into its bounded place once it has grown."""
-        size = os.fstat(self.program.stderr).st_size
-        if size > STDERR_LIMIT:
+        """Takes in standard error once it has grown."""
+        if os.fstat(self.program.stderr).st_size > STDERR_LIMIT:
             self.collect_stderr()
 
     def collect_stderr(self) -> None:
-        """Moves all of standard error into its bounded place."""
+        """Moves what is new in standard error into its bounded place."""
         file = self.program.stderr
         size = os.fstat(file).st_size
-        if size <= 2 * STDERR_LIMIT:
-            self._errors.add(os.pread(file, size, 0))
+        start = min(self._errors_read, size)
+        if size - start <= 2 * STDERR_LIMIT:
+            self._errors.add(os.pread(file, size - start, start))
         else:
-            self._errors.add(os.pread(file, STDERR_LIMIT, 0))
-            rest = os.pread(file, STDERR_LIMIT, size - STDERR_LIMIT)
-            self._errors.add(rest, skipped=size - STDERR_LIMIT - len(rest))
-        os.ftruncate(file, 0)
+            self._errors.add(os.pread(file, STDERR_LIMIT, start))
+            tail = os.pread(file, STDERR_LIMIT, size - STDERR_LIMIT)
+            self._errors.add(tail, skipped=size - STDERR_LIMIT - start - STDERR_LIMIT)
+        self._errors_read = size
+        if size > STDERR_LIMIT:
+            # What a bot that still runs writes at this very moment is lost; only one that
+            # floods the file comes here.
+            os.ftruncate(file, 0)
+            self._errors_read = 0
 
 
 class BotProcess:
@@ -368,7 +413,7 @@ class BotProcess:
         self._started: tuple[Program, PipeChannel] | None = None
         self._wants: frozenset[str] = frozenset()
         self._errors = HeadAndTail(STDERR_LIMIT)
-        self._log = ""
+        self._log = HeadAndTail(LOG_LIMIT)
 
     @property
     def isolation(self) -> str:
@@ -387,6 +432,8 @@ class BotProcess:
             request = protocol.newgame_line(setup)
             protocol.parse_ok(self._greet(request, self._allowances.newgame_seconds, "ok"))
             program.freeze()
+            # What it said before its first turn belongs to no ply.
+            self._take_notes()
 
     def _greet(self, request: str, seconds: float, answer: str) -> str:
         assert self._started is not None
@@ -425,16 +472,17 @@ class BotProcess:
             channel.send(protocol.end_line(end))
 
     def _take_notes(self, ply: int | None = None) -> dict[str, float]:
-        """Sorts the ``#`` lines into numbers for this ply and text for the log."""
+        """Sorts the ``#`` lines into numbers for this ply, if there is one, and the log."""
         values: dict[str, float] = {}
         if self._started:
+            where = "" if ply is None else f"ply {ply}: "
             notes = self._started[1].notes
             for note in notes:
-                if value := protocol.parse_value(note):
+                value = None if ply is None else protocol.parse_value(note)
+                if value and (value[0] in values or len(values) < NUMBERS_LIMIT):
                     values[value[0]] = value[1]
                 else:
-                    where = "" if ply is None else f"ply {ply}: "
-                    self._log += f"{where}{note[1:].strip()}\n"
+                    self._log.add(f"{where}{note[1:].strip()}\n".encode())
             notes.clear()
         return values
 
@@ -442,9 +490,9 @@ class BotProcess:
         if self._started and not self.closed:
             self._started[1].collect_stderr()
         self._take_notes()
-        log, self._log = self._log, ""
+        log = self._log.take()
         if errors := self._errors.take():
-            log += f"--- standard error ---\n{errors}"
+            log += f"--- standard error ---\n{protocol.clean(errors)}"
         return log
 
     def close(self, *, kill: bool = False) -> None:
