@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.setup-stamp
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test check fmt perft bench clean
+.PHONY: help setup up test check fmt perft simulate bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -42,6 +42,9 @@ fmt: setup  ## format and mend what the linter can
 
 perft: setup  ## count move trees deeply, every game (minutes)
 	$(BIN)/python -m pytest -n auto -m deep tests/engine
+
+simulate: setup  ## thousands of random schedules of an arena in which everything goes wrong
+	SCHEDULES=2000 $(BIN)/python -m pytest -n auto --timeout 3600 tests/arena/test_simulator.py
 
 bench: setup  ## measure, and print tables
 	$(BIN)/python -m tests.benchmarks

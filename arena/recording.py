@@ -1,0 +1,288 @@
+"""A MatchResult becomes rows and ratings, once.
+
+Everything here runs in the one serial recorder, each message in one transaction. A result is
+taken if and only if its lease is the attempt that counts and the rules confirm every record;
+then the match is fixed, its games are stored, and ratings move, in the order of completion.
+Whatever is said twice, late or falsely changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena import scheduling
+from arena.config import Settings
+from arena.models import (
+    Check,
+    Entrant,
+    GameSeat,
+    JobStatus,
+    Match,
+    Meeting,
+    PlayedGame,
+    VersionStatus,
+    Worker,
+)
+from arena.ratings.book import RatingBook
+from arena.ratings.result import GameResult
+from arena.ratings.trueskill import Rating, TrueSkill
+from arena.submissions import enter
+from engine import jobs
+from engine.match import points, race_ranks
+from engine.record import GameRecord, RecordError, replay
+
+
+class Outcome(StrEnum):
+    """What became of a message."""
+
+    FIXED = "fixed"
+    STALE = "stale, ignored"
+    REFUSED = "refused"
+    ROLLED_BACK = "rolled back"
+
+
+def pack(record: GameRecord) -> bytes:
+    """A record as it is stored: JSON, compressed."""
+    text = json.dumps(record.to_json(), separators=(",", ":"), ensure_ascii=False)
+    return zlib.compress(text.encode())
+
+
+def unpack(stored: bytes) -> GameRecord:
+    """The record that `pack` stored."""
+    return GameRecord.from_json(json.loads(zlib.decompress(stored)))
+
+
+def record_match(session: Session, report: jobs.MatchReport, now: datetime) -> Outcome:
+    """Fixes a match with its games and ratings, if this attempt is the one that counts."""
+    match = scheduling.find_issued(session, report.lease)
+    if not isinstance(match, Match):
+        return Outcome.STALE
+    if problem := contradiction(match, report):
+        scheduling.roll_back(match, f"{report.worker}: {problem}"[:2000], failed=True)
+        return Outcome.REFUSED
+    last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
+    match.status, match.seq, match.fixed = JobStatus.FIXED, last + 1, now
+    match.ticket = match.lease_ends = match.worker = match.progress = None
+    match.problem = ""
+    _store(session, match, report, now)
+    return Outcome.FIXED
+
+
+def contradiction(match: Match, report: jobs.MatchReport) -> str | None:
+    """Why a report can't be of this match; None if the rules confirm all of it."""
+    spec = scheduling.spec_of(match)
+    if len(report.games) != spec.games or len(report.logs) != spec.games:
+        return f"{len(report.games)} games were reported of a match of {spec.games}"
+    for number, record in enumerate(report.games):
+        names = tuple(spec.entrants[entrant] for entrant in spec.seating(number))
+        expected = (spec.variant, spec.game_seed(number), names, spec.time, len(spec.opening))
+        told = (record.variant, record.seed, record.players, record.time, record.opening)
+        if told != expected or record.moves[: len(spec.opening)] != spec.opening:
+            return f"game {number + 1} is not the one that was issued"
+        if len(report.logs[number]) != spec.variant.seats:
+            return f"game {number + 1} has {len(report.logs[number])} logs"
+        try:
+            replay(record)
+        except RecordError as error:
+            return f"game {number + 1} is refuted by the rules: {error}"
+    return None
+
+
+def results_of(
+    records: Sequence[GameRecord], entrants: Sequence[int], match_seatings: Sequence[Sequence[int]]
+) -> list[GameResult[int]]:
+    """What a match says about its entrants: a result a game, and a single one for a race.
+
+    Args:
+        entrants: the ids of the match's entrants, by their places.
+        match_seatings: for each game the place of the entrant in each seat.
+    """
+    if records[0].variant.seats == 1:
+        return [GameResult(tuple(entrants), tuple(range(len(entrants))), race_ranks(records))]
+    return [
+        GameResult(
+            tuple(entrants[place] for place in seating), record.variant.side_of, record.ranks
+        )
+        for record, seating in zip(records, match_seatings, strict=True)
+    ]
+
+
+def _store(session: Session, match: Match, report: jobs.MatchReport, now: datetime) -> None:
+    spec = scheduling.spec_of(match)
+    entrants = {place.entrant_id: place.entrant for place in match.places}
+    ids = [place.entrant_id for place in match.places]
+    seatings = [spec.seating(number) for number in range(spec.games)]
+    results = results_of(report.games, ids, seatings)
+    race = len(results) != len(report.games)
+    book = RatingBook(
+        TrueSkill(draw_probability=match.ladder.draw_probability),
+        {e.id: Rating(e.mu, e.sigma) for e in entrants.values()},
+    )
+    changes = [book.apply(result) for result in results]
+    for number, record in enumerate(report.games):
+        result, change = (results[0], changes[0]) if race else (results[number], changes[number])
+        game = PlayedGame(
+            match=match,
+            ladder_id=match.ladder_id,
+            number=number,
+            termination=record.termination,
+            plies=len(record.plies),
+            finished=now,
+            digest=record.digest(),
+            record=pack(record),
+        )
+        shares = points(record.variant, record.ranks)
+        faults = {fault.seat: fault.termination for fault in record.faults}
+        for seat, place in enumerate(seatings[number]):
+            entrant_id = ids[place]
+            rated = change[place if race else seat]
+            rank = result.ranks[place] if race else record.ranks[seat]
+            share = _share(result, place) if race else shares[seat]
+            game.seats.append(
+                GameSeat(
+                    seat=seat,
+                    entrant_id=entrant_id,
+                    score=record.scores[seat],
+                    rank=rank,
+                    points=share,
+                    fault=faults.get(seat),
+                    cpu_us=sum(ply.cpu_us or 0 for ply in record.plies if ply.seat == seat),
+                    mu_before=rated.before.mu,
+                    sigma_before=rated.before.sigma,
+                    mu_after=rated.after.mu,
+                    sigma_after=rated.after.sigma,
+                    log=report.logs[number][seat],
+                )
+            )
+        session.add(game)
+    for result in results:
+        _count(entrants, result, now)
+        _count_meetings(session, match.ladder_id, result)
+    for entrant in entrants.values():
+        entrant.mu, entrant.sigma = book[entrant.id].mu, book[entrant.id].sigma
+        entrant.faults += sum(
+            ids[seatings[number][fault.seat]] == entrant.id
+            for number, record in enumerate(report.games)
+            for fault in record.faults
+        )
+    for ids_pair in scheduling.pairs_of(ids):
+        _meeting(session, match.ladder_id, ids_pair).matches += 1
+    match.ladder.games += len(report.games)
+    match.ladder.last_game = now
+
+
+def _share(result: GameResult[int], seat: int) -> float:
+    """The share of the other sides that a seat beat, ties half."""
+    others = [
+        rank
+        for rank, side in zip(result.ranks, result.sides, strict=True)
+        if side != result.sides[seat]
+    ]
+    mine = result.ranks[seat]
+    return sum((mine < rank) + (mine == rank) / 2 for rank in others) / len(others)
+
+
+def _count(entrants: dict[int, Entrant], result: GameResult[int], now: datetime) -> None:
+    """Adds a result to the counters of its entrants, each counted once."""
+    for entrant_id, seat in {e: seat for seat, e in enumerate(result.entrants)}.items():
+        entrant = entrants[entrant_id]
+        entrant.games += 1
+        entrant.points += _share(result, seat)
+        entrant.last_game = now
+        if result.ranks[seat] > 1:
+            entrant.losses += 1
+        elif any(
+            rank == 1 and side != result.sides[seat]
+            for rank, side in zip(result.ranks, result.sides, strict=True)
+        ):
+            entrant.draws += 1
+        else:
+            entrant.wins += 1
+
+
+def _count_meetings(session: Session, ladder_id: int, result: GameResult[int]) -> None:
+    seats = {entrant: seat for seat, entrant in enumerate(result.entrants)}
+    for pair in scheduling.pairs_of(sorted(seats)):
+        first, second = (seats[entrant] for entrant in pair)
+        meeting = _meeting(session, ladder_id, pair)
+        meeting.games += 1
+        meeting.wins += result.ranks[first] < result.ranks[second]
+        meeting.draws += result.ranks[first] == result.ranks[second]
+
+
+def _meeting(session: Session, ladder_id: int, pair: tuple[int, int]) -> Meeting:
+    meeting = session.get(Meeting, pair)
+    if meeting is None:
+        meeting = Meeting(
+            first_id=pair[0],
+            second_id=pair[1],
+            ladder_id=ladder_id,
+            matches=0,
+            games=0,
+            wins=0,
+            draws=0,
+        )
+        session.add(meeting)
+    return meeting
+
+
+def record_check(session: Session, report: jobs.CheckReport, now: datetime) -> Outcome:
+    """Fixes the check of a version; one that passed is ready and enters its ladder."""
+    check = scheduling.find_issued(session, report.lease)
+    if not isinstance(check, Check):
+        return Outcome.STALE
+    check.status = JobStatus.FIXED
+    check.ticket = check.lease_ends = check.worker = None
+    check.problem = ""
+    check.findings = [finding.to_json() for finding in report.findings]
+    check.log = report.log
+    if not report.passed:
+        if check.version.status is VersionStatus.CHECKING:
+            check.version.status = VersionStatus.REFUSED
+        return Outcome.FIXED
+    check.version.status = VersionStatus.READY
+    enter(session, check.ladder, check.version, now)
+    return Outcome.FIXED
+
+
+def record_void(session: Session, lease: jobs.Lease, problem: str) -> Outcome:
+    """Rolls a job back that its worker could not do."""
+    job = scheduling.find_issued(session, lease)
+    if job is None:
+        return Outcome.STALE
+    scheduling.roll_back(job, problem, failed=True)
+    return Outcome.ROLLED_BACK
+
+
+def record_progress(
+    session: Session, lease: jobs.Lease, progress: Any, settings: Settings, now: datetime
+) -> None:
+    """Renews the lease of a job under way, and keeps how far a match is for its page."""
+    job = scheduling.find_issued(session, lease)
+    if job is None:
+        return
+    job.lease_ends = now + timedelta(seconds=settings.lease_seconds)
+    if isinstance(job, Match) and isinstance(progress, dict):
+        job.progress = {
+            "game": int(progress["game"]),
+            "moves": [str(move) for move in progress["moves"]][:10_000],
+        }
+
+
+def record_alive(session: Session, data: dict[str, Any], now: datetime) -> None:
+    """Keeps a worker's sign of life."""
+    name = str(data["worker"])[:120]
+    worker = session.get(Worker, name) or Worker(name=name)
+    worker.last_seen = now
+    worker.slots = max(0, min(int(data["slots"]), 1024))
+    worker.isolation = str(data["isolation"])[:20]
+    worker.languages = [str(language) for language in data["languages"]][:100]
+    session.add(worker)

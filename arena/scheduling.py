@@ -1,0 +1,332 @@
+"""Which match is played next: issue, fix, rollback.
+
+Theory of operation. A job (a match, or the check of a bot) is open, issued, fixed or set
+aside. Issuing hands it to whichever worker takes it first, with a new attempt number, a random
+ticket and a lease: at first until somebody must have taken it up, then renewed by the worker's
+signs of life. Whoever speaks of a job must name its present attempt and ticket; all else is
+stale and ignored. What outlives its lease is rolled back: it is open again, and will be issued
+as another attempt. So a worker may play a match twice, but only the attempt that counts is
+ever fixed (`arena.recording`). A job that failed three times is set aside for the operator.
+
+Nothing here sends anything: functions return the jobs that were issued, and the caller sends
+them once its transaction is committed (`arena.dispatch`). A crash between the two leaves a job
+issued that nobody knows of; its lease runs out, and it is issued again.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from random import Random
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, selectinload
+
+from arena.config import Settings
+from arena.models import (
+    BotVersion,
+    Check,
+    Entrant,
+    EntrantState,
+    Job,
+    JobStatus,
+    Ladder,
+    LadderState,
+    Match,
+    Meeting,
+    Place,
+    Worker,
+)
+from arena.ratings.trueskill import Rating
+from arena.tournaments.ladder import Rival, next_match
+from engine import jobs
+from engine.game import Variant
+from engine.games import GAMES
+from engine.match import MatchSpec, entrants_needed
+from engine.openings import opening
+from engine.seeds import derive
+
+FAILURES_ALLOWED = 2
+"""A job that fails once more is set aside."""
+AHEAD = 2
+"""Jobs issued for each slot of a living worker: one under way, one waiting."""
+ALIVE_SECONDS = 30.0
+"""A worker that was not heard of for so long is dead."""
+
+
+def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.Job]:
+    """Rolls back what is overdue, then issues open jobs, and new matches while slots are free.
+
+    Returns:
+        The jobs issued; to be sent once the transaction is committed.
+    """
+    roll_back_overdue(session, now)
+    return list(fill(session, settings, now))
+
+
+def fill(session: Session, settings: Settings, now: datetime) -> Iterator[jobs.Job]:
+    """Issues jobs until every living worker has enough."""
+    room = AHEAD * living_slots(session, now) - _count_issued(session)
+    checks = sa.select(Check).where(Check.status == JobStatus.OPEN).order_by(Check.id)
+    matches = sa.select(Match).where(Match.status == JobStatus.OPEN).order_by(Match.id)
+    for waiting in (checks, matches):
+        if room <= 0:
+            return
+        jobs_due: list[Match | Check] = list(session.scalars(waiting.limit(room)))
+        for job in jobs_due:
+            yield issue(session, job, settings, now)
+            room -= 1
+    while room > 0:
+        match = make_match(session, now)
+        if match is None:
+            return
+        yield issue(session, match, settings, now)
+        room -= 1
+
+
+def living_slots(session: Session, now: datetime) -> int:
+    """How many matches the workers that gave a sign of life can play at the same time."""
+    recent = now - timedelta(seconds=ALIVE_SECONDS)
+    total = session.scalar(sa.select(sa.func.sum(Worker.slots)).where(Worker.last_seen >= recent))
+    return total or 0
+
+
+def _count_issued(session: Session) -> int:
+    return sum(
+        session.scalar(
+            sa.select(sa.func.count()).select_from(kind).where(kind.status == JobStatus.ISSUED)
+        )
+        or 0
+        for kind in (Match, Check)
+    )
+
+
+def issue(session: Session, job: Match | Check, settings: Settings, now: datetime) -> jobs.Job:
+    """Hands a job out as a new attempt."""
+    job.status = JobStatus.ISSUED
+    job.attempt += 1
+    job.ticket = secrets.token_hex(16)
+    job.lease_ends = now + timedelta(seconds=settings.take_up_seconds)
+    session.flush()
+    spec, versions = _match_spec(job) if isinstance(job, Match) else _check_spec(job)
+    return jobs.Job(
+        lease_of(job),
+        spec,
+        tuple(_files(version, settings.bundles) for version in versions),
+        job.ladder.memory_bytes,
+    )
+
+
+def lease_of(job: Match | Check) -> jobs.Lease:
+    """The lease of a job's present attempt."""
+    assert job.ticket is not None
+    kind = "match" if isinstance(job, Match) else "check"
+    return jobs.Lease(kind, job.id, job.attempt, job.ticket)
+
+
+def _files(version: BotVersion, bundles: Path) -> jobs.BotFiles:
+    return jobs.BotFiles(version.digest, str(bundles / version.digest))
+
+
+def _match_spec(match: Match) -> tuple[MatchSpec, list[BotVersion]]:
+    return spec_of(match), [place.entrant.version for place in match.places]
+
+
+def spec_of(match: Match) -> MatchSpec:
+    """What is to be played in a match."""
+    ladder = match.ladder
+    return MatchSpec(
+        variant=variant_of(match),
+        entrants=tuple(place.entrant.version.label for place in match.places),
+        time=ladder.time,
+        opening=tuple(match.opening),
+        seed=match.seed,
+    )
+
+
+def variant_of(match: Match) -> Variant:
+    """The variant of a match, with its lots drawn."""
+    return GAMES[match.ladder.game].variant(**match.options)
+
+
+def _check_spec(check: Check) -> tuple[MatchSpec, list[BotVersion]]:
+    """A bot against itself, from the start of the ladder's game."""
+    variant = check.ladder.variant.drawn(0)
+    seats = entrants_needed(variant)
+    return (
+        MatchSpec(variant, (check.version.label,) * seats, check.ladder.time),
+        [check.version] * seats,
+    )
+
+
+def find_issued(session: Session, lease: jobs.Lease) -> Match | Check | None:
+    """The job of a lease, if that is still the attempt that counts; else None."""
+    job: Match | Check | None = None
+    if lease.kind == "match":
+        job = session.get(Match, lease.job, with_for_update=True)
+    elif lease.kind == "check":
+        job = session.get(Check, lease.job, with_for_update=True)
+    if (
+        job is None
+        or job.status is not JobStatus.ISSUED
+        or job.attempt != lease.attempt
+        or job.ticket is None
+        or not secrets.compare_digest(job.ticket.encode(), lease.ticket.encode())
+    ):
+        return None
+    return job
+
+
+def take_up(
+    session: Session, lease: jobs.Lease, worker: str, settings: Settings, now: datetime
+) -> bool:
+    """A worker took a job: its lease now lives on signs of life. False if the lease is stale."""
+    job = find_issued(session, lease)
+    if job is None:
+        return False
+    job.worker = worker
+    job.lease_ends = now + timedelta(seconds=settings.lease_seconds)
+    return True
+
+
+def roll_back(job: Job, problem: str, *, failed: bool) -> None:
+    """Opens an issued job again, or sets it aside if it failed too often."""
+    job.failures += failed
+    job.problem = problem
+    enough = job.failures > FAILURES_ALLOWED
+    job.status = JobStatus.SET_ASIDE if enough else JobStatus.OPEN
+    job.ticket = job.lease_ends = job.worker = None
+    if isinstance(job, Match):
+        job.progress = None
+
+
+def roll_back_overdue(session: Session, now: datetime) -> int:
+    """Rolls back every job that outlived its lease, and says how many."""
+    overdue = [job for job in _issued(session) if job.lease_ends and job.lease_ends < now]
+    for job in overdue:
+        # What nobody took up is not the job's failure: there was no worker for it.
+        taken = job.worker is not None
+        problem = f"its worker {job.worker} was not heard of" if taken else "no worker took it up"
+        roll_back(job, problem, failed=taken)
+    return len(overdue)
+
+
+def roll_back_all(session: Session) -> int:
+    """Rolls back every issued job: for an arena whose workers all ended with it."""
+    issued = _issued(session)
+    for job in issued:
+        roll_back(job, "the arena was started anew", failed=False)
+    return len(issued)
+
+
+def _issued(session: Session) -> list[Match | Check]:
+    """Every issued job, locked; there are only a few for each worker."""
+    matches = sa.select(Match).where(Match.status == JobStatus.ISSUED).order_by(Match.id)
+    checks = sa.select(Check).where(Check.status == JobStatus.ISSUED).order_by(Check.id)
+    return [
+        *session.scalars(matches.with_for_update()),
+        *session.scalars(checks.with_for_update()),
+    ]
+
+
+def make_match(session: Session, now: datetime) -> Match | None:
+    """A new match of the ladder whose turn it is, or None if none can be made.
+
+    Ladders with bots in placement go first; otherwise the one that waits longest.
+    """
+    due = _due_matches(session)
+    candidates = []
+    for ladder in session.scalars(sa.select(Ladder).where(Ladder.state == LadderState.OPEN)):
+        rivals = _rivals(session, ladder, due.get(ladder.id, {}))
+        placement = any(rival.in_placement for rival in rivals)
+        candidates.append((not placement, ladder.last_match_id, ladder.id, ladder, rivals))
+    candidates.sort(key=lambda candidate: candidate[:3])
+    for *_, ladder, rivals in candidates:
+        if match := _pair(session, ladder, rivals, now):
+            return match
+    return None
+
+
+def _due_matches(session: Session) -> dict[int, dict[int, int]]:
+    """For each ladder, how many unfinished matches each of its entrants is in."""
+    query = (
+        sa.select(Match.ladder_id, Place.entrant_id, sa.func.count())
+        .join(Place.match)
+        .where(Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]))
+        .group_by(Match.ladder_id, Place.entrant_id)
+    )
+    due: dict[int, dict[int, int]] = {}
+    for ladder_id, entrant_id, count in session.execute(query):
+        due.setdefault(ladder_id, {})[entrant_id] = count
+    return due
+
+
+def _rivals(session: Session, ladder: Ladder, due: dict[int, int]) -> list[Rival]:
+    active = sa.select(Entrant).where(
+        Entrant.ladder_id == ladder.id, Entrant.state == EntrantState.ACTIVE
+    )
+    size = entrants_needed(ladder.variant)
+    return [
+        Rival(e.id, Rating(e.mu, e.sigma), e.games + due.get(e.id, 0) * size)
+        for e in session.scalars(active.order_by(Entrant.id))
+    ]
+
+
+def _pair(session: Session, ladder: Ladder, rivals: list[Rival], now: datetime) -> Match | None:
+    variant = ladder.variant
+    number = ladder.matches_made
+    race = variant.seats == 1
+    chosen = next_match(
+        rivals,
+        _met(session, ladder),
+        seats=2 if race else entrants_needed(variant),
+        random=Random(derive(ladder.seed, "pairing", number)),
+        rematches=not race,
+    )
+    if chosen is None:
+        return None
+    start = opening(variant, derive(ladder.seed, "opening", number))
+    match = Match(
+        ladder=ladder,
+        status=JobStatus.OPEN,
+        options=dict(start.variant.options),
+        opening=list(start.moves),
+        seed=derive(ladder.seed, "match", number),
+        created=now,
+        places=[Place(number=n, entrant_id=entrant) for n, entrant in enumerate(chosen)],
+    )
+    ladder.matches_made = number + 1
+    session.add(match)
+    session.flush()
+    ladder.last_match_id = match.id
+    return match
+
+
+def _met(session: Session, ladder: Ladder) -> dict[tuple[int, int], int]:
+    """Matches between every two entrants of a ladder, played and due."""
+    met = {
+        (first, second): matches
+        for first, second, matches in session.execute(
+            sa.select(Meeting.first_id, Meeting.second_id, Meeting.matches).where(
+                Meeting.ladder_id == ladder.id
+            )
+        )
+    }
+    unfinished = (
+        sa.select(Match)
+        .where(Match.ladder_id == ladder.id, Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]))
+        .options(selectinload(Match.places))
+    )
+    for match in session.scalars(unfinished):
+        for pair in pairs_of([place.entrant_id for place in match.places]):
+            met[pair] = met.get(pair, 0) + 1
+    return met
+
+
+def pairs_of(ids: list[int]) -> Iterator[tuple[int, int]]:
+    """Every two of some entrants, the lower first."""
+    for number, one in enumerate(ids):
+        for other in ids[number + 1 :]:
+            yield min(one, other), max(one, other)

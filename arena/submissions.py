@@ -1,0 +1,147 @@
+"""Bots taken in: validated, stored, checked, entered, retired."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.models import (
+    Bot,
+    BotVersion,
+    Check,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Ladder,
+    LadderState,
+    Match,
+    User,
+    VersionStatus,
+)
+from arena.ratings.book import NEW
+from arena.ratings.trueskill import Rating
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
+
+
+class SubmissionError(ValueError):
+    """A bot that can't be taken in; one sentence that says what to do."""
+
+
+def submit(
+    session: Session,
+    owner: User,
+    name: str,
+    *,
+    digest: str,
+    size: int,
+    language: str,
+    ladder: Ladder,
+    note: str = "",
+    now: datetime,
+) -> BotVersion:
+    """Takes in a version whose bundle is stored, and has it checked for a ladder.
+
+    A version with the files of the bot's last one is that one: it is only entered.
+
+    Raises:
+        SubmissionError: the name is no name or somebody else's, or the ladder takes no bots.
+    """
+    if not NAME.fullmatch(name):
+        raise SubmissionError(
+            f"{name[:60]!r} is no name for a bot: 1 to 40 letters, digits, '_', '.', '-'"
+        )
+    if ladder.state in (LadderState.FROZEN, LadderState.CLOSED):
+        raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
+    bot = session.scalar(sa.select(Bot).where(Bot.name == name))
+    if bot is None:
+        bot = Bot(name=name, owner=owner, created=now)
+        session.add(bot)
+        session.flush()
+    elif bot.owner_id != owner.id:
+        raise SubmissionError(f"there is a bot {name} already, of another owner: choose a name")
+    version = _version(session, bot, digest, size, language, note, now)
+    session.add(
+        Check(
+            version=version,
+            ladder=ladder,
+            status=JobStatus.OPEN,
+            created=now,
+            findings=[],
+        )
+    )
+    session.flush()
+    return version
+
+
+def _version(
+    session: Session,
+    bot: Bot,
+    digest: str,
+    size: int,
+    language: str,
+    note: str,
+    now: datetime,
+) -> BotVersion:
+    last = session.scalar(
+        sa.select(BotVersion)
+        .where(BotVersion.bot_id == bot.id)
+        .order_by(BotVersion.number.desc())
+        .limit(1)
+    )
+    if last is not None and last.digest == digest:
+        return last
+    version = BotVersion(
+        bot=bot,
+        number=last.number + 1 if last else 1,
+        digest=digest,
+        size=size,
+        language=language,
+        note=note,
+        status=VersionStatus.CHECKING,
+        created=now,
+    )
+    session.add(version)
+    session.flush()
+    return version
+
+
+def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) -> Entrant:
+    """Enters a version on a ladder; it takes the place of its bot's active one there.
+
+    The new version keeps mu and gets a wider sigma; one that was there before comes back with
+    the rating that it had.
+    """
+    before = session.scalars(
+        sa.select(Entrant)
+        .join(Entrant.version)
+        .where(Entrant.ladder_id == ladder.id, BotVersion.bot_id == version.bot_id)
+        .order_by(Entrant.id)
+    ).all()
+    for entrant in before:
+        if entrant.state is EntrantState.ACTIVE and entrant.version_id != version.id:
+            entrant.state = EntrantState.RETIRED
+            entrant.reason = f"version {version.number} took its place"
+    for entrant in before:
+        if entrant.version_id == version.id:
+            entrant.state = EntrantState.ACTIVE
+            entrant.reason = ""
+            return entrant
+    predecessor = max(before, key=lambda e: e.version.number, default=None)
+    rating = Rating(predecessor.mu, predecessor.sigma).of_new_version() if predecessor else NEW
+    entrant = Entrant(
+        ladder=ladder,
+        version=version,
+        state=EntrantState.ACTIVE,
+        predecessor_id=predecessor.id if predecessor else None,
+        entered=now,
+        entered_after=session.scalar(sa.select(sa.func.max(Match.seq))) or 0,
+        mu=rating.mu,
+        sigma=rating.sigma,
+    )
+    session.add(entrant)
+    session.flush()
+    return entrant

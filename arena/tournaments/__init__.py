@@ -1,0 +1,1 @@
+"""Who meets whom next: functions of past results."""

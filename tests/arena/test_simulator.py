@@ -1,0 +1,68 @@
+"""Random schedules of an arena in which everything goes wrong (see tests/arena/simulator.py).
+
+`make test` runs some hundreds; `make simulate` runs thousands.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import pytest
+
+from arena.db import Database
+from tests.arena.simulator import CALM, Simulation, Villainy, empty
+
+VARIANTS = [("clobber", {"size": "4x4"}), ("clobber", {"size": "4x3"})]
+CRUEL = Villainy(
+    worker_dies=0.3,
+    message_lost=0.15,
+    message_doubled=0.3,
+    recorder_killed=0.15,
+    job_void=0.2,
+    report_forged=0.2,
+    slow=0.3,
+)
+SCHEDULES = int(os.environ.get("SCHEDULES", "10"))
+"""For each test below that takes a part of them, on each database."""
+PARTS = 2
+
+
+def simulate(database: Database, seed: int, villainy: Villainy, *, seconds: float) -> Counter[str]:
+    """Runs one schedule, proves it, and returns what became of its matches and messages."""
+    empty(database)
+    simulation = Simulation(database, seed, villainy)
+    simulation.furnish(VARIANTS, bots=3)
+    simulation.play(seconds, uploads=2)
+    return Counter(simulation.prove()) + Counter(simulation.outcomes)
+
+
+def test_a_calm_arena_fixes_all(database: Database) -> None:
+    """Without mishaps every match is fixed at its first attempt."""
+    counts = simulate(database, 1, CALM, seconds=30)
+    assert counts["fixed"] > 2 * 20
+    assert counts["set aside"] == counts["stale, ignored"] == counts["rolled back"] == 0
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_match_counts_once(database: Database, part: int) -> None:
+    """Whatever dies, is lost, doubled, late or forged: each match is fixed once or set aside."""
+    total: Counter[str] = Counter()
+    for seed in range(part, SCHEDULES, PARTS):
+        total += simulate(database, seed, Villainy(), seconds=30)
+    # The villain was at work, and the arena was too.
+    assert total["fixed"] > 100
+    assert total["stale, ignored"] > 0
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_even_in_a_cruel_world(database: Database, part: int) -> None:
+    """The same where a third of all goes wrong; matches that fail for ever are set aside."""
+    total: Counter[str] = Counter()
+    for seed in range(part, SCHEDULES, PARTS):
+        total += simulate(database, 10_000 + seed, CRUEL, seconds=240)
+    assert total["fixed"] > 10
+    assert total["stale, ignored"] > 0
+    assert total["refused"] > 0
+    assert total["rolled back"] > 0
+    assert total["set aside"] > 0
