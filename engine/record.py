@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -128,83 +129,121 @@ class GameRecord:
         """
         if not isinstance(data, dict) or "record" not in data:
             raise RecordError("this is no game record: it has no key 'record'")
-        if data["record"] != FORMAT:
-            raise RecordError(
-                f"this record has format {str(data['record'])[:20]}; this program reads format "
-                f"{FORMAT}, so use the release that wrote it"
-            )
         try:
+            if data["record"] != FORMAT:
+                raise RecordError(
+                    f"this record has format {str(data['record'])[:20]}; this program reads "
+                    f"format {FORMAT}, so use the release that wrote it"
+                )
             return cls._parse(data)
         except RecordError:
             raise
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             what = f"no {error}" if isinstance(error, KeyError) else str(error)
-            raise RecordError(f"this record is damaged: {what}") from None
+            raise RecordError(f"this record is damaged: {what[:200]}") from None
 
     @classmethod
     def _parse(cls, data: dict[str, Any]) -> GameRecord:
         if data["game"] not in GAMES:
             raise RecordError(f"there is no game {str(data['game'])[:40]!r}")
-        variant = GAMES[data["game"]].variant(**{k: str(v) for k, v in data["options"].items()})
+        options = {_text(key): _text(value) for key, value in data["options"].items()}
+        variant = GAMES[data["game"]].variant(**options)
         run = data["run"]
-        plies = []
-        for n, (word, cpu_us, wall_us) in enumerate(
-            zip(data["moves"], run["cpu_us"], run["wall_us"], strict=True)
-        ):
-            seat, _, move = word.partition(":")
-            plies.append(
-                Ply(
-                    _seat(seat, variant),
-                    move,
-                    _microseconds(cpu_us),
-                    _microseconds(wall_us),
-                    str(data["texts"].get(str(n), "")),
-                    {str(k): float(v) for k, v in data["values"].get(str(n), {}).items()},
-                )
+        plies = tuple(
+            _ply(word, cpu_us, wall_us, data["texts"].get(str(n)), data["values"].get(str(n)))
+            for n, (word, cpu_us, wall_us) in enumerate(
+                zip(data["moves"], run["cpu_us"], run["wall_us"], strict=True)
             )
-        time = data["time"]
+        )
+        faults = tuple(
+            Fault(
+                _integer(fault["seat"]) - 1,
+                _integer(fault["ply"]),
+                Termination(fault["termination"]),
+                _text(detail),
+            )
+            for fault, detail in zip(data["faults"], run["details"], strict=True)
+        )
+        for seat in [*(ply.seat for ply in plies), *(fault.seat for fault in faults)]:
+            if not 0 <= seat < variant.seats:
+                raise RecordError(f"there is no seat {seat + 1} in {variant}")
+        when = [0, *(fault.ply for fault in faults), len(plies)]
+        if when != sorted(when) or not all(fault.termination.is_fault for fault in faults):
+            raise RecordError("the faults are no faults of this game in their order")
+        opening = _integer(data["opening"])
+        if not 0 <= opening <= len(plies):
+            raise RecordError(f"an opening of {opening} moves in a game of {len(plies)}")
         return cls(
             variant=variant,
-            seed=int(data["seed"]),
-            players=tuple(map(str, data["players"])),
-            time=TimeControl(
-                time_ms=time.get("time_ms"),
-                inc_ms=time.get("inc_ms", 0),
-                move_ms=time.get("move_ms"),
-                charge=time["charge"],
-            ),
-            opening=int(data["opening"]),
-            plies=tuple(plies),
-            faults=tuple(
-                Fault(
-                    _seat(fault["seat"], variant),
-                    int(fault["ply"]),
-                    Termination(fault["termination"]),
-                    str(detail),
-                )
-                for fault, detail in zip(data["faults"], run["details"], strict=True)
-            ),
+            seed=_integer(data["seed"]),
+            players=tuple(map(_text, _list(data["players"]))),
+            time=_time(data["time"]),
+            opening=opening,
+            plies=plies,
+            faults=faults,
             termination=Termination(data["termination"]),
-            scores=tuple(map(float, data["scores"])),
-            ranks=tuple(map(int, data["ranks"])),
-            isolation=str(run["isolation"]),
-            started=str(run["started"]),
+            scores=tuple(map(_number, data["scores"])),
+            ranks=tuple(map(_integer, data["ranks"])),
+            isolation=_text(run["isolation"]),
+            started=_text(run["started"]),
         )
 
 
-def _seat(number: str | int, variant: Variant) -> Seat:
-    seat = int(number) - 1
-    if not 0 <= seat < variant.seats:
-        raise RecordError(f"there is no seat {number} in {variant}")
-    return seat
+def _ply(word: Any, cpu_us: Any, wall_us: Any, text: Any, values: Any) -> Ply:
+    seat, _, move = _text(word).partition(":")
+    if not re.fullmatch(r"[1-9][0-9]?", seat):
+        raise RecordError(f"{word[:40]!r} is no move with its seat")
+    return Ply(
+        int(seat) - 1,
+        move,
+        _microseconds(cpu_us),
+        _microseconds(wall_us),
+        "" if text is None else _text(text),
+        {} if values is None else {_text(key): _number(value) for key, value in values.items()},
+    )
 
 
-def _microseconds(value: object) -> int | None:
+def _time(data: Mapping[str, Any]) -> TimeControl:
+    if data["charge"] not in ("cpu", "wall"):
+        raise RecordError(f"{str(data['charge'])[:20]!r} time is charged by no clock")
+    if "move_ms" in data:
+        return TimeControl(move_ms=_integer(data["move_ms"]), charge=data["charge"])
+    return TimeControl(
+        time_ms=_integer(data["time_ms"]), inc_ms=_integer(data["inc_ms"]), charge=data["charge"]
+    )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise RecordError(f"{str(value)[:40]!r} is no text")
+    value.encode()  # half a character can be shown by no page and kept by no database
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise RecordError(f"{str(value)[:40]!r} is no list")
+    return value
+
+
+def _integer(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not -(2**63) <= value < 2**63:
+        raise RecordError(f"{str(value)[:40]!r} is no whole number of 64 bits")
+    return value
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e300:
+        raise RecordError(f"{str(value)[:40]!r} is no number")
+    return float(value)
+
+
+def _microseconds(value: Any) -> int | None:
     if value is None:
         return None
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise RecordError(f"{str(value)[:20]!r} is no time in microseconds")
-    return value
+    if _integer(value) < 0:
+        raise RecordError(f"{value} is no time in microseconds")
+    return _integer(value)
 
 
 def parse_record(text: str) -> GameRecord:
@@ -214,11 +253,13 @@ def parse_record(text: str) -> GameRecord:
         RecordError: it is none.
     """
     try:
-        return GameRecord.from_json(json.loads(text))
+        data = json.loads(text)
     except json.JSONDecodeError as error:
         raise RecordError(f"this is no JSON: {error}") from None
-    except RecursionError:
-        raise RecordError("this is no game record: it is nested too deeply") from None
+    except (ValueError, RecursionError):
+        # JSON to its grammar, and beyond what Python reads.
+        raise RecordError("this is no game record: it is nested too deeply or too long") from None
+    return GameRecord.from_json(data)
 
 
 def states(record: GameRecord) -> Iterator[State]:
@@ -243,8 +284,18 @@ def states(record: GameRecord) -> Iterator[State]:
 
 def _retired(state: State, faults: list[Fault], ply: int) -> State:
     while faults and faults[0].ply <= ply:
-        state = state.retire(faults.pop(0).seat)
+        fault = faults.pop(0)
+        if state.to_move is None:
+            raise RecordError(f"seat {fault.seat + 1} left at ply {fault.ply} a game that was over")
+        state = state.retire(fault.seat)
     return state
+
+
+def ending(state: State, faults: Sequence[Fault], plies: int) -> Termination | None:
+    """Why a game ended: by its last fault if no ply came after it, else as the rules say."""
+    if faults and faults[-1].ply == plies and state.to_move is None:
+        return faults[-1].termination
+    return state.ending()
 
 
 def replay(record: GameRecord) -> State:
@@ -264,10 +315,6 @@ def replay(record: GameRecord) -> State:
             f"the result is ranks {list(state.ranks())}, scores {list(state.scores())}; the "
             f"record says ranks {list(record.ranks)}, scores {list(record.scores)}"
         )
-    # A game that a fault ended ends for that fault's reason, any other as the rules say.
-    last = record.faults[-1] if record.faults else None
-    ended_by_fault = last is not None and last.ply == len(record.plies)
-    allowed = {state.ending()} | ({last.termination} if last and ended_by_fault else set())
-    if record.termination not in allowed:
-        raise RecordError(f"it did not end by {record.termination}")
+    if record.termination != (why := ending(state, record.faults, len(record.plies))):
+        raise RecordError(f"it ended by {why}, not by {record.termination}")
     return state

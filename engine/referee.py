@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from engine.clock import Clock, TimeControl
 from engine.game import IllegalMoveError, Move, Seat, State, Termination, Variant
 from engine.player import BotError, GameEnd, GameSetup, Player, Turn
-from engine.record import Fault, GameRecord, Ply
+from engine.record import Fault, GameRecord, Ply, ending
 from engine.seeds import derive
 
 RESIGN = "resign"
@@ -144,8 +144,7 @@ class _Game:
 
     def _finish(self) -> GameRecord:
         state, faults = self.state, self.faults
-        ended_by_fault = faults and faults[-1].ply == len(self.plies)
-        termination = faults[-1].termination if ended_by_fault else state.ending()
+        termination = ending(state, faults, len(self.plies))
         assert termination is not None
         end = GameEnd(state.ranks(), state.scores(), termination)
         gone = {fault.seat for fault in faults}
