@@ -113,21 +113,12 @@ def render(
     parts += (_piece(piece, places) for piece in scene.pieces)
     parts += (_last(name, places, colours) for name in scene.last)
     parts += (_target(name, places, colours) for name in scene.targets)
+    # Letters are about 0.6 of their height wide; long captions shrink rather than overflow.
+    longest = max(map(len, scene.captions), default=0)
+    letters = min(0.48, (width - 0.4) / (0.6 * longest or 1))
     for row, caption in enumerate(scene.captions):
-        # A long caption is squeezed into the width rather than cut off.
-        squeeze = len(caption) * 0.3 > width - 0.4
-        fit = f' textLength="{_n(width - 0.4)}" lengthAdjust="spacingAndGlyphs"' if squeeze else ""
-        parts.append(
-            _text(
-                caption,
-                width / 2,
-                board_height + CAPTION * (row + 0.45),
-                0.52,
-                colours["text"],
-                "caption",
-                fit,
-            )
-        )
+        y = board_height + CAPTION * (row + 0.45)
+        parts.append(_text(caption, width / 2, y, letters, colours["text"], "caption"))
     parts.append("</svg>")
     return "\n".join(parts) + "\n"
 
@@ -200,13 +191,11 @@ def _coordinates(
     return parts
 
 
-def _text(
-    text: str, x: float, y: float, height: float, fill: str, name: str, extra: str = ""
-) -> str:
+def _text(text: str, x: float, y: float, height: float, fill: str, name: str) -> str:
     # dy instead of dominant-baseline, which not every renderer knows.
     return (
         f'<text class="{name}" x="{_n(x)}" y="{_n(y)}" dy=".35em" text-anchor="middle" '
-        f'font-size="{_n(height)}" fill="{fill}"{extra}>{escape(text)}</text>'
+        f'font-size="{_n(height)}" fill="{fill}">{escape(text)}</text>'
     )
 
 
