@@ -1,0 +1,415 @@
+"""The Siege of Paris: whose turn it is, what may be demanded, and how the game ends.
+
+Rules: docs/games/siege.md. A move's code is its step (see `moves`), with `DEMAND` beside it
+where the move demands a capture. During the set-up a code is the number of a placing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import NamedTuple
+
+from engine.board import read_fields
+from engine.game import (
+    Game,
+    IllegalMoveError,
+    Move,
+    PositionError,
+    Seat,
+    State,
+    Termination,
+    Variant,
+    choice,
+)
+from engine.games.siege import moves
+from engine.games.siege.board import (
+    ARMIES,
+    BITS,
+    BLACK,
+    FIXED_PLACING,
+    GARRISON,
+    INSIDE,
+    NAMES,
+    PITCH,
+    PLACING_CODES,
+    PLACINGS,
+    WHITE,
+    YELLOW,
+    Board,
+    first_board,
+    read_pieces,
+    write_pieces,
+)
+from engine.games.siege.picture import draw
+from engine.scene import Scene
+
+Y1, W, Y2, B, SETUP = range(5)
+TURNS = ("y1", "w", "y2", "b", "setup")
+"""The turns as a position text has them: in their order, and the one before them all."""
+ARMY = (YELLOW, WHITE, YELLOW, BLACK, YELLOW)
+"""Whose turn each is."""
+NEXT = (W, Y2, B, Y1)
+
+DEMAND = 1 << len(NAMES)
+"""Stands in a move's code, beside its step, when the move demands a capture."""
+DEMAND_SIGN = "!"
+MOVE = re.compile(r"([a-l][0-9]{1,2})([a-l][0-9]{1,2})(!?)")
+
+QUIET_PLIES, MAX_PLIES = 100, 2000
+OFFICERS_TO_SPARE = 6
+"""Yellow wins when the attackers have no soldiers and no more officers than this: 12 less 6."""
+
+
+class Ending(NamedTuple):
+    """Why a game is over, and what Yellow scores."""
+
+    cause: Termination
+    yellow: float
+
+
+class Siege(Variant):
+    """The Siege for three seats, or for two of which one holds both attacking armies."""
+
+    game = "siege"
+    max_plies = MAX_PLIES
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        super().__init__(options)
+        self.seats = int(options["seats"])
+        self.seat_names = ARMIES if self.seats == 3 else ("Yellow", "White and Black")
+        self.placed_by_hand = options["setup"] == "free"
+        self.soldiers_needed = int(options["soldiers"])
+        self.able_only = options["protection"] == "able"
+        self.has_demands = options["demand"] == "yes"
+        may_retreat = options["retreat"] == "yes"
+        self.headings = {WHITE: 0, BLACK: 0} if may_retreat else {WHITE: 1, BLACK: -1}
+        # The placing, then one turn of each army and two of Yellow.
+        self.opening_plies = int(self.placed_by_hand) + 4
+
+    @property
+    def side_of(self) -> tuple[int, ...]:
+        return (0, 1, 1)[: self.seats]
+
+    def seat_of(self, turn: int) -> Seat:
+        """Who moves at this turn."""
+        return min(ARMY[turn], self.seats - 1)
+
+    def initial(self, seed: int = 0) -> SiegeState:
+        if self.placed_by_hand:
+            return SiegeState(self, first_board(), SETUP)
+        return _reached(self, first_board(FIXED_PLACING), Y1, plies=0)
+
+    def read(self, text: str) -> SiegeState:
+        ranks, inside, turn_name, sign, quiet_text, plies_text = read_fields(
+            text, "ranks", "fortress", "turn", "demand", "plies since progress", "plies"
+        )
+        board = read_pieces(ranks, inside)
+        if turn_name not in TURNS:
+            raise PositionError(f"the turn is {turn_name[:20]!r}, not one of {', '.join(TURNS)}")
+        turn = TURNS.index(turn_name)
+        if sign not in ("-", DEMAND_SIGN):
+            raise PositionError(f"the demand is {sign[:20]!r}, not '-' or {DEMAND_SIGN!r}")
+        demanded = sign == DEMAND_SIGN
+        quiet = _read_count("plies since progress", quiet_text, QUIET_PLIES)
+        plies = _read_count("plies", plies_text, MAX_PLIES)
+        if turn == SETUP:
+            return self._read_setup(board, demanded, quiet, plies)
+
+        missing = GARRISON - Counter(board.pieces().values())
+        if missing:
+            raise PositionError(
+                f"Yellow misses {' '.join(missing.elements())}; its pieces are never taken"
+            )
+        turns = plies - self.placed_by_hand
+        if quiet > plies or turns < turn:
+            raise PositionError(
+                f"{plies} plies are too few for {quiet} since progress and the turn {turn_name}"
+            )
+        state = _reached(self, board, turn, demanded=demanded, quiet=quiet, plies=plies)
+        if demanded and (not self.has_demands or ARMY[turn] != YELLOW or state.over):
+            raise PositionError(
+                "a capture is demanded, which this variant, this turn or this board does not allow"
+            )
+        if state.over is None and not self.can_move(board, turn):
+            raise PositionError(f"{ARMIES[ARMY[turn]]} has no legal move, so it is not its turn")
+        return state
+
+    def _read_setup(self, board: Board, demanded: bool, quiet: int, plies: int) -> SiegeState:
+        start = self.initial()
+        if not self.placed_by_hand:
+            raise PositionError("with setup=fixed Yellow stands already; the first turn is y1")
+        if board != start.board or demanded or quiet or plies:
+            raise PositionError(
+                "during setup the attackers stand as at the start, the fortress is free, "
+                "no capture is demanded and no plies are played"
+            )
+        return start
+
+    def bundles(self, board: Board, turn: int, demanded: bool) -> Iterator[moves.Bundle]:
+        """The moves at this turn, as `moves` gives them; the attackers' without demands."""
+        army = ARMY[turn]
+        if army != YELLOW:
+            return moves.attackers_moves(board, army, self.headings[army])
+        if demanded:
+            return moves.captures(board, able_only=self.able_only)
+        return moves.yellow_moves(board, able_only=self.able_only)
+
+    def can_move(self, board: Board, turn: int, demanded: bool = False) -> bool:
+        """Whether whoever has this turn has a legal move."""
+        return any(lows for lows, _ in self.bundles(board, turn, demanded))
+
+    def won(self, board: Board, turn: int, demanded: bool) -> Ending | None:
+        """How the game has ended by what stands on the board, limits and repetition apart."""
+        attackers = board.attackers
+        entered = attackers & INSIDE
+        if entered and (
+            (entered & board.soldiers).bit_count() >= self.soldiers_needed
+            and entered & ~board.soldiers
+        ):
+            return Ending(Termination.NORMAL, 0.0)
+        if ARMY[turn] == YELLOW and not self.can_move(board, turn, demanded):
+            return Ending(Termination.NORMAL, 0.0)
+        if attackers.bit_count() <= OFFICERS_TO_SPARE and not attackers & board.soldiers:
+            return Ending(Termination.NORMAL, 0.5 if entered else 1.0)
+        return None
+
+
+def _read_count(name: str, text: str, most: int) -> int:
+    if not re.fullmatch(r"0|[1-9][0-9]{0,3}", text, re.ASCII) or int(text) > most:
+        raise PositionError(f"{name} is {text[:20]!r}, not a number from 0 to {most}")
+    return int(text)
+
+
+Standing = tuple[int, bool, Board]
+"""What the repetition rule compares: the turn, the demand, and the board with its cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiegeState(State):
+    """What stands where, whose turn it is, and how many plies were played."""
+
+    variant: Siege = field(repr=False)
+    board: Board
+    turn: int
+    demanded: bool = False
+    quiet: int = 0
+    """Plies since progress."""
+    plies: int = 0
+    history: tuple[Standing, ...] = field(default=(), repr=False, compare=False)
+    """What stood after each ply since the last capture: a capture can't be undone."""
+    over: Ending | None = field(default=None, compare=False)
+
+    @property
+    def to_move(self) -> Seat | None:
+        return None if self.over else self.variant.seat_of(self.turn)
+
+    def legal_moves(self) -> Sequence[Move]:
+        return sorted(map(self.word, self.codes()))
+
+    def canonical(self, move: str) -> Move:
+        self._code(move)
+        return move
+
+    def play(self, move: Move) -> SiegeState:
+        return self.play_code(self._code(move))
+
+    def _code(self, move: str) -> int:
+        """The code of a legal move."""
+        if self.over:
+            raise IllegalMoveError(move, "the game is over")
+        if self.turn == SETUP:
+            if move not in PLACING_CODES:
+                raise IllegalMoveError(
+                    move, "Yellow first places one G, one C and six S, as in =GSSSSSSC"
+                )
+            return PLACING_CODES[move]
+        written = MOVE.fullmatch(move)
+        if not written:
+            raise IllegalMoveError(move, "a move is two places, as in b3c4, and for a demand '!'")
+        start, end = BITS.get(written[1]), BITS.get(written[2])
+        army = ARMY[self.turn]
+        if start is None or end is None or not self.board[army] >> start & 1:
+            raise IllegalMoveError(move, f"it moves no piece of {ARMIES[army]} on the board")
+        step = 1 << start | 1 << end
+        if not moves.has_step(self._bundles(), step):
+            reason = "a capture is demanded" if self.demanded else "that piece can't go there now"
+            raise IllegalMoveError(move, reason)
+        if not written[3]:
+            return step
+        if not (self._attackers_may_demand() and self._may_demand(step)):
+            raise IllegalMoveError(
+                move, "an attacker may demand a capture where the game goes on and Yellow has one"
+            )
+        return step | DEMAND
+
+    def _attackers_may_demand(self) -> bool:
+        return self.variant.has_demands and ARMY[self.turn] != YELLOW
+
+    def _may_demand(self, step: int) -> bool:
+        """Whether the attackers' move along ``step`` may demand a capture."""
+        board = self.board.moved(ARMY[self.turn], step)
+        # The first test is cheap and mostly says no; the second says the same and all the rest.
+        return (
+            self.variant.can_move(board, Y1, demanded=True)
+            and self.play_code(step | DEMAND).over is None
+        )
+
+    def codes(self) -> Sequence[int]:
+        if self.over:
+            return []
+        steps = self._steps()
+        if self._attackers_may_demand():
+            return [*steps, *(step | DEMAND for step in steps if self._may_demand(step))]
+        return steps
+
+    def _steps(self) -> Sequence[int]:
+        """The codes of all moves but demands."""
+        if self.turn == SETUP:
+            return range(len(PLACINGS))
+        return moves.steps_of(self._bundles())
+
+    def _bundles(self) -> Iterator[moves.Bundle]:
+        return self.variant.bundles(self.board, self.turn, self.demanded)
+
+    def word(self, code: int) -> Move:
+        if self.turn == SETUP:
+            return PLACINGS[code]
+        step = code & ~DEMAND
+        start = step & self.board[ARMY[self.turn]]
+        end = step ^ start
+        sign = "" if step == code else DEMAND_SIGN
+        return NAMES[start.bit_length() - 1] + NAMES[end.bit_length() - 1] + sign
+
+    def play_code(self, code: int) -> SiegeState:
+        if self.turn == SETUP:
+            return _reached(self.variant, first_board(PLACINGS[code]), Y1, plies=1)
+        variant, board, army = self.variant, self.board, ARMY[self.turn]
+        step = code & ~DEMAND
+        start = step & board[army]
+        captured = army == YELLOW and step & board.attackers
+        progress = captured or _goes_through_gate(step) or _advances(army, start, step ^ start)
+        after = board.moved(army, step)
+        turn = NEXT[self.turn]
+        if army == YELLOW and not variant.can_move(after, turn):
+            turn = NEXT[turn]
+        return _reached(
+            variant,
+            after,
+            turn,
+            demanded=code != step,
+            quiet=0 if progress else self.quiet + 1,
+            plies=self.plies + 1,
+            history=() if captured else self.history,
+        )
+
+    def playout(self, random: Random) -> tuple[float, ...]:
+        state = self
+        while not state.over:
+            steps = state._steps()
+            ways = 2 if state._attackers_may_demand() else 1
+            while True:
+                # Each move is drawn with and without a demand; what is not legal is drawn again.
+                draw = int(random.random() * len(steps) * ways)
+                if draw < len(steps):
+                    state = state.play_code(steps[draw])
+                    break
+                step = steps[draw - len(steps)]
+                if state._may_demand(step):
+                    state = state.play_code(step | DEMAND)
+                    break
+        return state.scores()
+
+    def ending(self) -> Termination | None:
+        return self.over.cause if self.over else None
+
+    def scores(self) -> tuple[float, ...]:
+        assert self.over is not None
+        yellow = self.over.yellow
+        return (yellow, 1 - yellow, 1 - yellow)[: self.variant.seats]
+
+    def text(self) -> str:
+        sign = DEMAND_SIGN if self.demanded else "-"
+        return f"{write_pieces(self.board)} {TURNS[self.turn]} {sign} {self.quiet} {self.plies}"
+
+    def scene(self) -> Scene:
+        return draw(self.board, self._news())
+
+    def _news(self) -> str:
+        """Who is to move, or how the game has ended."""
+        if self.over:
+            if self.over.cause is Termination.REPETITION:
+                return "A draw: the third time that this stands on the board"
+            if self.over.cause is Termination.PLY_LIMIT:
+                return (
+                    f"A draw: {MAX_PLIES} plies"
+                    if self.plies >= MAX_PLIES
+                    else f"A draw: {QUIET_PLIES} plies without progress"
+                )
+            if self.over.yellow == 1.0:
+                return "Yellow wins: the siege is broken"
+            if self.over.yellow == 0.5:
+                return "A draw: the siege is broken, an attacker inside"
+            if self.variant.can_move(self.board, self.turn):
+                return "The attackers win: they hold the fortress"
+            return "The attackers win: Yellow has no legal move"
+        if self.turn == SETUP:
+            return "Yellow to place its army in the fortress"
+        if ARMY[self.turn] == YELLOW:
+            doing = "must capture" if self.demanded else "to move"
+            return f"Yellow {doing}, then {ARMIES[ARMY[NEXT[self.turn]]]}"
+        return f"{ARMIES[ARMY[self.turn]]} to move"
+
+
+def _reached(
+    variant: Siege,
+    board: Board,
+    turn: int,
+    *,
+    demanded: bool = False,
+    quiet: int = 0,
+    plies: int,
+    history: tuple[Standing, ...] = (),
+) -> SiegeState:
+    """A position from Yellow's first turn on, with what its end depends on."""
+    standing = (turn, demanded, board)
+    over = variant.won(board, turn, demanded)
+    if over is None:
+        if history.count(standing) >= 2:
+            over = Ending(Termination.REPETITION, 0.5)
+        elif quiet >= QUIET_PLIES or plies >= MAX_PLIES:
+            over = Ending(Termination.PLY_LIMIT, 0.5)
+    return SiegeState(variant, board, turn, demanded, quiet, plies, (*history, standing), over)
+
+
+def _goes_through_gate(step: int) -> bool:
+    return 0 < step & INSIDE < step
+
+
+def _advances(army: int, start: int, end: int) -> bool:
+    """Whether a step from start to end brings an attacker to a rank further on."""
+    rise = _rank(end) - _rank(start)
+    return army == WHITE and rise > 0 or army == BLACK and rise < 0
+
+
+def _rank(place: int) -> int:
+    return (place.bit_length() - 1) // PITCH
+
+
+GAME = Game(
+    name="siege",
+    title="The Siege of Paris",
+    options={
+        "seats": choice("3", "2"),
+        "setup": choice("free", "fixed"),
+        "soldiers": choice("2", "3"),
+        "retreat": choice("no", "yes"),
+        "protection": choice("any", "able"),
+        "demand": choice("yes", "no"),
+    },
+    build=Siege,
+    offers=({"seats": "3"}, {"seats": "2"}, {"seats": "3", "soldiers": "3"}),
+)
