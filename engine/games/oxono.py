@@ -1,0 +1,379 @@
+"""Oxono (Jérémy Partinico, 2024): slide a totem, then put a piece of its symbol beside it.
+
+Rules: docs/games/oxono.md. Pieces and totems are masks of squares (see engine.board). Every
+move there can be is a `Step` made once. Almost every legal one is a slide with the piece put
+beside the totem; what has to be free for that is one mask, and looked up. A totem that is shut
+in is rare, and its jumps are walked out square by square. A move's code is its place in STEPS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice, product, takewhile
+
+from engine.board import (
+    bits_of,
+    mask_of,
+    read_fields,
+    read_ranks,
+    read_seat,
+    square_bits,
+    square_names,
+    write_ranks,
+)
+from engine.game import (
+    Game,
+    IllegalMoveError,
+    Move,
+    PositionError,
+    Seat,
+    State,
+    Termination,
+    Variant,
+    choice,
+)
+from engine.scene import Body, Paint, Piece, Scene, Sign, grid
+
+WHITE, BLACK = 0, 1
+SIDE = 6
+SQUARES = SIDE * SIDE
+BOARD = (1 << SQUARES) - 1
+NAMES = square_names(SIDE, SIDE)
+SYMBOLS = "XO"
+CROSS, RING = 0, 1
+HAND = 8
+"""How many pieces of each symbol a seat begins with."""
+
+RANKS = [sum(1 << bit for bit in range(SQUARES) if bit // SIDE == at) for at in range(SIDE)]
+FILES = [sum(1 << bit for bit in range(SQUARES) if bit % SIDE == at) for at in range(SIDE)]
+
+
+def _rays(bit: int) -> tuple[list[int], ...]:
+    """The squares that lie right of, left of, above and below one, the nearest first."""
+    start = bit - bit % SIDE
+    return tuple(
+        [1 << other for other in ray]
+        for ray in (
+            range(bit + 1, start + SIDE),
+            range(bit - 1, start - 1, -1),
+            range(bit + SIDE, SQUARES, SIDE),
+            range(bit - SIDE, -1, -SIDE),
+        )
+    )
+
+
+RAYS = {1 << bit: _rays(bit) for bit in range(SQUARES)}
+NEAR = {square: sum(ray[0] for ray in rays if ray) for square, rays in RAYS.items()}
+
+
+def _rows(line: int) -> Iterator[int]:
+    """Every set of squares of a line that holds four in an unbroken row."""
+    bits = bits_of(line)
+    for held in product((0, 1), repeat=SIDE):
+        if "1111" in "".join(map(str, held)):
+            yield sum(1 << bit for bit, is_held in zip(bits, held, strict=True) if is_held)
+
+
+ROWS = frozenset(row for line in RANKS + FILES for row in _rows(line))
+
+
+def has_row(pieces: int) -> bool:
+    """Whether some of the pieces stand four in an unbroken row along a rank or file."""
+    return any(pieces & line in ROWS for line in RANKS + FILES)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A move: which totem goes where, and where the piece is put."""
+
+    word: Move
+    symbol: int
+    to: int
+    put: int
+    to_be_free: Mapping[int, int]
+    """By the totem's square: what a slide from there needs free; none if it needs a jump."""
+    rank: int
+    file: int
+    """The lines of the piece."""
+
+
+def _steps() -> Iterator[Step]:
+    slides: dict[int, dict[int, int]] = {square: {} for square in RAYS}
+    for totem, rays in RAYS.items():
+        for ray in rays:
+            path = 0
+            for to in ray:
+                path |= to
+                slides[to][totem] = path
+    for to, put in product(range(SQUARES), repeat=2):
+        beside = NEAR[1 << to] >> put & 1
+        # A totem may slide away from the very square that the piece is put on.
+        to_be_free = (
+            {totem: path | 1 << put for totem, path in slides[1 << to].items()} if beside else {}
+        )
+        for symbol in (CROSS, RING):
+            yield Step(
+                SYMBOLS[symbol] + NAMES[to] + NAMES[put],
+                symbol,
+                1 << to,
+                1 << put,
+                to_be_free,
+                RANKS[put // SIDE],
+                FILES[put % SIDE],
+            )
+
+
+STEPS = tuple(_steps())
+STEP_OF = {step.word: step for step in STEPS if step.to != step.put}
+
+
+@lru_cache(maxsize=1 << 12)
+def _codes(symbol: int, to: int, puts: int) -> tuple[int, ...]:
+    """The codes of the moves of a totem to one square, with the piece on any of ``puts``."""
+    base = (to.bit_length() - 1) * SQUARES
+    return tuple((base + put) * 2 + symbol for put in bits_of(puts))
+
+
+class Oxono(Variant):
+    """Oxono with the X totem on c4, on d3, or on either by lot."""
+
+    game = "oxono"
+    seats = 2
+    seat_names = ("White", "Black")
+    max_plies = 4 * HAND
+    opening_plies = 2
+
+    def drawn(self, seed: int) -> Oxono:
+        if self.options["totems"] == "random":
+            return Oxono({"totems": "xd3" if seed % 2 else "xc4"})
+        return self
+
+    def initial(self, seed: int = 0) -> OxonoState:
+        variant = self.drawn(seed)
+        c4, d3 = (1 << square_bits(SIDE, SIDE)[name] for name in ("c4", "d3"))
+        totems = (c4, d3) if variant.options["totems"] == "xc4" else (d3, c4)
+        return OxonoState(variant, (0, 0), (0, 0), totems, WHITE, False)
+
+    def read(self, text: str) -> OxonoState:
+        board, seat = read_fields(text, "ranks", "seat to move")
+        cells = read_ranks(board, SIDE, SIDE, "XOxo*@")
+        mover = read_seat(seat, 2)
+        for sign, symbol in zip("*@", SYMBOLS, strict=True):
+            if cells.count(sign) != 1:
+                raise PositionError(
+                    f"the {symbol} totem ({sign}) stands on {cells.count(sign)} squares, not on 1"
+                )
+        for piece in "XOxo":
+            if cells.count(piece) > HAND:
+                raise PositionError(f"there are {cells.count(piece)} pieces {piece}, not {HAND}")
+        colours = white, black = mask_of(cells, "XO"), mask_of(cells, "xo")
+        symbols = mask_of(cells, "Xx"), mask_of(cells, "Oo")
+        totems = mask_of(cells, "*"), mask_of(cells, "@")
+        if white.bit_count() - black.bit_count() != mover:
+            raise PositionError(
+                f"White has {white.bit_count()} pieces on the board and Black "
+                f"{black.bit_count()}, so it is not seat {mover + 1}'s turn"
+            )
+        if has_row(colours[mover]):
+            raise PositionError(
+                f"seat {mover + 1} has a row of four, so the game ended and it is not seat "
+                f"{mover + 1}'s turn"
+            )
+        won = any(map(has_row, colours + symbols))
+        return OxonoState(self, colours, symbols, totems, mover, won)
+
+
+@dataclass(frozen=True, slots=True)
+class OxonoState(State):
+    """Pieces and totems on the board, and the seat whose turn it is.
+
+    Which totem began where makes no difference later, so the variant is no part of equality.
+    """
+
+    variant: Oxono = field(repr=False, compare=False)
+    colours: tuple[int, int]
+    """White's pieces and Black's."""
+    symbols: tuple[int, int]
+    """The pieces that show X and those that show O."""
+    totems: tuple[int, int]
+    """The square of the X totem and that of the O totem."""
+    mover: Seat
+    won: bool
+    """Whether the seat that is not to move has completed a row."""
+
+    @property
+    def to_move(self) -> Seat | None:
+        return self.mover if self.ending() is None else None
+
+    def ending(self) -> Termination | None:
+        # White never has more pieces on the board than Black when it is White's turn.
+        all_placed = self.mover == WHITE and self.colours[WHITE].bit_count() == 2 * HAND
+        return Termination.NORMAL if self.won or all_placed else None
+
+    def legal_moves(self) -> Sequence[Move]:
+        return sorted([STEPS[code].word for code in self.codes()])
+
+    def is_legal(self, move: str) -> bool:
+        return self._find(move) is not None
+
+    def canonical(self, move: str) -> Move:
+        return self._checked(move).word
+
+    def play(self, move: Move) -> OxonoState:
+        return self._after(self._find(move) or self._checked(move))
+
+    def _find(self, move: str) -> Step | None:
+        """The step that a move stands for, if it is legal."""
+        step = STEP_OF.get(move)
+        if step is None or self.won:
+            return None
+        symbol = step.symbol
+        if (self.colours[self.mover] & self.symbols[symbol]).bit_count() == HAND:
+            return None
+        totem = self.totems[symbol]
+        others = self.colours[0] | self.colours[1] | self.totems[1 - symbol]
+        if not step.to_be_free.get(totem, BOARD) & others:
+            return step
+        if NEAR[totem] & ~others:
+            return None
+        jumps = _landings(totem, others)
+        return step if any(step.to == to and step.put & puts for to, puts in jumps) else None
+
+    def _checked(self, move: str) -> Step:
+        step = self._find(move)
+        if step is None:
+            reason = (
+                "the game is over"
+                if self.ending()
+                else "a move is a totem you hold pieces of, a square it can reach, and a free "
+                "square beside that for the piece, such as Xd5c5"
+            )
+            raise IllegalMoveError(move, reason)
+        return step
+
+    def _after(self, step: Step) -> OxonoState:
+        white, black = self.colours
+        crosses, rings = self.symbols
+        if self.mover == WHITE:
+            own = white = white | step.put
+        else:
+            own = black = black | step.put
+        if step.symbol == CROSS:
+            alike = crosses = crosses | step.put
+            totems = (step.to, self.totems[RING])
+        else:
+            alike = rings = rings | step.put
+            totems = (self.totems[CROSS], step.to)
+        rank, file = step.rank, step.file
+        won = (
+            own & rank in ROWS or own & file in ROWS or alike & rank in ROWS or alike & file in ROWS
+        )
+        return OxonoState(
+            self.variant, (white, black), (crosses, rings), totems, 1 - self.mover, won
+        )
+
+    def scores(self) -> tuple[float, ...]:
+        if not self.won:
+            return (0.5, 0.5)
+        return (0.0, 1.0) if self.mover == WHITE else (1.0, 0.0)
+
+    def text(self) -> str:
+        cells = ["."] * SQUARES
+        for letter, squares in self._groups().items():
+            for bit in bits_of(squares):
+                cells[bit] = letter
+        return f"{write_ranks(cells, SIDE)} {self.mover + 1}"
+
+    def _groups(self) -> dict[str, int]:
+        """What stands where, by its letter in a position text."""
+        (white, black), (crosses, rings), (x_totem, o_totem) = (
+            self.colours,
+            self.symbols,
+            self.totems,
+        )
+        return {
+            "X": white & crosses,
+            "O": white & rings,
+            "x": black & crosses,
+            "o": black & rings,
+            "*": x_totem,
+            "@": o_totem,
+        }
+
+    def scene(self) -> Scene:
+        groups = self._groups()
+        kinds = {
+            "X": (Body.TILE, Paint.WHITE, "white X piece", Sign.CROSS),
+            "O": (Body.TILE, Paint.WHITE, "white O piece", Sign.RING),
+            "x": (Body.TILE, Paint.BLACK, "black X piece", Sign.CROSS),
+            "o": (Body.TILE, Paint.BLACK, "black O piece", Sign.RING),
+            "*": (Body.DISC, Paint.NEUTRAL, "X totem", Sign.CROSS),
+            "@": (Body.DISC, Paint.NEUTRAL, "O totem", Sign.RING),
+        }
+        pieces = tuple(
+            Piece((NAMES[bit],), body, paint, words, sign)
+            for letter, (body, paint, words, sign) in kinds.items()
+            for bit in bits_of(groups[letter])
+        )
+        held = {letter: HAND - groups[letter].bit_count() for letter in "XOxo"}
+        mover, other = self.variant.seat_names[self.mover], self.variant.seat_names[1 - self.mover]
+        if self.won:
+            turn = f"{other} wins: four in a row"
+        else:
+            turn = "A draw: all are placed" if self.ending() else f"{mover} to move"
+        return Scene(
+            title=f"Oxono: {turn}",
+            squares=grid(SIDE, SIDE, chequered=False),
+            pieces=pieces,
+            captions=(
+                turn,
+                f"White holds {held['X']} X, {held['O']} O",
+                f"Black holds {held['x']} X, {held['o']} O",
+            ),
+        )
+
+    def codes(self) -> Sequence[int]:
+        if self.won:
+            return []
+        codes: list[int] = []
+        own, pieces = self.colours[self.mover], self.colours[0] | self.colours[1]
+        for symbol in (CROSS, RING):
+            if (own & self.symbols[symbol]).bit_count() < HAND:
+                others = pieces | self.totems[1 - symbol]
+                for to, puts in _landings(self.totems[symbol], others):
+                    codes += _codes(symbol, to, puts)
+        return codes
+
+    def word(self, code: int) -> Move:
+        return STEPS[code].word
+
+    def play_code(self, code: int) -> OxonoState:
+        return self._after(STEPS[code])
+
+
+def _landings(totem: int, others: int) -> Iterator[tuple[int, int]]:
+    """Where a totem may go, and where the piece may then be put.
+
+    ``others`` is what is occupied without that totem: the square it leaves is free.
+    """
+    free = BOARD & ~others
+    rays = RAYS[totem]
+    if NEAR[totem] & free:
+        landings = [to for ray in rays for to in takewhile(free.__and__, ray)]
+    else:
+        landings = [to for ray in rays for to in islice(filter(free.__and__, ray), 1)]
+        if not landings:
+            landings = [1 << bit for bit in bits_of(free ^ totem)]
+    for to in landings:
+        yield to, NEAR[to] & free or free ^ to
+
+
+GAME = Game(
+    name="oxono",
+    title="Oxono",
+    options={"totems": choice("random", "xc4", "xd3")},
+    build=Oxono,
+    offers=({},),
+)

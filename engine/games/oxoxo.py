@@ -1,0 +1,296 @@
+"""Oxoxo, also Form and Colour (Francesco Rotta, 1999): four alike in a line, by sign or by shade.
+
+Rules: docs/games/oxoxo.md. A position is three masks of squares (see engine.board): Form's
+pieces, Colour's pieces, and those of both that show X. A piece is dark if it is Form's and
+shows X, or Colour's and shows O: so the dark pieces are the X signs, but the other way round
+on Colour's pieces, which is one exclusive or.
+
+The moves of a position are a mask too: 16 bits for the pieces that may be turned over, 16 for
+the free squares that take an O, 16 for those that take an X. A move's code is its bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from engine.board import (
+    WordTable,
+    bits_of,
+    mask_of,
+    read_fields,
+    read_ranks,
+    read_seat,
+    square_names,
+    write_ranks,
+)
+from engine.game import (
+    Game,
+    IllegalMoveError,
+    Move,
+    PositionError,
+    Seat,
+    State,
+    Termination,
+    Variant,
+)
+from engine.scene import Body, Paint, Piece, Scene, Sign, grid
+
+FORM, COLOUR = 0, 1
+SIDE = 4
+SQUARES = SIDE * SIDE
+BOARD = (1 << SQUARES) - 1
+NAMES = square_names(SIDE, SIDE)
+HAND = 8
+"""How many pieces a seat begins with."""
+MAX_PLIES = 200
+OCCURRENCES = 3
+"""How often a position occurs before the game is a draw."""
+
+LINES = (
+    *(sum(1 << SIDE * rank + file for file in range(SIDE)) for rank in range(SIDE)),
+    *(sum(1 << SIDE * rank + file for rank in range(SIDE)) for file in range(SIDE)),
+    sum(1 << SIDE * rank + rank for rank in range(SIDE)),
+    sum(1 << SIDE * rank + SIDE - 1 - rank for rank in range(SIDE)),
+)
+LINES_OF = tuple(tuple(line for line in LINES if line >> bit & 1) for bit in range(SQUARES))
+
+FLIP, PUT_O, PUT_X = 0, 1, 2
+ACTS = "FOX"
+WORDS = tuple(act + name for act in ACTS for name in NAMES)
+CODE_OF = {word: code for code, word in enumerate(WORDS)}
+NO_CODE = len(WORDS)
+"""A bit that no position's mask of moves has."""
+STEPS = tuple((act, 1 << bit, LINES_OF[bit]) for act in range(3) for bit in range(SQUARES))
+"""By code: what is done, the square, and the lines through it."""
+MOVES = WordTable(WORDS)
+
+
+def goals(pieces: int, crosses: int, colours: int) -> tuple[bool, bool]:
+    """Whether four of a sign stand in a line (Form's goal), and four of a shade (Colour's)."""
+    full = [line for line in LINES if line & pieces == line]
+    dark = crosses ^ colours
+    return (
+        any(crosses & line in (0, line) for line in full),
+        any(dark & line in (0, line) for line in full),
+    )
+
+
+class Oxoxo(Variant):
+    """Oxoxo, which has no options."""
+
+    game = "oxoxo"
+    seats = 2
+    seat_names = ("Form", "Colour")
+    max_plies = MAX_PLIES
+    opening_plies = 2
+
+    def initial(self, seed: int = 0) -> OxoxoState:
+        return OxoxoState(self, 0, 0, 0, 0)
+
+    def read(self, text: str) -> OxoxoState:
+        board, seat, plies_text = read_fields(text, "ranks", "seat to move", "plies played")
+        cells = read_ranks(board, SIDE, SIDE, "OXox")
+        mover = read_seat(seat, 2)
+        plies = read_plies(plies_text)
+        if plies % 2 != mover:
+            raise PositionError(f"after {plies} plies it is not seat {mover + 1}'s turn")
+        form, colour, crosses = (mask_of(cells, letters) for letters in ("OX", "ox", "Xx"))
+        turns_taken = (plies + 1) // 2, plies // 2
+        for name, pieces, turns in zip(self.seat_names, (form, colour), turns_taken, strict=True):
+            count = pieces.bit_count()
+            if count > min(HAND, turns):
+                raise PositionError(
+                    f"{name} has {count} pieces on the board; after {plies} plies it has put "
+                    f"down {min(HAND, turns)} at most"
+                )
+            if turns and not count:
+                raise PositionError(
+                    f"{name} has no piece on the board, yet its first turn must put one down"
+                )
+        ended = None
+        if any(goals(form | colour, crosses, colour)):
+            ended = Termination.NORMAL
+        elif plies == MAX_PLIES:
+            ended = Termination.PLY_LIMIT
+        return OxoxoState(self, form, colour, crosses, plies, ended)
+
+
+def read_plies(text: str) -> int:
+    """The number of plies played.
+
+    Raises:
+        PositionError: it is no number from 0 to the limit.
+    """
+    if text not in map(str, range(MAX_PLIES + 1)):
+        raise PositionError(
+            f"the plies played are {text[:20]!r}, not a number from 0 to {MAX_PLIES}"
+        )
+    return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class OxoxoState(State):
+    """The pieces on the board, the face each shows, and how many plies were played."""
+
+    variant: Oxoxo = field(repr=False)
+    form: int
+    colour: int
+    crosses: int
+    plies: int
+    ended: Termination | None = field(default=None, compare=False)
+    past: tuple[int, ...] = field(default=(), compare=False)
+    """The X signs of the earlier positions that could occur again: those since a piece was
+    last put down. Each turn since has changed one sign, so two positions with the same signs
+    have the same seat to move."""
+
+    @property
+    def mover(self) -> Seat:
+        """The seat whose turn it is, or would be."""
+        return self.plies % 2
+
+    @property
+    def to_move(self) -> Seat | None:
+        return self.plies % 2 if self.ended is None else None
+
+    def ending(self) -> Termination | None:
+        return self.ended
+
+    def _moves(self) -> int:
+        """The legal moves, a bit for each code."""
+        if self.ended:
+            return 0
+        own = self.colour if self.plies % 2 else self.form
+        if own.bit_count() == HAND:
+            return own
+        free = BOARD ^ self.form ^ self.colour
+        return own | free << SQUARES | free << 2 * SQUARES
+
+    def legal_moves(self) -> Sequence[Move]:
+        words: list[Move] = []
+        MOVES.extend(words, self._moves())
+        words.sort()
+        return words
+
+    def is_legal(self, move: str) -> bool:
+        return self._moves() >> CODE_OF.get(move, NO_CODE) & 1 == 1
+
+    def canonical(self, move: str) -> Move:
+        self._code(move)
+        return move
+
+    def play(self, move: Move) -> OxoxoState:
+        return self.play_code(self._code(move))
+
+    def _code(self, move: str) -> int:
+        """The code of a legal move."""
+        code = CODE_OF.get(move, NO_CODE)
+        if not self._moves() >> code & 1:
+            reason = (
+                "the game is over"
+                if self.ended
+                else "a move puts a piece you hold on a free square (Oa1 or Xa1), or turns over "
+                "one of your own (Fa1)"
+            )
+            raise IllegalMoveError(move, reason)
+        return code
+
+    def scores(self) -> tuple[float, ...]:
+        form_goal, colour_goal = goals(self.form | self.colour, self.crosses, self.colour)
+        if form_goal and colour_goal:
+            # Whoever makes both goals at once loses.
+            form_goal, colour_goal = self.mover == FORM, self.mover == COLOUR
+        if form_goal or colour_goal:
+            return (float(form_goal), float(colour_goal))
+        return (0.5, 0.5)
+
+    def text(self) -> str:
+        cells = ["."] * SQUARES
+        for bit in bits_of(self.form | self.colour):
+            sign = "X" if self.crosses >> bit & 1 else "O"
+            cells[bit] = sign if self.form >> bit & 1 else sign.lower()
+        return f"{write_ranks(cells, SIDE)} {self.mover + 1} {self.plies}"
+
+    def scene(self) -> Scene:
+        dark = self.crosses ^ self.colour
+        pieces = []
+        for bit in bits_of(self.form | self.colour):
+            is_form, is_dark = self.form >> bit & 1, dark >> bit & 1
+            letter, sign = ("X", Sign.CROSS) if self.crosses >> bit & 1 else ("O", Sign.RING)
+            words = (
+                f"{'dark' if is_dark else 'light'} {letter} of {'Form' if is_form else 'Colour'}"
+            )
+            pieces.append(
+                Piece(
+                    (NAMES[bit],),
+                    Body.TILE if is_form else Body.DISC,
+                    Paint.BLACK if is_dark else Paint.WHITE,
+                    words,
+                    sign,
+                )
+            )
+        turn = self._turn()
+        return Scene(
+            title=f"Oxoxo: {turn}",
+            squares=grid(SIDE, SIDE, chequered=False),
+            pieces=tuple(pieces),
+            captions=(
+                turn,
+                f"Form holds {HAND - self.form.bit_count()}",
+                f"Colour holds {HAND - self.colour.bit_count()}",
+            ),
+        )
+
+    def _turn(self) -> str:
+        """Who is to move, or how the game ended."""
+        if self.ended is None:
+            return f"{self.variant.seat_names[self.mover]} to move"
+        if self.ended is Termination.REPETITION:
+            return "A draw by repetition"
+        scores = self.scores()
+        if scores[FORM] == scores[COLOUR]:
+            return f"A draw after {self.plies} plies"
+        return f"{self.variant.seat_names[scores.index(1.0)]} wins"
+
+    def codes(self) -> Sequence[int]:
+        return bits_of(self._moves())
+
+    def word(self, code: int) -> Move:
+        return WORDS[code]
+
+    def play_code(self, code: int) -> OxoxoState:
+        act, square, lines = STEPS[code]
+        form, colour, crosses, plies = self.form, self.colour, self.crosses, self.plies + 1
+        ended = None
+        if act == FLIP:
+            past = (*self.past, crosses)
+            crosses ^= square
+            if past.count(crosses) == OCCURRENCES - 1:
+                ended = Termination.REPETITION
+        else:
+            past = ()
+            if self.plies % 2 == FORM:
+                form |= square
+            else:
+                colour |= square
+            if act == PUT_X:
+                crosses |= square
+        # No goal stood before, so one can only stand in a line of the square that changed.
+        pieces = form | colour
+        for line in lines:
+            if pieces & line == line and (
+                crosses & line in (0, line) or (crosses ^ colour) & line in (0, line)
+            ):
+                ended = Termination.NORMAL
+        if ended is None and plies == MAX_PLIES:
+            ended = Termination.PLY_LIMIT
+        return OxoxoState(self.variant, form, colour, crosses, plies, ended, past)
+
+
+GAME = Game(
+    name="oxoxo",
+    title="Oxoxo",
+    options={},
+    build=Oxoxo,
+    offers=({},),
+)
