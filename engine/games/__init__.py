@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.game import Game, OptionError, Variant
-from engine.games import clobber
+from engine.games import clobber, puzzle
 from engine.games.blokus import game as blokus
 from engine.games.siege import game as siege
 
-GAMES: dict[str, Game] = {game.name: game for game in (clobber.GAME, blokus.GAME, siege.GAME)}
+GAMES: dict[str, Game] = {
+    game.name: game for game in (clobber.GAME, blokus.GAME, puzzle.GAME, siege.GAME)
+}
 
 
 def find_variant(name: str, options: Iterable[str] = ()) -> Variant:

@@ -14,9 +14,8 @@ more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from random import Random
 
 from engine.board import FILES, bits_of
 from engine.games.blokus.polyominoes import NAMES, SIZES, orientations
@@ -130,7 +129,7 @@ class Board:
             self._words[shape] = tuple(map(",".join, zip(*columns, strict=False)))
         return self._words[shape]
 
-    def spell(self, prefix: str, placements: Iterator[tuple[int, int]]) -> list[str]:
+    def spell(self, prefix: str, placements: Iterable[tuple[int, int]]) -> list[str]:
         """The words of placements: ``prefix``, and the squares as `write` has them."""
         spelt: list[str] = []
         for shape, anchors in placements:
@@ -164,17 +163,21 @@ def shape_of(mask: int) -> int:
     return mask >> (mask & -mask).bit_length() - 1
 
 
-def masks(placements: Iterator[tuple[int, int]]) -> list[int]:
+def masks(placements: Iterable[tuple[int, int]]) -> list[int]:
     """Every placement as the mask of its squares."""
     return [shape << bit for shape, anchors in placements for bit in bits_of(anchors)]
 
 
-def pick(placements: list[tuple[int, int]], random: Random) -> int:
-    """One of the placements as the mask of its squares, each as likely as the others."""
-    index = int(random.random() * sum(anchors.bit_count() for _, anchors in placements))
+def count(placements: Sequence[tuple[int, int]]) -> int:
+    """How many placements these are."""
+    return sum(anchors.bit_count() for _, anchors in placements)
+
+
+def nth(placements: Sequence[tuple[int, int]], index: int) -> int:
+    """One of the placements, counted from 0, as the mask of its squares."""
     for shape, anchors in placements:
-        count = anchors.bit_count()
-        if index < count:
+        here = anchors.bit_count()
+        if index < here:
             return shape << bits_of(anchors)[index]
-        index -= count
-    raise ValueError("there are no placements to pick from")
+        index -= here
+    raise IndexError("there are not so many placements")

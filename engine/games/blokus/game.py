@@ -25,22 +25,22 @@ from engine.game import (
     choice,
     ranks_of,
 )
-from engine.games.blokus.board import board, masks, pick
+from engine.games.blokus.board import board, count, masks, nth
 from engine.games.blokus.polyominoes import ALL, MONOMINO, NAMES, squares_in
 from engine.games.blokus.position import (
     COLOURS,
+    NO_SEATS,
     Position,
-    Room,
     check_move,
-    check_turn,
     read_move,
     read_position,
+    read_turn,
+    write_turn,
 )
 from engine.scene import Scene, grid
 
 SIDE = 20
 FIXED_CORNERS = ("a20", "t20", "t1", "a1")
-OVER = "-"
 ALL_PLACED, MONOMINO_LAST = 15, 5
 EVERY_COLOUR = 0b1111
 
@@ -90,33 +90,28 @@ class Blokus(Variant):
         start = self.initial().position
         position = read_position(start, ranks, left, last, apart=True)
         gone = self._read_gone(seats)
-        state = BlokusState(self, position, None, gone)
-        stuck = [colour for colour in range(len(COLOURS)) if not state._may_go_on(colour)]
-        if turn == OVER:
-            if len(stuck) < len(COLOURS):
-                going = next(colour for colour in range(len(COLOURS)) if colour not in stuck)
-                raise PositionError(f"the game is not over: {COLOURS[going]} can place a piece")
-            return state
-        letters = [colour[0] for colour in COLOURS]
-        if turn not in letters:
-            raise PositionError(
-                f"the colour to move is {turn[:20]!r}, not one of {' '.join(letters)} {OVER}"
-            )
-        mover = letters.index(turn)
-        if mover in stuck:
-            raise PositionError(f"it is {COLOURS[mover]}'s turn, but {COLOURS[mover]} is out")
-        check_turn(position, start, mover, stuck)
+        going = [colour for colour in range(len(COLOURS)) if self.goes_on(position, colour, gone)]
+        out = [colour for colour in range(len(COLOURS)) if colour not in going]
+        mover = read_turn(turn, position, start, out)
+        if mover is None and going:
+            raise PositionError(f"the game is not over: {COLOURS[going[0]]} can place a piece")
         return BlokusState(self, position, mover, gone)
 
+    def goes_on(self, position: Position, colour: int, gone: Sequence[Seat]) -> bool:
+        """Whether the colour is not out, once the seats of ``gone`` have left."""
+        if gone and (self.owners[colour] in gone or len(gone) == self.seats - 1):
+            return False
+        return next(position.placements(colour, self.starts[colour]), None) is not None
+
     def _read_gone(self, text: str) -> tuple[Seat, ...]:
-        if text == "-":
+        if text == NO_SEATS:
             return ()
         numbers = [str(seat + 1) for seat in range(self.seats)]
         words = text.split(",", self.seats)
         if self.two_sided:
             raise PositionError(
                 f"the seats out are {text[:20]!r}; between two sides a fault ends the game, so "
-                "they are always '-'"
+                f"they are always {NO_SEATS!r}"
             )
         if not set(words) <= set(numbers) or not len(set(words)) == len(words) < self.seats:
             raise PositionError(
@@ -150,31 +145,20 @@ class BlokusState(State):
         turns = ((placed + later) % seats for later in range(seats))
         return next(seat for seat in turns if seat not in self.gone)
 
-    def _room(self, colour: int) -> Room:
-        return self.position.room(colour, self.variant.starts[colour])
-
-    def _may_go_on(self, colour: int) -> bool:
-        """Whether the colour is not out."""
-        if self.variant.owners[colour] in self.gone or len(self.gone) == self.variant.seats - 1:
-            return False
-        placements = self.position.board.placements(*self._room(colour), self.position.left[colour])
-        return next(placements, None) is not None
-
-    def _from(self, colour: int) -> BlokusState:
-        """This position with the turn at ``colour``, or at the next one that is not out."""
-        stuck = self.stuck
+    def _next(self, position: Position, gone: tuple[Seat, ...], colour: int) -> BlokusState:
+        """The position with the turn at ``colour``, or at the next one that is not out."""
+        variant, stuck = self.variant, self.stuck
         for turn in (colour & 3, colour + 1 & 3, colour + 2 & 3, colour + 3 & 3):
             if not stuck >> turn & 1:
-                if self._may_go_on(turn):
-                    return BlokusState(self.variant, self.position, turn, self.gone, stuck)
+                if variant.goes_on(position, turn, gone):
+                    return BlokusState(variant, position, turn, gone, stuck)
                 stuck |= 1 << turn
-        return BlokusState(self.variant, self.position, None, self.gone, stuck)
+        return BlokusState(variant, position, None, gone, stuck)
 
     def _placements(self) -> Iterator[tuple[int, int]]:
         if self.turn is None:
             return iter(())
-        position = self.position
-        return position.board.placements(*self._room(self.turn), position.left[self.turn])
+        return self.position.placements(self.turn, self.variant.starts[self.turn])
 
     def legal_moves(self) -> Sequence[Move]:
         if self.turn is None:
@@ -194,7 +178,8 @@ class BlokusState(State):
         colour, mask = read_move(self.position.board, move)
         if colour != self.turn:
             raise IllegalMoveError(move, f"it is {COLOURS[self.turn]}'s turn")
-        check_move(move, self.position, colour, mask, self._room(colour))
+        room = self.position.room(colour, self.variant.starts[colour])
+        check_move(move, self.position, colour, mask, room)
         return mask
 
     def retire(self, seat: Seat) -> State:
@@ -202,7 +187,7 @@ class BlokusState(State):
             return self
         if self.variant.two_sided:
             return Forfeited(self, seat)
-        return replace(self, gone=(*self.gone, seat))._from(self.turn)
+        return self._next(self.position, (*self.gone, seat), self.turn)
 
     def forfeit_scores(self, seat: Seat) -> tuple[float, ...]:
         return self.scores()
@@ -231,9 +216,8 @@ class BlokusState(State):
         return ranks_of(totals)
 
     def text(self) -> str:
-        turn = OVER if self.turn is None else COLOURS[self.turn][0]
-        gone = ",".join(str(seat + 1) for seat in self.gone) or "-"
-        return f"{self.position.fields(turn)} {gone}"
+        gone = ",".join(str(seat + 1) for seat in self.gone) or NO_SEATS
+        return f"{self.position.fields(write_turn(self.turn))} {gone}"
 
     def scene(self) -> Scene:
         status = self._status()
@@ -248,11 +232,20 @@ class BlokusState(State):
         """Whose turn it is, or how the game ended, in words."""
         names = self.variant.seat_names
         if self.turn is None:
-            points = zip(names, self.scores(), strict=True)
-            return "Over: " + ", ".join(f"{name} {score:.0f}" for name, score in points)
+            left = [f"{names[seat]} left the game" for seat in self.gone]
+            return f"Over: {', '.join(self._points_in_words() + left)}"
         colour, player = COLOURS[self.turn], names[self._seat_of(self.turn)]
         shared = "" if colour in player.lower() else f", played by {player}"
         return f"{colour.capitalize()} to move{shared}"
+
+    def _points_in_words(self) -> list[str]:
+        """The points of each side, such as "Blue and Red -40"."""
+        seats = list(zip(self.variant.sides, self.variant.seat_names, self.scores(), strict=True))
+        return [
+            f"{' and '.join(name for its_side, name, _ in seats if its_side == side)} "
+            f"{sum(score for its_side, _, score in seats if its_side == side):.0f}"
+            for side in sorted(set(self.variant.sides))
+        ]
 
     def codes(self) -> Sequence[int]:
         return masks(self._placements())
@@ -263,7 +256,7 @@ class BlokusState(State):
 
     def play_code(self, code: int) -> BlokusState:
         assert self.turn is not None
-        return replace(self, position=self.position.place(self.turn, code))._from(self.turn + 1)
+        return self._next(self.position.place(self.turn, code), self.gone, self.turn + 1)
 
     def playout(self, random: Random) -> tuple[float, ...]:
         if self.turn is None:
@@ -273,10 +266,11 @@ class BlokusState(State):
             stuck |= 1 << seat
         while stuck != EVERY_COLOUR:
             if not stuck >> colour & 1:
-                room = position.room(colour, self.variant.starts[colour])
-                found = list(position.board.placements(*room, position.left[colour]))
+                found = list(position.placements(colour, self.variant.starts[colour]))
                 if found:
-                    position = position.place(colour, pick(found, random))
+                    position = position.place(
+                        colour, nth(found, int(random.random() * count(found)))
+                    )
                 else:
                     stuck |= 1 << colour
             colour = colour + 1 & 3

@@ -7,6 +7,7 @@ stands for ``NAMES[i]``.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from engine.board import bits_of
 from engine.game import PositionError
@@ -46,6 +47,7 @@ Cells = tuple[tuple[int, int], ...]
 """Squares as (file, rank), relative to each other."""
 
 
+@cache
 def of_size(size: int) -> int:
     """The set of pieces of so many squares."""
     return sum(1 << piece for piece, its_size in enumerate(SIZES) if its_size == size)

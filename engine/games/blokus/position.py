@@ -19,6 +19,8 @@ from engine.scene import Body, Paint, Piece
 
 COLOURS = ("blue", "yellow", "red", "green")
 LETTERS = "BYRG"
+OVER = "-"
+NO_SEATS = "-"
 PAINTS = (Paint.BLUE, Paint.YELLOW, Paint.RED, Paint.GREEN)
 
 Room = tuple[int, int]
@@ -45,6 +47,10 @@ class Position:
         own = self.covered[colour]
         room = self.free & ~self.board.edges(own)
         return room, room & (self.board.diagonals(own) if own else start)
+
+    def placements(self, colour: int, start: int) -> Iterator[tuple[int, int]]:
+        """The placements of ``colour`` by the rules of Blokus, as `Board.placements` has them."""
+        return self.board.placements(*self.room(colour, start), self.left[colour])
 
     def place(self, colour: int, mask: int) -> Position:
         """The position with a piece of ``colour`` on the squares of ``mask``."""
@@ -81,7 +87,7 @@ class Position:
         counts = (
             f"{colour} {squares_in(left)}" for colour, left in zip(COLOURS, self.left, strict=True)
         )
-        return f"Squares left: {', '.join(counts)}"
+        return f"Left: {', '.join(counts)}"
 
 
 def read_position(start: Position, ranks: str, left: str, last: str, *, apart: bool) -> Position:
@@ -104,13 +110,13 @@ def read_position(start: Position, ranks: str, left: str, last: str, *, apart: b
             covered[LETTERS.index(cell)] |= 1 << file * board.stride + rank
     lefts = [read_pieces(word) for word in _four(left, "the remaining pieces")]
     lasts = [_read_last(word) for word in _four(last, "the pieces placed last")]
-    for colour, its_covered, its_left, its_last, its_all in zip(
+    for colour, its_covered, its_left, its_last, everything in zip(
         COLOURS, covered, lefts, lasts, start.left, strict=True
     ):
-        if its_left & ~its_all:
-            extra = write_pieces(its_left & ~its_all)
+        if its_left & ~everything:
+            extra = write_pieces(its_left & ~everything)
             raise PositionError(f"{colour} has {extra} left, which the set-up has not")
-        placed = its_all & ~its_left
+        placed = everything & ~its_left
         if squares_in(placed) != its_covered.bit_count():
             raise PositionError(
                 f"{colour} covers {its_covered.bit_count()} squares, but the pieces it has no "
@@ -145,25 +151,50 @@ def _read_last(text: str) -> int | None:
     return NAMES.index(text)
 
 
-def check_turn(position: Position, start: Position, turn: int, out: Sequence[int]) -> None:
-    """Refuses numbers of pieces that contradict the turn.
+def contradiction(position: Position, start: Position, turn: int, out: Sequence[int]) -> str | None:
+    """In which way the numbers of pieces contradict the turn, if they do.
 
     A colour that is not out has placed in every round, so colours before ``turn`` have placed
     one piece more than it; those that are ``out`` at most as many.
-
-    Raises:
-        PositionError: with the reason.
     """
     placed = [
-        (all_ & ~left).bit_count() for all_, left in zip(start.left, position.left, strict=True)
+        (everything & ~left).bit_count()
+        for everything, left in zip(start.left, position.left, strict=True)
     ]
     for colour, count in enumerate(placed):
         due = placed[turn] + (colour < turn)
-        if count > due or count < due and colour not in out:
-            raise PositionError(
+        if count > due or (count < due and colour not in out):
+            return (
                 f"{COLOURS[colour]} has placed {count} pieces and {COLOURS[turn]} "
                 f"{placed[turn]}, so it is not {COLOURS[turn]}'s turn"
             )
+    return None
+
+
+def read_turn(text: str, position: Position, start: Position, out: Sequence[int]) -> int | None:
+    """The colour to move, None when the game is over, from its field of a position text.
+
+    Raises:
+        PositionError: it is no such field, or the position contradicts it.
+    """
+    if text == OVER:
+        return None
+    letters = [colour[0] for colour in COLOURS]
+    if text not in letters:
+        raise PositionError(
+            f"the colour to move is {text[:20]!r}, not one of {' '.join(letters)} {OVER}"
+        )
+    turn = letters.index(text)
+    if turn in out:
+        raise PositionError(f"it is {COLOURS[turn]}'s turn, but {COLOURS[turn]} is out")
+    if wrong := contradiction(position, start, turn, out):
+        raise PositionError(wrong)
+    return turn
+
+
+def write_turn(turn: int | None) -> str:
+    """The field that `read_turn` reads."""
+    return OVER if turn is None else COLOURS[turn][0]
 
 
 def read_move(board: Board, move: str) -> tuple[int, int]:
@@ -193,7 +224,7 @@ def check_move(move: str, position: Position, colour: int, mask: int, room: Room
     if piece is None:
         raise IllegalMoveError(move, "its squares are not connected edge to edge")
     if not position.left[colour] >> piece & 1:
-        raise IllegalMoveError(move, f"{name} has placed its {NAMES[piece]} already")
+        raise IllegalMoveError(move, f"{name} has no {NAMES[piece]} left")
     if mask & ~position.free:
         raise IllegalMoveError(move, "one of its squares is covered already")
     if mask & ~inside:
