@@ -30,10 +30,12 @@ def square_bits(width: int, height: int) -> dict[str, int]:
 def bits_of(mask: int) -> list[int]:
     """The numbers of the bits that are set, lowest first."""
     bits = []
+    # From the top, as that takes an operation on long ints less than from the bottom.
     while mask:
-        low = mask & -mask
-        bits.append(low.bit_length() - 1)
-        mask ^= low
+        bit = mask.bit_length() - 1
+        bits.append(bit)
+        mask ^= 1 << bit
+    bits.reverse()
     return bits
 
 
