@@ -46,6 +46,9 @@ perft: setup  ## count move trees deeply, every game (minutes)
 simulate: setup  ## thousands of random schedules of an arena in which everything goes wrong
 	SCHEDULES=2000 $(BIN)/python -m pytest -n auto --timeout 3600 tests/arena/test_simulator.py
 
+playthroughs: setup  ## write the recorded playthroughs of every game anew
+	$(BIN)/python -m tests.engine.games.playthroughs
+
 bench: setup  ## measure, and print tables
 	$(BIN)/python -m tests.benchmarks
 
