@@ -26,6 +26,8 @@ from pathlib import Path
 PREFIX = "arena-bot-"
 MAIN = "arena-worker"
 """The leaf to which a worker moves what runs in its delegated group."""
+SWAP_LIMIT = "memory.memsw.limit_in_bytes"
+"""The file of v1 for memory and swap together, missing where the kernel does not count swap."""
 _NUMBERS = itertools.count(1)
 
 
@@ -81,7 +83,7 @@ class Places:
         else:
             settings[memory / "memory.limit_in_bytes"] = str(memory_bytes)
             # Memory and swap together; the order of the two writes matters.
-            swap = memory / "memory.memsw.limit_in_bytes", str(memory_bytes)
+            swap = memory / SWAP_LIMIT, str(memory_bytes)
         # A kernel without swap accounting has no such file; doctor tells of active swap.
         if swap[0].exists():
             settings[swap[0]] = swap[1]

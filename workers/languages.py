@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 
 BOX_PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where interpreters are looked for in a box."""
@@ -56,7 +56,7 @@ LANGUAGES = (
         # The same hashes each time, so that a bot that iterates over sets can be replayed.
         environment={"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
     ),
-    Language("JavaScript", (".js", ".mjs", ".cjs"), "node", memory_bytes=160 * MIB, threads=11),
+    Language("JavaScript", (".js", ".mjs", ".cjs"), "node", memory_bytes=96 * MIB, threads=11),
     Language("Ruby", (".rb",), "ruby", memory_bytes=64 * MIB, threads=2),
     Language("Perl", (".pl",), "perl"),
     Language("Lua", (".lua",), "lua"),
@@ -78,7 +78,7 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def find_language(path: Path) -> Language | None:
+def find_language(path: PurePath) -> Language | None:
     """The language of a file by its ending; None for others, programs among them."""
     return SUFFIXES.get(path.suffix)
 

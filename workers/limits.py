@@ -23,6 +23,8 @@ ADDRESS_BYTES = 64 << 30
 Nothing else bounds the tables that map it, which take a page for every 2 MiB of addresses.
 """
 CAP_SYS_RESOURCE = 24
+PRLIMIT = "/usr/bin/prlimit"
+"""Sets resource limits from inside a box."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,4 +122,4 @@ def may_limit_others() -> bool:
 
 def limiting_command(limits: Mapping[str, int]) -> list[str]:
     """A command in front of the bot's that sets its limits from inside the box."""
-    return ["/usr/bin/prlimit", *(f"--{name}={value}" for name, value in limits.items()), "--"]
+    return [PRLIMIT, *(f"--{name}={value}" for name, value in limits.items()), "--"]

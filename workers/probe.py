@@ -39,15 +39,17 @@ echo after
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
-    """One layer of a box, and whether it held."""
+class Finding:
+    """One thing that was looked at, such as a layer of a box."""
 
     name: str
     holds: bool
     detail: str
+    remedy: str = ""
+    """What can be done about it; empty if nothing need be."""
 
 
-def probe(box: Box, scratch: Path) -> tuple[Layer, ...]:
+def probe(box: Box, scratch: Path) -> tuple[Finding, ...]:
     """Looks at a box from outside and from inside.
 
     Args:
@@ -97,12 +99,12 @@ def _read(program: BoxProgram, last: str | None = None) -> list[str]:
 
 def _seen_from_outside(
     box: Box, program: BoxProgram, limits: Limits, launch: Launch
-) -> Iterator[Layer]:
+) -> Iterator[Finding]:
     status = _status(program.pid)
     namespaces = box.level != "reduced"
     if namespaces:
         yield _namespaces(program.pid, status)
-    yield Layer(
+    yield Finding(
         "call filter",
         status.get("Seccomp") == "2",
         "the kernel filters its system calls" if status.get("Seccomp") == "2" else "none is loaded",
@@ -116,12 +118,12 @@ def _seen_from_outside(
         problems.append("could gain privileges")
     if user == 0:
         problems.append("runs as root")
-    yield Layer("privileges", not problems, ", ".join(problems) or f"none, as user {user}")
+    yield Finding("privileges", not problems, ", ".join(problems) or f"none, as user {user}")
     metered, counted = box.level == "full", namespaces or os.geteuid() == 0
     wanted = limits.for_process(metered=metered, counted=counted)
     found = read_limits(program.pid)
     loose = sorted(name for name in wanted if found.get(name) != wanted[name])
-    yield Layer(
+    yield Finding(
         "resource limits",
         not loose,
         f"not set: {', '.join(loose)}" if loose else "read back as they were set",
@@ -133,7 +135,7 @@ def _seen_from_outside(
         keys = {word.partition("=")[0] for word in content} - {"", "PWD"}
         extra = sorted(keys - environment(launch, "").keys())
         detail = f"it sees {', '.join(extra)}" if extra else "only what the box sets"
-        yield Layer("environment", not extra, detail)
+        yield Finding("environment", not extra, detail)
 
 
 def _status(pid: int) -> Mapping[str, str]:
@@ -141,7 +143,7 @@ def _status(pid: int) -> Mapping[str, str]:
     return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
 
 
-def _namespaces(pid: int, status: Mapping[str, str]) -> Layer:
+def _namespaces(pid: int, status: Mapping[str, str]) -> Finding:
     """All of them must be new; where root may not look, process 1 of its own must do."""
     try:
         shared = [
@@ -151,29 +153,29 @@ def _namespaces(pid: int, status: Mapping[str, str]) -> Layer:
         ]
     except PermissionError:
         first = status.get("NSpid", "").split()[1:] == ["1"]
-        return Layer("namespaces", first, "only that of processes could be looked at")
+        return Finding("namespaces", first, "only that of processes could be looked at")
     detail = f"shared with the host: {', '.join(shared)}" if shared else "all seven are its own"
-    return Layer("namespaces", not shared, detail)
+    return Finding("namespaces", not shared, detail)
 
 
-def _memory_group(pid: int) -> Layer:
+def _memory_group(pid: int) -> Finding:
     """Whether it is in its group; that the group has its limits was seen when it was made."""
     lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
     inside = any(
         PREFIX in path and (controllers == "" or "memory" in controllers.split(","))
         for _, controllers, path in (line.split(":", 2) for line in lines)
     )
-    return Layer("memory group", inside, "it is in its own" if inside else "it is outside")
+    return Finding("memory group", inside, "it is in its own" if inside else "it is outside")
 
 
-def _tried_inside(box: Box, lines: list[str]) -> Iterator[Layer]:
+def _tried_inside(box: Box, lines: list[str]) -> Iterator[Finding]:
     allowed = {"wrote /tmp"} if box.level == "full" else set()
     reached = [line for line in lines if line.startswith("reached")]
     files = [line for line in lines if line not in allowed and line not in reached]
-    yield Layer("files", not files, "; ".join(files) or "nothing of the host read or written")
-    yield Layer("signals", not reached, "; ".join(reached) or "the worker can't be signalled")
+    yield Finding("files", not files, "; ".join(files) or "nothing of the host read or written")
+    yield Finding("signals", not reached, "; ".join(reached) or "the worker can't be signalled")
 
 
-def _fork(lines: list[str]) -> Layer:
+def _fork(lines: list[str]) -> Finding:
     forked = "forked" in lines
-    return Layer("one process", not forked, "it could fork" if forked else "it can't fork")
+    return Finding("one process", not forked, "it could fork" if forked else "it can't fork")

@@ -77,7 +77,7 @@ class Runtime:
         digest = hashlib.sha256(repr((python, sorted(contents.items()))).encode()).hexdigest()
         target = self.folder / f"{source.name}-{digest[:16]}"
         if not target.exists():
-            with _fresh(target) as made:
+            with FreshFolder(target) as made:
                 for name, content in contents.items():
                     file = made / source.name / name
                     file.parent.mkdir(parents=True, exist_ok=True)
@@ -104,7 +104,7 @@ class Runtime:
         target = self.folder / f"{path.name}-{digest[:16]}"
         relative = [file.relative_to(package.parent) for file in files]
         if not target.exists():
-            with _fresh(target) as made:
+            with FreshFolder(target) as made:
                 for name, (_, content) in zip(relative, contents, strict=True):
                     file = made / name
                     file.parent.mkdir(parents=True, exist_ok=True)
@@ -113,7 +113,7 @@ class Runtime:
         return target.joinpath(relative[0])
 
 
-class _fresh:
+class FreshFolder:
     """A new folder that appears at its place, open to all readers, once it is complete."""
 
     def __init__(self, target: Path) -> None:

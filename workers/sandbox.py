@@ -51,7 +51,7 @@ from workers.bubblewrap import Bubblewrap, candidates
 from workers.cgroups import GroupError, Places, find_places
 from workers.languages import LanguageError, Launch, box_python
 from workers.limits import Limits
-from workers.probe import Layer, probe
+from workers.probe import Finding, probe
 from workers.runtime import Runtime, closed_to_others
 from workers.walls import Box, BoxError, LandlockBox, NamespaceBox, environment
 
@@ -81,7 +81,7 @@ class Sandbox:
         """
         self.level = "none"
         """One of engine.referee.ISOLATION_LEVELS."""
-        self.layers: tuple[Layer, ...] = ()
+        self.layers: tuple[Finding, ...] = ()
         """What the probe found in boxes of this level."""
         self.failures: list[str] = []
         """Why there is no better box, a sentence each."""
@@ -90,6 +90,8 @@ class Sandbox:
             self._runtime = Runtime(runtime)
         except OSError as error:
             raise BoxError(f"no runtime folder: {error}") from None
+        self.bundles = self._runtime.folder / "bundles"
+        """A place for unpacked bundles that bots can reach."""
         ceiling = ISOLATION_LEVELS.index(maximum)
         for box in self._boxes(maximum):
             if ISOLATION_LEVELS.index(box.level) <= ceiling and self._holds(box):

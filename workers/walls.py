@@ -154,7 +154,8 @@ class LandlockBox:
         _refuse_several(limits)
         with _our_fault(), ExitStack() as lent, ExitStack() as kept:
             stderr, user = _claim(kept)
-            readable = [*SYSTEM_PATHS, str(self.library)]
+            # Node gives up on a configuration that it may not read, but not on a missing one.
+            readable = [*SYSTEM_PATHS, "/etc/ssl/openssl.cnf", str(self.library)]
             specification: Specification = {
                 "command": list(launch.command),
                 "environment": environment(launch, str(self.library)),

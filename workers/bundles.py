@@ -1,0 +1,165 @@
+"""A bundle: a bot's files as one thing that never changes, named by its digest.
+
+The files are put into a tar in one fixed form (sorted, no owners, no times, only whether a
+file is executable), and the digest is the SHA-256 of that tar. So the same files are the same
+bundle wherever they came from, a stored bundle can be proven with ``sha256sum``, and what a
+worker unpacks is what was stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+import shutil
+import tarfile
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from workers.archives import BundleError, Collected, Files, read_files, read_tar, walk
+from workers.languages import Launch
+from workers.manifest import Manifest, read_manifest
+from workers.runtime import FreshFolder
+
+DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A bot's files, found to be a bot."""
+
+    digest: str
+    archive: bytes
+    """The tar itself."""
+    name: str
+    """What the bot is called by its manifest, or its file."""
+    manifest: Manifest
+
+    @property
+    def language(self) -> str:
+        """Its language's name; ``program`` if it is one by itself."""
+        return self.manifest.language.name if self.manifest.language else "program"
+
+
+def pack(path: Path) -> Bundle:
+    """The bundle of a single file, a folder, or a zip, tar or tar.gz archive.
+
+    Raises:
+        BundleError: it is no bot; one sentence for its author.
+    """
+    files = read_files(path)
+    manifest = read_manifest(files)
+    main = files[manifest.main]
+    if manifest.language is None:
+        # An upload of a single file or a zip from Windows lost the mark of a program.
+        files[manifest.main] = replace(main, executable=True)
+    archive = _tar(files)
+    name = manifest.name or Path(manifest.main if len(files) == 1 else path.name).stem
+    return Bundle(hashlib.sha256(archive).hexdigest(), archive, name, manifest)
+
+
+def store(folder: Path, bundle: Bundle) -> Path:
+    """Keeps a bundle in a folder, and returns its file there, which is named by the digest."""
+    target = folder / bundle.digest
+    if not target.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".new-", delete=False) as file:
+            try:
+                file.write(bundle.archive)
+                file.flush()
+                os.fsync(file.fileno())
+                Path(file.name).replace(target)
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
+    return target
+
+
+def unpack(archive: Path, digest: str, cache: Path) -> Path:
+    """The folder of a bundle's files in a cache, unpacked there if they aren't yet.
+
+    What it returns has been proven by the digest, also if it was there before. Any number of
+    processes may do this at once.
+
+    Raises:
+        BundleError: the archive is not of that digest.
+        OSError: it can't be read, or the cache not written.
+    """
+    if not DIGEST.fullmatch(digest):
+        raise BundleError(f"{digest[:80]!r} is no digest")
+    target = cache / digest
+    if target.is_dir():
+        if _digest_of(target) == digest:
+            os.utime(target)  # for `sweep`
+            return target
+        _discard(target)
+    data = archive.read_bytes()
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise BundleError(f"{archive} is not the bundle {digest[:12]}: store it again")
+    collected = Collected()
+    read_tar(collected, data)
+    cache.mkdir(parents=True, exist_ok=True, mode=0o755)
+    with FreshFolder(target) as made:
+        for name, file in collected.files.items():
+            path = made / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(file.content)
+            path.chmod(0o755 if file.executable else 0o644)
+    return target
+
+
+def launch(folder: Path) -> Launch:
+    """How an unpacked bundle's bot is run in a box on this machine.
+
+    Raises:
+        BundleError: the folder is no unpacked bundle.
+        LanguageError: the bot's interpreter is not installed here.
+    """
+    return read_manifest(read_files(folder)).launch()
+
+
+def sweep(cache: Path, *, unused_seconds: float) -> None:
+    """Removes unpacked bundles that were not asked for in that time."""
+    oldest = time.time() - unused_seconds
+    for folder in cache.glob("*"):
+        with suppress(FileNotFoundError):  # another process swept it
+            if DIGEST.fullmatch(folder.name) and folder.stat().st_mtime < oldest:
+                _discard(folder)
+
+
+def _discard(folder: Path) -> None:
+    """Removes a folder of the cache, out of others' sight first."""
+    hidden = Path(tempfile.mkdtemp(prefix=".old-", dir=folder.parent))
+    with suppress(FileNotFoundError):
+        folder.rename(hidden / folder.name)
+    shutil.rmtree(hidden, ignore_errors=True)
+
+
+def _tar(files: Files) -> bytes:
+    """The one tar of these files."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as archive:
+        for name in sorted(files):
+            member = tarfile.TarInfo(name)
+            member.size = len(files[name].content)
+            member.mode = 0o755 if files[name].executable else 0o644
+            archive.addfile(member, io.BytesIO(files[name].content))
+    return buffer.getvalue()
+
+
+def _digest_of(folder: Path) -> str | None:
+    """The digest of the files in a folder, all of them; None if they are no bundle's."""
+    collected = Collected()
+    try:
+        for path, info in walk(folder):
+            if path.is_symlink():
+                return None
+            name = path.relative_to(folder).as_posix()
+            collected.add(name, path.read_bytes(), executable=bool(info.st_mode & 0o100))
+    except (OSError, BundleError):
+        return None
+    return hashlib.sha256(_tar(collected.files)).hexdigest()

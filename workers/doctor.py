@@ -1,0 +1,182 @@
+"""What kind of box this machine can build, layer by layer, and what would help.
+
+`examine` builds a real box and reports what held in it; the facts of the host beside it say
+what may stand in the way of a better one, or weaken a good one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.referee import ISOLATION_LEVELS
+from workers import landlock, seccomp
+from workers.bubblewrap import Bubblewrap, candidates
+from workers.cgroups import SWAP_LIMIT, GroupError, find_places
+from workers.languages import LANGUAGES, LanguageError, box_program
+from workers.limits import PRLIMIT, may_limit_others
+from workers.probe import Finding
+from workers.runtime import BOT_USERS
+from workers.sandbox import Sandbox
+from workers.walls import BoxError
+
+CORE_PATTERN = Path("/proc/sys/kernel/core_pattern")
+APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+USER_NAMESPACES = Path("/proc/sys/user/max_user_namespaces")
+NEEDS_PRLIMIT = f"install {PRLIMIT} (util-linux), or give the worker CAP_SYS_RESOURCE"
+DEBIAN_SWITCH = Path("/proc/sys/kernel/unprivileged_userns_clone")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found on a machine."""
+
+    level: str
+    """The strongest box that holds, one of engine.referee.ISOLATION_LEVELS."""
+    minimum: str
+    layers: tuple[Finding, ...]
+    """The layers of that box."""
+    host: tuple[Finding, ...]
+    """What the machine has, and lacks."""
+    languages: tuple[Finding, ...]
+    """Which bots can be run."""
+
+    @property
+    def suffices(self) -> bool:
+        """Whether bots may be run here at the operator's minimum."""
+        return ISOLATION_LEVELS.index(self.level) >= ISOLATION_LEVELS.index(self.minimum)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON's types."""
+        return asdict(self) | {"suffices": self.suffices}
+
+
+def examine(minimum: str = "good", runtime: Path | None = None) -> Report:
+    """Looks at this machine; takes well under a second.
+
+    Args:
+        minimum: the weakest level that the operator accepts.
+        runtime: as for `Sandbox`.
+    """
+    try:
+        sandbox = Sandbox("none", runtime)
+    except BoxError as error:
+        broken = Finding("runtime folder", False, str(error), "give a runtime folder elsewhere")
+        return Report("none", minimum, (), (broken, *_host()), tuple(_languages()))
+    better = [
+        Finding("better box", False, failure, _remedy(failure)) for failure in sandbox.failures
+    ]
+    return Report(sandbox.level, minimum, sandbox.layers, (*better, *_host()), tuple(_languages()))
+
+
+def _remedy(failure: str) -> str:
+    """What to do about a box that could not be built."""
+    for words, remedy in REMEDIES:
+        if words in failure:
+            return remedy
+    return "see docs/sandbox.md"
+
+
+REMEDIES = (
+    ("full: ", "run the worker in a systemd unit with Delegate=yes, or as root"),
+    ("not installed", "install the package bubblewrap"),
+    ("user namespaces", "let the container or kernel make user namespaces; see docs/sandbox.md"),
+)
+
+
+def _host() -> Iterator[Finding]:
+    """The facts of the machine that bear on its boxes."""
+    machine = os.uname().machine
+    yield Finding(
+        "system",
+        machine in seccomp.ARCHITECTURES,
+        f"Linux {os.uname().release} on {machine}",
+        "" if machine in seccomp.ARCHITECTURES else "use a machine with x86_64 or aarch64",
+    )
+    if os.geteuid() == 0:
+        yield _root()
+    else:
+        yield Finding("user", True, f"an ordinary one, {os.geteuid()}; bots run as it too")
+    found = [f"{path}, {Bubblewrap(path).version}" for path in candidates()]
+    yield Finding(
+        "bubblewrap",
+        bool(found),
+        "; ".join(found) or "none",
+        "" if found else "install the package bubblewrap",
+    )
+    yield from _switches()
+    version = landlock.version()
+    yield Finding(
+        "Landlock",
+        version > 0,
+        f"version {version}" if version else "not in this kernel, or off",
+        "" if version else "only the level 'reduced' needs it",
+    )
+    yield _swap()
+    yield _core_dumps()
+
+
+def _root() -> Finding:
+    shim = may_limit_others() or os.access(PRLIMIT, os.X_OK)
+    detail = f"root; bots run as users {BOT_USERS.start} to {BOT_USERS.stop - 1}"
+    if shim:
+        return Finding("user", True, detail)
+    return Finding("user", False, f"{detail}, and their limits can't be set", NEEDS_PRLIMIT)
+
+
+def _switches() -> Iterator[Finding]:
+    """Ways in which a kernel is told to refuse user namespaces."""
+    for file, bad, remedy in (
+        (USER_NAMESPACES, "0", "sysctl user.max_user_namespaces=10000"),
+        (DEBIAN_SWITCH, "0", "sysctl kernel.unprivileged_userns_clone=1"),
+        (
+            APPARMOR,
+            "1",
+            "install the package bubblewrap and AppArmor's profile bwrap-userns-restrict",
+        ),
+    ):
+        if _text(file) == bad and os.geteuid() != 0:
+            yield Finding("user namespaces", False, f"{file} is {bad}", remedy)
+
+
+def _swap() -> Finding:
+    active = len(_text(Path("/proc/swaps")).splitlines()) > 1
+    if not active:
+        return Finding("swap", True, "off")
+    try:
+        places = find_places()
+        bounded = places.version == 2 or (places.memory / SWAP_LIMIT).exists()
+    except GroupError:
+        bounded = True  # without memory groups the limit counts what is swapped out as well
+    remedy = "" if bounded else "boot with swapaccount=1, or turn swap off"
+    return Finding("swap", bounded, "on" if bounded else "on, and bots' use has no bound", remedy)
+
+
+def _core_dumps() -> Finding:
+    pattern = _text(CORE_PATTERN)
+    piped = pattern.startswith("|")
+    return Finding(
+        "core dumps",
+        not piped,
+        f"bots' crashes are piped to {pattern[1:40]}" if piped else "off for bots",
+        f"echo core > {CORE_PATTERN}" if piped else "",
+    )
+
+
+def _languages() -> Iterator[Finding]:
+    """Which interpreters boxes here have."""
+    for language in LANGUAGES:
+        try:
+            yield Finding(language.name, True, box_program(language))
+        except LanguageError as error:
+            yield Finding(language.name, False, str(error))
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,182 @@
+"""What a bot says of itself in ``bot.toml``, and how it is therefore run.
+
+The file is optional, as are its keys:
+
+    name = "Greedy Gus"
+    main = "src/player.py"      # the file to start; by default bot.* or main.*
+    language = "python"         # if the file's name and first line don't tell
+    run = "./player --fast"     # instead of main and language: the whole command
+    games = ["clobber"]         # the games that it knows; by default it isn't said
+    threads = 4                 # how many it uses; by default one
+"""
+
+from __future__ import annotations
+
+import shlex
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from workers.archives import BundleError, File, Files
+from workers.languages import (
+    LANGUAGES,
+    SUFFIXES,
+    Language,
+    Launch,
+    find_language,
+    language_named,
+    launch_file,
+    shebang_language,
+)
+
+MANIFEST = "bot.toml"
+STEMS = ("bot", "main")
+MAX_THREADS = 64
+MAX_NAME = 60
+ELF = b"\x7fELF"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """How a bot is run."""
+
+    main: str
+    """The file that is started."""
+    language: Language | None
+    """None if that is a program by itself."""
+    arguments: tuple[str, ...] = ()
+    """What follows the file on the command line."""
+    name: str = ""
+    games: tuple[str, ...] = ()
+    threads: int = 1
+
+    def launch(self) -> Launch:
+        """The command for a box on this machine.
+
+        Raises:
+            LanguageError: the interpreter is not installed.
+        """
+        found = launch_file(self.main, self.language, threads=self.threads)
+        return replace(found, command=(*found.command, *self.arguments))
+
+
+def read_manifest(files: Files) -> Manifest:
+    """How these files are run, by their manifest and their names.
+
+    Raises:
+        BundleError: the manifest is wrong, or it can't be told.
+    """
+    said = _parse(files[MANIFEST].content) if MANIFEST in files else {}
+    main, language, arguments = _command(said, files)
+    return Manifest(
+        main,
+        language,
+        arguments,
+        said.get("name", ""),
+        tuple(said.get("games", ())),
+        said.get("threads", 1),
+    )
+
+
+def _parse(content: bytes) -> Mapping[str, Any]:
+    """The manifest's keys, each of the right type."""
+    try:
+        said = tomllib.loads(content.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BundleError(f"{MANIFEST}: {error}") from None
+    wanted = {"name": str, "main": str, "language": str, "run": str, "games": list, "threads": int}
+    for key, value in said.items():
+        if key not in wanted:
+            raise BundleError(f"{MANIFEST}: there is no key {key[:40]!r}; {', '.join(wanted)} are")
+        if type(value) is not wanted[key]:
+            raise BundleError(f"{MANIFEST}: {key} takes {KINDS[wanted[key]]}")
+    if not all(isinstance(game, str) for game in said.get("games", ())):
+        raise BundleError(f"{MANIFEST}: games takes {KINDS[list]}")
+    if not said.get("name", "x").isprintable() or not 1 <= len(said.get("name", "x")) <= MAX_NAME:
+        raise BundleError(f"{MANIFEST}: name is one line of 1 to {MAX_NAME} characters")
+    if not 1 <= said.get("threads", 1) <= MAX_THREADS:
+        raise BundleError(f"{MANIFEST}: threads is a number from 1 to {MAX_THREADS}")
+    if "run" in said and said.keys() & {"main", "language"}:
+        raise BundleError(f"{MANIFEST}: run stands for main and language, so give one or the other")
+    return said
+
+
+KINDS = {str: "a text in quotes", int: "a whole number", list: 'a list of texts, ["a", "b"]'}
+
+
+def _command(said: Mapping[str, Any], files: Files) -> tuple[str, Language | None, tuple[str, ...]]:
+    """The file to start, its language, and the arguments after it."""
+    if "run" in said:
+        return _run(said["run"], files)
+    main = str(PurePosixPath(said["main"])) if "main" in said else _find_main(files)
+    if main not in files:
+        raise BundleError(f"{MANIFEST}: main is {main[:60]!r}, and there is no such file")
+    if "language" not in said:
+        return main, _language_of(main, files[main]), ()
+    language = language_named(said["language"])
+    if language is None:
+        known = ", ".join(known.name for known in LANGUAGES)
+        raise BundleError(
+            f"{MANIFEST}: the language {said['language'][:40]!r} is not known; {known} are"
+        )
+    return main, language, ()
+
+
+def _run(text: str, files: Files) -> tuple[str, Language | None, tuple[str, ...]]:
+    """A whole command: a file of the bot, or an interpreter and a file, with arguments."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise BundleError(f"{MANIFEST}: run can't be read: {error}") from None
+    language = language_named(words[0]) if words else None
+    if language:
+        words = words[1:]
+    main = str(PurePosixPath(words[0])) if words else ""
+    if main not in files:
+        raise BundleError(
+            f"{MANIFEST}: run starts {main[:60]!r}, which is none of the bot's files: it is a "
+            "file, or an interpreter and a file, and then arguments"
+        )
+    return main, language or _language_of(main, files[main]), tuple(words[1:])
+
+
+def _find_main(files: Files) -> str:
+    """The file to start where nothing is said."""
+    top = [name for name in files if "/" not in name and name != MANIFEST]
+    runnable = [name for name in top if _may_run(name, files[name])]
+    named = [name for name in runnable if PurePosixPath(name).stem in STEMS]
+    for choice in (named, runnable, top):
+        if len(choice) == 1:
+            return choice[0]
+        if choice:
+            raise BundleError(
+                f"which of {', '.join(sorted(choice)[:5])} is the bot? Call it bot, or say "
+                f'main = "{sorted(choice)[0]}" in {MANIFEST}'
+            )
+    raise BundleError(f"there is no bot at the top: put bot.py there, or say main in {MANIFEST}")
+
+
+def _may_run(name: str, file: File) -> bool:
+    return (
+        find_language(PurePosixPath(name)) is not None
+        or file.executable
+        or file.content.startswith((b"#!", ELF))
+    )
+
+
+def _language_of(name: str, file: File) -> Language | None:
+    """The language of a file by its ending or first line; None for a program."""
+    if language := find_language(PurePosixPath(name)):
+        return language
+    first_line = file.content[:200].partition(b"\n")[0].decode("utf-8", "replace")
+    if language := shebang_language(first_line):
+        return language
+    if not _may_run(name, file):
+        endings = ", ".join(sorted(SUFFIXES))
+        raise BundleError(
+            f"how is {name!r} run? Give it the ending of a language ({endings}), or say "
+            f"language in {MANIFEST}"
+        )
+    return None
