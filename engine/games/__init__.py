@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.game import Game, OptionError, Variant
-from engine.games import clobber, puzzle
+from engine.games import clobber, mijnlieff, oxono, oxoxo, puzzle
 from engine.games.blokus import game as blokus
 from engine.games.siege import game as siege
 
 GAMES: dict[str, Game] = {
-    game.name: game for game in (clobber.GAME, blokus.GAME, puzzle.GAME, siege.GAME)
+    game.name: game
+    for game in (
+        clobber.GAME,
+        blokus.GAME,
+        puzzle.GAME,
+        oxono.GAME,
+        oxoxo.GAME,
+        siege.GAME,
+        mijnlieff.GAME,
+    )
 }
 
 
