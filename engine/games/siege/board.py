@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import chain, permutations
+from itertools import permutations
 from typing import NamedTuple
 
-from engine.board import FREE, read_ranks, square_bits, square_names, write_ranks
+from engine.board import FREE, bits_of, read_ranks, square_bits, square_names, write_ranks
 from engine.game import PositionError
 
 FILES, RANKS = 12, 16
@@ -148,12 +148,10 @@ class Board(NamedTuple):
     def pieces(self) -> dict[str, str]:
         """The letter of each place that is taken, by its name."""
         found = {}
-        for name in chain(SQUARES, CELLS):
-            bit = BITS[name]
-            yellow, white, black, *ways = (places >> bit & 1 for places in self)
-            if yellow or white or black:
-                kind = next(kind for kind in KINDS if [*kind[2:]] == ways)
-                found[name] = kind.letters[WHITE * white + BLACK * black]
+        for bit in bits_of(self.yellow | self.white | self.black):
+            _, white, black, *ways = (places >> bit & 1 for places in self)
+            kind = next(kind for kind in KINDS if [*kind[2:]] == ways)
+            found[NAMES[bit]] = kind.letters[WHITE * white + BLACK * black]
         return found
 
 
@@ -196,13 +194,11 @@ def first_board(placing: str | None = None) -> Board:
 
 def write_pieces(board: Board) -> str:
     """The first two words of a position text: the ranks from the top, and the cells."""
-    pieces = board.pieces()
-    inside = "".join(pieces.get(name, FREE) for name in CELLS)
-    squares = set(SQUARES)
-    cells = [
-        pieces.get(name, FREE) if name in squares else FREE for name in square_names(FILES, RANKS)
-    ]
-    return f"{write_ranks(cells, FILES)} {inside}"
+    squares = dict.fromkeys(square_names(FILES, RANKS), FREE)
+    inside = dict.fromkeys(CELLS, FREE)
+    for name, letter in board.pieces().items():
+        (inside if name in inside else squares)[name] = letter
+    return f"{write_ranks(list(squares.values()), FILES)} {''.join(inside.values())}"
 
 
 def read_pieces(ranks: str, inside: str) -> Board:
@@ -214,7 +210,7 @@ def read_pieces(ranks: str, inside: str) -> Board:
     """
     cells = zip(square_names(FILES, RANKS), read_ranks(ranks, FILES, RANKS, LETTERS), strict=True)
     pieces = {name: letter for name, letter in cells if letter != FREE}
-    if lost := [name for name in pieces if name not in SQUARES]:
+    if lost := [name for name in pieces if not OUTSIDE >> BITS[name] & 1]:
         raise PositionError(
             f"{lost[0]} is in the place of the fortress and no square; "
             "pieces in the fortress stand in the second field"
