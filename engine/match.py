@@ -141,6 +141,9 @@ def play_match(
                     pool.close(kill=True)
                     if attempt == VOID_RETRIES:
                         raise
+            if spec.variant.seats == 1:
+                # Nobody races twice, and whoever is done must not disturb those still to come.
+                pool.close()
             records.append(record)
             logs.append(log)
     finally:
