@@ -105,7 +105,7 @@ class GameEnd:
 
 
 class Player(Protocol):
-    """A seat's occupant. Any method but `close` may raise a BotError or a VoidGameError."""
+    """A seat's occupant. To play on with one that has left is a VoidGameError."""
 
     @property
     def isolation(self) -> str:
@@ -116,10 +116,19 @@ class Player(Protocol):
         """Whether it has left for good, by a fault or by `close`."""
 
     def new_game(self, setup: GameSetup) -> None:
-        """Takes its seat in a new game."""
+        """Takes its seat in a new game.
+
+        Raises:
+            BotError: it failed, and leaves.
+            VoidGameError: we did.
+        """
 
     def choose(self, turn: Turn) -> Choice:
-        """Answers with a move; its legality is the referee's to judge."""
+        """Answers with a move; its legality is the referee's to judge.
+
+        Raises:
+            BotError, VoidGameError: as for `new_game`.
+        """
 
     def end_game(self, end: GameEnd) -> None:
         """Learns how the game ended."""

@@ -135,21 +135,19 @@ class _Game:
 
     def _leave(self, seat: Seat, termination: Termination, detail: str) -> None:
         """A seat leaves by its own fault; the rules say what becomes of the game."""
-        if self.state.to_move is None:
-            return
-        self.state = self.state.retire(seat)
-        self.faults.append(Fault(seat, len(self.plies), termination, detail))
         # Whoever resigned may leave in order; any other fault ends the process at once.
         self.players[seat].close(kill=termination is not Termination.RESIGN)
+        if self.state.to_move is not None:
+            self.state = self.state.retire(seat)
+            self.faults.append(Fault(seat, len(self.plies), termination, detail))
 
     def _finish(self) -> GameRecord:
         state, faults = self.state, self.faults
         termination = ending(state, faults, len(self.plies))
         assert termination is not None
         end = GameEnd(state.ranks(), state.scores(), termination)
-        gone = {fault.seat for fault in faults}
-        for seat, player in enumerate(self.players):
-            if seat not in gone:
+        for player in self.players:
+            if not player.closed:
                 player.end_game(end)
         return GameRecord(
             variant=self.variant,
