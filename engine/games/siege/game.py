@@ -160,7 +160,7 @@ class Siege(Variant):
 
     def can_move(self, board: Board, turn: int, demanded: bool = False) -> bool:
         """Whether whoever has this turn has a legal move."""
-        return any(lows for lows, _ in self.bundles(board, turn, demanded))
+        return next(self.bundles(board, turn, demanded), None) is not None
 
     def won(self, board: Board, turn: int, demanded: bool) -> Ending | None:
         """How the game has ended by what stands on the board, limits and repetition apart."""

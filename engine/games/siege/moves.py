@@ -1,9 +1,9 @@
 """The moves of the Siege of Paris, a direction at a time.
 
 A move is known by its step, the mask of the two places it joins: the mover's piece stands on
-one of them. Each function here yields its moves in bundles ``(lows, pair)``: ``low * pair`` is
-a step for each single bit ``low`` of ``lows``. A step along an axis joins a place with the one
-``shift`` bits above it, so ``pair`` is ``1 << shift | 1``.
+one of them. Each function here yields its moves in bundles ``(lows, pair)``, none of them empty:
+``low * pair`` is a step for each single bit ``low`` of ``lows``. A step along an axis joins a
+place with the one ``shift`` bits above it, so ``pair`` is ``1 << shift | 1``.
 """
 
 from __future__ import annotations
@@ -78,8 +78,10 @@ def captures(board: Board, *, able_only: bool) -> Iterator[Bundle]:
         hunters = movers & kind
         guards = prey & kind if able_only else prey
         pair = 1 << shift | 1
-        yield hunters & (prey & ~(guards >> shift)) >> shift, pair
-        yield prey & ~(guards << shift) & hunters >> shift, pair
+        if lows := hunters & (prey & ~(guards >> shift)) >> shift:
+            yield lows, pair
+        if lows := prey & ~(guards << shift) & hunters >> shift:
+            yield lows, pair
 
 
 def yellow_moves(board: Board, *, able_only: bool) -> Iterator[Bundle]:
@@ -97,9 +99,8 @@ def yellow_moves(board: Board, *, able_only: bool) -> Iterator[Bundle]:
     for bundle in chain(
         captures(board, able_only=able_only), _along(GATE_LINKS, outside, free & INSIDE)
     ):
-        if bundle[0]:
-            must_step_out = False
-            yield bundle
+        must_step_out = False
+        yield bundle
     if not must_step_out:
         yield from _along(SEGMENT_LINKS, inside, free)
     yield from _along(GATE_LINKS, inside & ~board.soldiers, squares)
@@ -110,8 +111,9 @@ def yellow_moves(board: Board, *, able_only: bool) -> Iterator[Bundle]:
 
 def _along(links: Links, movers: int, free: int) -> Iterator[Bundle]:
     """Moves from one end of a link to the other."""
-    for shift, lows in links.items():
-        yield lows & (movers & free >> shift | free & movers >> shift), 1 << shift | 1
+    for shift, starts in links.items():
+        if lows := starts & (movers & free >> shift | free & movers >> shift):
+            yield lows, 1 << shift | 1
 
 
 def steps_of(bundles: Iterable[Bundle]) -> list[int]:
