@@ -176,24 +176,24 @@ class OxoxoState(State):
         return self._moves() >> CODE_OF.get(move, NO_CODE) & 1 == 1
 
     def canonical(self, move: str) -> Move:
-        self._code(move)
+        if not self.is_legal(move):
+            raise self._refusal(move)
         return move
 
     def play(self, move: Move) -> OxoxoState:
-        return self.play_code(self._code(move))
-
-    def _code(self, move: str) -> int:
-        """The code of a legal move."""
         code = CODE_OF.get(move, NO_CODE)
         if not self._moves() >> code & 1:
-            reason = (
-                "the game is over"
-                if self.ended
-                else "a move puts a piece you hold on a free square (Oa1 or Xa1), or turns over "
-                "one of your own (Fa1)"
-            )
-            raise IllegalMoveError(move, reason)
-        return code
+            raise self._refusal(move)
+        return self.play_code(code)
+
+    def _refusal(self, move: str) -> IllegalMoveError:
+        if self.ended:
+            return IllegalMoveError(move, "the game is over")
+        return IllegalMoveError(
+            move,
+            "a move puts a piece you hold on a free square (Oa1 or Xa1), or turns over one of "
+            "your own (Fa1)",
+        )
 
     def scores(self) -> tuple[float, ...]:
         form_goal, colour_goal = goals(self.form | self.colour, self.crosses, self.colour)
