@@ -54,6 +54,11 @@ class Settings:
         return self.database or f"sqlite:///{self.data.resolve()}/arena.db"
 
     @property
+    def embedded(self) -> bool:
+        """Whether broker and workers belong to this arena alone, and begin and end with it."""
+        return not self.broker or self.broker.startswith("redis+socket:")
+
+    @property
     def bundles(self) -> Path:
         """Where bundles are kept, by digest."""
         return self.data.resolve() / "bundles"

@@ -250,6 +250,16 @@ def record_check(session: Session, report: jobs.CheckReport, now: datetime) -> O
         return Outcome.FIXED
     check.version.status = VersionStatus.READY
     enter(session, check.ladder, check.version, now)
+    # Who plays one variant of a game plays them all: its checks for others are answered too.
+    others = sa.select(Check).where(
+        Check.version_id == check.version_id, Check.status == JobStatus.OPEN
+    )
+    for other in session.scalars(others.order_by(Check.id)).all():
+        if other.ladder.game == check.ladder.game:
+            other.status = JobStatus.FIXED
+            words = f"passed on {check.ladder.title}"
+            other.findings = [jobs.Finding(True, words).to_json()]
+            enter(session, other.ladder, other.version, now)
     return Outcome.FIXED
 
 

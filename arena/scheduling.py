@@ -16,13 +16,13 @@ issued that nobody knows of; its lease runs out, and it is issued again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session, aliased, selectinload
 
 from arena.config import Settings
 from arena.models import (
@@ -67,23 +67,51 @@ def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.J
 
 
 def fill(session: Session, settings: Settings, now: datetime) -> Iterator[jobs.Job]:
-    """Issues jobs until every living worker has enough."""
-    room = AHEAD * living_slots(session, now) - _count_issued(session)
-    checks = sa.select(Check).where(Check.status == JobStatus.OPEN).order_by(Check.id)
-    matches = sa.select(Match).where(Match.status == JobStatus.OPEN).order_by(Match.id)
-    for waiting in (checks, matches):
-        if room <= 0:
-            return
-        jobs_due: list[Match | Check] = list(session.scalars(waiting.limit(room)))
-        for job in jobs_due:
-            yield issue(session, job, settings, now)
-            room -= 1
-    while room > 0:
-        match = make_match(session, now)
-        if match is None:
-            return
+    """Issues jobs until every living worker has enough.
+
+    Checks get half of the room at most while there are matches to play, so that a heap of
+    uploads does not stop the ladders, and the other way round.
+    """
+    enough = AHEAD * living_slots(session, now)
+    matches, checks = _count_issued(session, Match), _count_issued(session, Check)
+    share = max(1, enough // 2)
+    for check in _open_checks(session, min(share - checks, enough - matches - checks)):
+        yield issue(session, check, settings, now)
+        checks += 1
+    waiting = sa.select(Match).where(Match.status == JobStatus.OPEN).order_by(Match.id)
+    for match in session.scalars(waiting.limit(max(0, enough - matches - checks))).all():
         yield issue(session, match, settings, now)
-        room -= 1
+        matches += 1
+    while matches + checks < enough and (made := make_match(session, now)):
+        yield issue(session, made, settings, now)
+        matches += 1
+    for check in _open_checks(session, enough - matches - checks):
+        yield issue(session, check, settings, now)
+
+
+def _open_checks(session: Session, count: int) -> Sequence[Check]:
+    """The next open checks; of one version and game only the first, which speaks for all."""
+    if count <= 0:
+        return []
+    earlier, its_ladder = aliased(Check), aliased(Ladder)
+    first = ~(
+        sa.select(earlier.id)
+        .join(its_ladder, its_ladder.id == earlier.ladder_id)
+        .where(
+            earlier.version_id == Check.version_id,
+            its_ladder.game == Ladder.game,
+            earlier.status.in_([JobStatus.OPEN, JobStatus.ISSUED]),
+            earlier.id < Check.id,
+        )
+        .exists()
+    )
+    return session.scalars(
+        sa.select(Check)
+        .join(Check.ladder)
+        .where(Check.status == JobStatus.OPEN, first)
+        .order_by(Check.id)
+        .limit(count)
+    ).all()
 
 
 def living_slots(session: Session, now: datetime) -> int:
@@ -93,14 +121,9 @@ def living_slots(session: Session, now: datetime) -> int:
     return total or 0
 
 
-def _count_issued(session: Session) -> int:
-    return sum(
-        session.scalar(
-            sa.select(sa.func.count()).select_from(kind).where(kind.status == JobStatus.ISSUED)
-        )
-        or 0
-        for kind in (Match, Check)
-    )
+def _count_issued(session: Session, kind: type[Match] | type[Check]) -> int:
+    issued = sa.select(sa.func.count()).select_from(kind).where(kind.status == JobStatus.ISSUED)
+    return session.scalar(issued) or 0
 
 
 def issue(session: Session, job: Match | Check, settings: Settings, now: datetime) -> jobs.Job:

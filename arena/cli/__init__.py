@@ -24,6 +24,7 @@ COMMANDS = {
     "perft": "position",
     "draw": "position",
     "replay": "replay",
+    "up": "up",
 }
 
 

@@ -1,0 +1,67 @@
+"""Prepares an arena for a start: the database, what the last run left, and the furniture.
+
+The supervisor runs it as a program of its own before anything else is started, so that it
+stays small itself.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from arena import scheduling
+from arena.cli.arguments import SAMPLES
+from arena.config import SettingError, load
+from arena.db import Database, SchemaError
+from arena.furnish import Sample, furnish
+from engine.games import GAMES
+from workers import bundles
+
+
+def samples(folder: Path) -> list[Sample]:
+    """The sample bots of this release, their bundles stored in ``folder``."""
+    listed = tomllib.loads((SAMPLES / "samples.toml").read_text(encoding="utf-8"))
+    found = []
+    for entry in listed["bot"]:
+        bundle = bundles.pack(SAMPLES / entry["file"])
+        bundles.store(folder, bundle)
+        found.append(
+            Sample(
+                entry["name"],
+                bundle.digest,
+                len(bundle.archive),
+                bundle.language,
+                entry["note"],
+                tuple(entry.get("games", GAMES)),
+            )
+        )
+    return found
+
+
+def main() -> int:
+    """Prepares the arena of the environment's settings; what is wrong is one line."""
+    try:
+        settings = load()
+        settings.bundles.mkdir(parents=True, exist_ok=True, mode=0o700)
+        database = Database(settings.database_url)
+        database.upgrade()
+        with database.begin() as session:
+            if settings.embedded:
+                # Every worker ended with the arena that it belonged to.
+                scheduling.roll_back_all(session)
+            furnish(session, samples(settings.bundles), datetime.now(UTC))
+    except (SettingError, SchemaError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except SQLAlchemyError as error:
+        print(f"can't use the database: {str(error).splitlines()[0]}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

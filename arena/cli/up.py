@@ -1,0 +1,32 @@
+"""The command up: the whole arena on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from arena.cli import Usage
+from arena.config import SettingError, load
+from arena.supervisor import StartError, Supervisor
+
+
+@click.command()
+@click.option("--data", type=click.Path(path_type=Path), help="The data folder; var by default.")
+@click.option("--host", help="The address to serve on; 127.0.0.1 by default.")
+@click.option("--port", type=click.IntRange(1, 65535), help="The port; 8000 by default.")
+@click.option(
+    "--workers", type=click.IntRange(1, 256), help="Matches at the same time; one a core."
+)
+def up(data: Path | None, host: str | None, port: int | None, workers: int | None) -> None:
+    """Run the arena: broker, recorder, workers and pages.
+
+    Ctrl-C ends everything, and nothing is lost.
+
+    Example: arena up --port 8080
+    """
+    try:
+        settings = load(data=data, host=host, port=port, workers=workers)
+        Supervisor(settings).run(lambda url: click.echo(f"the arena is at {url}"))
+    except (SettingError, StartError) as error:
+        raise Usage(str(error)) from None

@@ -1,0 +1,140 @@
+"""The furniture of a fresh arena: ladders for the variants that games offer, and sample bots.
+
+What was made once is marked and never made again, so that what was deleted stays deleted. A
+game that comes with a later release is furnished by that release's first start, and a sample
+bot whose files changed is entered as a new version.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.models import Bot, BotVersion, Entrant, EntrantState, Ladder, LadderState, Mark, User
+from arena.submissions import submit
+from engine.game import Game, Variant
+from engine.games import GAMES
+from engine.seeds import derive
+
+HOUSE = "arena"
+"""The owner of the sample bots."""
+MOVE_MS = 100
+MEMORY_BYTES = 256 * 1024 * 1024
+DRAW_PROBABILITY = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A sample bot whose bundle is stored."""
+
+    name: str
+    digest: str
+    size: int
+    language: str
+    note: str
+    games: tuple[str, ...]
+
+
+def furnish(session: Session, samples: Iterable[Sample], now: datetime) -> None:
+    """Opens what ladders are missing for the first time, and enters new sample bots there."""
+    house = session.scalar(sa.select(User).where(User.name == HOUSE))
+    if house is None:
+        house = User(name=HOUSE, created=now)
+        session.add(house)
+    for game in GAMES.values():
+        for variant in game.offered:
+            if _first_time(session, f"ladder {variant}"):
+                session.add(open_ladder(game, variant, now))
+    session.flush()
+    house_ladders = list(
+        session.scalars(sa.select(Ladder).where(Ladder.state != LadderState.CLOSED))
+    )
+    for sample in samples:
+        for ladder in house_ladders:
+            if ladder.game in sample.games and _is_due(session, sample, ladder):
+                submit(
+                    session,
+                    house,
+                    sample.name,
+                    digest=sample.digest,
+                    size=sample.size,
+                    language=sample.language,
+                    ladder=ladder,
+                    note=sample.note,
+                    now=now,
+                )
+
+
+def _first_time(session: Session, key: str) -> bool:
+    """Whether something was never done before; from now on it was."""
+    if session.get(Mark, key) is not None:
+        return False
+    session.add(Mark(key=key, value="done"))
+    return True
+
+
+def _is_due(session: Session, sample: Sample, ladder: Ladder) -> bool:
+    """Whether a sample is to be entered: for the first time, or with new files if it is there."""
+    mark = session.get(Mark, f"sample {sample.name} on {ladder.id}")
+    if mark is None:
+        session.add(Mark(key=f"sample {sample.name} on {ladder.id}", value=sample.digest))
+        return True
+    if mark.value == sample.digest:
+        return False
+    mark.value = sample.digest
+    still_there = (
+        sa.select(Entrant.id)
+        .join(Entrant.version)
+        .join(BotVersion.bot)
+        .where(
+            Entrant.ladder_id == ladder.id,
+            Entrant.state == EntrantState.ACTIVE,
+            Bot.name == sample.name,
+        )
+    )
+    return session.scalar(still_there.limit(1)) is not None
+
+
+def open_ladder(game: Game, variant: Variant, now: datetime) -> Ladder:
+    """A new open ladder of a variant, with the settings of a fresh arena."""
+    return Ladder(
+        name=ladder_name(game, variant),
+        title=ladder_title(game, variant),
+        game=game.name,
+        options=dict(variant.options),
+        time_ms=None,
+        inc_ms=0,
+        move_ms=MOVE_MS,
+        charge="cpu",
+        memory_bytes=MEMORY_BYTES,
+        draw_probability=DRAW_PROBABILITY,
+        state=LadderState.OPEN,
+        seed=derive(0, "ladder", str(variant)),
+        created=now,
+    )
+
+
+def ladder_name(game: Game, variant: Variant) -> str:
+    """The ladder's name in addresses and commands: the game and what is not by default."""
+    words = [game.name, *_special(game, variant)]
+    return re.sub(r"[^a-z0-9]+", "-", " ".join(words).lower()).strip("-")
+
+
+def ladder_title(game: Game, variant: Variant) -> str:
+    """The ladder's name for people."""
+    special = _special(game, variant)
+    return f"{game.title} {', '.join(special)}" if special else game.title
+
+
+def _special(game: Game, variant: Variant) -> list[str]:
+    """The values that tell a variant from others of its game; a size always does."""
+    return [
+        value if key in ("size", "mode", "task", "shape") else f"{key} {value}"
+        for key, value in variant.options.items()
+        if key == "size" or value != game.options[key].default
+    ]

@@ -1,0 +1,244 @@
+"""The workers' Celery app: jobs come from the queue ``matches``, reports go by name to ``results``.
+
+A worker holds no database address and no secret but its queue's login. It acknowledges a job
+when it takes it: the arena's lease, not the broker, brings a lost one back. While it plays it
+says so at least every ten seconds and at most once a second, which renews the lease.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from billiard.process import current_process
+from celery import Celery
+from celery.signals import worker_init, worker_ready
+
+from engine import jobs
+from engine.game import State
+from engine.match import MatchResult, play_match
+from engine.player import VoidGameError
+from engine.process import BotProcess
+from engine.record import Ply
+from engine.referee import Watch
+from workers import bundles
+from workers.archives import BundleError
+from workers.languages import LANGUAGES, LanguageError, box_program
+from workers.limits import Limits
+from workers.sandbox import Sandbox
+from workers.walls import BoxError
+
+log = logging.getLogger("workers")
+
+ALIVE_SECONDS = 10.0
+PROGRESS_SECONDS = 1.0
+LONGEST_JOB_SECONDS = 6 * 60 * 60
+
+app = Celery("workers")
+app.conf.update(
+    broker_url=os.environ.get("ARENA_BROKER", ""),
+    task_ignore_result=True,
+    task_serializer="json",
+    accept_content=["json"],
+    task_default_queue=jobs.MATCHES_QUEUE,
+    task_time_limit=LONGEST_JOB_SECONDS,
+    worker_prefetch_multiplier=1,
+    worker_hijack_root_logger=False,
+    worker_enable_remote_control=False,
+    worker_send_task_events=False,
+    broker_connection_retry_on_startup=True,
+    broker_transport_options={
+        "visibility_timeout": 120,
+        "unacked_restore_interval": 5,
+        "unacked_restore_throttle": 1,
+    },
+)
+
+
+@cache
+def sandbox() -> Sandbox:
+    """This process's means to start bots; raises BoxError below the operator's minimum."""
+    runtime = os.environ.get("ARENA_RUNTIME")
+    return Sandbox(
+        os.environ.get("ARENA_MINIMUM_ISOLATION", "good"), Path(runtime) if runtime else None
+    )
+
+
+def worker_name() -> str:
+    """What this worker calls itself, the same after a restart."""
+    return os.environ.get("ARENA_WORKER_NAME") or socket.gethostname()
+
+
+def say(task: str, **data: Any) -> None:
+    """Sends a message to the recorder."""
+    app.send_task(task, (data,), queue=jobs.RESULTS_QUEUE)
+
+
+def languages() -> list[str]:
+    """The languages that boxes here have an interpreter for."""
+    found = []
+    for language in LANGUAGES:
+        with suppress(LanguageError):
+            box_program(language)
+            found.append(language.name)
+    return found
+
+
+@worker_init.connect
+def probe(**_: Any) -> None:
+    """Finds the box before the pool is forked, or refuses to work at all."""
+    try:
+        log.info("bots run in boxes of level %s", sandbox().level)
+    except BoxError as error:
+        print(f"this worker plays nothing: {error}", file=sys.stderr, flush=True)
+        raise SystemExit(3) from None
+
+
+@worker_ready.connect
+def live(sender: Any, **_: Any) -> None:
+    """Says every few seconds that this worker lives, from its main process."""
+    sign = {
+        "worker": worker_name(),
+        "slots": sender.controller.concurrency,
+        "isolation": sandbox().level,
+        "languages": languages(),
+    }
+
+    def beat() -> None:
+        while True:
+            try:
+                say(jobs.WORKER_ALIVE, **sign)
+            except Exception:
+                log.exception("could not give a sign of life")
+            time.sleep(ALIVE_SECONDS)
+
+    threading.Thread(target=beat, name="alive", daemon=True).start()
+
+
+@app.task(name=jobs.PLAY_MATCH)
+def play(data: dict[str, Any]) -> None:
+    """Plays a match."""
+
+    def report(job: jobs.Job, result: MatchResult) -> None:
+        told = jobs.MatchReport(job.lease, worker_name(), result.games, result.logs)
+        say(jobs.RECORD_MATCH, **told.to_json())
+
+    _do(data, report)
+
+
+@app.task(name=jobs.CHECK_BOT)
+def check(data: dict[str, Any]) -> None:
+    """Checks a bot: a whole game against itself, in which it must not fail."""
+
+    def report(job: jobs.Job, result: MatchResult) -> None:
+        told = jobs.CheckReport(
+            job.lease, worker_name(), tuple(findings(result)), "\n".join(result.logs[0])
+        )
+        say(jobs.RECORD_CHECK, **told.to_json())
+
+    _do(data, report)
+
+
+def findings(result: MatchResult) -> list[jobs.Finding]:
+    """What a bot's game against itself says of it."""
+    (record,) = result.games
+    if not record.faults:
+        words = f"played a game against itself ({len(record.plies)} plies, {record.termination})"
+        return [jobs.Finding(True, words)]
+    return [
+        jobs.Finding(False, f"ply {fault.ply}: {fault.termination}, {fault.detail}")
+        for fault in record.faults
+    ]
+
+
+def _do(data: dict[str, Any], report: Callable[[jobs.Job, MatchResult], None]) -> None:
+    try:
+        job = jobs.Job.from_json(data)
+    except (jobs.JobError, KeyError, TypeError, ValueError) as error:
+        if "lease" in data:
+            say(jobs.RECORD_VOID, lease=data["lease"], problem=f"not understood: {error}")
+        return
+    lease = job.lease.to_json()
+    say(jobs.JOB_STARTED, lease=lease, worker=worker_name())
+    try:
+        with _Progress(lease) as progress:
+            result = _play(job, progress.watch)
+    except LanguageError as error:
+        # What can't be run here is no fault of the machine while it is only being checked.
+        if job.lease.kind == "check":
+            finding = jobs.Finding(False, str(error))
+            told = jobs.CheckReport(job.lease, worker_name(), (finding,), "")
+            say(jobs.RECORD_CHECK, **told.to_json())
+        else:
+            say(jobs.RECORD_VOID, lease=lease, problem=f"{worker_name()}: {error}")
+        return
+    except (VoidGameError, BundleError, OSError) as error:
+        log.exception("%s %s could not be done", job.lease.kind, job.lease.job)
+        say(jobs.RECORD_VOID, lease=lease, problem=f"{worker_name()}: {error}"[:2000])
+        return
+    report(job, result)
+
+
+def _play(job: jobs.Job, watch: Callable[[int], Watch]) -> MatchResult:
+    """Plays a job's match, every bot in a box, and all of them on one core.
+
+    Only one of them runs at any time, so that they do not disturb each other there.
+    """
+    box = sandbox()
+    limits = Limits(memory_bytes=job.memory_bytes)
+    cores = sorted(os.sched_getaffinity(0))
+    core = cores[getattr(current_process(), "index", 0) % len(cores)]
+    folders = [bundles.unpack(Path(bot.location), bot.digest, box.bundles) for bot in job.bots]
+    launches = [bundles.launch(folder) for folder in folders]
+
+    def start_player(entrant: int) -> BotProcess:
+        return BotProcess(lambda: box.start(folders[entrant], launches[entrant], limits, core=core))
+
+    games = 1 if job.lease.kind == "check" else None
+    return play_match(job.spec, start_player, games=games, watch=watch)
+
+
+class _Progress:
+    """Tells how far a match is, from a thread beside it."""
+
+    def __init__(self, lease: dict[str, Any]) -> None:
+        self._lease = lease
+        self._said: tuple[int, Sequence[Ply]] = (0, ())
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._tell, name="progress", daemon=True)
+
+    def __enter__(self) -> _Progress:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def watch(self, game: int) -> Watch:
+        """What the referee calls after each ply of a game."""
+
+        def after_ply(_state: State, plies: Sequence[Ply]) -> None:
+            self._said = (game, plies)
+
+        return after_ply
+
+    def _tell(self) -> None:
+        told, last = (0, 0), time.monotonic()
+        while not self._ended.wait(PROGRESS_SECONDS):
+            game, plies = self._said
+            now = (game, len(plies))
+            if now == told and time.monotonic() - last < ALIVE_SECONDS:
+                continue
+            told, last = now, time.monotonic()
+            moves = [f"{ply.seat + 1}:{ply.move}" for ply in plies[: now[1]]]
+            say(jobs.MATCH_PROGRESS, lease=self._lease, progress={"game": game, "moves": moves})
