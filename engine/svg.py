@@ -240,7 +240,8 @@ def _polyomino(piece: Piece, places: Mapping[str, tuple[float, float]]) -> str:
                 f"M{_n(x + (dx - dy) / 2)} {_n(y + (dy + dx) / 2)}"
                 f"L{_n(x + (dx + dy) / 2)} {_n(y + (dy - dx) / 2)}"
             )
-    figures = "".join(f"<path {_path(FIGURE[piece.paint], x, y)}/>" for x, y in sorted(covered))
+    figure = FIGURE.get(piece.paint, "")
+    figures = "".join(f"<path {_path(figure, x, y)}/>" for x, y in sorted(covered) if figure)
     return (
         f'<g class="piece {piece.paint}" data-square="{" ".join(piece.squares)}">'
         f'<path d="{ground}" fill="{fill}"/>'

@@ -1,0 +1,170 @@
+"""Pictures of positions: well-formed, complete, and safe to put on a page."""
+
+from dataclasses import replace
+from random import Random
+from xml.etree import ElementTree
+
+import pytest
+
+from engine.game import State
+from engine.games import GAMES
+from engine.scene import Body, Line, Paint, Piece, Scene, Shade, Sign, Square, grid, illustrate
+from engine.svg import GROUND, render
+
+SVG = "{http://www.w3.org/2000/svg}"
+VARIANTS = [variant for game in GAMES.values() for variant in game.offered]
+
+
+def drawn(scene: Scene, **options) -> ElementTree.Element:
+    """The picture, read by a parser of XML."""
+    return ElementTree.fromstring(render(scene, **options))
+
+
+def named(picture: ElementTree.Element, name: str) -> list[ElementTree.Element]:
+    """The elements with this class."""
+    return [item for item in picture.iter() if name in item.get("class", "").split()]
+
+
+def some_positions(variant, plies: int = 12) -> list[tuple[State, str | None]]:
+    """The start, and a position some random plies later with the move that led to it."""
+    state, move, random = variant.initial(1), None, Random(1)
+    for _ in range(plies):
+        if state.to_move is None:
+            break
+        move = random.choice(state.legal_moves())
+        state = state.play(move)
+    return [(variant.initial(1), None), (state, move)]
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_game_is_drawn(variant, theme):
+    """Each square and each piece of a scene is in its picture, whatever the ground."""
+    for state, last in some_positions(variant):
+        scene = illustrate(state, last=last)
+        picture = drawn(scene, theme=theme)
+        assert picture.tag == SVG + "svg"
+        assert picture.find(SVG + "title").text == scene.title
+        assert [item.get("data-square") for item in named(picture, "square")] == [
+            square.name for square in scene.squares
+        ]
+        assert [item.get("data-square") for item in named(picture, "piece")] == [
+            " ".join(piece.squares) if piece.body is Body.POLYOMINO else piece.squares[0]
+            for piece in scene.pieces
+        ]
+        assert [item.text for item in named(picture, "caption")] == list(scene.captions)
+        assert len(named(picture, "last")) == len(scene.last)
+        assert named(picture, "page")[0].get("fill") == GROUND[theme]["page"]
+        spoken = picture.find(SVG + "desc").text or ""
+        assert all(piece.words in spoken for piece in scene.pieces)
+        # Strict pages refuse these, and nothing of a picture may reach out of it.
+        assert not {SVG + "script", SVG + "style", SVG + "image", SVG + "a"} & {
+            item.tag for item in picture.iter()
+        }
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_everything_is_inside_the_picture(variant):
+    """No square lies outside of the picture's frame."""
+    picture = drawn(some_positions(variant)[1][0].scene())
+    left, top, width, height = map(float, picture.get("viewBox").split())
+    assert (left, top) == (0, 0)
+    for item in named(picture, "square"):
+        x, y = float(item.get("x")), float(item.get("y"))
+        assert 0 <= x <= width - float(item.get("width"))
+        assert 0 <= y <= height - float(item.get("height"))
+
+
+def test_the_place_of_a_square():
+    """Files run to the right, ranks upwards: by hand for three by two squares and no margin."""
+    scene = Scene("empty", grid(3, 2), ())
+    picture = drawn(scene, coordinates=False)
+    places = {s.get("data-square"): (s.get("x"), s.get("y")) for s in named(picture, "square")}
+    # Squares of 40 units, a tenth of a square around them.
+    assert places == {
+        "a1": ("4", "44"),
+        "b1": ("44", "44"),
+        "c1": ("84", "44"),
+        "a2": ("4", "4"),
+        "b2": ("44", "4"),
+        "c2": ("84", "4"),
+    }
+    assert picture.get("viewBox") == "0 0 128 88"
+    assert [s.get("class") for s in named(picture, "square")][:2] == ["square dark", "square light"]
+
+
+TEXTS = ["<script>alert(1)</script>", "a & b", "\"quoted\" 'text'", "</title>", "]]>", "größer 好"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_text_is_only_text(text):
+    """Titles, captions, signs and names of pieces come out as they went in."""
+    piece = Piece(("a1",), Body.TILE, Paint.RED, text, sign=text)
+    picture = drawn(Scene(text, grid(2, 2), (piece,), captions=(text,)))
+    assert picture.find(SVG + "title").text == text
+    assert picture.find(SVG + "desc").text == f"{text}: a1"
+    assert [item.text for item in named(picture, "caption")] == [text]
+    assert [item.text for item in named(picture, "sign")] == [text]
+
+
+def test_the_size_of_a_picture():
+    """It keeps its proportions at any width; without one it fills what holds it."""
+    scene = Scene("empty", grid(4, 2), ())
+    assert drawn(scene).get("width") is None
+    picture = drawn(scene, size=500, coordinates=False)
+    width, height = map(float, picture.get("viewBox").split()[2:])
+    assert (picture.get("width"), picture.get("height")) == (
+        "500",
+        str(round(500 * height / width)),
+    )
+
+
+def test_coordinates():
+    """Files and ranks stand on both sides, or nowhere."""
+    scene = Scene("empty", grid(3, 2), ())
+    texts = [item.text for item in named(drawn(scene), "coordinate")]
+    assert sorted(texts) == sorted("aabbcc1122")
+    assert named(drawn(scene, coordinates=False), "coordinate") == []
+
+
+@pytest.mark.parametrize("paint", Paint)
+@pytest.mark.parametrize("body", Body)
+def test_every_kind_of_piece(body, paint):
+    """In all its colours, with every sign, on one square or on several."""
+    for sign in ("", "7", *Sign):
+        squares = ("a1", "a2", "b2") if body is Body.POLYOMINO else ("b1",)
+        piece = Piece(squares, body, paint, "piece", sign)
+        (item,) = named(drawn(Scene("one piece", grid(2, 2), (piece,))), "piece")
+        assert paint in item.get("class").split()
+
+
+def test_lines_shades_and_marks():
+    """Whatever else a scene may hold."""
+    squares = tuple(Square(f"a{n}", 0.5 * n, n, shade) for n, shade in enumerate(Shade, start=1))
+    lines = (Line("a1", "a2"), Line("a2", "a3", broken=True))
+    scene = Scene("marks", squares, (), lines, last=("a1",), targets=("a2", "a3"))
+    picture = drawn(scene)
+    assert len(named(picture, "line")) == 2
+    assert len(named(picture, "last")) == 1
+    assert len(named(picture, "target")) == 2
+    assert {item.get("class") for item in named(picture, "square")} == {
+        f"square {shade}" for shade in Shade
+    }
+
+
+def test_where_a_chosen_piece_may_go():
+    """Clobber's start on 3x2: b1 may take a1, b2 and c1."""
+    scene = illustrate(GAMES["clobber"].variant(size="3x2").initial(), last="a2a1", chosen="b1")
+    assert scene.targets == ("a1", "b2", "c1")
+    assert scene.last == ("a2", "a1")
+    assert (
+        replace(scene, targets=(), last=())
+        == GAMES["clobber"].variant(size="3x2").initial().scene()
+    )
+
+
+def test_the_same_position_is_the_same_picture():
+    """Byte for byte, so that pages may be cached."""
+    variant = GAMES["blokus"].variant()
+    one, other = (some_positions(variant)[1][0] for _ in range(2))
+    assert render(one.scene()) == render(other.scene())
