@@ -1,0 +1,112 @@
+"""Openings of every variant: legal, open, all different, the same on every machine."""
+
+from itertools import islice
+
+import pytest
+
+from engine.game import State
+from engine.games import GAMES
+from engine.openings import Opening, opening, openings
+
+VARIANTS = [variant for game in GAMES.values() for variant in game.offered]
+
+
+def position(found: Opening) -> State:
+    """Where an opening leads, by the rules."""
+    state = found.variant.initial()
+    for move in found.moves:
+        assert move == state.canonical(move)
+        state = state.play(move)
+    return state
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_openings_of_every_variant(variant):
+    """Where several are to be had they differ, and none is over or ends with the next move."""
+    found = list(islice(openings(variant, 5), 2))
+    assert len(found) == (1 if variant.seats == 1 else 2)
+    states = [position(one) for one in found]
+    assert len({(state.variant, state) for state in states}) == len(found)
+    lots = {variant.drawn(seed) for seed in range(20)}
+    for one, state in zip(found, states, strict=True):
+        assert one.variant in lots
+        assert len(one.moves) == (0 if variant.seats == 1 else variant.opening_plies)
+        assert state.to_move is not None
+        moves = state.legal_moves()
+        assert len(moves) > 1
+        if variant.seats > 1 and len(moves) <= 200:
+            assert all(state.play(move).to_move is not None for move in moves)
+
+
+@pytest.mark.parametrize("name", ["clobber", "oxono", "oxoxo", "mijnlieff"])
+def test_a_series_depends_on_its_seed_alone(name):
+    """The same seed gives the same series, another one another."""
+    variant = GAMES[name].variant()
+    series = [list(islice(openings(variant, seed), 5)) for seed in (1, 1, 2)]
+    assert series[0] == series[1] != series[2]
+    assert opening(variant, 1, 4) == series[0][4]
+    assert opening(variant, 1) == series[0][0]
+
+
+def test_the_lots_are_drawn_with_the_openings():
+    """No opening leaves anything to chance, and a series has every outcome."""
+    drawn = {
+        one.variant.options["totems"]
+        for one in islice(openings(GAMES["oxono"].variant(totems="random"), 1), 20)
+    }
+    assert drawn == {"xc4", "xd3"}
+
+
+@pytest.mark.parametrize("size", ["2x2", "2x3", "3x2"])
+def test_boards_too_small_for_openings(size):
+    """Whatever comes first on them decides, so the series is the empty opening alone."""
+    variant = GAMES["clobber"].variant(size=size)
+    assert list(openings(variant, 1)) == [Opening(variant, ())]
+    with pytest.raises(LookupError, match=f"clobber size={size} has no more than 1 different"):
+        opening(variant, 1, 1)
+
+
+def test_a_small_board_runs_out():
+    """First come the long openings, then shorter ones, in the end none; each position once."""
+    variant = GAMES["clobber"].variant(size="3x3")
+    series = list(openings(variant, 1))
+    lengths = [len(one.moves) for one in series]
+    assert lengths == sorted(lengths, reverse=True)
+    assert (lengths[0], lengths[-1]) == (4, 0)
+    assert len({position(one) for one in series}) == len(series)
+    # White begins on four squares with three neighbours each, all of them Black's.
+    assert lengths.count(1) == 12
+
+
+@pytest.mark.parametrize(("plies", "length"), [(0, 0), (1, 1), (6, 6)])
+def test_the_length_may_be_chosen(plies, length):
+    """Instead of the variant's own; without plies there is one opening."""
+    variant = GAMES["clobber"].variant(size="6x7")
+    series = list(islice(openings(variant, 1, plies=plies), 2))
+    assert len(series) == (2 if plies else 1)
+    assert {len(one.moves) for one in series} == {length}
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "seed", "drawn", "moves"),
+    [
+        ("clobber", {}, 1, {}, "e6f6 c7d7 b5c5 a1b1"),
+        ("clobber", {}, 2026, {}, "e2e3 c3d3 d5e5 a3b3"),
+        (
+            "blokus",
+            {"corners": "fixed"},
+            1,
+            {},
+            "blue:a20,b20 yellow:s17,s18,s19,t19,t20 red:r1,s1,t1,t2,t3 green:a1,a2",
+        ),
+        ("oxono", {"totems": "random"}, 1, {"totems": "xd3"}, "Xd5e5 Xa5a4"),
+        ("oxono", {"totems": "random"}, 2026, {"totems": "xc4"}, "Xc3c2 Oe3e2"),
+        ("oxoxo", {}, 2026, {}, "Xb4 Od3"),
+        ("mijnlieff", {}, 1, {}, "d2>< c3x"),
+    ],
+)
+def test_golden_openings(game, options, seed, drawn, moves):
+    """A seed means the same opening on every machine and in every release."""
+    variant = GAMES[game].variant(**options)
+    expected = Opening(GAMES[game].variant(**(options | drawn)), tuple(moves.split()))
+    assert opening(variant, seed) == expected
