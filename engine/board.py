@@ -102,33 +102,43 @@ def read_seat(text: str, seats: int) -> int:
     return int(text) - 1
 
 
+class WordChunk(dict[int, tuple[str, ...]]):
+    """The words of every set of a few bits, made when a set is first asked for."""
+
+    MOST = 1 << 11
+    """So many sets are remembered, before they are all forgotten again."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """Takes a word for each bit."""
+        self._words = words
+
+    def __missing__(self, bits: int) -> tuple[str, ...]:
+        if len(self) == self.MOST:
+            self.clear()
+        words = self[bits] = tuple([self._words[bit] for bit in bits_of(bits)])
+        return words
+
+
 class WordTable:
     """The words of the squares in a mask, looked up some bits at a time.
 
     Listing moves one bit at a time costs more than all else in a small game, so the words of
-    every run of ``CHUNK`` bits are remembered once they were asked for.
+    every run of ``width`` bits are remembered once they were asked for. A game that lists often
+    goes through `chunks` itself, the lowest bits first.
     """
 
-    CHUNK = 11
-    LOW = (1 << CHUNK) - 1
-
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], width: int = 11) -> None:
         """Takes a word for each bit, '' where a bit never stands."""
-        self._words = words
-        count = -(-len(words) // self.CHUNK)
-        self._chunks: list[dict[int, tuple[str, ...]]] = [{0: ()} for _ in range(count)]
+        self._width = width
+        self._low = (1 << width) - 1
+        self.chunks = tuple(
+            WordChunk(words[start : start + width]) for start in range(0, len(words), width)
+        )
 
     def extend(self, found: list[str], mask: int) -> None:
         """Appends the words of the bits of ``mask`` to ``found``."""
-        for number, chunk in enumerate(self._chunks):
+        for chunk in self.chunks:
             if not mask:
                 return
-            bits = mask & self.LOW
-            try:
-                found += chunk[bits]
-            except KeyError:
-                base = number * self.CHUNK
-                found += chunk.setdefault(
-                    bits, tuple(self._words[base + bit] for bit in bits_of(bits))
-                )
-            mask >>= self.CHUNK
+            found += chunk[mask & self._low]
+            mask >>= self._width

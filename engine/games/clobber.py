@@ -1,112 +1,37 @@
 """Clobber (Albert, Grossman and Nowakowski, 2001): take a neighbour or lose.
 
-Rules: docs/games/clobber.md. A position is two sets of stones, as bits (see engine.board).
-Shifting the other's stones by one step finds every stone that may move that way at once. A
-move's code is the mask of the two squares it joins, which says all: the stone that moves is
-the mover's.
+Rules: docs/games/clobber.md. A position is two sets of stones, as masks of squares. Shifting the
+other's stones by one step finds every stone that may move that way at once. A move's code is the
+mask of the two squares it joins, which says all: the stone that moves is the mover's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
+from math import floor
+from random import Random
 
-from engine.board import (
-    WordTable,
-    bits_of,
-    mask_of,
-    read_fields,
-    read_ranks,
-    read_seat,
-    square_names,
-    write_ranks,
-)
-from engine.game import (
-    Game,
-    IllegalMoveError,
-    Move,
-    PositionError,
-    Seat,
-    State,
-    Termination,
-    Variant,
-    board_size,
-    read_size,
-)
+from engine.board import bits_of, mask_of
+from engine.game import Game, IllegalMoveError, Move, Seat, State, Termination
+from engine.games.chequerboard import BLACK, CHUNK, LOW, OFFERS, SIZE, WHITE, Chequerboard
 from engine.scene import Body, Paint, Piece, Scene, grid
 
-WHITE, BLACK = 0, 1
 
-
-class Clobber(Variant):
+class Clobber(Chequerboard):
     """Clobber on a board of W files and H ranks."""
 
     game = "clobber"
-    seats = 2
-    seat_names = ("White", "Black")
-
-    def __init__(self, options: Mapping[str, str]) -> None:
-        super().__init__(options)
-        self.width, self.height = read_size(options["size"])
-        self.names = square_names(self.width, self.height)
-        self.squares = len(self.names)
-        self.max_plies = self.squares - 1
-        not_last_file = sum(
-            1 << bit for bit in range(self.squares) if bit % self.width < self.width - 1
-        )
-        not_last_rank = (1 << self.squares - self.width) - 1
-        # For a step right and a step up: how far it shifts, where it may start, and the words
-        # of taking it and of taking it back, by the bit of its lower square.
-        self.steps = tuple(
-            (shift, guard, self._words(shift, guard, 1), self._words(shift, guard, -1))
-            for shift, guard in ((1, not_last_file), (self.width, not_last_rank))
-        )
-        self.ends_of = {
-            self.names[start] + self.names[end]: (1 << start, 1 << end)
-            for shift, guard, _, _ in self.steps
-            for low in bits_of(guard)
-            for start, end in ((low, low + shift), (low + shift, low))
-        }
-
-    def _words(self, shift: int, guard: int, direction: int) -> WordTable:
-        return WordTable(
-            [
-                "".join((self.names[bit], self.names[bit + shift])[::direction])
-                if guard >> bit & 1
-                else ""
-                for bit in range(self.squares)
-            ]
-        )
 
     def initial(self, seed: int = 0) -> ClobberState:
-        width = self.width
-        odd = sum(1 << bit for bit in range(self.squares) if (bit % width + bit // width) % 2)
-        return ClobberState(self, odd, (1 << self.squares) - 1 ^ odd, WHITE)
+        return ClobberState(self, self.white, self.black, WHITE)
 
     def read(self, text: str) -> ClobberState:
-        board, seat = read_fields(text, "ranks", "seat to move")
-        cells = read_ranks(board, self.width, self.height, "wb")
-        state = ClobberState(self, mask_of(cells, "w"), mask_of(cells, "b"), read_seat(seat, 2))
-        check_counts(self.initial(), state)
-        return state
-
-
-def check_counts(start: ClobberState, state: ClobberState) -> None:
-    """Refuses stones that no game has: each turn takes one of the other seat's.
-
-    Raises:
-        PositionError: with the reason.
-    """
-    lost_white = start.white.bit_count() - state.white.bit_count()
-    lost_black = start.black.bit_count() - state.black.bit_count()
-    for name, lost in (("white", lost_white), ("black", lost_black)):
-        if lost < 0:
-            raise PositionError(f"the number of {name} stones exceeds the set-up's by {-lost}")
-    if lost_black - lost_white != state.mover:
-        raise PositionError(
-            f"White took {lost_black} and Black {lost_white}, so it is not seat "
-            f"{state.mover + 1}'s turn"
-        )
+        cells, mover = self.read_cells(text, "wb")
+        white, black = mask_of(cells, "w"), mask_of(cells, "b")
+        self.check_counts(white, black, mover)
+        return ClobberState(self, white, black, mover)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +58,14 @@ class ClobberState(State):
         own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)
         words: list[Move] = []
         for shift, guard, forth, back in self.variant.steps:
-            forth.extend(words, own & other >> shift & guard)
-            back.extend(words, other & own >> shift & guard)
+            mask = own & other >> shift & guard
+            for chunk in forth:
+                words += chunk[mask & LOW]
+                mask >>= CHUNK
+            mask = other & own >> shift & guard
+            for chunk in back:
+                words += chunk[mask & LOW]
+                mask >>= CHUNK
         words.sort()
         return words
 
@@ -167,11 +98,7 @@ class ClobberState(State):
         return (0.0, 1.0) if self.mover == WHITE else (1.0, 0.0)
 
     def text(self) -> str:
-        cells = [
-            "w" if self.white >> bit & 1 else "b" if self.black >> bit & 1 else "."
-            for bit in range(self.variant.squares)
-        ]
-        return f"{write_ranks(cells, self.variant.width)} {self.mover + 1}"
+        return self.variant.write_cells({"w": self.white, "b": self.black}, self.mover)
 
     def scene(self) -> Scene:
         variant = self.variant
@@ -211,11 +138,27 @@ class ClobberState(State):
         own = self.white if self.mover == WHITE else self.black
         return self._step(code & own, code & ~own)
 
+    def playout(self, random: Random) -> tuple[float, ...]:
+        # Nothing is listed: two neighbours drawn at random are a move if they differ in colour,
+        # and every move is as likely as any other. Neighbours that lost a stone are sifted out
+        # now and then, so that drawing doesn't miss too often.
+        own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)
+        draw = random.random
+        board, pairs = self.variant.board, self.variant.pairs
+        while True:
+            gone = board ^ (own | other)
+            pairs = [pair for pair in pairs if not pair & gone]
+            for pair in pairs:
+                if own & pair and other & pair:
+                    break
+            else:
+                # Every ply took a stone, so their number says whose turn it is.
+                return (0.0, 1.0) if gone.bit_count() % 2 == WHITE else (1.0, 0.0)
+            count = len(pairs)
+            for _ in repeat(None, count):
+                pair = pairs[floor(draw() * count)]
+                if own & pair and (taken := other & pair):
+                    own, other = other ^ taken, own ^ pair
 
-GAME = Game(
-    name="clobber",
-    title="Clobber",
-    options={"size": board_size("6x7", 2, 26)},
-    build=Clobber,
-    offers=({"size": "6x7"}, {"size": "5x6"}, {"size": "8x8"}, {"size": "10x10"}),
-)
+
+GAME = Game(name="clobber", title="Clobber", options=SIZE, build=Clobber, offers=OFFERS)
