@@ -25,6 +25,13 @@ COMMANDS = {
     "draw": "position",
     "replay": "replay",
     "up": "up",
+    "submit": "local",
+    "bots": "local",
+    "ladders": "local",
+    "leaderboard": "local",
+    "ratings": "local",
+    "check": "box",
+    "doctor": "box",
 }
 
 

@@ -1,0 +1,302 @@
+"""Commands on the arena of a data folder: submit, bots, ladders, leaderboard, ratings."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import sqlalchemy as sa
+from rich.console import Console
+from rich.table import Table
+from sqlalchemy.orm import Session, joinedload
+
+from arena.cli import Usage
+from arena.config import SettingError, Settings, load
+from arena.db import Database, SchemaError
+from arena.models import Bot, BotVersion, Check, Entrant, Ladder, User
+from arena.rebuild import rebuild
+from arena.submissions import SubmissionError
+from arena.submissions import submit as take_in
+from arena.web import queries
+from arena.web.pages import board_json
+from workers import bundles
+from workers.archives import BundleError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def on_data(command: F) -> F:
+    """Adds the option that names the data folder."""
+    option = click.option(
+        "--data", type=click.Path(path_type=Path), help="The data folder; var by default."
+    )
+    return option(command)
+
+
+def as_json(command: F) -> F:
+    """Adds the option that asks for JSON."""
+    return click.option("--json", "in_json", is_flag=True, help="Print JSON.")(command)
+
+
+@contextmanager
+def opened(data: Path | None) -> Iterator[tuple[Database, Settings]]:
+    """The database of a data folder's arena.
+
+    Raises:
+        Usage: there is none, or it can't be used.
+    """
+    try:
+        settings = load(data=data)
+        if not settings.database and not (settings.data / "arena.db").exists():
+            raise Usage(f"there is no arena in {settings.data}: start one with arena up")
+        database = Database(settings.database_url)
+        database.upgrade()
+    except (SettingError, SchemaError) as error:
+        raise Usage(str(error)) from None
+    except sa.exc.SQLAlchemyError as error:
+        raise Usage(f"can't use the database: {str(error).splitlines()[0]}") from None
+    yield database, settings
+    database.close()
+
+
+def find_ladder(session: Session, name: str) -> Ladder:
+    """The ladder of this name.
+
+    Raises:
+        Usage: there is none; it lists those there are.
+    """
+    ladder = session.scalar(sa.select(Ladder).where(Ladder.name == name))
+    if ladder is None:
+        names = ", ".join(known.name for known in queries.ladders(session))
+        raise Usage(f"there is no ladder {name!r}; there are: {names or 'none'}")
+    return ladder
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--ladder", "ladder_name", required=True, help="The ladder that it is to enter.")
+@click.option("--name", help="The bot's name; by default its file's.")
+@click.option("--note", default="", help="What is new in this version.")
+@click.option("--owner", help="Whose bot it is; by default you.")
+@on_data
+def submit(
+    file: Path,
+    ladder_name: str,
+    name: str | None,
+    note: str,
+    owner: str | None,
+    data: Path | None,
+) -> None:
+    """Submit a bot to a ladder of this machine's arena.
+
+    FILE is a program, a folder or an archive. The bot is checked by a game against itself, and
+    enters the ladder when it has passed. A bot of the same name gets a new version.
+
+    Example: arena submit mybot.py --ladder clobber-6x7
+    """
+    try:
+        bundle = bundles.pack(file)
+        with opened(data) as (database, settings):
+            bundles.store(settings.bundles, bundle)
+            now = datetime.now(UTC)
+            with database.begin() as session:
+                ladder = find_ladder(session, ladder_name)
+                version = take_in(
+                    session,
+                    _user(session, owner or getpass.getuser(), now),
+                    name or bundle.name,
+                    digest=bundle.digest,
+                    size=len(bundle.archive),
+                    language=bundle.language,
+                    ladder=ladder,
+                    note=note,
+                    now=now,
+                )
+                click.echo(
+                    f"{version.label} was taken in ({version.language}, {version.size} bytes); "
+                    f"it is checked, and enters {ladder.name} when it has passed. See: "
+                    "arena bots"
+                )
+    except (BundleError, SubmissionError) as error:
+        raise Usage(str(error)) from None
+
+
+def _user(session: Session, name: str, now: datetime) -> User:
+    found = session.scalar(sa.select(User).where(User.name == name))
+    if found is None:
+        found = User(name=name[:40], created=now)
+        session.add(found)
+        session.flush()
+    return found
+
+
+@click.command()
+@on_data
+@as_json
+def bots(data: Path | None, in_json: bool) -> None:
+    """List the bots, their versions and what became of their checks.
+
+    Example: arena bots
+    """
+    with opened(data) as (database, _), database.read() as session:
+        versions = session.scalars(
+            sa.select(BotVersion)
+            .join(BotVersion.bot)
+            .order_by(Bot.name, BotVersion.number)
+            .options(joinedload(BotVersion.bot).joinedload(Bot.owner))
+        ).all()
+        checks: dict[int, Check] = {}
+        for check in session.scalars(sa.select(Check).order_by(Check.id)):
+            if check.version_id not in checks or not _passed(check):
+                checks[check.version_id] = check
+        counts = sa.select(Entrant.version_id, sa.func.count()).group_by(Entrant.version_id)
+        entered = {row[0]: row[1] for row in session.execute(counts)}
+        rows = [
+            {
+                "bot": version.bot.name,
+                "version": version.number,
+                "owner": version.bot.owner.name,
+                "language": version.language,
+                "status": str(version.status),
+                "ladders": entered.get(version.id, 0),
+                "check": _check_words(checks.get(version.id)),
+                "digest": version.digest,
+            }
+            for version in versions
+        ]
+    _show(rows, ("bot", "version", "owner", "language", "status", "ladders", "check"), in_json)
+
+
+def _passed(check: Check) -> bool:
+    return bool(check.findings) and all(finding["kept"] for finding in check.findings)
+
+
+def _check_words(check: Check | None) -> str:
+    if check is None:
+        return ""
+    failed = [finding["words"] for finding in check.findings if not finding["kept"]]
+    if failed:
+        return "; ".join(failed)
+    return "passed" if check.findings else str(check.status)
+
+
+@click.command()
+@on_data
+@as_json
+def ladders(data: Path | None, in_json: bool) -> None:
+    """List the ladders.
+
+    Example: arena ladders
+    """
+    with opened(data) as (database, _), database.read() as session:
+        leaders = queries.leaders(session)
+        rows = [
+            {
+                "ladder": ladder.name,
+                "variant": str(ladder.variant),
+                "time": ladder.time.words,
+                "state": str(ladder.state),
+                "games": ladder.games,
+                "leader": leaders[ladder.id].version.label if ladder.id in leaders else "",
+            }
+            for ladder in queries.ladders(session)
+        ]
+    _show(rows, ("ladder", "variant", "time", "state", "games", "leader"), in_json)
+
+
+@click.command()
+@click.argument("ladder_name", metavar="LADDER")
+@on_data
+@as_json
+def leaderboard(ladder_name: str, data: Path | None, in_json: bool) -> None:
+    """Show a ladder's leaderboard.
+
+    Example: arena leaderboard clobber-6x7
+    """
+    with opened(data) as (database, _), database.read() as session:
+        found = board_json(queries.board(session, find_ladder(session, ladder_name)))
+    if in_json:
+        click.echo(json.dumps(found))
+        return
+    rows = [
+        row
+        | {
+            "rank": row["rank"] or "placement",
+            "rating": f"{row['rating']:.0f} ± {row['interval']:.0f}",
+            "W-D-L": f"{row['wins']}-{row['draws']}-{row['losses']}",
+            "score": f"{row['score']:.1%}",
+        }
+        for row in found["bots"]
+    ]
+    columns = ("rank", "bot", "version", "owner", "rating", "games", "W-D-L", "score", "faults")
+    _show(rows, columns, in_json, title=found["variant"])
+
+
+@click.group()
+def ratings() -> None:
+    """Ratings, made anew from the results."""
+
+
+@ratings.command("rebuild")
+@click.option("--check", is_flag=True, help="Only say whether they come out equal.")
+@on_data
+@as_json
+def rebuild_command(check: bool, data: Path | None, in_json: bool) -> None:
+    """Make all ratings anew from the results, and say whether they came out equal.
+
+    Example: arena ratings rebuild --check
+    """
+    with opened(data) as (database, _):
+        transaction = database.read if check else database.begin
+        with transaction() as session:
+            found = [
+                rebuild(session, ladder, write=not check) for ladder in queries.ladders(session)
+            ]
+    if in_json:
+        click.echo(
+            json.dumps(
+                [
+                    {
+                        "ladder": one.ladder,
+                        "games": one.games,
+                        "entrants": one.entrants,
+                        "equal": one.equal,
+                        "differences": list(one.differences),
+                    }
+                    for one in found
+                ]
+            )
+        )
+    else:
+        for one in found:
+            what = "equal" if one.equal else f"{len(one.differences)} ratings differ"
+            click.echo(f"{one.ladder}: {one.games} games, {one.entrants} entrants: {what}")
+            for difference in one.differences[:5]:
+                click.echo(f"  {difference}")
+    sys.exit(0 if all(one.equal for one in found) or not check else 1)
+
+
+def _show(
+    rows: list[dict[str, Any]], columns: tuple[str, ...], in_json: bool, *, title: str = ""
+) -> None:
+    """A listing as a table, or as JSON."""
+    if in_json:
+        click.echo(json.dumps(rows))
+        return
+    table = Table(title=title or None)
+    for column in columns:
+        number = bool(rows) and isinstance(rows[0][column], int)
+        table.add_column(column, justify="right" if number else "left")
+    for row in rows:
+        table.add_row(*(str(row[column]) for column in columns))
+    console = Console()
+    # A pipe has no width; what reads it wants whole words.
+    console = console if console.is_terminal else Console(width=200)
+    console.print(table)
