@@ -20,6 +20,8 @@ from functools import cache
 from engine.board import FILES, bits_of
 from engine.games.blokus.polyominoes import NAMES, SIZES, orientations
 
+LARGEST = max(SIZES)
+
 Step = tuple[int, int, int, int, int, int]
 
 
@@ -104,8 +106,8 @@ class Board:
 
         Each shape that has any comes once, with the mask of its anchors.
         """
-        fits = [room] * 6
-        touches = [0] * 6
+        fits = [room] * (LARGEST + 1)
+        touches = [0] * (LARGEST + 1)
         steps = self._steps
         number, end = 0, len(steps) if seeds else 0
         while number < end:
@@ -142,14 +144,15 @@ class Board:
         return ",".join(self.names[bit] for bit in bits_of(mask))
 
     def read(self, text: str) -> int:
-        """The squares that `write` wrote, in any order; 0 where the text is no such list."""
+        """Up to five squares that `write` wrote, in any order; 0 where the text is no such list."""
+        names = text.split(",", LARGEST)
         mask = 0
-        for name in text.split(",", max(SIZES)):
+        for name in names:
             square = self.squares.get(name, 0)
             if not square & ~mask:
                 return 0
             mask |= square
-        return mask
+        return mask if len(names) <= LARGEST else 0
 
 
 @cache

@@ -119,17 +119,17 @@ def read_position(start: Position, ranks: str, left: str, last: str, *, apart: b
         placed = everything & ~its_left
         if squares_in(placed) != its_covered.bit_count():
             raise PositionError(
-                f"{colour} covers {its_covered.bit_count()} squares, but the pieces it has no "
-                f"longer are {squares_in(placed)}"
+                f"{colour} covers {its_covered.bit_count()} squares, but the pieces that are not "
+                f"left have {squares_in(placed)}"
             )
         if apart and sorted(bits_of(placed)) != sorted(
             board.piece_of.get(shape_of(part), -1) for part in board.parts(its_covered)
         ):
             raise PositionError(
-                f"the areas that {colour} covers are not the pieces it has no longer, "
+                f"the areas that {colour} covers are not its pieces that are not left: "
                 f"{write_pieces(placed)}"
             )
-        if its_last is None and placed or its_last is not None and not placed >> its_last & 1:
+        if not (not placed if its_last is None else placed >> its_last & 1):
             raise PositionError(
                 f"{colour}'s last piece must be one of those it placed: {write_pieces(placed)}"
             )
