@@ -7,7 +7,7 @@ import signal
 import subprocess
 from contextlib import suppress
 
-from engine.process import cpu_clock_us, ended_within, exit_words
+from engine.program import cpu_clock_us, ended_within, exit_words
 from workers.cgroups import Group
 from workers.runtime import BotUser
 
@@ -15,7 +15,7 @@ END_SECONDS = 0.5
 
 
 class BoxProgram:
-    """A bot in a box; an `engine.process.Program`."""
+    """A bot in a box; an `engine.program.Program`."""
 
     def __init__(
         self,

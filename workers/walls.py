@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.player import VoidGameError
-from engine.process import stderr_file
+from engine.program import stderr_file
 from workers import seccomp
 from workers.bubblewrap import (
     DEVICES,

@@ -25,7 +25,8 @@ from engine.clock import Charge, TimeControl, parse_time
 from engine.game import Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import openings
-from engine.process import BotProcess, PlainProgram
+from engine.process import BotProcess
+from engine.program import PlainProgram
 from engine.seeds import derive
 
 DEFAULT_MOVE_MS = 1000

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from engine.player import BotError, Choice, GameEnd, GameSetup, Turn, VoidGameError
-from engine.process import PlainProgram
+from engine.program import PlainProgram
 
 BOTS = Path(__file__).parents[1] / "bots"
 SCRIPTED = [sys.executable, "-I", "-S", str(BOTS / "scripted.py")]

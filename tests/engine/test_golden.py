@@ -16,7 +16,8 @@ from engine.game import Termination
 from engine.games import GAMES
 from engine.match import MatchResult, MatchSpec, play_match
 from engine.openings import openings
-from engine.process import BotProcess, PlainProgram
+from engine.process import BotProcess
+from engine.program import PlainProgram
 from engine.record import replay
 from engine.seeds import derive
 from tests.engine.players import BOTS

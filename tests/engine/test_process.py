@@ -14,7 +14,8 @@ from engine.game import Termination
 from engine.games import GAMES
 from engine.match import MatchSpec, play_match
 from engine.player import ProtocolError, TimeForfeitError, VoidGameError
-from engine.process import BotProcess, HeadAndTail, PipeChannel, PlainProgram, Program
+from engine.process import BotProcess, HeadAndTail, PipeChannel
+from engine.program import PlainProgram, Program
 from engine.record import GameRecord, replay
 from engine.referee import play_game
 from engine.seeds import derive
