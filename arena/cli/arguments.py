@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from engine.game import GameError, State, Variant
 from engine.games import find_variant
@@ -60,7 +62,7 @@ def find_bots(words: Sequence[str]) -> list[Bot]:
     bots: list[Bot] = []
     for word in words:
         path = _find(word)
-        base = name = path.name if path.parent != SAMPLES else path.stem
+        base = name = word if path != Path(word) else path.name
         number = 1
         while name in {bot.name for bot in bots}:
             number += 1
@@ -73,10 +75,18 @@ def _find(word: str) -> Path:
     path = Path(word)
     if path.exists():
         return path
-    samples = {sample.stem: sample for sample in sorted(SAMPLES.glob("*.py"))}
+    samples: dict[str, Path] = {
+        entry["name"]: SAMPLES / entry["file"] for entry in listed_samples()
+    }
     if word in samples:
         return samples[word]
     raise LanguageError(
         f"there is no bot {word}: give the path of a program, or one of the samples "
         f"{', '.join(samples)}"
     )
+
+
+def listed_samples() -> list[dict[str, Any]]:
+    """The entries of the sample bots' table."""
+    listed = tomllib.loads((SAMPLES / "samples.toml").read_text(encoding="utf-8"))
+    return list(listed["bot"])

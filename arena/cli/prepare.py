@@ -7,14 +7,13 @@ stays small itself.
 from __future__ import annotations
 
 import sys
-import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from arena import scheduling
-from arena.cli.arguments import SAMPLES
+from arena.cli.arguments import SAMPLES, listed_samples
 from arena.config import SettingError, load
 from arena.db import Database, SchemaError
 from arena.furnish import Sample, furnish
@@ -24,9 +23,8 @@ from workers import bundles
 
 def samples(folder: Path) -> list[Sample]:
     """The sample bots of this release, their bundles stored in ``folder``."""
-    listed = tomllib.loads((SAMPLES / "samples.toml").read_text(encoding="utf-8"))
     found = []
-    for entry in listed["bot"]:
+    for entry in listed_samples():
         bundle = bundles.pack(SAMPLES / entry["file"])
         bundles.store(folder, bundle)
         found.append(
