@@ -4,7 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from engine.clock import ALLOWANCES
+from engine.process import BotProcess
+from engine.program import Program
 from tests.engine.leaks import child_processes, open_files
+from tests.engine.players import StartBot, scripted_program
 
 
 @pytest.fixture
@@ -14,3 +18,19 @@ def no_leaks() -> Iterator[None]:
     yield
     assert child_processes() == children
     assert open_files() == files
+
+
+@pytest.fixture
+def start(no_leaks: None) -> Iterator[StartBot]:
+    """Makes bots of tests/bots/scripted.py, all of them ended after the test."""
+    bots = []
+
+    def start(*, program: Program | None = None, allowances=ALLOWANCES, **events: str):
+        bots.append(
+            BotProcess(lambda: program or scripted_program(**events), allowances=allowances)
+        )
+        return bots[-1]
+
+    yield start
+    for bot in bots:
+        bot.close(kill=True)

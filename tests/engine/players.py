@@ -7,10 +7,20 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from engine.clock import TimeControl
+from engine.game import Variant
+from engine.games import GAMES
 from engine.player import BotError, Choice, GameEnd, GameSetup, Turn, VoidGameError
+from engine.process import BotProcess
 from engine.program import PlainProgram
+from engine.record import GameRecord
+from engine.referee import play_game
 
 BOTS = Path(__file__).parents[1] / "bots"
+SMALL = GAMES["clobber"].variant(size="4x3")
+"""A game of some eight plies."""
+PLENTY = TimeControl(move_ms=5000)
+"""For bots whose time is not the point, on the busiest machine."""
 SCRIPTED = [sys.executable, "-I", "-S", str(BOTS / "scripted.py")]
 """Started so, Python is up in a few hundredths of a second."""
 
@@ -18,6 +28,10 @@ SCRIPTED = [sys.executable, "-I", "-S", str(BOTS / "scripted.py")]
 def scripted_program(**events: str) -> PlainProgram:
     """tests/bots/scripted.py with this code at these events."""
     return PlainProgram([*SCRIPTED, *(f"{event}={code}" for event, code in events.items())])
+
+
+StartBot = Callable[..., BotProcess]
+"""What the fixture `start` is: a scripted bot of these events."""
 
 
 class FirstMove:
@@ -97,3 +111,8 @@ class Starts:
         player = self.make.get(entrant, FirstMove)()
         self.made.append((entrant, player))
         return player
+
+
+def play(bot: BotProcess, time: TimeControl = PLENTY, *, variant: Variant = SMALL) -> GameRecord:
+    """A game of the bot in seat 1."""
+    return play_game(variant, [bot, FirstMove()], time=time)
