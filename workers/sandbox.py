@@ -44,7 +44,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import engine
-from engine.process import PlainProgram, Program
+from engine.program import PlainProgram, Program
 from engine.referee import ISOLATION_LEVELS
 from workers import seccomp
 from workers.bubblewrap import Bubblewrap, candidates
@@ -126,6 +126,8 @@ class Sandbox:
         """
         if words := limits.refusal(launch):
             raise BoxError(f"the bot can't be run: {words}")
+        if not folder.is_dir():
+            raise BoxError(f"there is no bot in {folder}: the folder is missing")
         if self.box:
             if os.geteuid() == 0 and (closed := closed_to_others(folder)):
                 raise BoxError(f"the bot's user can't read {folder}: {closed} is closed to others")

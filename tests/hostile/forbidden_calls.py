@@ -1,0 +1,63 @@
+"""Tries what no game needs: other namespaces, mounts, shared memory, watches, locks, priority."""
+
+import ctypes
+import fcntl
+import os
+import resource
+import socket
+
+from frame import play, tried
+
+libc = ctypes.CDLL(None, use_errno=True)
+# From Linux 5.1 on a new call has the same number on every processor.
+IO_URING_SETUP, IO_URING_REGISTER = 425, 427
+CLONE_NEWUSER, CLONE_NEWNS, MS_BIND = 0x10000000, 0x20000, 4096
+# asm/unistd_64.h and asm-generic/unistd.h
+X86 = {"keyctl": 250, "add_key": 248, "bpf": 321, "perf_event_open": 298, "userfaultfd": 323}
+ARM = {"keyctl": 219, "add_key": 217, "bpf": 280, "perf_event_open": 241, "userfaultfd": 282}
+NUMBERS = X86 if os.uname().machine == "x86_64" else ARM
+
+
+def call(name, *arguments):
+    if getattr(libc, name)(*arguments) < 0:
+        raise OSError(ctypes.get_errno(), name)
+
+
+def lock():
+    with open("/usr/bin/env", "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+
+
+def record_lock():
+    with open("/usr/bin/env", "rb") as file:
+        fcntl.lockf(file, fcntl.LOCK_SH)
+
+
+def attack():
+    attempts = {name: lambda n=n: call("syscall", n, 0, 0, 0, 0) for name, n in NUMBERS.items()}
+    attempts |= {
+        "io_uring": lambda: call("syscall", IO_URING_SETUP, 1, bytes(120)),
+        "io_uring_register": lambda: call("syscall", IO_URING_REGISTER, -1, 0, 0, 0),
+        "user namespace": lambda: call("unshare", CLONE_NEWUSER),
+        "mount namespace": lambda: call("unshare", CLONE_NEWNS),
+        "mount": lambda: call("mount", b"/usr", b"/tmp", None, MS_BIND, None),
+        "chroot": lambda: os.chroot("/"),
+        "shmget": lambda: call("shmget", 0, 4096, 0o1600),
+        "memfd": lambda: os.memfd_create("x"),
+        "mq_open": lambda: call("mq_open", b"/x", os.O_CREAT | os.O_RDWR, 0o600, None),
+        "inotify": lambda: call("inotify_init1", 0),
+        "flock": lock,
+        "lockf": record_lock,
+        "nice": lambda: os.setpriority(os.PRIO_PROCESS, 0, 1),
+        "affinity": lambda: os.sched_setaffinity(0, {0}),
+        "batch": lambda: os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0)),
+        "personality": lambda: call("personality", 0x0040000),
+        "more files": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096)),
+        "longer files": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 40, 1 << 40)),
+        "hostname": lambda: socket.sethostname("mine"),
+        "write to /bot": lambda: os.chmod("bot.py", 0o777),
+    }
+    return tried(attempts)
+
+
+play(attack)

@@ -1,0 +1,20 @@
+"""Starts threads until it can't."""
+
+import threading
+import time
+
+from frame import play
+
+
+def attack():
+    count = 0
+    while count < 400:
+        try:
+            threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+        except RuntimeError:
+            break
+        count += 1
+    return f"threads {count}"
+
+
+play(attack)

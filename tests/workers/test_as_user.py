@@ -1,0 +1,78 @@
+"""The boxes once more as an ordinary user, where the tests themselves run as root."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from tests.requirements import need
+from workers.languages import LanguageError, box_python
+from workers.runtime import closed_to_others
+
+ROOT = Path(__file__).parents[2]
+FILES = ("test_hostile.py", "test_sandbox.py")
+USER = 60790
+"""A number that nobody has, and no bot either (see workers.runtime.BOT_USERS)."""
+
+
+@pytest.mark.parametrize("level", ["good", "reduced"])
+def test_boxes_of_an_ordinary_user(level: str) -> None:
+    """Every test of the boxes passes as well for a worker that is not root."""
+    if os.geteuid() != 0:
+        return  # then all the other tests here are this one
+    packages = Path(sysconfig.get_paths()["purelib"])
+    for path in (ROOT, packages):
+        need(closed_to_others(path) is None, f"other users can't read {path}")
+    python = _system_python()
+    home = Path(f"/tmp/arena-test-user-{os.getpid()}-{level}")
+    home.mkdir()
+    os.chown(home, USER, USER)
+    try:
+        done = subprocess.run(
+            [
+                *(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_timeout"),
+                *("-o", "addopts=", "--import-mode=importlib", "-rs", "-k", level),
+                *(str(Path(__file__).with_name(name)) for name in FILES),
+            ],
+            cwd=ROOT,
+            env={
+                "PATH": "/usr/bin:/bin",
+                "HOME": str(home),
+                "TMPDIR": str(home),
+                "PYTHONPATH": f"{ROOT}:{packages}",
+                "PYTHONDONTWRITEBYTECODE": "1",
+                # Others' plugins may want packages that only another patch version gets.
+                "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            },
+            user=USER,
+            group=USER,
+            extra_groups=[],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        subprocess.run(["/bin/rm", "-rf", str(home)], check=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert " passed" in done.stdout
+
+
+def _system_python() -> str:
+    """The system's Python, if it can run these tests from this environment's packages."""
+    try:
+        python = box_python()
+    except LanguageError as error:
+        need(False, str(error))
+        raise
+    code = "import sys; print(sys.version_info[:2] == tuple(map(int, sys.argv[1:])))"
+    version = [str(number) for number in sys.version_info[:2]]
+    done = subprocess.run(
+        [python, "-I", "-c", code, *version], capture_output=True, text=True, check=True
+    )
+    need(done.stdout.strip() == "True", f"{python} is of another version than {sys.executable}")
+    return python

@@ -1,0 +1,187 @@
+"""Hostile bots in boxes of every level: how each game ends, and what stays untouched.
+
+The bots are the programs in tests/hostile, one threat each. Each plays a real game against an
+honest sibling in a box of the same kind, which must then play on as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from engine.clock import TimeControl
+from engine.game import Termination
+from engine.games import GAMES
+from engine.process import LOG_LIMIT, STDERR_LIMIT, BotProcess
+from engine.program import PlainProgram
+from engine.record import GameRecord
+from engine.referee import play_game
+from tests.engine.players import FirstMove
+from tests.workers.conftest import (
+    BOX_LEVELS,
+    HOSTILE,
+    Canary,
+    boxed,
+    processes_with,
+)
+from workers.languages import box_python
+from workers.sandbox import Sandbox
+
+NORMAL, MEMORY, TIMEOUT = Termination.NORMAL, Termination.MEMORY, Termination.TIMEOUT
+CRASH, PROTOCOL = Termination.CRASH, Termination.PROTOCOL
+
+Expected = tuple[Termination, str]
+"""How the game ends, and what the bot says of its attack or, failing that, the referee of it."""
+
+VARIABLES = "HOME LANG PATH (PWD )?PYTHONPATH"
+
+
+def everywhere(termination: Termination, words: str = "") -> Mapping[str, Expected]:
+    """The same at every level."""
+    return dict.fromkeys(BOX_LEVELS, (termination, words))
+
+
+def grouped(full: Expected, others: Expected) -> Mapping[str, Expected]:
+    """One thing where a memory group counts, another where it doesn't."""
+    return {"full": full, "good": others, "reduced": others}
+
+
+ATTACKS: Mapping[str, Mapping[str, Expected]] = {
+    "memory_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "MemoryError")),
+    "shared_memory_bomb": grouped((MEMORY, "memory limit"), (NORMAL, r"took \[\]")),
+    "growing_map_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "PermissionError")),
+    "page_table_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "OSError")),
+    "fork_bomb": everywhere(NORMAL, "all refused"),
+    # The limit is 12, the first thread included; where threads are not counted apart from
+    # those of other processes, it is the memory for their stacks that ends it.
+    "thread_bomb": everywhere(NORMAL, r"threads ([0-9]|1[01])$"),
+    "disk_fill": grouped((NORMAL, r"/tmp=[1-8]\d{6}$"), (NORMAL, "nowhere")),
+    "inode_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "OSError|PermissionError")),
+    "line_flood": everywhere(PROTOCOL, "without being asked"),
+    "endless_line": everywhere(PROTOCOL, "a line of more than"),
+    "stderr_flood": everywhere(NORMAL, "flooded"),
+    "stderr_tricks": everywhere(NORMAL, "got through: holes$"),
+    "network": everywhere(NORMAL, "all refused"),
+    "snoop": everywhere(NORMAL, "all refused"),
+    "environment": everywhere(NORMAL, rf"files \[\] variables {VARIABLES}$"),
+    "signals": everywhere(NORMAL, "all refused"),
+    "ptrace": everywhere(NORMAL, "all refused"),
+    "forbidden_calls": everywhere(NORMAL, "all refused"),
+    "sleeper": everywhere(TIMEOUT, "of wall time"),
+    "spinner": everywhere(TIMEOUT, "of CPU time"),
+    "ponderer": everywhere(NORMAL, "ponders"),
+    "bad_bytes": everywhere(PROTOCOL, "UTF-8"),
+    # As process 1 it can't even abort but by an instruction that faults.
+    "abort": {
+        "full": (CRASH, "SIGSEGV|SIGABRT|SIGILL"),
+        "good": (CRASH, "SIGSEGV|SIGABRT|SIGILL"),
+        "reduced": (CRASH, "SIGABRT"),
+    },
+    # Bubblewrap holds the pipe open as well, so that only the deadline tells.
+    "close_stdout": {
+        "full": (TIMEOUT, "of wall time"),
+        "good": (TIMEOUT, "of wall time"),
+        "reduced": (CRASH, "closed its output"),
+    },
+    "grandchild": everywhere(NORMAL, "PermissionError"),
+}
+
+VARIANT = GAMES["clobber"].variant(size="4x4")
+MOVE_TIME = TimeControl(move_ms=100)
+# Some only end when they have used a good part of a second.
+SLOW = {"inode_bomb": TimeControl(move_ms=3000), "page_table_bomb": TimeControl(move_ms=3000)}
+
+
+def furnish(folder: Path, name: str, canary: Canary) -> Path:
+    """Puts a bot of tests/hostile into a folder of its own."""
+    home = folder / name
+    home.mkdir()
+    home.chmod(0o755)
+    shutil.copy(HOSTILE / f"{name}.py", home / "bot.py")
+    shutil.copy(HOSTILE / "frame.py", home)
+    (home / "targets.json").write_text(json.dumps(canary.targets))
+    for file in home.iterdir():
+        file.chmod(0o644)
+    return home
+
+
+def of_the_first(record: GameRecord) -> Expected:
+    """What became of the first seat, and the words for it."""
+    for fault in record.faults:
+        assert fault.seat == 0, fault
+        return fault.termination, fault.detail
+    return record.termination, record.plies[0].text
+
+
+def test_every_hostile_program_is_in_the_table() -> None:
+    """No program lies about untried."""
+    files = {file.stem for file in HOSTILE.glob("*.py")} - {"frame", "honest"}
+    assert files == ATTACKS.keys()
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_hostile_bot(
+    name: str,
+    sandbox: Sandbox,
+    bot_folder: Path,
+    canary: Canary,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It gets what it deserves; its sibling plays on, and outside nothing is touched."""
+    monkeypatch.setenv("ARENA_SECRET", "not for bots")
+    marker = uuid.uuid4().hex
+    home = furnish(bot_folder, name, canary)
+    sibling_home = furnish(bot_folder, "honest", canary)
+    canary.targets["files"].append(str(sibling_home / "bot.py"))
+    (home / "targets.json").write_text(json.dumps(canary.targets))
+    hostile, sibling = boxed(sandbox, home, marker), boxed(sandbox, sibling_home, marker)
+    try:
+        time_control = SLOW.get(name, MOVE_TIME)
+        record = play_game(VARIANT, [hostile, sibling], time=time_control)
+        termination, words = of_the_first(record)
+        expected, pattern = ATTACKS[name][sandbox.level]
+        assert (termination, words) == (expected, words)
+        assert re.search(pattern, words), words
+        assert record.isolation == sandbox.level
+        again = play_game(VARIANT, [sibling, FirstMove()], time=MOVE_TIME)
+        assert again.termination is NORMAL
+        assert len(hostile.take_log()) < STDERR_LIMIT + LOG_LIMIT + 1000
+    finally:
+        hostile.close(kill=True)
+        sibling.close()
+    assert processes_with(marker) == []
+    canary.check()
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("network", "tcp.*udp.*netlink.*abstract.*path"),
+        ("snoop", "/etc/passwd.*/proc/self/status.*canary"),
+        ("environment", "ARENA_SECRET"),
+        ("forbidden_calls", "memfd.*inotify.*flock.*lockf.*nice"),
+        ("ptrace", "attach.*prlimit.*setpriority.*affinity.*pidfd"),
+        ("fork_bomb", "posix_spawn, subprocess"),
+    ],
+)
+def test_attacks_work_without_a_box(
+    name: str, pattern: str, bot_folder: Path, canary: Canary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A box is not praised for refusing what would have failed anyway."""
+    monkeypatch.setenv("ARENA_SECRET", "not for bots")
+    home = furnish(bot_folder, name, canary)
+    if name == "fork_bomb":
+        bomb = (home / "bot.py").read_text().replace("while True:", "for _ in range(2):")
+        (home / "bot.py").write_text(bomb)
+    bot = BotProcess(lambda: PlainProgram([box_python(), "-s", "./bot.py"], cwd=home))
+    try:
+        record = play_game(VARIANT, [bot, FirstMove()], time=TimeControl(move_ms=1000))
+    finally:
+        bot.close(kill=True)
+    assert re.search(pattern, record.plies[0].text), record.plies[0].text

@@ -1,0 +1,380 @@
+"""Boxes of every level: what their Program promises the referee, and what a bot finds inside."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.clock import TimeControl
+from engine.game import Termination
+from engine.games import GAMES
+from engine.player import VoidGameError
+from engine.process import BotProcess
+from engine.program import Program
+from engine.referee import play_game
+from tests.engine.players import FirstMove
+from tests.requirements import need
+from tests.workers.conftest import HOSTILE, LIMITS, processes_with, python_launch
+from workers.languages import LanguageError, Launch, find_language, language_named, launch_file
+from workers.limits import Limits
+from workers.probe import Finding
+from workers.sandbox import Sandbox
+from workers.walls import BoxError
+
+ROOT = Path(__file__).parents[2]
+MIB = 1 << 20
+
+
+@pytest.fixture
+def run(sandbox: Sandbox, bot_folder: Path) -> Iterator[Callable[..., Program]]:
+    """Starts ``bot.py`` of this source in a box; what still runs at the end is killed."""
+    started: list[Program] = []
+
+    def start(
+        source: str, *arguments: str, limits: Limits = LIMITS, core: int | None = None
+    ) -> Program:
+        write(bot_folder, source)
+        program = sandbox.start(bot_folder, python_launch(*arguments), limits, core=core)
+        started.append(program)
+        return program
+
+    yield start
+    for program in started:
+        program.kill()
+
+
+def write(folder: Path, source: str) -> None:
+    file = folder / "bot.py"
+    # An earlier bot of the same test may not have read it yet.
+    if not file.exists() or file.read_text() != source:
+        file.write_text(source)
+        file.chmod(0o644)
+
+
+def said(program: Program, *, seconds: float = 5.0) -> str:
+    """What it writes within that time, up to the end of its first line."""
+    poll = select.poll()
+    poll.register(program.stdout, select.POLLIN)
+    words = b""
+    while not words.endswith(b"\n") and poll.poll(seconds * 1000):
+        data = os.read(program.stdout, 65536)
+        if not data:
+            break
+        words += data
+    return words.decode().strip()
+
+
+def test_layers_all_hold(sandbox: Sandbox) -> None:
+    """A sandbox has only found layers that hold, and says so for each."""
+    assert len(sandbox.layers) >= 7
+    assert all(layer.holds and layer.detail for layer in sandbox.layers)
+
+
+def test_stdio_of_a_bot(run: Callable[..., Program]) -> None:
+    """It reads requests, answers them, and complains into a file that the referee may empty."""
+    program = run("import sys\nprint(input()[::-1])\nprint('hm', file=sys.stderr)\ninput()")
+    os.write(program.stdin, b"abc\n")
+    assert said(program) == "cba"
+    os.write(program.stdin, b"end\n")
+    assert program.wait(5)
+    assert os.pread(program.stderr, 100, 0) == b"hm\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("", "exit 0"),
+        ("import sys; sys.exit(3)", "exit 3"),
+        ("raise ValueError", "exit 1"),
+        ("import ctypes; ctypes.string_at(0)", "killed by SIGSEGV"),
+    ],
+)
+def test_end_of_a_bot_in_words(run: Callable[..., Program], source: str, words: str) -> None:
+    """How it ended by itself is told, also when that is asked twice."""
+    program = run(source)
+    assert program.wait(5)
+    assert program.kill() == words
+    assert program.kill() == words
+
+
+def test_kill_of_a_running_bot(run: Callable[..., Program]) -> None:
+    """It ends at once, and nothing of it is left."""
+    marker = uuid.uuid4().hex
+    program = run("print('up', flush=True)\ninput()", marker)
+    assert said(program) == "up"
+    assert processes_with(marker) != []
+    assert not program.wait(0)
+    start = time.monotonic()
+    assert program.kill() == "still running"
+    assert time.monotonic() - start < 0.5
+    assert processes_with(marker) == []
+
+
+BURN = """
+import threading, zlib
+def burn():
+    while True:
+        zlib.crc32(bytes(100000))
+threading.Thread(target=burn, daemon=True).start()
+print('up', flush=True)
+burn()
+"""
+
+
+def test_frozen_bot_uses_no_time(run: Callable[..., Program]) -> None:
+    """All its threads stand still until it is thawed; freezing twice is freezing."""
+    program = run(BURN)
+    assert said(program) == "up"
+    program.freeze()
+    program.freeze()
+    time.sleep(0.02)
+    before = program.cpu_us()
+    time.sleep(0.05)
+    assert program.cpu_us() == before
+    program.thaw()
+    time.sleep(0.05)
+    assert program.cpu_us() > before + 5_000
+
+
+def test_cpu_time_is_that_of_the_bot(run: Callable[..., Program]) -> None:
+    """Its clock agrees with its own, threads included, and stands after its end."""
+    program = run(
+        "import threading, time, zlib\n"
+        "def burn():\n"
+        "    while time.thread_time() < 0.03: zlib.crc32(bytes(100000))\n"
+        "others = [threading.Thread(target=burn) for _ in range(2)]\n"
+        "for other in others: other.start()\n"
+        "for other in others: other.join()\n"
+        "print(time.process_time(), flush=True)\n"
+        "input()\n"
+    )
+    own_us = float(said(program)) * 1e6
+    assert own_us > 60_000
+    assert own_us <= program.cpu_us() < own_us + 5_000
+    os.write(program.stdin, b"\n")
+    assert program.wait(5)
+    last = program.cpu_us()
+    assert last >= own_us
+    program.kill()
+    assert program.cpu_us() == last
+
+
+def test_bot_is_bound_to_its_core(run: Callable[..., Program]) -> None:
+    """It runs on one core alone, and whoever started it does not."""
+    before = os.sched_getaffinity(0)
+    core = max(before)
+    program = run("import os; print(*os.sched_getaffinity(0), flush=True)", core=core)
+    assert said(program) == str(core)
+    assert os.sched_getaffinity(0) == before
+
+
+def test_bots_of_the_kit_import_the_engine(sandbox: Sandbox, bot_folder: Path) -> None:
+    """A Python bot has the engine, as it is here, and its own modules beside it."""
+    write(
+        bot_folder,
+        "import own, sys\n"
+        "from engine.games import GAMES\n"
+        "variant = GAMES[own.GAME].variant(size='4x4')\n"
+        "print(variant.initial().text(), *sys.argv[1:], flush=True)\n",
+    )
+    (bot_folder / "own.py").write_text("GAME = 'clobber'")
+    program = sandbox.start(bot_folder, python_launch("argument"), Limits())
+    expected = GAMES["clobber"].variant(size="4x4").initial().text()
+    assert said(program) == f"{expected} argument"
+    program.kill()
+
+
+@pytest.mark.parametrize("name", ["Python", "JavaScript", "Perl", "Lua", "Ruby", "shell"])
+def test_every_language_starts_within_its_needs(
+    name: str, sandbox: Sandbox, bot_folder: Path
+) -> None:
+    """With no more memory and threads than its entry says, an interpreter speaks."""
+    language = language_named(name)
+    assert language is not None
+    hello = {"JavaScript": 'console.log("hi")', "Lua": 'print("hi")', "Perl": 'print "hi\\n"'}
+    hello |= {"Python": 'print("hi")', "Ruby": 'puts "hi"', "shell": "echo hi"}
+    file = bot_folder / f"bot{language.suffixes[0]}"
+    file.write_text(hello[name])
+    file.chmod(0o644)
+    try:
+        launch = launch_file(file.name, find_language(file))
+    except LanguageError as error:
+        pytest.skip(str(error))  # which languages a worker has is its operator's choice
+    limits = Limits(memory_bytes=launch.memory_bytes, threads=launch.threads)
+    program = sandbox.start(bot_folder, launch, limits)
+    assert said(program) == "hi", os.pread(program.stderr, 500, 0).decode()
+    program.kill()
+
+
+def test_a_program_by_itself_runs(sandbox: Sandbox, bot_folder: Path) -> None:
+    """A file with a first line that names its interpreter is started directly."""
+    (bot_folder / "bot").write_text("#!/bin/sh\necho $0 $PATH\n")
+    (bot_folder / "bot").chmod(0o755)
+    program = sandbox.start(bot_folder, launch_file("bot", None), LIMITS)
+    assert said(program) == "./bot /usr/local/bin:/usr/bin:/bin"
+    program.kill()
+
+
+def test_command_that_is_not_there(sandbox: Sandbox, bot_folder: Path) -> None:
+    """It is the bot's own fault: a crash, whose reason stands in its log."""
+    bot = BotProcess(lambda: sandbox.start(bot_folder, Launch(("./missing",)), LIMITS))
+    record = play_game(
+        GAMES["clobber"].variant(size="3x2"), [bot, FirstMove()], time=TimeControl(move_ms=100)
+    )
+    assert record.faults[0].termination is Termination.CRASH
+    assert "No such file" in bot.take_log()
+
+
+def test_bots_of_a_root_worker_are_different_users(run: Callable[..., Program]) -> None:
+    """No running bot shares its user with another or with the worker."""
+    need(os.geteuid() == 0, "an ordinary user's bots have its own number")
+    programs = [run("print('up', flush=True)\ninput()") for _ in range(3)]
+    users = []
+    for program in programs:
+        assert said(program) == "up"
+        status = Path(f"/proc/{program.pid}/status").read_text()  # type: ignore[attr-defined]
+        users.append(status.partition("Uid:")[2].split()[:4])
+    assert all(len(set(four)) == 1 and "0" not in four for four in users)
+    assert len({four[0] for four in users}) == 3
+
+
+def test_bot_ends_with_its_referee(sandbox: Sandbox, bot_folder: Path, open_folder: Path) -> None:
+    """When the worker is killed, the kernel ends its boxes."""
+    marker = uuid.uuid4().hex
+    write(bot_folder, "print('up', flush=True)\ninput()")
+    code = (
+        "import os, sys; from pathlib import Path\n"
+        "from tests.workers.conftest import LIMITS, python_launch\n"
+        "from workers.sandbox import Sandbox\n"
+        "runtime, folder, level, marker = sys.argv[1:]\n"
+        "sandbox = Sandbox(level, Path(runtime), maximum=level)\n"
+        "program = sandbox.start(Path(folder), python_launch(marker), LIMITS)\n"
+        "print(os.read(program.stdout, 10), flush=True)\n"
+        "input()\n"
+    )
+    runtime = str(open_folder / "runtime")
+    worker = subprocess.Popen(
+        [sys.executable, "-c", code, runtime, str(bot_folder), sandbox.level, marker],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])},
+    )
+    with worker:
+        assert worker.stdout is not None
+        assert b"up" in worker.stdout.readline()
+        worker.kill()
+    deadline = time.monotonic() + 2
+    while processes_with(marker) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert processes_with(marker) == []
+
+
+def test_nothing_is_left_open(sandbox: Sandbox, bot_folder: Path) -> None:
+    """Starting and ending a bot, also one that fails to start, costs no file for good."""
+    write(bot_folder, "input()")
+    sandbox.start(bot_folder, python_launch(), LIMITS).kill()
+    before = sorted(os.listdir("/proc/self/fd"))
+    sandbox.start(bot_folder, python_launch(), LIMITS).kill()
+    with pytest.raises(BoxError):
+        sandbox.start(bot_folder / "missing", python_launch(), LIMITS)
+    assert sorted(os.listdir("/proc/self/fd")) == before
+
+
+def test_missing_folder_is_our_fault(sandbox: Sandbox, bot_folder: Path) -> None:
+    """A bundle that can't be reached makes the game void; nobody loses it."""
+    with pytest.raises(VoidGameError, match="missing"):
+        sandbox.start(bot_folder / "missing", python_launch(), LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("launch", "words"),
+    [
+        (Launch(("/bin/true",), memory_bytes=96 * MIB), "needs 96 MiB of memory.* limit is 48 MiB"),
+        (Launch(("/bin/true",), threads=13), "needs 13 threads, and the limit is 12"),
+    ],
+)
+def test_limits_below_the_needs(
+    launch: Launch, words: str, sandbox: Sandbox, bot_folder: Path
+) -> None:
+    """Such a bot is refused with the reason, before it is started."""
+    with pytest.raises(BoxError, match=words):
+        sandbox.start(bot_folder, launch, LIMITS)
+
+
+def test_several_processes_only_with_a_group(sandbox: Sandbox, bot_folder: Path) -> None:
+    """A bot that forks is run in a full box, as one; in any other it is refused."""
+    marker = uuid.uuid4().hex
+    limits = Limits(threads=12, several_processes=True)
+    source = (HOSTILE / "grandchild.py").read_text()
+    write(bot_folder, source.replace("play(attack)", "print(attack(), flush=True)\ninput()"))
+    shutil.copy(HOSTILE / "frame.py", bot_folder)
+    (bot_folder / "targets.json").write_text("{}")
+    if sandbox.level != "full":
+        with pytest.raises(BoxError, match="memory group"):
+            sandbox.start(bot_folder, python_launch(marker), limits)
+        return
+    program = sandbox.start(bot_folder, python_launch(marker), limits)
+    try:
+        assert said(program) == "left one behind"
+        # Bubblewrap, the bot and its grandchild.
+        assert len(processes_with(marker)) == 3
+        assert program.cpu_us() > 0
+    finally:
+        program.kill()
+    assert processes_with(marker) == []
+
+
+def test_whole_group_is_frozen(sandbox_at: Callable[[str], Sandbox], bot_folder: Path) -> None:
+    """Children of a bot stand still with it, and their time is its time."""
+    sandbox = sandbox_at("full")
+    write(bot_folder, f"import os\nos.fork()\n{BURN}")
+    program = sandbox.start(bot_folder, python_launch(), Limits(threads=12, several_processes=True))
+    try:
+        assert said(program).startswith("up")
+        time.sleep(0.05)
+        program.freeze()
+        time.sleep(0.02)
+        before = program.cpu_us()
+        time.sleep(0.05)
+        assert program.cpu_us() == before > 50_000
+        program.thaw()
+    finally:
+        program.kill()
+
+
+def test_never_below_the_minimum(open_folder: Path) -> None:
+    """What the operator asks for and the machine can't give is refused, with the reason."""
+    with pytest.raises(BoxError, match=r"best box here is 'none' and 'good' is asked for"):
+        Sandbox("good", open_folder / "runtime", maximum="none")
+
+
+def test_no_box_at_all(open_folder: Path, bot_folder: Path) -> None:
+    """With the operator's leave an ordinary user runs bots plainly; root never does."""
+    sandbox = Sandbox("none", open_folder / "runtime", maximum="none")
+    write(bot_folder, "import os, engine\nprint(os.getcwd(), flush=True)")
+    if os.geteuid() == 0:
+        with pytest.raises(BoxError, match="root runs no bot"):
+            sandbox.start(bot_folder, python_launch(), LIMITS)
+        return
+    program = sandbox.start(bot_folder, python_launch(), LIMITS)
+    assert said(program) == str(bot_folder)
+    assert program.isolation == "none"
+    program.kill()
+
+
+def test_broken_layer_rules_a_box_out(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A box in which the probe finds one layer missing is not used, and the layer is named."""
+    missing = (Finding("call filter", False, "none is loaded"),)
+    monkeypatch.setattr("workers.sandbox.probe", lambda box, scratch: missing)
+    with pytest.raises(BoxError, match=r"does not hold .call filter: none is loaded"):
+        Sandbox("reduced", open_folder / "runtime")
