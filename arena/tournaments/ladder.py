@@ -22,6 +22,7 @@ FORGETTING = 0.7
 NEAREST = 5
 SPREAD = 0.65
 LEAST_MET_SHARE = 0.1
+AHEAD_GAMES = 4
 # How even a match would be does not depend on how likely draws are.
 MODEL = TrueSkill(draw_probability=0.0)
 
@@ -95,8 +96,13 @@ def _around_the_due(
 
 
 def _opponent(chosen: Sequence[Rival], others: Sequence[Rival], met: Met, random: Random) -> Rival:
-    """One more for a match of the first of ``chosen``."""
+    """One more for a match of the first of ``chosen``.
+
+    Whoever is far ahead of it in games is left out while others are there: a bot in the middle
+    of the field would otherwise be everybody's best match, and play twice as much as the rest.
+    """
     due = chosen[0]
+    others = [other for other in others if other.games <= due.games + AHEAD_GAMES] or others
 
     def times(other: Rival) -> int:
         return sum(_times(met, one, other) for one in chosen)
@@ -106,7 +112,8 @@ def _opponent(chosen: Sequence[Rival], others: Sequence[Rival], met: Met, random
             others,
             key=lambda other: (
                 MODEL.quality(due.rating, other.rating) * FORGETTING ** times(other),
-                -other.id,
+                -other.games,
+                random.random(),
             ),
         )
     # 1 - random() is in (0, 1], so that k is finite.
@@ -121,5 +128,4 @@ def _opponent(chosen: Sequence[Rival], others: Sequence[Rival], met: Met, random
     half = max(k // 2, k - len(below))
     near = above[:half]
     near += below[: max(k - len(near), 0)]
-    least = min(times(other) for other in near)
-    return random.choice([other for other in near if times(other) == least])
+    return min(near, key=lambda other: (times(other), other.games, random.random()))
