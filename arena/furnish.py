@@ -15,14 +15,22 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.models import Bot, BotVersion, Entrant, EntrantState, Ladder, LadderState, Mark, User
+from arena.models import (
+    HOUSE,
+    Bot,
+    BotVersion,
+    Entrant,
+    EntrantState,
+    Ladder,
+    LadderState,
+    Mark,
+    User,
+)
 from arena.submissions import submit
 from engine.game import Game, Variant
 from engine.games import GAMES
 from engine.seeds import derive
 
-HOUSE = "arena"
-"""The owner of the sample bots."""
 MOVE_MS = 100
 MEMORY_BYTES = 256 * 1024 * 1024
 DRAW_PROBABILITY = 0.05

@@ -18,6 +18,9 @@ from engine.clock import TimeControl
 from engine.game import Termination, Variant
 from engine.games import GAMES
 
+HOUSE = "arena"
+"""The owner of the sample bots, which wait behind people's bots."""
+
 
 class UtcTime(sa.TypeDecorator[datetime]):
     """A moment: aware in code, in UTC in the database, which keeps no zone on SQLite."""

@@ -26,6 +26,8 @@ from sqlalchemy.orm import Session, aliased, selectinload
 
 from arena.config import Settings
 from arena.models import (
+    HOUSE,
+    Bot,
     BotVersion,
     Check,
     Entrant,
@@ -37,10 +39,11 @@ from arena.models import (
     Match,
     Meeting,
     Place,
+    User,
     Worker,
 )
 from arena.ratings.trueskill import Rating
-from arena.tournaments.ladder import Rival, next_match
+from arena.tournaments.ladder import PLACEMENT_GAMES, Rival, next_match
 from engine import jobs
 from engine.game import Variant
 from engine.games import GAMES
@@ -90,7 +93,10 @@ def fill(session: Session, settings: Settings, now: datetime) -> Iterator[jobs.J
 
 
 def _open_checks(session: Session, count: int) -> Sequence[Check]:
-    """The next open checks; of one version and game only the first, which speaks for all."""
+    """The next open checks, people's bots first.
+
+    Of one version and game only the first is issued, which speaks for all.
+    """
     if count <= 0:
         return []
     earlier, its_ladder = aliased(Check), aliased(Ladder)
@@ -108,8 +114,11 @@ def _open_checks(session: Session, count: int) -> Sequence[Check]:
     return session.scalars(
         sa.select(Check)
         .join(Check.ladder)
+        .join(Check.version)
+        .join(BotVersion.bot)
+        .join(Bot.owner)
         .where(Check.status == JobStatus.OPEN, first)
-        .order_by(Check.id)
+        .order_by(User.name == HOUSE, Check.id)
         .limit(count)
     ).all()
 
@@ -257,15 +266,26 @@ def _issued(session: Session) -> list[Match | Check]:
 def make_match(session: Session, now: datetime) -> Match | None:
     """A new match of the ladder whose turn it is, or None if none can be made.
 
-    Ladders with bots in placement go first; otherwise the one that waits longest.
+    In placement the ladder goes first whose newest bot has played least, people's bots before
+    the house's; otherwise the one that waits longest.
     """
     due = _due_matches(session)
+    house = set(
+        session.scalars(
+            sa.select(Entrant.id)
+            .join(Entrant.version)
+            .join(BotVersion.bot)
+            .join(Bot.owner)
+            .where(User.name == HOUSE, Entrant.state == EntrantState.ACTIVE)
+        )
+    )
     candidates = []
     for ladder in session.scalars(sa.select(Ladder).where(Ladder.state == LadderState.OPEN)):
         rivals = _rivals(session, ladder, due.get(ladder.id, {}))
-        placement = any(rival.in_placement for rival in rivals)
-        candidates.append((not placement, ladder.last_match_id, ladder.id, ladder, rivals))
-    candidates.sort(key=lambda candidate: candidate[:3])
+        if rivals:
+            least, of_house = min((min(r.games, PLACEMENT_GAMES), r.id in house) for r in rivals)
+            candidates.append((least, of_house, ladder.last_match_id, ladder.id, ladder, rivals))
+    candidates.sort(key=lambda candidate: candidate[:4])
     for *_, ladder, rivals in candidates:
         if match := _pair(session, ladder, rivals, now):
             return match
