@@ -13,7 +13,7 @@ from engine.game import Termination
 from engine.match import MatchSpec, play_match
 from engine.player import VoidGameError
 from engine.process import BotProcess
-from engine.program import PlainProgram
+from engine.program import PlainProgram, exit_words
 from tests.engine.leaks import child_processes, highest_file, open_files
 from tests.engine.players import BOTS, SMALL, StartBot, play, scripted_program
 
@@ -115,3 +115,30 @@ def test_nothing_is_left_after_fifty_games():
         players = [partial(BotProcess, start, allowances=HASTE) for start in starts]
         play_match(spec, lambda entrant, players=players: players[entrant]())
     assert (open_files(), child_processes()) == before
+
+
+def test_what_an_ended_program_leaves():
+    """Its CPU time can still be read, and how it ended be asked, more than once."""
+    program = PlainProgram(["sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done"])
+    assert program.wait(10)
+    used = program.cpu_us()
+    assert used > 1000
+    program.freeze()
+    program.thaw()
+    assert program.cpu_us() == used
+    assert (program.kill(), program.kill()) == ("exit 0", "exit 0")
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (0, "exit 0"),
+        (127, "exit 127"),
+        (-9, "killed by SIGKILL"),
+        (-11, "killed by SIGSEGV"),
+        (-63, "killed by signal 63"),
+    ],
+)
+def test_how_it_ended_in_words(code, words):
+    """Codes as subprocess has them: below zero it was a signal."""
+    assert exit_words(code) == words
