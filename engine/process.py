@@ -33,8 +33,7 @@ from engine.player import (
     Turn,
     VoidGameError,
 )
-from engine.program import PlainProgram as PlainProgram
-from engine.program import Program as Program
+from engine.program import Program
 
 CHECK_MS = 20
 """How often the CPU clock of a thinking bot is looked at."""
