@@ -1,0 +1,263 @@
+"""Alpha-beta search in every game of the engine, for any number of seats.
+
+It looks one ply ahead, then two, and so on until its time is over, with a table of positions
+already searched (Knuth and Moore, 1975; Breuker, 1998). With more than two sides it supposes
+that all others play against it (paranoid search; Sturtevant and Korf, 2000). Where it stops
+looking it compares mobility: how many moves its side had at its last turn on the way there, and
+how many the others had at theirs. A game that ends is worth what the rules say, and more than
+any guess.
+
+It imports the engine, and needs nothing from the referee but the moves so far. Usage:
+
+    alphabeta.py [PLIES]
+
+With a number of plies it looks so far ahead and at no clock, and plays the same game from the
+same seed on every machine.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import inf
+from random import Random
+from typing import NamedTuple
+
+from engine.game import State
+from engine.games import GAMES
+
+DEEPEST = 60
+"""Plies; searches go no deeper."""
+LARGEST_TABLE = 300_000
+"""Positions remembered; with so many the table is emptied."""
+WON = 100.0
+"""The value of a won game; guesses lie between -1 and 1."""
+FEW = 10
+"""Moves; a lead in mobility counts little where there are fewer in all."""
+
+
+class TimeUp(Exception):
+    """The time for a move is over."""
+
+
+class Entry(NamedTuple):
+    """What is known of a position: its value lies between ``low`` and ``high``."""
+
+    depth: int
+    low: float
+    high: float
+    code: int
+    """The move that was best."""
+
+
+class Search:
+    """The search from one position, deeper and deeper."""
+
+    def __init__(self, state: State, dice: Random) -> None:
+        assert state.to_move is not None
+        self.state = state
+        self.sides = state.variant.side_of
+        self.side = self.sides[state.to_move]
+        self.table: dict[State, Entry] = {}
+        self.killers = [-1] * (DEEPEST + 1)
+        self.nodes = 0
+        self.codes = list(state.codes())
+        for place in range(len(self.codes)):
+            other = place + int(dice.random() * (len(self.codes) - place))
+            self.codes[place], self.codes[other] = self.codes[other], self.codes[place]
+        self.best = self.codes[0]
+        self.value = 0.0
+        self.depth = 0
+        self.stopwatch: Callable[[], float] = lambda: 0.0
+        self.seconds = inf
+
+    def run(self, deepest: int) -> None:
+        """Searches so many plies deep, or until the game is decided or the time over."""
+        try:
+            while self.depth < deepest and abs(self.value) < WON:
+                self.deepen(self.depth + 1)
+                self.depth += 1
+        except TimeUp:
+            pass
+
+    def deepen(self, depth: int) -> None:
+        """Searches every move so deep, the best of the last search first."""
+        self.codes.remove(self.best)
+        self.codes.insert(0, self.best)
+        # The others' mobility is not known yet; ours stands for it.
+        mobility = (len(self.codes),) * len(self.sides)
+        value = -inf
+        for code in self.codes:
+            found = self.search(self.state.play_code(code), depth - 1, value, inf, mobility)
+            if found > value:
+                # Also when time runs out later: the first move was the best one so far.
+                value = self.value = found
+                self.best = code
+
+    def search(
+        self, state: State, depth: int, low: float, high: float, mobility: tuple[int, ...]
+    ) -> float:
+        """The value of a position for our side, exact only between ``low`` and ``high``."""
+        if self.stopwatch() > self.seconds:
+            raise TimeUp
+        self.nodes += 1
+        seat = state.to_move
+        if seat is None:
+            return outcome(state, self.side) * (WON + depth)
+        codes = state.codes()
+        mobility = (*mobility[:seat], len(codes), *mobility[seat + 1 :])
+        if depth == 0:
+            return self.guess(mobility)
+        known = self.table.get(state)
+        if known and known.depth >= depth:
+            if known.low >= high or known.low == known.high:
+                return known.low
+            if known.high <= low:
+                return known.high
+        ours = self.sides[seat] == self.side
+        best, choice, floor, ceiling = -inf if ours else inf, codes[0], low, high
+        for code in likely_first(codes, known.code if known else -1, self.killers[depth]):
+            value = self.search(state.play_code(code), depth - 1, floor, ceiling, mobility)
+            if value > best if ours else value < best:
+                best, choice = value, code
+            if ours:
+                floor = max(floor, best)
+            else:
+                ceiling = min(ceiling, best)
+            if floor >= ceiling:
+                self.killers[depth] = choice
+                break
+        if len(self.table) >= LARGEST_TABLE:
+            self.table.clear()
+        # Among many seats a guess depends a little on the way here; the table ignores that.
+        self.table[state] = Entry(
+            depth, best if best > low else -inf, best if best < high else inf, choice
+        )
+        return best
+
+    def guess(self, mobility: Sequence[int]) -> float:
+        """What a position is worth to our side by the moves that the seats have, -1 to 1."""
+        ours = [
+            moves for side, moves in zip(self.sides, mobility, strict=True) if side == self.side
+        ]
+        theirs = sum(mobility) - sum(ours)
+        mine = sum(ours) / len(ours)
+        others = theirs / max(1, len(mobility) - len(ours))
+        return (mine - others) / (mine + others + FEW)
+
+
+def likely_first(codes: Sequence[int], *likely: int) -> Iterator[int]:
+    """The codes, those that may well be best first. Elsewhere a code can mean another move."""
+    first = [code for code in dict.fromkeys(likely) if code in codes]
+    yield from first
+    for code in codes:
+        if code not in first:
+            yield code
+
+
+def outcome(state: State, side: int) -> float:
+    """What a finished game is worth to a side: 1 if it won, 0 for a draw, -1 if it lost.
+
+    Among many it is the share of the others that it is ahead of, less that it is behind of. A
+    puzzle is won when it is solved, and else lost by the share that is missing.
+    """
+    sides, scores, solved = state.variant.side_of, state.scores(), state.variant.solved_score
+    if state.variant.seats == 1:
+        return 1.0 if scores[0] == solved else scores[0] / (solved or 1.0) - 1
+    points = dict.fromkeys(sides, 0.0)
+    for each, score in zip(sides, scores, strict=True):
+        points[each] += score / sides.count(each)
+    others = [points[each] for each in points if each != side]
+    return sum((points[side] > other) - (points[side] < other) for other in others) / len(others)
+
+
+class Table:
+    """A game as the referee tells of it."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """Begins with the words behind `newgame`."""
+        name, *rest = words
+        self.keys = keys_in(rest)
+        options = {key: self.keys[key] for key in GAMES[name].options if key in self.keys}
+        self.state: State = GAMES[name].variant(**options).initial()
+        self.seat = int(self.keys["you"]) - 1
+        self.dice = Random(int(self.keys.get("seed", 0)))
+        self.plies = 0
+        self.gone: set[str] = set()
+
+    def follow(self, words: Sequence[str]) -> Mapping[str, str]:
+        """Takes in what is new in the words behind `go`, and returns their keys."""
+        start = words.index("moves") + 1
+        keys, moves = keys_in(words[:start]), words[start:]
+        leavers = [gone.split("@") for gone in keys.get("out", "").split(",") if gone]
+        for ply in range(self.plies, len(moves) + 1):
+            for seat, left in leavers:
+                if int(left) == ply and seat not in self.gone:
+                    self.gone.add(seat)
+                    self.state = self.state.retire(int(seat) - 1)
+            if ply < len(moves):
+                self.state = self.state.play(moves[ply].partition(":")[2])
+        self.plies = len(moves)
+        return keys
+
+    def seconds(self, clocks: str) -> float:
+        """How long to think about a move, with a margin for all that is not thinking."""
+        left = int(clocks.split(",")[self.seat]) / 1000
+        most = 0.95 * left - 0.015
+        if "move" in self.keys:
+            return most
+        return min(left / 25 + 0.75 * int(self.keys.get("inc", 0)) / 1000, most)
+
+    def stopwatch(self, came: float, answered: float) -> Callable[[], float]:
+        """Tells the seconds charged for a move.
+
+        That is CPU time since the last answer, or wall time since the request came.
+        """
+        if self.keys.get("clock") == "wall":
+            return lambda: time.monotonic() - came
+        return lambda: time.process_time() - answered
+
+
+def keys_in(words: Sequence[str]) -> dict[str, str]:
+    """The words of the form ``key=value``."""
+    return dict(word.split("=", 1) for word in words if "=" in word)
+
+
+def main() -> None:
+    """Answers the referee until it says quit."""
+    plies = int(sys.argv[1]) if len(sys.argv) > 1 else None
+    # Nothing here refers in circles, and looking through a large table for it takes long.
+    gc.disable()
+    table: Table | None = None
+    answered = time.process_time()
+    for line in sys.stdin:
+        came = time.monotonic()
+        verb, *words = line.split() or [""]
+        if verb == "hello":
+            print("ready alphabeta", flush=True)
+        elif verb == "newgame":
+            table = Table(words)
+            print("ok", flush=True)
+        elif verb == "go" and table:
+            clocks = table.follow(words)["clocks"]
+            search = Search(table.state, table.dice)
+            left = table.state.variant.max_plies - table.plies
+            if plies is None:
+                search.stopwatch = table.stopwatch(came, answered)
+                search.seconds = table.seconds(clocks)
+            if len(search.codes) > 1:
+                search.run(min(plies or DEEPEST, left))
+            print(
+                f"# eval {search.value:.3f}\n# nodes {search.nodes}\n# depth {search.depth}\n"
+                f"move {table.state.word(search.best)} {search.value:+.2f} at {search.depth} plies",
+                flush=True,
+            )
+        elif verb == "quit":
+            return
+        answered = time.process_time()
+
+
+if __name__ == "__main__":
+    main()

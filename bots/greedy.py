@@ -1,0 +1,417 @@
+"""Plays the move that looks best at once; it has no rules, only the words of the moves.
+
+The referee lists the legal moves (`want=legal`) and tells the whole game so far. For each game
+it knows, a `Judge` sets up the board, follows the moves, and puts a value on every legal one;
+the best is played, and dice decide among equals. In a game it does not know it plays at random.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import count, product
+from random import Random
+
+Square = tuple[int, int]
+"""File and rank, both counted from 1."""
+
+STRAIGHT = ((1, 0), (0, 1))
+LINES = (*STRAIGHT, (1, 1), (1, -1))
+WIN = 1000.0
+
+
+def squares_in(text: str) -> list[Square]:
+    """The squares that a text names, in its order."""
+    return [(ord(file) - 96, int(rank)) for file, rank in re.findall(r"([a-z])(\d+)", text)]
+
+
+def board_of(size: str) -> list[Square]:
+    """Every square of a board `WxH`."""
+    width, height = map(int, size.split("x"))
+    return list(product(range(1, width + 1), range(1, height + 1)))
+
+
+def near(square: Square) -> list[Square]:
+    """The squares beside a square, on the board or not."""
+    x, y = square
+    return [(x + 1, y), (x, y + 1), (x - 1, y), (x, y - 1)]
+
+
+def rows_of_four(squares: Iterable[Square], steps: Iterable[Square]) -> list[list[Square]]:
+    """Every four squares of a board that lie in a row along one of the steps."""
+    board = set(squares)
+    rows = [[(x + i * dx, y + i * dy) for i in range(4)] for x, y in board for dx, dy in steps]
+    return [row for row in rows if board.issuperset(row)]
+
+
+class Judge:
+    """Judges moves in a game that it does not know: all are alike."""
+
+    def __init__(self, keys: Mapping[str, str]) -> None:
+        """Sets up the board of a game; ``keys`` are those of `newgame`."""
+        self.me = int(keys["you"])
+
+    def follow(self, seat: int, move: str) -> None:
+        """Takes in a move that was played."""
+
+    def rough(self, move: str) -> float:
+        """A value that is quickly found; only the moves that it likes best are judged closely."""
+        return 0.0
+
+    def value(self, move: str) -> float:
+        """How good a move is: higher is better."""
+        return 0.0
+
+
+class Clobber(Judge):
+    """Likes stones of its own that can move; plays the last moves out in its mind."""
+
+    LAST = 14
+    """Stones that can still meet, from which the game is played out."""
+
+    def __init__(self, keys: Mapping[str, str]) -> None:
+        super().__init__(keys)
+        board = board_of(keys["size"])
+        self.mine = {square for square in board if sum(square) % 2 == self.me % 2}
+        self.theirs = set(board) - self.mine
+
+    def follow(self, seat: int, move: str) -> None:
+        start, end = squares_in(move)
+        own, other = (self.mine, self.theirs) if seat == self.me else (self.theirs, self.mine)
+        own ^= {start, end}
+        other ^= {end}
+
+    @cached_property
+    def is_short(self) -> bool:
+        """Whether few enough stones can still meet."""
+        meeting = {stone for stone in self.mine if any(near_by(stone, self.theirs))}
+        return len(connected(meeting, self.mine | self.theirs)) <= self.LAST
+
+    def value(self, move: str) -> float:
+        start, end = squares_in(move)
+        mine, theirs = self.mine ^ {start, end}, self.theirs ^ {end}
+        if self.is_short:
+            return -WIN if mover_wins(frozenset(theirs), frozenset(mine)) else WIN
+        changed = {start, end}
+        return freedom(mine, theirs, changed) - freedom(self.mine, self.theirs, changed)
+
+
+def connected(start: set[Square], within: set[Square]) -> set[Square]:
+    """All that can be reached from some squares by steps within a set."""
+    found: set[Square] = set()
+    rim = start
+    while rim:
+        found |= rim
+        rim = {beside for square in rim for beside in near_by(square, within)} - found
+    return found
+
+
+def near_by(square: Square, within: Collection[Square]) -> list[Square]:
+    """The neighbours of a square that belong to a set."""
+    return [beside for beside in near(square) if beside in within]
+
+
+def freedom(mine: Collection[Square], theirs: Collection[Square], changed: set[Square]) -> float:
+    """How many more stones of mine than of theirs can move, on some squares and beside them.
+
+    Of as many, the position with fewer moves in all counts for a little more.
+    """
+    spots = changed.union(*(near(square) for square in changed))
+    my_moves = [len(near_by(spot, theirs)) for spot in spots if spot in mine]
+    their_moves = [len(near_by(spot, mine)) for spot in spots if spot in theirs]
+    able = sum(map(bool, my_moves)) - sum(map(bool, their_moves))
+    return able - 0.05 * (sum(my_moves) + sum(their_moves))
+
+
+@cache
+def mover_wins(own: frozenset[Square], other: frozenset[Square]) -> bool:
+    """Whether the colour to move makes the last move of a game of Clobber."""
+    return any(
+        not mover_wins(other - {end}, own ^ {start, end})
+        for start in own
+        for end in near_by(start, other)
+    )
+
+
+class Blocco(Clobber):
+    """As in Clobber, with the marked stones out of play."""
+
+    LAST = 0
+
+    def __init__(self, keys: Mapping[str, str]) -> None:
+        super().__init__(keys)
+        self.marked: set[Square] = set()
+
+    def follow(self, seat: int, move: str) -> None:
+        super().follow(seat, move.partition("@")[0])
+        own = self.mine if seat == self.me else self.theirs
+        self.marked = self.marked_after(own, squares_in(move))
+
+    def marked_after(self, own: set[Square], squares: list[Square]) -> set[Square]:
+        """The markers after a move: if it names a third square, its group's only one is there."""
+        if len(squares) < 3:
+            return self.marked
+        return self.marked - connected({squares[1]}, own) | {squares[2]}
+
+    def value(self, move: str) -> float:
+        squares = squares_in(move)
+        start, end = squares[:2]
+        mine, theirs = self.mine ^ {start, end}, self.theirs ^ {end}
+        marked = self.marked_after(mine, squares)
+        changed = {start, end} | (self.marked ^ marked)
+        before = freedom(self.mine - self.marked, self.theirs - self.marked, changed)
+        return freedom(mine - marked, theirs - marked, changed) - before
+
+
+class Blokus(Judge):
+    """Places large pieces first, towards the centre."""
+
+    def rough(self, move: str) -> float:
+        return move.count(",")
+
+    def value(self, move: str) -> float:
+        return -sum(abs(2 * x - 21) + abs(2 * y - 21) for x, y in squares_in(move))
+
+
+class Puzzle(Judge):
+    """Fills a rectangle from its first file on, closely; covers the large board as in Blokus."""
+
+    def __init__(self, keys: Mapping[str, str]) -> None:
+        super().__init__(keys)
+        self.full = keys["task"] == "full"
+        self.covered: set[Square] = set()
+
+    def follow(self, seat: int, move: str) -> None:
+        self.covered.update(squares_in(move.partition(":")[2]))
+
+    def rough(self, move: str) -> float:
+        if move == "stop":
+            return float("-inf")
+        if self.full:
+            return move.count(",")
+        first = move[move.index(":") + 1 :].partition(",")[0]
+        return -(32 * ord(first[0]) + int(first[1:]))
+
+    def value(self, move: str) -> float:
+        squares = squares_in(move.partition(":")[2])
+        return -sum(beside not in self.covered for square in squares for beside in near(square))
+
+
+class Oxono(Judge):
+    """Completes four in a row, leaves no three for the other seat to complete."""
+
+    ROWS = rows_of_four(board_of("6x6"), STRAIGHT)
+
+    def __init__(self, keys: Mapping[str, str]) -> None:
+        super().__init__(keys)
+        self.pieces: dict[Square, tuple[int, str]] = {}
+
+    def follow(self, seat: int, move: str) -> None:
+        self.pieces[squares_in(move)[1]] = (seat, move[0])
+
+    def value(self, move: str) -> float:
+        pieces = self.pieces | {squares_in(move)[1]: (self.me, move[0])}
+        total = 0.0
+        for row in self.ROWS:
+            held = [pieces[square] for square in row if square in pieces]
+            owners, symbols = {owner for owner, _ in held}, {symbol for _, symbol in held}
+            alike = len(symbols) == 1
+            if len(held) == 4 and (alike or len(owners) == 1):
+                total += WIN
+            elif len(held) == 3 and (alike or owners == {3 - self.me}):
+                total -= 10
+            elif owners == {self.me}:
+                total += len(held)
+        return total
+
+
+class Oxoxo(Judge):
+    """Reaches its goal if it can, and leaves the other seat's out of reach."""
+
+    ROWS = rows_of_four(board_of("4x4"), LINES)
+
+    def __init__(self, keys: Mapping[str, str]) -> None:
+        super().__init__(keys)
+        self.pieces: dict[Square, tuple[int, str]] = {}
+
+    def follow(self, seat: int, move: str) -> None:
+        self.pieces = self.after(seat, move)
+
+    def after(self, seat: int, move: str) -> dict[Square, tuple[int, str]]:
+        """The pieces after a move, each with its owner and its symbol."""
+        (square,) = squares_in(move)
+        symbol = move[0]
+        if symbol == "F":
+            symbol = "X" if self.pieces[square][1] == "O" else "O"
+        return self.pieces | {square: (seat, symbol)}
+
+    def value(self, move: str) -> float:
+        pieces = self.after(self.me, move)
+        total = 0.0
+        for row in self.ROWS:
+            for goal, weight in ((self.me, 1), (3 - self.me, -10)):
+                total += weight * self.nearness(goal, [pieces.get(square) for square in row])
+        return total
+
+    @staticmethod
+    def nearness(goal: int, row: Sequence[tuple[int, str] | None]) -> float:
+        """How near a seat is to its goal in a row: there, one move away, or further."""
+        # Form looks for symbols. Colour looks for shades: its O and Form's X are both dark.
+        looks = [piece and (piece[1] == "O") ^ (goal == 2 and piece[0] == 2) for piece in row]
+        for look in (True, False):
+            others = [piece for piece, seen in zip(row, looks, strict=True) if seen is not look]
+            if not others:
+                return WIN
+            if len(others) == 1 and (others[0] is None or others[0][0] == goal):
+                return 1
+        return 0
+
+
+TILES = {"ell": "a1 a3 a5 c1", "tee": "a3 c3 e3 c1", "zig": "a3 c3 c1 e1"}
+"""For the shapes of Mijnlieff the lower left squares of their tiles of 2x2."""
+
+
+class Mijnlieff(Judge):
+    """Takes the points at hand, and leaves the other seat few to take."""
+
+    def __init__(self, keys: Mapping[str, str]) -> None:
+        super().__init__(keys)
+        tiles = squares_in(TILES.get(keys["shape"], ""))
+        self.free = {(x + dx, y + dy) for x, y in tiles for dx in (0, 1) for dy in (0, 1)}
+        self.free = self.free or set(board_of(keys["size"]))
+        self.pieces: dict[int, set[Square]] = {1: set(), 2: set()}
+
+    def follow(self, seat: int, move: str) -> None:
+        (square,) = squares_in(move)
+        self.pieces[seat].add(square)
+        self.free.discard(square)
+
+    def value(self, move: str) -> float:
+        (square,) = squares_in(move)
+        allowed = [free for free in self.free if free != square and self.binds(move, square, free)]
+        answers = (self.gain(3 - self.me, free) for free in allowed)
+        return self.gain(self.me, square) - max(answers, default=-1.0) - 0.01 * len(allowed)
+
+    @staticmethod
+    def binds(move: str, square: Square, free: Square) -> bool:
+        """Whether a piece lets the other seat play on a free square."""
+        dx, dy = abs(free[0] - square[0]), abs(free[1] - square[1])
+        kind = move.lstrip("abcdefgh12345678")
+        if kind == "+":
+            return dx == 0 or dy == 0
+        if kind == "x":
+            return dx == dy
+        return (max(dx, dy) == 1) == (kind == "><")
+
+    def gain(self, seat: int, square: Square) -> float:
+        """The points that a seat wins with a piece on a square."""
+        points = 0
+        for dx, dy in LINES:
+            forth, back = self.run(seat, square, dx, dy), self.run(seat, square, -dx, -dy)
+            points += max(0, forth + back - 1) - max(0, forth - 2) - max(0, back - 2)
+        return points
+
+    def run(self, seat: int, square: Square, dx: int, dy: int) -> int:
+        """How many pieces of a seat stand in a row behind a square, in one direction."""
+        x, y = square
+        return next(
+            n for n in count() if (x + dx * n + dx, y + dy * n + dy) not in self.pieces[seat]
+        )
+
+
+class Siege(Judge):
+    """Attackers make for the gates and go in; the defender takes what it can, and follows them."""
+
+    GATES = tuple(squares_in("c8 c9 j8 j9"))
+    HALL = frozenset(squares_in("d9 f9 g9 i9 d8 f8 g8 i8"))
+    START = "b1 l1 d1 j1 f1 h1 a2 c2 e2 g2 i2 k2 b3 d3 f3 h3 j3 l3"
+
+    def __init__(self, keys: Mapping[str, str]) -> None:
+        super().__init__(keys)
+        white = squares_in(self.START)
+        self.attackers = {*white, *((x, 17 - y) for x, y in white)}
+
+    def follow(self, seat: int, move: str) -> None:
+        if move.startswith("="):
+            return
+        start, end = squares_in(move)
+        if seat == 1:
+            self.attackers.discard(end)
+        else:
+            self.attackers ^= {start, end}
+
+    def value(self, move: str) -> float:
+        if move.startswith("="):
+            return 0.0
+        start, end = squares_in(move)
+        if self.me == 1:
+            taken = WIN if end in self.attackers else 0.0
+            return taken - min((distance(end, square) for square in self.attackers), default=0)
+        return self.way(start) - self.way(end) - move.count("!")
+
+    def way(self, square: Square) -> float:
+        """How far an attacker has still to go."""
+        if square in self.HALL:
+            return -abs(square[0] - 6.5) - 10
+        return min(distance(square, gate) for gate in self.GATES)
+
+
+def distance(one: Square, other: Square) -> int:
+    """Steps between two squares, diagonal ones allowed."""
+    return max(abs(one[0] - other[0]), abs(one[1] - other[1]))
+
+
+JUDGES: Mapping[str, type[Judge]] = {
+    "clobber": Clobber,
+    "blocco": Blocco,
+    "blokus": Blokus,
+    "puzzle": Puzzle,
+    "oxono": Oxono,
+    "oxoxo": Oxoxo,
+    "mijnlieff": Mijnlieff,
+    "siege": Siege,
+}
+
+
+def choose(judge: Judge, legal: Sequence[str], dice: Random) -> str:
+    """The best legal move; dice decide among equals."""
+    rough = [judge.rough(move) for move in legal]
+    best = max(rough)
+    likely = [move for move, mark in zip(legal, rough, strict=True) if mark == best]
+    values = [judge.value(move) for move in likely]
+    best = max(values)
+    equals = [move for move, value in zip(likely, values, strict=True) if value == best]
+    return equals[int(dice.random() * len(equals))]
+
+
+def main() -> None:
+    """Answers the referee until it says quit."""
+    game = ""
+    keys: dict[str, str] = {}
+    legal: list[str] = []
+    dice = Random()
+    for line in sys.stdin:
+        verb, *words = line.split() or [""]
+        if verb == "hello":
+            print("ready greedy want=legal", flush=True)
+        elif verb == "newgame":
+            game, *rest = words
+            keys = dict(word.split("=", 1) for word in rest if "=" in word)
+            dice = Random(int(keys.get("seed", 0)))
+            print("ok", flush=True)
+        elif verb == "legal":
+            legal = words
+        elif verb == "go":
+            judge = JUDGES.get(game, Judge)(keys)
+            for word in words[words.index("moves") + 1 :]:
+                seat, _, move = word.partition(":")
+                judge.follow(int(seat), move)
+            print("move", choose(judge, legal, dice), flush=True)
+        elif verb == "quit":
+            return
+
+
+if __name__ == "__main__":
+    main()

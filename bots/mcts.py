@@ -1,0 +1,251 @@
+"""Monte Carlo tree search in every game of the engine, for any number of seats.
+
+It grows a tree of the moves ahead. A round walks down the tree by UCT (Kocsis and Szepesvári,
+2006), adds one position, plays on from there at random to the end, and credits every move on
+its way with what it brought the seat that made it. The move tried most often is played. A node
+gets another child only when its visits allow it (progressive widening; Coulom, 2007), so that a
+hundred rounds are of use among a thousand moves as well.
+
+It imports the engine, and needs nothing from the referee but the moves so far. Usage:
+
+    mcts.py [ROUNDS]
+
+With a number of rounds it looks at no clock, and plays the same game from the same seed on
+every machine.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from math import log, sqrt
+from random import Random
+
+from engine.game import State
+from engine.games import GAMES
+
+EXPLORE = 0.4
+"""How much what is little known is preferred to what looks good; gains lie between 0 and 1."""
+WIDTH = 3.0
+"""A node of n visits has at most this times the root of n children."""
+LARGEST_TREE = 1_000_000
+"""Moves in the nodes of a tree, which then grows no further: about 100 MB."""
+WARM_UP = 0.2
+"""Seconds of trial before a game."""
+
+
+class Node:
+    """A position in the tree, and what came of the rounds through it."""
+
+    __slots__ = ("children", "code", "gained", "seat", "state", "untried", "visits")
+
+    def __init__(self, state: State, code: int) -> None:
+        self.state = state
+        self.seat = state.to_move
+        self.code = code
+        """The move that led here."""
+        self.visits = 0
+        self.gained = 0.0
+        """What the rounds brought the seat that made that move, in sum."""
+        self.children: list[Node] = []
+        self.untried: list[int] | None = None
+        """The moves without a child; None until the first is wanted."""
+
+    def new_child(self, dice: Random) -> Node:
+        """The position after a move that was not tried yet."""
+        untried = self.untried
+        assert untried
+        pick = int(dice.random() * len(untried))
+        untried[pick], untried[-1] = untried[-1], untried[pick]
+        code = untried.pop()
+        child = Node(self.state.play_code(code), code)
+        self.children.append(child)
+        return child
+
+    def most_promising(self) -> Node:
+        """The child with the highest upper confidence bound."""
+        known = EXPLORE * EXPLORE * log(self.visits)
+        return max(self.children, key=lambda c: c.gained / c.visits + sqrt(known / c.visits))
+
+
+class Search:
+    """The tree that grows from one position."""
+
+    def __init__(self, state: State, dice: Random, longest: float = 0.0) -> None:
+        self.root = Node(state, -1)
+        self.dice = dice
+        self.rounds = 0
+        self.room = LARGEST_TREE
+        self.longest = longest
+        """Seconds of the longest round of late."""
+
+    def run(self, stopwatch: Callable[[], float], seconds: float) -> None:
+        """Grows the tree until the stopwatch would pass so many seconds with another round."""
+        before = stopwatch()
+        while before + 1.3 * self.longest < seconds:
+            self.round()
+            after = stopwatch()
+            self.longest = max(0.98 * self.longest, after - before)
+            before = after
+
+    def round(self) -> None:
+        """Down the tree, one node more, a random game, and back."""
+        node = self.root
+        path = [node]
+        while node.seat is not None:
+            if self.is_due_a_child(node):
+                path.append(node.new_child(self.dice))
+                break
+            if not node.children:
+                break
+            node = node.most_promising()
+            path.append(node)
+        node = path[-1]
+        gains = gains_of(node.state, node.state.playout(self.dice))
+        self.rounds += 1
+        self.root.visits += 1
+        for parent, child in pairwise(path):
+            assert parent.seat is not None
+            child.visits += 1
+            child.gained += gains[parent.seat]
+
+    def is_due_a_child(self, node: Node) -> bool:
+        """Whether a node has moves left to try, visits enough, and the tree has room."""
+        if self.room <= 0 or len(node.children) > WIDTH * sqrt(node.visits):
+            return False
+        if node.untried is None:
+            node.untried = list(node.state.codes())
+            self.room -= len(node.untried)
+        return bool(node.untried)
+
+    def best(self) -> Node:
+        """The move to play; the search must have had a round."""
+        return max(self.root.children, key=lambda child: (child.visits, child.gained))
+
+
+def gains_of(state: State, scores: Sequence[float]) -> list[float]:
+    """What scores are worth to each seat: the share of the other sides that its side is ahead of.
+
+    Seats of one side gain together. A lone seat gains its share of what a solved puzzle scores.
+    """
+    variant = state.variant
+    sides = variant.side_of
+    if variant.seats == 1:
+        return [scores[0] / variant.solved_score if variant.solved_score else scores[0]]
+    points = dict.fromkeys(sides, 0.0)
+    for side, score in zip(sides, scores, strict=True):
+        points[side] += score / sides.count(side)
+    gains = {
+        side: sum((own > other) + (own == other) / 2 for other in points.values()) - 0.5
+        for side, own in points.items()
+    }
+    return [gains[side] / (len(points) - 1) for side in sides]
+
+
+class Table:
+    """A game as the referee tells of it."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """Begins with the words behind `newgame`."""
+        name, *rest = words
+        self.keys = keys_in(rest)
+        options = {key: self.keys[key] for key in GAMES[name].options if key in self.keys}
+        self.state: State = GAMES[name].variant(**options).initial()
+        self.seat = int(self.keys["you"]) - 1
+        self.dice = Random(int(self.keys.get("seed", 0)))
+        self.plies = 0
+        self.gone: set[str] = set()
+
+    def follow(self, words: Sequence[str]) -> Mapping[str, str]:
+        """Takes in what is new in the words behind `go`, and returns their keys."""
+        start = words.index("moves") + 1
+        keys, moves = keys_in(words[:start]), words[start:]
+        leavers = [gone.split("@") for gone in keys.get("out", "").split(",") if gone]
+        for ply in range(self.plies, len(moves) + 1):
+            for seat, left in leavers:
+                if int(left) == ply and seat not in self.gone:
+                    self.gone.add(seat)
+                    self.state = self.state.retire(int(seat) - 1)
+            if ply < len(moves):
+                self.state = self.state.play(moves[ply].partition(":")[2])
+        self.plies = len(moves)
+        return keys
+
+    def seconds(self, clocks: str) -> float:
+        """How long to think about a move, with a margin for all that is not thinking."""
+        left = int(clocks.split(",")[self.seat]) / 1000
+        most = 0.95 * left - 0.015
+        if "move" in self.keys:
+            return most
+        return min(left / 25 + 0.75 * int(self.keys.get("inc", 0)) / 1000, most)
+
+    def stopwatch(self, came: float, answered: float) -> Callable[[], float]:
+        """Tells the seconds charged for a move.
+
+        That is CPU time since the last answer, or wall time since the request came.
+        """
+        if self.keys.get("clock") == "wall":
+            return lambda: time.monotonic() - came
+        return lambda: time.process_time() - answered
+
+
+def keys_in(words: Sequence[str]) -> dict[str, str]:
+    """The words of the form ``key=value``."""
+    return dict(word.split("=", 1) for word in words if "=" in word)
+
+
+def choose(table: Table, search: Search) -> str:
+    """The reply: what was found, then the move."""
+    if not search.root.children:
+        return f"move {table.state.word(table.state.codes()[0])} at once"
+    best = search.best()
+    share = best.gained / max(1, best.visits)
+    return (
+        f"# eval {share:.3f}\n# nodes {search.rounds}\n"
+        f"move {table.state.word(best.code)} {share:.0%} in {search.rounds} rounds"
+    )
+
+
+def main() -> None:
+    """Answers the referee until it says quit."""
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else None
+    # Nothing here refers in circles, and looking through a large tree for it takes long.
+    gc.disable()
+    table: Table | None = None
+    longest = 0.0
+    answered = time.process_time()
+    for line in sys.stdin:
+        came = time.monotonic()
+        verb, *words = line.split() or [""]
+        if verb == "hello":
+            print("ready mcts", flush=True)
+        elif verb == "newgame":
+            table = Table(words)
+            if rounds is None:
+                # Thinking is free here, and shows how long a round can take.
+                search = Search(table.state, Random(0))
+                search.run(table.stopwatch(came, time.process_time()), WARM_UP)
+                longest = search.longest
+            print("ok", flush=True)
+        elif verb == "go" and table:
+            clocks = table.follow(words)["clocks"]
+            search = Search(table.state, table.dice, 0.8 * longest)
+            if len(table.state.codes()) == 1:
+                pass  # there is nothing to think about
+            elif rounds is not None:
+                for _ in range(rounds):
+                    search.round()
+            else:
+                search.run(table.stopwatch(came, answered), table.seconds(clocks))
+                longest = search.longest
+            print(choose(table, search), flush=True)
+        elif verb == "quit":
+            return
+        answered = time.process_time()
+
+
+if __name__ == "__main__":
+    main()
