@@ -117,7 +117,7 @@ def squares_in(move: str) -> tuple[str, ...]:
 
 
 def illustrate(state: State, *, last: str | None = None, chosen: str | None = None) -> Scene:
-    """The scene of ``state`` with the last move, and the legal targets of the chosen square."""
+    """The scene of ``state`` with the last move, and where the chosen square's piece may go."""
     scene = state.scene()
     known = {square.name for square in scene.squares}
 
@@ -130,6 +130,6 @@ def illustrate(state: State, *, last: str | None = None, chosen: str | None = No
         ways = [squares_in(move) for move in state.legal_moves()]
         scene = replace(
             scene,
-            targets=on_board(name for way in ways if way[:1] == (chosen,) for name in way[1:]),
+            targets=on_board(name for way in ways if way[:1] == (chosen,) for name in way[1:2]),
         )
     return scene

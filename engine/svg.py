@@ -56,6 +56,7 @@ GROUND: Mapping[Theme, Mapping[Shade | str, str]] = {
         "page": "#ffffff",
         "text": "#3a3d42",
         "edge": "#8d8672",
+        "outline": "#26282c",
         "last": "#c2185b",
         "target": "#5b2da8",
     },
@@ -67,6 +68,7 @@ GROUND: Mapping[Theme, Mapping[Shade | str, str]] = {
         "page": "#16181c",
         "text": "#d8dade",
         "edge": "#8f8874",
+        "outline": "#a8a294",
         "last": "#ff7fb0",
         "target": "#cdb4ff",
     },
@@ -110,7 +112,7 @@ def render(
     parts += (_line(line, places, colours) for line in scene.lines)
     if coordinates:
         parts += _coordinates(scene.squares, left, top, width, board_height, colours)
-    parts += (_piece(piece, places) for piece in scene.pieces)
+    parts += (_piece(piece, places, colours) for piece in scene.pieces)
     parts += (_last(name, places, colours) for name in scene.last)
     parts += (_target(name, places, colours) for name in scene.targets)
     # Letters are about 0.6 of their height wide; long captions shrink rather than overflow.
@@ -199,7 +201,9 @@ def _text(text: str, x: float, y: float, height: float, fill: str, name: str) ->
     )
 
 
-def _piece(piece: Piece, places: Mapping[str, tuple[float, float]]) -> str:
+def _piece(
+    piece: Piece, places: Mapping[str, tuple[float, float]], colours: Mapping[Shade | str, str]
+) -> str:
     fill, ink = FILL[piece.paint], INK[piece.paint]
     if piece.body is Body.POLYOMINO:
         return _polyomino(piece, places)
@@ -213,7 +217,7 @@ def _piece(piece: Piece, places: Mapping[str, tuple[float, float]]) -> str:
         )
     parts = [
         f'<g class="piece {piece.paint}" data-square="{piece.squares[0]}">'
-        f'{body} fill="{fill}" stroke="{INK[Paint.WHITE]}" stroke-width="1.5"/>'
+        f'{body} fill="{fill}" stroke="{colours["outline"]}" stroke-width="1.5"/>'
     ]
     if piece.sign == Sign.DOT:
         parts.append(f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(0.15)}" fill="{ink}"/>')
