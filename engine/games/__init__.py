@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.game import Game, OptionError, Variant
-from engine.games import clobber, mijnlieff, oxono, oxoxo, puzzle
+from engine.games import blocco, clobber, mijnlieff, oxono, oxoxo, puzzle
 from engine.games.blokus import game as blokus
 from engine.games.siege import game as siege
 
@@ -13,6 +13,7 @@ GAMES: dict[str, Game] = {
     game.name: game
     for game in (
         clobber.GAME,
+        blocco.GAME,
         blokus.GAME,
         puzzle.GAME,
         oxono.GAME,

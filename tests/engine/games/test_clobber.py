@@ -184,6 +184,7 @@ def test_playouts_are_uniformly_random(size: str, moves: str) -> None:
     for move in moves.split():
         state, position = state.play(move), position.moves()[move]
     expected = float(white_wins(position, {}))
+    assert 0.02 < expected < 0.98
     games = 20_000
     random = Random(7)
     wins = sum(state.playout(random)[0] for _ in range(games))

@@ -1,0 +1,268 @@
+"""Blocco, also Bloc or Bloque Político (Jorge Nuno Silva, 2005): Clobber, and each group freezes
+one of its stones.
+
+Rules: docs/games/blocco.md. A position is three masks of squares: each colour's stones, and the
+marked ones of both. A move's code is the mask of the two squares it joins and, above the bits
+of the board, the mask of the square that gets the marker, none for a stone that stands alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+from math import floor
+from random import Random
+
+from engine.board import WordTable, bits_of, mask_of
+from engine.game import (
+    Game,
+    IllegalMoveError,
+    Move,
+    PositionError,
+    Seat,
+    State,
+    Termination,
+)
+from engine.games.chequerboard import BLACK, OFFERS, SIZE, WHITE, Chequerboard
+from engine.scene import Body, Paint, Piece, Scene, Sign, grid
+
+
+class Blocco(Chequerboard):
+    """Blocco on a board of W files and H ranks."""
+
+    game = "blocco"
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        super().__init__(options)
+        self.marks = WordTable([f"@{name}" for name in self.names])
+        self.near = {1 << bit: 0 for bit in range(self.squares)}
+        """The neighbours of each square, all as masks."""
+        for low, high in map(bits_of, self.pairs):
+            self.near[1 << low] |= 1 << high
+            self.near[1 << high] |= 1 << low
+        self.mark_of = {f"@{name}": 1 << bit for bit, name in enumerate(self.names)}
+
+    def initial(self, seed: int = 0) -> BloccoState:
+        return BloccoState(self, self.white, self.black, 0, WHITE)
+
+    def read(self, text: str) -> BloccoState:
+        cells, mover = self.read_cells(text, "wbWB")
+        white, black = mask_of(cells, "wW"), mask_of(cells, "bB")
+        marked = mask_of(cells, "WB")
+        self.check_counts(white, black, mover)
+        for stones in (white, black):
+            for bit in bits_of(stones & marked):
+                twice = self.group(stones, 1 << bit) & marked & ~(1 << bit)
+                if twice:
+                    second = self.names[bits_of(twice)[0]]
+                    raise PositionError(
+                        f"the group of {self.names[bit]} is marked twice, on {second} too"
+                    )
+        return BloccoState(self, white, black, marked, mover)
+
+    def group(self, stones: int, square: int) -> int:
+        """Those of ``stones`` that are connected with the one on ``square``, itself included."""
+        near = self.near
+        rest = stones ^ square
+        edge = near[square] & rest
+        rest ^= edge
+        while edge:
+            stone = edge & -edge
+            edge ^= stone
+            if new := near[stone] & rest:
+                edge |= new
+                rest ^= new
+        return stones ^ rest
+
+
+@dataclass(frozen=True, slots=True)
+class BloccoState(State):
+    """The stones on the board, those with a marker, and the seat whose turn it is."""
+
+    variant: Blocco = field(repr=False)
+    white: int
+    black: int
+    marked: int
+    mover: Seat
+
+    @property
+    def to_move(self) -> Seat | None:
+        return self.mover if self._can_move() else None
+
+    def _can_move(self) -> bool:
+        white, black = self.white & ~self.marked, self.black & ~self.marked
+        return any(
+            (white & black >> shift | black & white >> shift) & guard
+            for shift, guard, _, _ in self.variant.steps
+        )
+
+    def _steps(self) -> Iterator[tuple[int, int, int]]:
+        """For each stone that may be taken: the squares left and entered, and the new group."""
+        own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)
+        free, targets = own & ~self.marked, other & ~self.marked
+        group = self.variant.group
+        for shift, guard, _, _ in self.variant.steps:
+            for mask, forth in ((free & targets >> shift, True), (targets & free >> shift, False)):
+                mask &= guard
+                while mask:
+                    low = mask & -mask
+                    mask ^= low
+                    start, end = (low, low << shift) if forth else (low << shift, low)
+                    yield start, end, group(own ^ start ^ end, end)
+
+    def legal_moves(self) -> Sequence[Move]:
+        names, extend = self.variant.names, self.variant.marks.extend
+        words: list[Move] = []
+        for start, end, group in self._steps():
+            step = names[start.bit_length() - 1] + names[end.bit_length() - 1]
+            if group == end:
+                words.append(step)
+            else:
+                marks: list[str] = []
+                extend(marks, group)
+                words += [step + mark for mark in marks]
+        words.sort()
+        return words
+
+    def canonical(self, move: str) -> Move:
+        self._parts(move)
+        return move
+
+    def play(self, move: Move) -> BloccoState:
+        return self._after(*self._parts(move))
+
+    def _parts(self, move: str) -> tuple[int, int, int, int]:
+        """The squares that a legal move leaves and enters, the new group, the square it marks."""
+        variant = self.variant
+        step, at, square = move.partition("@")
+        start, end = variant.ends_of.get(step, (0, 0))
+        own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)
+        if not (own & start & ~self.marked and other & end & ~self.marked):
+            raise IllegalMoveError(
+                move,
+                "a move takes an unmarked stone of yours onto an unmarked neighbour of the other "
+                "colour",
+            )
+        group = variant.group(own ^ start ^ end, end)
+        mark = variant.mark_of.get(at + square, 0)
+        if group == end:
+            if at:
+                raise IllegalMoveError(move, "the stone stands alone then, so nothing is marked")
+        elif not group & mark:
+            raise IllegalMoveError(
+                move, "it ends with '@' and the square of the stone in its group to be marked"
+            )
+        return start, end, group, mark
+
+    def _after(self, start: int, end: int, group: int, mark: int) -> BloccoState:
+        marked = self.marked & ~group | mark
+        if self.mover == WHITE:
+            return BloccoState(
+                self.variant, self.white ^ start ^ end, self.black ^ end, marked, BLACK
+            )
+        return BloccoState(self.variant, self.white ^ end, self.black ^ start ^ end, marked, WHITE)
+
+    def ending(self) -> Termination | None:
+        return None if self._can_move() else Termination.NORMAL
+
+    def scores(self) -> tuple[float, ...]:
+        return (0.0, 1.0) if self.mover == WHITE else (1.0, 0.0)
+
+    def text(self) -> str:
+        white, black, marked = self.white, self.black, self.marked
+        letters = {
+            "w": white & ~marked,
+            "b": black & ~marked,
+            "W": white & marked,
+            "B": black & marked,
+        }
+        return self.variant.write_cells(letters, self.mover)
+
+    def scene(self) -> Scene:
+        variant = self.variant
+        pieces = tuple(
+            Piece((variant.names[bit],), Body.DISC, paint, f"{state}{paint} stone", sign)
+            for paint, stones in ((Paint.WHITE, self.white), (Paint.BLACK, self.black))
+            for state, sign, some in (
+                ("", "", stones & ~self.marked),
+                ("marked ", Sign.CROSS, stones & self.marked),
+            )
+            for bit in bits_of(some)
+        )
+        name = variant.seat_names[self.mover]
+        turn = f"{name} to move" if self._can_move() else f"{name} has no move and loses"
+        return Scene(
+            title=f"Blocco {variant.options['size']}: {turn}",
+            squares=grid(variant.width, variant.height),
+            pieces=pieces,
+            captions=(turn,),
+        )
+
+    def codes(self) -> Sequence[int]:
+        above = self.variant.squares
+        codes = []
+        for start, end, group in self._steps():
+            pair = start | end
+            if group == end:
+                codes.append(pair)
+            else:
+                codes += [pair | 1 << above + bit for bit in bits_of(group)]
+        return codes
+
+    def word(self, code: int) -> Move:
+        start, end, mark = self._split(code)
+        squares = self.variant.names
+        step = squares[start.bit_length() - 1] + squares[end.bit_length() - 1]
+        return f"{step}@{squares[mark.bit_length() - 1]}" if mark else step
+
+    def play_code(self, code: int) -> BloccoState:
+        start, end, mark = self._split(code)
+        own = self.white if self.mover == WHITE else self.black
+        group = self.variant.group(own ^ start ^ end, end)
+        return self._after(start, end, group, mark)
+
+    def _split(self, code: int) -> tuple[int, int, int]:
+        """The squares that a move leaves, enters and marks."""
+        own = self.white if self.mover == WHITE else self.black
+        pair = code & self.variant.board
+        return pair & own, pair & ~own, code >> self.variant.squares
+
+    def playout(self, random: Random) -> tuple[float, ...]:
+        # As in Clobber two neighbours are drawn, and with them how many stones of the
+        # group to skip for the one to mark: less than the mover has stones, so that the bound is
+        # the same for all moves. Where the group has no so many, both are drawn again.
+        own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)
+        draw = random.random
+        variant, marked = self.variant, self.marked
+        board, pairs, group_of = variant.board, variant.pairs, variant.group
+        while True:
+            gone = board ^ (own | other)
+            pairs = [pair for pair in pairs if not pair & gone]
+            free, targets = own & ~marked, other & ~marked
+            for pair in pairs:
+                if free & pair and targets & pair:
+                    break
+            else:
+                # Every ply took a stone, so their number says whose turn it is.
+                return (0.0, 1.0) if gone.bit_count() % 2 == WHITE else (1.0, 0.0)
+            count = len(pairs)
+            for _ in repeat(None, count):
+                pair = pairs[floor(draw() * count)]
+                end = targets & pair
+                if not (end and free & pair):
+                    continue
+                group = group_of(own ^ pair, end)
+                skipped = floor(draw() * own.bit_count())
+                if skipped >= group.bit_count():
+                    continue
+                if group != end:
+                    marked &= ~group
+                    for _ in repeat(None, skipped):
+                        group &= group - 1
+                    marked |= group & -group
+                own, other = other ^ end, own ^ pair
+                free, targets = own & ~marked, other & ~marked
+
+
+GAME = Game(name="blocco", title="Blocco", options=SIZE, build=Blocco, offers=OFFERS)
