@@ -143,8 +143,8 @@ class State(ABC):
         return True
 
     def ranks(self) -> tuple[int, ...]:
-        """A rank for each seat when the game is over: 1 is best, ties share a rank."""
-        return ranks_of(self.scores())
+        """A rank for each seat when the game is over: 1 is best, ties and sides share a rank."""
+        return ranks_of(self.scores(), self.variant.side_of)
 
     def retire(self, seat: Seat) -> State:
         """The position after ``seat`` left the game by its own fault.
@@ -187,9 +187,16 @@ class State(ABC):
         return state.scores()
 
 
-def ranks_of(scores: Sequence[float] | Sequence[tuple[float, int]]) -> tuple[int, ...]:
-    """Competition ranks of scores: 1 is best, ties share the better rank."""
-    return tuple(1 + sum(other > score for other in scores) for score in scores)  # type: ignore[operator]
+def ranks_of(
+    scores: Sequence[float] | Sequence[tuple[float, int]], sides: Sequence[int] | None = None
+) -> tuple[int, ...]:
+    """Ranks of scores: 1 and the number of better ones, so that ties share the better rank.
+
+    Args:
+        sides: the side of each seat; seats of one side have one score, which counts once.
+    """
+    each = dict(zip(sides or range(len(scores)), scores, strict=True)).values()
+    return tuple(1 + sum(other > score for other in each) for score in scores)  # type: ignore[operator]
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +231,8 @@ class Forfeited(State):
 
     def ranks(self) -> tuple[int, ...]:
         sides = self.variant.side_of
-        losers = [side == sides[self.seat] for side in sides]
-        behind = 1 + losers.count(False)
-        return tuple(behind if lost else 1 for lost in losers)
+        last = len(set(sides))
+        return tuple(last if side == sides[self.seat] else 1 for side in sides)
 
     def text(self) -> str:
         return self.before.text()

@@ -223,7 +223,7 @@ def test_the_ranks_of_a_race(races, ranks):
         (CLASSIC, (2, 2, 2, 1), (1 / 3, 1 / 3, 1 / 3, 1)),
         (TRIO, (3, 1, 1), (0, 0.75, 0.75)),
         # Partners share, and are not each other's rivals.
-        (TEAMS, (1, 3, 1, 3), (1, 0, 1, 0)),
+        (TEAMS, (1, 2, 1, 2), (1, 0, 1, 0)),
         (TEAMS, (1, 1, 1, 1), (0.5, 0.5, 0.5, 0.5)),
     ],
     ids=str,

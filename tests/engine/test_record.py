@@ -151,7 +151,7 @@ def tampered(path: str, value: object, record: GameRecord) -> object:
     return data
 
 
-GONE = object()
+GONE = "(no such key)"
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def test_a_fault_in_a_team_ends_the_game():
     players = [FirstMove(), Scripted("nonsense"), FirstMove(), FirstMove()]
     record = play_game(TEAMS, players, time=SECOND)
     assert record.termination == Termination.ILLEGAL
-    assert record.ranks == (1, 3, 1, 3)
+    assert record.ranks == (1, 2, 1, 2)
     assert [player.closed for player in players] == [False, True, False, False]
 
 

@@ -213,7 +213,7 @@ class BlokusState(State):
         for place, seat in enumerate(self.gone):
             # Behind everyone with a score, and behind those who left later.
             totals[seat] = place - 1_000_000.0
-        return ranks_of(totals)
+        return ranks_of(totals, sides)
 
     def text(self) -> str:
         gone = ",".join(str(seat + 1) for seat in self.gone) or NO_SEATS

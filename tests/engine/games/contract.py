@@ -20,7 +20,8 @@ def check_finished(state: State) -> None:
     scores, ranks = state.scores(), state.ranks()
     assert len(scores) == len(ranks) == variant.seats
     assert all(isinstance(score, float) for score in scores)
-    assert ranks_of([-rank for rank in ranks]) == ranks, "ranks are competition ranks"
+    expected = ranks_of([-rank for rank in ranks], variant.side_of)
+    assert expected == ranks, "a rank is 1 and the number of better sides"
     for seat, side in enumerate(variant.side_of):
         assert ranks[seat] == ranks[variant.side_of.index(side)], "a side shares its rank"
     with pytest.raises(IllegalMoveError):

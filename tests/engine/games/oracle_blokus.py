@@ -232,6 +232,9 @@ class BlokusOracle:
         stayed = [seat for seat in range(self.seats) if seat + 1 not in self.gone]
         for seat in stayed:
             ranks[seat] = 1 + sum(scores[other] > scores[seat] for other in stayed)
+        if self.mode == "teams":
+            # Partners share the rank of their team, and there are two teams.
+            return [min(rank, 2) for rank in ranks]
         for place, seat in enumerate(reversed(self.gone), start=len(stayed) + 1):
             ranks[seat - 1] = place
         return ranks

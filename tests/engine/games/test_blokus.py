@@ -248,8 +248,8 @@ def test_a_leaver_ranks_behind_all_who_stay() -> None:
     [
         ("duel", 0, (2, 1), (-86 - 87, -88 - 87)),
         ("duel", 1, (1, 2), (-86 - 87, -88 - 87)),
-        ("teams", 0, (3, 1, 3, 1), (-86, -88, -87, -87)),
-        ("teams", 3, (1, 3, 1, 3), (-86, -88, -87, -87)),
+        ("teams", 0, (2, 1, 2, 1), (-86, -88, -87, -87)),
+        ("teams", 3, (1, 2, 1, 2), (-86, -88, -87, -87)),
     ],
 )
 def test_between_two_sides_a_fault_ends_the_game(

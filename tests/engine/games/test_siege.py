@@ -367,10 +367,10 @@ def test_the_attackers_share_their_rank():
     """First together, or behind Yellow together; a fault of one is a fault of both."""
     won = at(f"{IN} Kc8", "w", "SSyy.yyZ").play("c8d8")
     lost = at(f"{LAST} kl10", "y1").play("b3c4")
-    assert (won.ranks(), lost.ranks()) == ((3, 1, 1), (1, 2, 2))
+    assert (won.ranks(), lost.ranks()) == ((2, 1, 1), (1, 2, 2))
     start = GAME.variant().initial()
     assert [start.retire(seat).scores() for seat in range(3)] == [(0, 1, 1), (1, 0, 0), (1, 0, 0)]
-    assert [start.retire(seat).ranks() for seat in range(3)] == [(3, 1, 1), (1, 2, 2), (1, 2, 2)]
+    assert [start.retire(seat).ranks() for seat in range(3)] == [(2, 1, 1), (1, 2, 2), (1, 2, 2)]
 
 
 def test_the_third_repetition_is_a_draw():
