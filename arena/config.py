@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,23 @@ from typing import Any
 
 class SettingError(ValueError):
     """A setting that can't be used; one sentence that says what to do."""
+
+
+def _is_duration(seconds: float) -> bool:
+    return 0 < seconds <= 86_400
+
+
+ISOLATION = ("full", "good", "reduced", "none")
+DURATION = ("seconds, more than 0 and at most a day", _is_duration)
+RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "port": ("a port is between 1 and 65535", lambda port: 0 < port < 65_536),
+    "workers": ("from 0 to 256 matches", lambda workers: 0 <= workers <= 256),
+    "minimum_isolation": (f"it is one of {', '.join(ISOLATION)}", ISOLATION.__contains__),
+    "lease_seconds": DURATION,
+    "take_up_seconds": DURATION,
+    "tick_seconds": DURATION,
+}
+"""What a setting must be, in words and as a test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +49,13 @@ class Settings:
     workers: int = field(
         default=0, metadata={"doc": "Matches played at the same time here; 0 means one a core."}
     )
+    games: str = field(
+        default="",
+        metadata={
+            "doc": "The games that a fresh arena opens ladders for, with commas between them; by "
+            "default all."
+        },
+    )
     minimum_isolation: str = field(
         default="good",
         metadata={
@@ -50,8 +74,10 @@ class Settings:
 
     @property
     def database_url(self) -> str:
-        """The database's URL, the embedded one included."""
-        return self.database or f"sqlite:///{self.data.resolve()}/arena.db"
+        """The database's URL, the embedded one included; a file's is absolute."""
+        url = self.database or f"sqlite:///{self.data}/arena.db"
+        path = url.removeprefix("sqlite:///")
+        return url if path == url else f"sqlite:///{Path(path).resolve()}"
 
     @property
     def embedded(self) -> bool:
@@ -63,17 +89,21 @@ class Settings:
         """Where bundles are kept, by digest."""
         return self.data.resolve() / "bundles"
 
+    def environment(self) -> dict[str, str]:
+        """The variables from which `load` reads just these settings."""
+        return {_variable(known.name): str(getattr(self, known.name)) for known in fields(self)}
+
 
 def load(environment: Mapping[str, str] = os.environ, **given: Any) -> Settings:
     """The settings of the environment, those ``given`` before it.
 
     Raises:
-        SettingError: a value that is none of its type.
+        SettingError: a value that is none of its type, or not allowed.
     """
     values: dict[str, Any] = {}
     defaults = Settings()
     for known in fields(Settings):
-        name = f"ARENA_{known.name.upper()}"
+        name = _variable(known.name)
         if given.get(known.name) is not None:
             values[known.name] = given[known.name]
         elif name in environment:
@@ -86,4 +116,14 @@ def load(environment: Mapping[str, str] = os.environ, **given: Any) -> Settings:
                 raise SettingError(
                     f"{name}={environment[name]!r} can't be read as {kind.__name__}"
                 ) from None
-    return Settings(**values)
+    settings = Settings(**values)
+    for name, (allowed, holds) in RULES.items():
+        if not holds(getattr(settings, name)):
+            raise SettingError(
+                f"{_variable(name)}={getattr(settings, name)} is not allowed: {allowed}"
+            )
+    return settings
+
+
+def _variable(name: str) -> str:
+    return f"ARENA_{name.upper()}"

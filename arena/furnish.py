@@ -8,7 +8,7 @@ bot whose files changed is entered as a new version.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -48,13 +48,23 @@ class Sample:
     games: tuple[str, ...]
 
 
-def furnish(session: Session, samples: Iterable[Sample], now: datetime) -> None:
-    """Opens what ladders are missing for the first time, and enters new sample bots there."""
+def furnish(
+    session: Session,
+    samples: Iterable[Sample],
+    now: datetime,
+    *,
+    games: Collection[Game] = tuple(GAMES.values()),
+) -> None:
+    """Opens what ladders are missing for the first time, and enters new sample bots there.
+
+    Args:
+        games: those that ladders are opened for.
+    """
     house = session.scalar(sa.select(User).where(User.name == HOUSE))
     if house is None:
         house = User(name=HOUSE, created=now)
         session.add(house)
-    for game in GAMES.values():
+    for game in games:
         for variant in game.offered:
             if _first_time(session, f"ladder {variant}"):
                 session.add(open_ladder(game, variant, now))

@@ -17,6 +17,7 @@ from arena.cli.arguments import SAMPLES, listed_samples
 from arena.config import SettingError, load
 from arena.db import Database, SchemaError
 from arena.furnish import Sample, furnish
+from engine.game import Game
 from engine.games import GAMES
 from workers import bundles
 
@@ -40,10 +41,26 @@ def samples(folder: Path) -> list[Sample]:
     return found
 
 
+def games_of(names: str) -> list[Game]:
+    """The games of the setting ``games``.
+
+    Raises:
+        SettingError: one is unknown.
+    """
+    chosen = [name.strip() for name in names.split(",")] if names.strip() else list(GAMES)
+    for name in chosen:
+        if name not in GAMES:
+            raise SettingError(
+                f"ARENA_GAMES: there is no game {name[:40]!r}; there are: {', '.join(GAMES)}"
+            )
+    return [GAMES[name] for name in chosen]
+
+
 def main() -> int:
     """Prepares the arena of the environment's settings; what is wrong is one line."""
     try:
         settings = load()
+        games = games_of(settings.games)
         settings.bundles.mkdir(parents=True, exist_ok=True, mode=0o700)
         database = Database(settings.database_url)
         database.upgrade()
@@ -51,7 +68,7 @@ def main() -> int:
             if settings.embedded:
                 # Every worker ended with the arena that it belonged to.
                 scheduling.roll_back_all(session)
-            furnish(session, samples(settings.bundles), datetime.now(UTC))
+            furnish(session, samples(settings.bundles), datetime.now(UTC), games=games)
     except (SettingError, SchemaError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
