@@ -13,10 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import event
 from sqlalchemy.orm import Session, sessionmaker
 
@@ -28,12 +24,24 @@ class SchemaError(RuntimeError):
 
 
 class Database:
-    """A database, for short transactions that write and for reading."""
+    """A database, for short transactions that write and for reading.
+
+    Raises:
+        SchemaError: what drives a database of this kind is not installed.
+    """
 
     def __init__(self, url: str) -> None:
         self.url = url
         sqlite = url.startswith("sqlite")
-        self.engine = sa.create_engine(url, connect_args={"timeout": 30} if sqlite else {})
+        try:
+            # The ping finds connections that a restart of the server has ended.
+            self.engine = sa.create_engine(
+                url, connect_args={"timeout": 30} if sqlite else {}, pool_pre_ping=not sqlite
+            )
+        except ImportError as error:
+            raise SchemaError(
+                f"this database needs {error.name}: pip install 'game-bot-arena[prod]'"
+            ) from None
         if sqlite:
             event.listen(self.engine, "connect", _prepare)
             event.listen(self.engine, "begin", _begin)
@@ -64,6 +72,12 @@ class Database:
         Raises:
             SchemaError: the database was made by a newer program.
         """
+        # Imported here since it takes longer than all else in a start, and few processes upgrade.
+        from alembic import command
+        from alembic.config import Config
+        from alembic.runtime.migration import MigrationContext
+        from alembic.script import ScriptDirectory
+
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS))
         script = ScriptDirectory.from_config(config)
