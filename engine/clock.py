@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from engine.game import GameError
 
@@ -63,6 +63,12 @@ class TimeControl:
         if self.move_ms is not None:
             return f"move={self.move_ms}{wall}"
         return f"time={self.time_ms} inc={self.inc_ms}{wall}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The control as JSON's types."""
+        if self.move_ms is not None:
+            return {"charge": self.charge, "move_ms": self.move_ms}
+        return {"charge": self.charge, "time_ms": self.time_ms, "inc_ms": self.inc_ms}
 
 
 def parse_time(text: str) -> TimeControl:

@@ -58,12 +58,7 @@ class MatchSpec:
             "game": self.variant.game,
             "options": dict(self.variant.options),
             "entrants": list(self.entrants),
-            "time": {
-                "time_ms": self.time.time_ms,
-                "inc_ms": self.time.inc_ms,
-                "move_ms": self.time.move_ms,
-                "charge": self.time.charge,
-            },
+            "time": self.time.to_json(),
             "opening": list(self.opening),
             "seed": self.seed,
         }
@@ -107,7 +102,8 @@ def _race_key(record: GameRecord) -> tuple[float, int]:
     score = record.scores[0]
     if score != record.variant.solved_score:
         return (score, 0)
-    thought_us = sum(ply.cpu_us or 0 for ply in record.plies)
+    wall = record.time.charge == "wall"
+    thought_us = sum((ply.wall_us if wall else ply.cpu_us) or 0 for ply in record.plies)
     return (score, -round(thought_us / 10_000))
 
 

@@ -84,18 +84,13 @@ class GameRecord:
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON's types; `from_json` takes it back."""
-        time: dict[str, Any] = {"charge": self.time.charge}
-        if self.time.move_ms is not None:
-            time["move_ms"] = self.time.move_ms
-        else:
-            time |= {"time_ms": self.time.time_ms, "inc_ms": self.time.inc_ms}
         return {
             "record": FORMAT,
             "game": self.variant.game,
             "options": dict(self.variant.options),
             "seed": self.seed,
             "players": list(self.players),
-            "time": time,
+            "time": self.time.to_json(),
             "opening": self.opening,
             "moves": [f"{ply.seat + 1}:{ply.move}" for ply in self.plies],
             "texts": {str(n): ply.text for n, ply in enumerate(self.plies) if ply.text},
