@@ -1,0 +1,273 @@
+"""Bots taken in, checked, entered; and the furniture of a fresh arena."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena import recording, scheduling
+from arena.config import Settings
+from arena.db import Database
+from arena.furnish import Sample, furnish, ladder_name, ladder_title
+from arena.models import (
+    HOUSE,
+    BotVersion,
+    Check,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Ladder,
+    LadderState,
+    Match,
+    User,
+    VersionStatus,
+)
+from arena.submissions import SubmissionError, enter, submit
+from engine import jobs
+from engine.games import GAMES
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+SETTINGS = Settings()
+
+
+def sample(name: str, digest: str, *games: str) -> Sample:
+    return Sample(name, digest * 64, 100, "Python", "", games or tuple(GAMES))
+
+
+def furnished(session: Session, samples: Sequence[Sample] = ()) -> None:
+    furnish(session, samples, NOW)
+    session.flush()
+
+
+def ladder(session: Session, name: str = "clobber-6x7") -> Ladder:
+    return session.scalars(sa.select(Ladder).where(Ladder.name == name)).one()
+
+
+def person(session: Session, name: str = "ada") -> User:
+    user = User(name=name, created=NOW)
+    session.add(user)
+    session.flush()
+    return user
+
+
+def take_in(session: Session, user: User, name: str, digest: str = "a", **more) -> BotVersion:
+    given = {"size": 100, "language": "Python", "ladder": ladder(session), "now": NOW} | more
+    return submit(session, user, name, digest=digest * 64, **given)
+
+
+def worker(session: Session, slots: int = 8) -> None:
+    sign = {"worker": "w", "slots": slots, "isolation": "good", "languages": []}
+    recording.record_alive(session, sign, NOW)
+    session.flush()
+
+
+def issued(session: Session) -> list[jobs.Job]:
+    return list(scheduling.fill(session, SETTINGS, NOW))
+
+
+@pytest.mark.parametrize("name", ["", "a b", "-x", "../x", "x" * 41, "<b>", "naïve", "a\n"])
+def test_names_that_are_none(database: Database, name: str) -> None:
+    """A name is a word for addresses and tables; the message says of what."""
+    with database.begin() as session:
+        furnished(session)
+        with pytest.raises(SubmissionError, match="1 to 40 letters, digits"):
+            take_in(session, person(session), name)
+
+
+def test_a_name_belongs_to_its_first_owner(database: Database) -> None:
+    """Nobody uploads a version of somebody else's bot."""
+    with database.begin() as session:
+        furnished(session)
+        take_in(session, person(session, "ada"), "deep")
+        with pytest.raises(SubmissionError, match="another owner"):
+            take_in(session, person(session, "bob"), "deep", "b")
+
+
+@pytest.mark.parametrize("state", [LadderState.FROZEN, LadderState.CLOSED])
+def test_a_ladder_that_takes_no_bots(database: Database, state: LadderState) -> None:
+    """Frozen and closed ladders say so."""
+    with database.begin() as session:
+        furnished(session)
+        ladder(session).state = state
+        with pytest.raises(SubmissionError, match=f"is {state} and takes no bots"):
+            take_in(session, person(session), "deep")
+
+
+def test_versions_count_and_the_same_files_are_the_same_version(database: Database) -> None:
+    """Numbers go up with new files only."""
+    with database.begin() as session:
+        furnished(session)
+        ada = person(session)
+        numbers = [take_in(session, ada, "deep", digest).number for digest in "aabba"]
+        assert numbers == [1, 1, 2, 2, 3]
+
+
+def test_a_new_version_keeps_mu_and_is_less_certain(database: Database) -> None:
+    """By the numbers decided: sigma is at least 5, and the old version retires."""
+    with database.begin() as session:
+        furnished(session)
+        ada = person(session)
+        first = enter(session, ladder(session), take_in(session, ada, "deep", "a"), NOW)
+        first.mu, first.sigma = 31.0, 1.5
+        second = enter(session, ladder(session), take_in(session, ada, "deep", "b"), NOW)
+        assert (second.mu, second.sigma) == (31.0, 5.0)
+        assert second.predecessor_id == first.id
+        assert (first.state, second.state) == (EntrantState.RETIRED, EntrantState.ACTIVE)
+        # The old one comes back with the rating that it had.
+        again = enter(session, ladder(session), first.version, NOW)
+        assert again is first
+        assert (again.mu, again.sigma) == (31.0, 1.5)
+        assert (first.state, second.state) == (EntrantState.ACTIVE, EntrantState.RETIRED)
+
+
+def report(job: jobs.Job, *kept: bool) -> jobs.CheckReport:
+    findings = tuple(jobs.Finding(one, "words") for one in kept)
+    return jobs.CheckReport(job.lease, "w", findings, "the log")
+
+
+def test_a_check_that_passes_enters_the_bot(database: Database) -> None:
+    """On its ladder, and on the others of the same game that it was submitted to."""
+    with database.begin() as session:
+        furnished(session)
+        worker(session)
+        ada = person(session)
+        version = take_in(session, ada, "deep")
+        take_in(session, ada, "deep", ladder=ladder(session, "clobber-5x6"))
+        take_in(session, ada, "deep", ladder=ladder(session, "oxoxo"))
+        sent = issued(session)
+        # One check for each game: the first of Clobber speaks for the second.
+        assert [job.spec.variant.game for job in sent] == ["clobber", "oxoxo"]
+        recording.record_check(session, report(sent[0], True), NOW)
+        assert version.status is VersionStatus.READY
+        entered = session.scalars(sa.select(Entrant).order_by(Entrant.id)).all()
+        assert [e.ladder.name for e in entered] == ["clobber-6x7", "clobber-5x6"]
+
+
+def test_a_check_that_fails_refuses_the_bot(database: Database) -> None:
+    """It enters nothing, and its findings are kept for its owner."""
+    with database.begin() as session:
+        furnished(session)
+        worker(session)
+        version = take_in(session, person(session), "deep")
+        (job,) = issued(session)
+        recording.record_check(session, report(job, True, False), NOW)
+        assert version.status is VersionStatus.REFUSED
+        assert session.scalars(sa.select(Entrant)).all() == []
+        check = session.scalars(sa.select(Check)).one()
+        assert [finding["kept"] for finding in check.findings] == [True, False]
+        assert check.log == "the log"
+
+
+def test_an_empty_report_passes_nobody(database: Database) -> None:
+    """A worker that looked at nothing says nothing."""
+    with database.begin() as session:
+        furnished(session)
+        worker(session)
+        version = take_in(session, person(session), "deep")
+        (job,) = issued(session)
+        recording.record_check(session, report(job), NOW)
+        assert version.status is VersionStatus.REFUSED
+
+
+def test_peoples_bots_are_checked_first(database: Database) -> None:
+    """Not after all that a fresh arena has to check of its own."""
+    with database.begin() as session:
+        furnished(session, [sample("one", "1"), sample("two", "2")])
+        worker(session, slots=1)
+        take_in(session, person(session), "deep")
+        (job, *_) = issued(session)
+        assert job.spec.entrants[0] == "deep v1"
+
+
+def test_a_job_that_fails_three_times_is_set_aside(database: Database) -> None:
+    """The operator sees it, and it keeps no worker busy."""
+    with database.begin() as session:
+        furnished(session)
+        worker(session)
+        take_in(session, person(session), "deep")
+        for _ in range(3):
+            (job,) = issued(session)
+            recording.record_void(session, job.lease, "the disk is full")
+        check = session.scalars(sa.select(Check)).one()
+        assert (check.status, check.problem) == (JobStatus.SET_ASIDE, "the disk is full")
+        assert issued(session) == []
+
+
+def test_what_nobody_takes_up_is_no_failure(database: Database) -> None:
+    """Jobs wait for ever while there is no worker; one whose worker died has failed once."""
+    with database.begin() as session:
+        furnished(session)
+        worker(session)
+        take_in(session, person(session), "deep")
+        (job,) = issued(session)
+        late = NOW + timedelta(seconds=SETTINGS.take_up_seconds + 1)
+        assert scheduling.roll_back_overdue(session, late) == 1
+        check = session.scalars(sa.select(Check)).one()
+        assert (check.status, check.failures) == (JobStatus.OPEN, 0)
+        (job,) = issued(session)
+        assert scheduling.take_up(session, job.lease, "w", SETTINGS, NOW)
+        assert scheduling.roll_back_overdue(session, late) == 1
+        assert (check.status, check.failures) == (JobStatus.OPEN, 1)
+
+
+def test_every_offered_variant_has_a_ladder(database: Database) -> None:
+    """With names that are different and tell the variants apart."""
+    offered = [(game, variant) for game in GAMES.values() for variant in game.offered]
+    with database.begin() as session:
+        furnished(session)
+        names = session.scalars(sa.select(Ladder.name).order_by(Ladder.id)).all()
+        assert names == [ladder_name(game, variant) for game, variant in offered]
+    assert len(set(names)) == len(names)
+    titles = [ladder_title(game, variant) for game, variant in offered]
+    assert len(set(titles)) == len(titles)
+
+
+def test_furnishing_again_changes_nothing(database: Database) -> None:
+    """A second start finds what the first made, and what was deleted stays deleted."""
+    samples = [sample("one", "1"), sample("two", "2", "clobber")]
+    with database.begin() as session:
+        furnished(session, samples)
+        checks = session.scalar(sa.select(sa.func.count()).select_from(Check))
+        offered = [variant for game in GAMES.values() for variant in game.offered]
+        assert checks == len(offered) + len(GAMES["clobber"].offered)
+        session.execute(sa.delete(Check))
+        session.delete(ladder(session, "oxoxo"))
+        session.flush()
+        furnished(session, samples)
+        assert session.scalars(sa.select(Ladder).where(Ladder.name == "oxoxo")).all() == []
+        assert session.scalars(sa.select(Check)).all() == []
+
+
+def test_a_sample_that_changed_is_a_new_version(database: Database) -> None:
+    """Where it still plays; nowhere else."""
+    with database.begin() as session:
+        furnished(session, [sample("one", "1", "clobber")])
+        version = session.scalars(sa.select(BotVersion)).one()
+        assert version.bot.owner.name == HOUSE
+        enter(session, ladder(session), version, NOW)
+        session.execute(sa.delete(Check))
+        furnished(session, [sample("one", "9", "clobber")])
+        check = session.scalars(sa.select(Check)).one()
+        assert (check.version.number, check.ladder.name) == (2, "clobber-6x7")
+
+
+def test_a_match_needs_two_bots(database: Database) -> None:
+    """None is made before, and then between those there are."""
+    with database.begin() as session:
+        furnished(session)
+        worker(session, slots=1)
+        ada = person(session)
+        enter(session, ladder(session), take_in(session, ada, "one", "1"), NOW)
+        session.execute(sa.delete(Check))
+        assert issued(session) == []
+        enter(session, ladder(session), take_in(session, ada, "two", "2"), NOW)
+        session.execute(sa.delete(Check))
+        sent = issued(session)
+        assert len(sent) == scheduling.AHEAD
+        assert {frozenset(job.spec.entrants) for job in sent} == {frozenset({"one v1", "two v1"})}
+        matches = session.scalars(sa.select(Match)).all()
+        assert len({match.seed for match in matches}) == len(matches)
