@@ -51,6 +51,8 @@ class Tally:
         self.lines = [Line(name) for name in names]
         self.games = 0
         self.seconds = 0.0
+        self.results: list[dict[str, Any]] = []
+        """What came of each game, as JSON's types."""
         self._digests = hashlib.sha256()
         self._isolation: str | None = None
 
@@ -74,7 +76,19 @@ class Tally:
         for number, record in enumerate(result.games):
             self.games += 1
             self._isolation = record.isolation
-            self._digests.update(record.digest().encode())
+            digest = record.digest()
+            self._digests.update(digest.encode())
+            self.results.append(
+                {
+                    "game": self.games,
+                    "players": list(record.players),
+                    "scores": list(record.scores),
+                    "ranks": list(record.ranks),
+                    "termination": str(record.termination),
+                    "plies": len(record.plies),
+                    "digest": digest,
+                }
+            )
             seating = spec.seating(number)
             if race:
                 self._count(self.lines[seating[0]], _race_points(race, number))
@@ -131,6 +145,7 @@ class Tally:
                 }
                 for line in self.lines
             ],
+            "results": self.results,
         }
 
 
