@@ -164,12 +164,13 @@ def find_places() -> Places:
     Raises:
         GroupError: nowhere.
     """
-    own, mounts = _own_groups(), _mounts()
+    own = parse_groups(Path("/proc/self/cgroup").read_text())
+    mounts = parse_mounts(Path("/proc/self/mountinfo").read_text())
     unified = None
     if "" in own and "" in mounts:
-        unified = _below(mounts[""], own[""])
+        unified = folder_of(mounts[""], own[""])
     if {"memory", "pids"} <= own.keys() & mounts.keys():
-        memory, pids = (_below(mounts[name], own[name]) for name in ("memory", "pids"))
+        memory, pids = (folder_of(mounts[name], own[name]) for name in ("memory", "pids"))
         if unified is not None and not os.access(unified, os.W_OK):
             unified = None
         places = Places(1, memory, pids, unified)
@@ -217,19 +218,19 @@ def _marked_as_delegated(group: Path) -> bool:
     return False
 
 
-def _own_groups() -> dict[str, str]:
-    """This process's group by controller; the unified hierarchy has an empty name."""
+def parse_groups(text: str) -> dict[str, str]:
+    """A process's group by controller; the unified hierarchy has an empty name."""
     groups = {}
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
+    for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
         groups.update(dict.fromkeys(controllers.split(","), path))
     return groups
 
 
-def _mounts() -> dict[str, tuple[str, Path]]:
+def parse_mounts(text: str) -> dict[str, tuple[str, Path]]:
     """Where each controller's hierarchy is mounted, and which of its groups that shows."""
     found: dict[str, tuple[str, Path]] = {}
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+    for line in text.splitlines():
         before, _, after = line.partition(" - ")
         root, mount = (_unescape(word) for word in before.split()[3:5])
         kind, _, options = after.split()[:3]
@@ -244,7 +245,7 @@ def _unescape(word: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), word)
 
 
-def _below(mount: tuple[str, Path], group: str) -> Path:
+def folder_of(mount: tuple[str, Path], group: str) -> Path:
     """The folder of a group in a mounted hierarchy."""
     root, folder = mount
     relative = os.path.relpath(group, root)

@@ -116,7 +116,7 @@ def _host() -> Iterator[Finding]:
         "" if version else "only the level 'reduced' needs it",
     )
     yield _swap()
-    yield _core_dumps()
+    yield core_dumps(_text(CORE_PATTERN))
 
 
 def _root() -> Finding:
@@ -155,15 +155,15 @@ def _swap() -> Finding:
     return Finding("swap", bounded, "on" if bounded else "on, and bots' use has no bound", remedy)
 
 
-def _core_dumps() -> Finding:
-    pattern = _text(CORE_PATTERN)
-    piped = pattern.startswith("|")
-    return Finding(
-        "core dumps",
-        not piped,
-        f"bots' crashes are piped to {pattern[1:40]}" if piped else "off for bots",
-        f"echo core > {CORE_PATTERN}" if piped else "",
-    )
+def core_dumps(pattern: str) -> Finding:
+    """Whether the kernel's pattern for core files hands bots' crashes to a program.
+
+    No resource limit stops that (see core(5)).
+    """
+    if pattern.startswith("|"):
+        remedy = f"echo core > {CORE_PATTERN}"
+        return Finding("core dumps", False, f"crashes are piped to {pattern[1:60]}", remedy)
+    return Finding("core dumps", True, "off for bots")
 
 
 def _languages() -> Iterator[Finding]:

@@ -175,19 +175,27 @@ def box_python() -> str:
     Raises:
         LanguageError: there is none, or only one that is too old.
     """
+    return find_python(BOX_PATH, LEAST_PYTHON)
+
+
+def find_python(path: str, least: tuple[int, int]) -> str:
+    """The first Python of a search path that boxes show and that is new enough.
+
+    Raises:
+        LanguageError: there is none.
+    """
     too_old = []
-    for name in ("python3", *(f"python3.{minor}" for minor in range(30, LEAST_PYTHON[1] - 1, -1))):
-        path = shutil.which(name, path=BOX_PATH)
+    for name in ("python3", *(f"python3.{minor}" for minor in range(30, least[1] - 1, -1))):
+        python = shutil.which(name, path=path)
         # A link out of /usr would lead nowhere in the box.
-        if path is None or not Path(path).resolve().is_relative_to("/usr"):
+        if python is None or not Path(python).resolve().is_relative_to("/usr"):
             continue
-        version = _python_version(path)
-        if version >= LEAST_PYTHON:
-            return path
-        too_old.append(f"{path} is {'.'.join(map(str, version))}")
-    least = ".".join(map(str, LEAST_PYTHON))
+        version = _python_version(python)
+        if version >= least:
+            return python
+        too_old.append(f"{python} is {'.'.join(map(str, version))}")
     raise LanguageError(
-        f"bots need a system Python of {least} or later below /usr "
+        f"bots need a system Python of {'.'.join(map(str, least))} or later below /usr "
         f"({', '.join(too_old) or 'there is none'}): install one with the system's packages"
     )
 

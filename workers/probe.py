@@ -33,6 +33,7 @@ for file in /etc/passwd /proc/1/environ /proc/self/status "$1/canary"; do
 done
 if { kill -0 "$2"; } 2>/dev/null; then echo "reached $2"; fi
 echo tried
+read go
 (echo forked)
 echo after
 """
@@ -68,6 +69,7 @@ def probe(box: Box, scratch: Path) -> tuple[Finding, ...]:
         layers = [*_seen_from_outside(box, program, limits, launch)]
         os.write(program.stdin, b"go\n")
         layers += _tried_inside(box, _expect(program, "tried"))
+        os.write(program.stdin, b"go\n")
         layers.append(_fork(_read(program)))
     finally:
         program.kill()

@@ -39,7 +39,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -68,6 +68,7 @@ class Sandbox:
         runtime: Path | None = None,
         *,
         maximum: str = "full",
+        bubblewrap: Path | None = None,
     ) -> None:
         """Finds the strongest box that can be built here.
 
@@ -75,6 +76,7 @@ class Sandbox:
             minimum: the weakest level that the operator accepts.
             runtime: the runtime folder; by default one in the cache of the machine or user.
             maximum: the strongest level to be tried.
+            bubblewrap: the program that builds boxes; by default the first found that works.
 
         Raises:
             BoxError: no box of the minimum can be built here; says what failed.
@@ -93,7 +95,7 @@ class Sandbox:
         self.bundles = self._runtime.folder / "bundles"
         """A place for unpacked bundles that bots can reach."""
         ceiling = ISOLATION_LEVELS.index(maximum)
-        for box in self._boxes(maximum):
+        for box in self._boxes(maximum, [bubblewrap] if bubblewrap else list(candidates())):
             if ISOLATION_LEVELS.index(box.level) <= ceiling and self._holds(box):
                 self.box, self.level = box, box.level
                 break
@@ -153,7 +155,7 @@ class Sandbox:
             self.layers = layers
         return not broken
 
-    def _boxes(self, maximum: str) -> Iterator[Box]:
+    def _boxes(self, maximum: str, programs: Sequence[Path]) -> Iterator[Box]:
         """Every kind of box, the strongest first."""
         if os.uname().machine not in seccomp.ARCHITECTURES:
             self.failures.append(f"there is no call filter for {os.uname().machine}")
@@ -162,7 +164,7 @@ class Sandbox:
         places = self._places() if maximum == "full" else None
         bubblewraps = [
             Bubblewrap(self._runtime.program(path), disable_userns)
-            for path in candidates()
+            for path in programs
             for disable_userns in (True, False)
         ]
         if not bubblewraps:

@@ -1,0 +1,47 @@
+"""The doctor: what it says of this machine is what a sandbox finds there."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from engine.referee import ISOLATION_LEVELS
+from workers.doctor import core_dumps, examine
+from workers.sandbox import Sandbox
+
+
+def test_report_agrees_with_the_sandbox(open_folder: Path) -> None:
+    """Level and layers are those of the best box, in JSON too, and it takes no second."""
+    runtime = open_folder / "runtime"
+    sandbox = Sandbox("none", runtime)
+    start = time.monotonic()
+    report = examine("reduced", runtime)
+    assert time.monotonic() - start < 1
+    assert report.level == sandbox.level
+    assert {layer.name for layer in report.layers} == {layer.name for layer in sandbox.layers}
+    data = json.loads(json.dumps(report.to_json()))
+    assert data["suffices"] == (ISOLATION_LEVELS.index(report.level) >= 1)
+    assert data["languages"][0]["name"] == "Python"
+
+
+def test_useless_runtime_folder(tmp_path: Path) -> None:
+    """Without it there is no box, and the doctor says so instead of failing."""
+    (tmp_path / "file").write_text("")
+    report = examine("good", tmp_path / "file")
+    assert (report.level, report.suffices, report.layers) == ("none", False, ())
+    assert report.host[0].name == "runtime folder"
+    assert report.host[0].remedy
+
+
+@pytest.mark.parametrize(
+    ("pattern", "holds"),
+    [("core", True), ("|/usr/lib/systemd/systemd-coredump %P", False), ("", True)],
+)
+def test_piped_core_dumps(pattern: str, holds: bool) -> None:
+    """A program that gets crashes through a pipe gets bots' too, whatever their limit."""
+    finding = core_dumps(pattern)
+    assert finding.holds == holds
+    assert bool(finding.remedy) == (not holds)

@@ -1,0 +1,174 @@
+"""The runtime folder and the users of bots, and where memory groups are looked for."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.requirements import need
+from workers import cgroups
+from workers.cgroups import PREFIX, GroupError, find_places
+from workers.languages import box_python
+from workers.runtime import BOT_USERS, BotUser, BoxUserError, Runtime, closed_to_others
+
+
+@pytest.fixture
+def folder(open_folder: Path) -> Iterator[Path]:
+    """A new place for a runtime folder."""
+    return open_folder / f"runtime-{os.getpid()}-{len(list(open_folder.iterdir()))}"
+
+
+def test_package_is_copied_once_and_compiled(folder: Path, tmp_path: Path) -> None:
+    """The copy is readable by all, importable, named by its content, and made once."""
+    source = tmp_path / "pieces"
+    (source / "deep").mkdir(parents=True)
+    (source / "__init__.py").write_text("")
+    (source / "deep" / "own.py").write_text("GAME = 7")
+    files = ["__init__.py", "deep/own.py"]
+    mask = os.umask(0o077)
+    try:
+        copy = Runtime(folder).package(source, files, box_python())
+    finally:
+        os.umask(mask)
+    assert closed_to_others(copy / "pieces" / "deep") is None
+    assert stat.S_IMODE((copy / "pieces" / "deep" / "own.py").stat().st_mode) == 0o644
+    code = "import pieces.deep.own as own; print(own.GAME, own.__cached__)"
+    out = subprocess.check_output(
+        [box_python(), "-B", "-c", code], env={"PYTHONPATH": str(copy)}, text=True
+    )
+    game, cached = out.split()
+    assert game == "7"
+    assert Path(cached).exists()
+    assert Runtime(folder).package(source, files, box_python()) == copy
+    (source / "deep" / "own.py").write_text("GAME = 8")
+    assert Runtime(folder).package(source, files, box_python()) != copy
+    assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
+
+
+def test_runtime_folder_is_shut_to_writers_and_lookers(folder: Path) -> None:
+    """Others may pass through it, and no more."""
+    assert stat.S_IMODE(Runtime(folder).folder.stat().st_mode) == 0o711
+
+
+def test_unreachable_runtime_folder_is_refused(tmp_path: Path) -> None:
+    """For a root worker it must be open all the way; the closed folder is named."""
+    need(os.geteuid() == 0, "only a root worker's bots are other users")
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    with pytest.raises(PermissionError, match="is closed to others: give a runtime folder outside"):
+        Runtime(closed / "runtime")
+
+
+def test_link_as_runtime_folder_is_refused(folder: Path, tmp_path: Path) -> None:
+    """A link that somebody else may turn round is not taken."""
+    folder.symlink_to(tmp_path)
+    with pytest.raises(PermissionError, match="is not a folder of this user"):
+        Runtime(folder)
+
+
+def test_program_in_a_closed_home_is_copied(folder: Path, tmp_path: Path) -> None:
+    """Another user runs the copy, with the libraries that lie beside the package."""
+    need(os.geteuid() == 0, "only a root worker's bots are other users")
+    home = tmp_path / "home"
+    (home / "tool" / "_bin").mkdir(parents=True)
+    (home / "tool.libs").mkdir()
+    home.chmod(0o700)
+    program = home / "tool" / "_bin" / "tool"
+    program.write_text('#!/bin/sh\ncat "${0%/*}/../../tool.libs/library"\n')
+    program.chmod(0o755)
+    (home / "tool.libs" / "library").write_text("loaded")
+    copy = Runtime(folder).program(program)
+    assert Runtime(folder).program(program) == copy != program
+    assert subprocess.check_output([copy], user=BOT_USERS.start, group=BOT_USERS.start) == b"loaded"
+    assert Runtime(folder).program(Path("/bin/sh")) == Path("/bin/sh")
+
+
+def test_bot_users_are_not_shared() -> None:
+    """Nobody gets a number that is held, in this process or another, until it is given back."""
+    numbers = BOT_USERS[-3:]
+    first, second = BotUser(numbers), BotUser(numbers)
+    try:
+        code = (
+            "import sys; from workers.runtime import BotUser\n"
+            "print(BotUser(map(int, sys.argv[1:])).number)"
+        )
+        command = [sys.executable, "-c", code, *map(str, numbers)]
+        other = subprocess.check_output(command, text=True)
+        assert {first.number, second.number, int(other)} == set(numbers)
+        third = BotUser(numbers)
+        with pytest.raises(BoxUserError, match="is taken"):
+            BotUser(numbers)
+        third.release()
+        again = BotUser(numbers)
+        assert again.number == third.number
+        again.release()
+    finally:
+        first.release()
+        second.release()
+
+
+# /proc/self/mountinfo and /proc/self/cgroup of hosts, after proc(5) and cgroups(7)
+SYSTEMD = (
+    "35 24 0:30 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n",
+    "0::/user.slice/user-1000.slice/user@1000.service/app.slice/arena.service\n",
+    {"": "/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice/arena.service"},
+)
+HYBRID = (
+    "30 24 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+    "31 24 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+    "32 24 0:28 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
+    "4:memory:/jobs/a b\n3:cpu,cpuacct:/\n0::/init.scope\n",
+    {
+        "memory": "/sys/fs/cgroup/memory/jobs/a b",
+        "cpu": "/sys/fs/cgroup/cpu,cpuacct",
+        "cpuacct": "/sys/fs/cgroup/cpu,cpuacct",
+        "": "/sys/fs/cgroup/unified/init.scope",
+    },
+)
+CONTAINER = (
+    "99 98 0:30 /docker/abc /sys/fs/cgroup\\040here ro - cgroup2 cgroup rw\n",
+    "0::/docker/abc/inner\n",
+    {"": "/sys/fs/cgroup here/inner"},
+)
+
+
+@pytest.mark.parametrize(
+    ("mounts", "own", "expected"),
+    [SYSTEMD, HYBRID, CONTAINER],
+    ids=["systemd", "hybrid", "container"],
+)
+def test_own_group_is_found(mounts: str, own: str, expected: dict[str, str]) -> None:
+    """Where the worker's own group of each hierarchy lies in the file system."""
+    groups, mounted = cgroups.parse_groups(own), cgroups.parse_mounts(mounts)
+    found = {name: str(cgroups.folder_of(mounted[name], groups[name])) for name in groups}
+    assert found == expected
+
+
+def test_group_limits_and_leftovers() -> None:
+    """A group has its limits, is empty at first, and goes; what dead workers left is swept."""
+    try:
+        places = find_places()
+    except GroupError as error:
+        need(False, f"no memory groups here: {error}")
+        raise
+    group = places.make(memory_bytes=32 << 20, tasks=5)
+    name = f"{PREFIX}{os.getpid()}-"
+    made = [path for place in places.folders for path in place.glob(f"{name}*")]
+    assert len(made) == len(places.folders)
+    assert group.memory_kills() == 0
+    assert (next(places.pids.glob(f"{name}*")) / "pids.max").read_text() == "5\n"
+    group.remove()
+    gone = subprocess.Popen(["/bin/true"])
+    gone.wait()
+    left = f"{PREFIX}{gone.pid}-1"
+    for place in places.folders:
+        (place / left).mkdir()
+    find_places()
+    for place in places.folders:
+        assert [*place.glob(left), *place.glob(f"{name}*")] == []

@@ -1,0 +1,262 @@
+"""The call filter, run by a plain interpreter: which call of which processor is refused how."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import struct
+from pathlib import Path
+
+import pytest
+
+from tests.requirements import need
+from tests.workers.bpf import verdict
+from workers import seccomp
+
+# linux/audit.h: EM_X86_64 62, EM_AARCH64 183, 64 bits, little endian
+AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+I386, ARM = 0x40000003, 0x40000028
+MACHINES = sorted(AUDIT)
+
+# (x86_64, aarch64), from asm/unistd_64.h and asm-generic/unistd.h; None where there is none
+NUMBERS: dict[str, tuple[int, int | None]] = {
+    "read": (0, 63),
+    "write": (1, 64),
+    "mmap": (9, 222),
+    "ioctl": (16, 29),
+    "socket": (41, 198),
+    "socketpair": (53, 199),
+    "clone": (56, 220),
+    "fork": (57, None),
+    "vfork": (58, None),
+    "execve": (59, 221),
+    "kill": (62, 129),
+    "fcntl": (72, 25),
+    "flock": (73, 32),
+    "truncate": (76, 45),
+    "chmod": (90, None),
+    "fchmodat": (268, 53),
+    "ptrace": (101, 117),
+    "prctl": (157, 167),
+    "mount": (165, 40),
+    "futex": (202, 98),
+    "sched_setaffinity": (203, 122),
+    "sched_getaffinity": (204, 123),
+    "tgkill": (234, 131),
+    "exit_group": (231, 94),
+    "keyctl": (250, 219),
+    "unshare": (272, 97),
+    "prlimit64": (302, 261),
+    "memfd_create": (319, 279),
+    "bpf": (321, 280),
+    "io_uring_setup": (425, 425),
+    "clone3": (435, 435),
+    "landlock_create_ruleset": (444, 444),
+    "shmget": (29, 194),
+    "shmdt": (67, 197),
+    "msgsnd": (69, 189),
+    "semop": (65, 193),
+    "mq_open": (240, 180),
+    "mq_notify": (244, 184),
+}
+NEXT_AFTER_KNOWN = 451  # cachestat, Linux 6.5
+
+AF_UNIX, AF_INET, AF_NETLINK, AF_VSOCK = 1, 2, 16, 40
+# clone(2)'s flags: glibc's for a thread, and for fork
+THREAD, FORK = 0x3D0F00, 0x1200011
+NEW_USER, NEW_NET, NEW_NS = 0x10000000, 0x40000000, 0x20000
+SHARED, PRIVATE, VALIDATE, ANONYMOUS, GROWSDOWN = 1, 2, 3, 0x20, 0x100
+HIGH = 1 << 32
+"""A bit above those that the kernel looks at; it must not hide the others."""
+
+
+NO_SUCH_CALL = "there is no such call"
+
+
+def judge(machine: str, name: str, *arguments: int, **options: object) -> str:
+    """What becomes of a call on a machine."""
+    number = NUMBERS[name][machine == "aarch64"]
+    if number is None:
+        return NO_SUCH_CALL
+    program = seccomp.program(machine, **options)  # type: ignore[arg-type]
+    return verdict(program, AUDIT[machine], number, arguments)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("read", (), "allow"),
+        ("write", (), "allow"),
+        ("execve", (), "allow"),
+        ("futex", (), "allow"),
+        ("exit_group", (), "allow"),
+        ("sched_getaffinity", (), "allow"),
+        ("landlock_create_ruleset", (), "allow"),
+        ("kill", (1, 9), "allow"),  # in its own namespace there is nobody else
+        ("prlimit64", (7,), "allow"),
+        ("ptrace", (), "EPERM"),
+        ("mount", (), "EPERM"),
+        ("keyctl", (), "EPERM"),
+        ("unshare", (), "EPERM"),
+        ("bpf", (), "EPERM"),
+        ("io_uring_setup", (), "EPERM"),
+        ("memfd_create", (), "EPERM"),
+        ("shmget", (), "EPERM"),
+        ("shmdt", (), "EPERM"),
+        ("msgsnd", (), "EPERM"),
+        ("semop", (), "EPERM"),
+        ("mq_open", (), "EPERM"),
+        ("mq_notify", (), "EPERM"),
+        ("flock", (), "EPERM"),
+        ("sched_setaffinity", (), "EPERM"),
+        ("fork", (), "EPERM"),
+        ("vfork", (), "EPERM"),
+        ("clone3", (), "ENOSYS"),
+        ("clone", (THREAD,), "allow"),
+        ("clone", (FORK,), "EPERM"),
+        ("clone", (THREAD | NEW_USER,), "EPERM"),
+        ("clone", (THREAD | NEW_NET,), "EPERM"),
+        ("clone", (FORK | HIGH,), "EPERM"),
+        ("socket", (AF_UNIX,), "allow"),
+        ("socket", (AF_INET,), "EAFNOSUPPORT"),
+        ("socket", (AF_NETLINK,), "EAFNOSUPPORT"),
+        ("socket", (AF_VSOCK,), "EAFNOSUPPORT"),
+        ("socket", (AF_INET | HIGH,), "EAFNOSUPPORT"),
+        ("socketpair", (AF_UNIX,), "allow"),
+        ("socketpair", (AF_INET,), "EAFNOSUPPORT"),
+        ("ioctl", (0, 0x5412), "EPERM"),  # TIOCSTI
+        ("ioctl", (0, 0x5412 | HIGH), "EPERM"),
+        ("ioctl", (0, 0x541C), "EPERM"),  # TIOCLINUX
+        ("ioctl", (0, 0x541B), "allow"),  # FIONREAD
+        ("ioctl", (0, 0x8901), "allow"),  # FIOSETOWN
+        ("fcntl", (0, 3), "allow"),  # F_GETFL
+        ("fcntl", (0, 6), "EPERM"),  # F_SETLK
+        ("fcntl", (0, 37), "EPERM"),  # F_OFD_SETLK
+        ("fcntl", (0, 1024), "EPERM"),  # F_SETLEASE
+        ("fcntl", (0, 8), "allow"),  # F_SETOWN
+        ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS), "allow"),
+        ("mmap", (0, 0, 0, SHARED), "allow"),
+        ("mmap", (0, 0, 0, SHARED | ANONYMOUS), "EPERM"),
+        ("mmap", (0, 0, 0, VALIDATE | ANONYMOUS), "EPERM"),
+        ("mmap", (0, 0, 0, SHARED | ANONYMOUS | HIGH), "EPERM"),
+        ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | GROWSDOWN), "EPERM"),
+        ("truncate", (), "allow"),
+        ("fchmodat", (), "allow"),
+    ],
+)
+def test_calls_of_a_boxed_bot(
+    machine: str, name: str, arguments: tuple[int, ...], expected: str
+) -> None:
+    """A bot of one process, with no memory group around it."""
+    assert judge(machine, name, *arguments) in (expected, NO_SUCH_CALL)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("mmap", (0, 0, 0, SHARED | ANONYMOUS), "allow"),
+        ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | GROWSDOWN), "allow"),
+        ("fork", (), "allow"),
+        ("clone", (FORK,), "allow"),
+        ("clone", (THREAD,), "allow"),
+        ("clone", (FORK | NEW_USER,), "EPERM"),
+        ("clone", (FORK | NEW_NS,), "EPERM"),
+        ("clone3", (), "ENOSYS"),
+        ("memfd_create", (), "EPERM"),
+    ],
+)
+def test_calls_of_several_processes_in_a_group(
+    machine: str, name: str, arguments: tuple[int, ...], expected: str
+) -> None:
+    """What a memory group counts is let through, and forking where it is wished."""
+    options = {"single_process": False, "metered_memory": True}
+    assert judge(machine, name, *arguments, **options) in (expected, NO_SUCH_CALL)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("socket", (AF_UNIX,), "EAFNOSUPPORT"),
+        ("socketpair", (AF_UNIX,), "allow"),
+        ("kill", (77, 9), "EPERM"),
+        ("tgkill", (77, 77, 6), "allow"),  # how a process aborts
+        ("tgkill", (78, 78, 9), "EPERM"),
+        ("prlimit64", (0,), "allow"),
+        ("prlimit64", (78,), "EPERM"),
+        ("prctl", (1,), "EPERM"),  # PR_SET_PDEATHSIG
+        ("prctl", (15,), "allow"),  # PR_SET_NAME
+        ("fcntl", (0, 8), "EPERM"),  # F_SETOWN
+        ("fcntl", (0, 10), "EPERM"),  # F_SETSIG
+        ("fcntl", (0, 3), "allow"),
+        ("ioctl", (0, 0x8901), "EPERM"),  # FIOSETOWN
+        ("truncate", (), "EPERM"),
+        ("chmod", (), "EPERM"),
+        ("fchmodat", (), "EPERM"),
+    ],
+)
+def test_calls_without_namespaces(
+    machine: str, name: str, arguments: tuple[int, ...], expected: str
+) -> None:
+    """Nobody else can be reached by way of the user that a bot shares with the worker."""
+    options = {"without_namespaces": True, "own_pid": 77}
+    assert judge(machine, name, *arguments, **options) in (expected, NO_SUCH_CALL)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_foreign_calls_kill(machine: str) -> None:
+    """Calls by way of another architecture's interface have other numbers, so none is allowed."""
+    program = seccomp.program(machine)
+    others = {I386, ARM, *AUDIT.values()} - {AUDIT[machine]}
+    assert {verdict(program, audit, 0) for audit in others} == {"kill"}
+    x32_bit = 0x40000000
+    assert verdict(program, AUDIT[machine], x32_bit | 0) == "kill"
+    assert verdict(program, AUDIT[machine], 0xFFFFFFFF) == "kill"
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_calls_of_later_kernels_are_not_there(machine: str) -> None:
+    """What nobody looked at is answered as by a kernel that lacks it."""
+    program = seccomp.program(machine)
+    numbers = range(NEXT_AFTER_KNOWN, NEXT_AFTER_KNOWN + 100)
+    assert {verdict(program, AUDIT[machine], number) for number in numbers} == {"ENOSYS"}
+    assert verdict(program, AUDIT[machine], NEXT_AFTER_KNOWN - 1) == "EPERM"
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_jumps_stay_inside(machine: str) -> None:
+    """No program is longer than the kernel takes, and each ends in a return."""
+    for options in itertools.product((False, True), repeat=3):
+        single, metered, bare = options
+        program = seccomp.program(
+            machine, single_process=single, metered_memory=metered, without_namespaces=bare
+        )
+        code = list(struct.iter_unpack("=HBBI", program))
+        assert len(code) < 4096
+        assert code[-1][0] == 0x06
+        for at, (operation, if_true, if_false, _) in enumerate(code):
+            if operation & 7 == 5:
+                assert at + 1 + max(if_true, if_false) < len(code)
+
+
+@pytest.mark.parametrize(
+    ("machine", "header"),
+    [
+        ("x86_64", "/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
+        ("aarch64", "/usr/include/asm-generic/unistd.h"),
+    ],
+)
+def test_numbers_are_the_kernels(machine: str, header: str) -> None:
+    """Every number of the tables stands in the kernel's header, and no name is missing there."""
+    need(Path(header).exists(), f"{header} is not installed (linux-libc-dev)")
+    found = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", Path(header).read_text())
+    numbers = {name: int(number) for name, number in found}
+    known = seccomp.ARCHITECTURES[machine].calls
+    assert known == {name: numbers[name] for name in known}
+    groups = [
+        value for name, value in vars(seccomp).items() if isinstance(value, str) and name.isupper()
+    ]
+    listed = {word for group in groups for word in group.split()}
+    assert listed & numbers.keys() <= known.keys()
