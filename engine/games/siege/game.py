@@ -82,6 +82,8 @@ class Siege(Variant):
         self.seats = int(options["seats"])
         self.seat_names = ARMIES if self.seats == 3 else ("Yellow", "White and Black")
         self.placed_by_hand = options["setup"] == "free"
+        placings = PLACINGS if self.placed_by_hand else (FIXED_PLACING,)
+        self.first_boards = frozenset(map(first_board, placings))
         self.soldiers_needed = int(options["soldiers"])
         self.able_only = options["protection"] == "able"
         self.has_demands = options["demand"] == "yes"
@@ -125,9 +127,13 @@ class Siege(Variant):
                 f"Yellow misses {' '.join(missing.elements())}; its pieces are never taken"
             )
         turns = plies - self.placed_by_hand
-        if quiet > plies or turns < turn:
+        if turns < max(turn, quiet):
             raise PositionError(
                 f"{plies} plies are too few for {quiet} since progress and the turn {turn_name}"
+            )
+        if not turns and board not in self.first_boards:
+            raise PositionError(
+                "before Yellow's first turn all stand as placed, the attackers as at the start"
             )
         state = _reached(self, board, turn, demanded=demanded, quiet=quiet, plies=plies)
         if demanded and (not self.has_demands or ARMY[turn] != YELLOW or state.over):

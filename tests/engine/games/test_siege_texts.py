@@ -73,6 +73,9 @@ GOOD = text_of("Yb4 Ke3" + FAR, "y1")
         (text_of("Yb4 Ke3" + FAR, "y1", rest="- 0 " + "9" * 5000), "plies"),
         (f"{START} YyyyyyyZ y1 - 0 0", "too few"),  # the placing counts as a ply
         (f"{START} YyyyyyyZ y2 - 0 2", "too few"),
+        (text_of("Yb4 Ke3" + FAR, "y1", rest="- 50 50"), "too few"),  # the placing is no turn
+        (text_of("Yb4 Ke3" + FAR, "y1", rest="- 0 1"), "first turn"),
+        (f"{START.replace('1K1G', '3G')} YyyyyyyZ y1 - 0 1", "first turn"),
         (f"{START} YyyyyyyZ setup - 0 0", "during setup"),
         (f"{START} ........ setup - 0 1", "during setup"),
         (f"{START} ........ setup ! 0 0", "during setup"),
@@ -89,9 +92,10 @@ def test_texts_that_are_no_position(text, reason):
 
 
 def test_texts_that_an_option_rules_out():
-    """No set-up where it is fixed, and no demand where there are none."""
+    """No set-up or other placing where it is fixed, and no demand where there are none."""
     for options, text in (
         ({"setup": "fixed"}, f"{START} ........ setup - 0 0"),
+        ({"setup": "fixed"}, f"{START} yYyyyyyZ y1 - 0 0"),
         ({"demand": "no"}, text_of("Yb4 Ka4" + FAR, "y1", rest="! 7 50")),
     ):
         with pytest.raises(PositionError):
