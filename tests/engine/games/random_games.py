@@ -96,10 +96,13 @@ MOVES = 12
 def paths(variant: Variant) -> list[list[State]]:
     """Random games, each as its positions from the first to the finished one.
 
-    There are 2 to 20 of them, the fewer the more moves there are to choose from.
+    There are 2 to 20 of them, the fewer the longer they are and the more moves they offer.
     """
-    games = max(2, min(20, 3000 // len(variant.initial().legal_moves())))
-    return [seeded_path(variant, seed) for seed in range(games)]
+    found: list[list[State]] = []
+    most = min(20, 3000 // len(variant.initial().legal_moves()))
+    while len(found) < 2 or (len(found) < most and sum(map(len, found)) < 600):
+        found.append(seeded_path(variant, seed=len(found)))
+    return found
 
 
 @cache

@@ -31,7 +31,7 @@ def counts() -> Iterator[Any]:
                     depth,
                     leaves,
                     id=f"{row['variant']}, {row['position'] or 'start'}, depth {depth}",
-                    marks=[pytest.mark.deep] if leaves > DEEP else [],
+                    marks=[pytest.mark.deep, pytest.mark.timeout(1200)] if leaves > DEEP else [],
                 )
 
 
