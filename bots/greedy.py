@@ -68,7 +68,8 @@ class Judge:
 class Clobber(Judge):
     """Likes stones of its own that can move; plays the last moves out in its mind."""
 
-    LAST = 14
+    MARKS = False
+    LAST = 12
     """Stones that can still meet, from which the game is played out."""
 
     def __init__(self, keys: Mapping[str, str]) -> None:
@@ -76,29 +77,43 @@ class Clobber(Judge):
         board = board_of(keys["size"])
         self.mine = {square for square in board if sum(square) % 2 == self.me % 2}
         self.theirs = set(board) - self.mine
+        self.marked: set[Square] = set()
 
     def follow(self, seat: int, move: str) -> None:
-        start, end = squares_in(move)
+        squares = squares_in(move)
         own, other = (self.mine, self.theirs) if seat == self.me else (self.theirs, self.mine)
-        own ^= {start, end}
-        other ^= {end}
+        own ^= set(squares[:2])
+        other ^= {squares[1]}
+        self.marked = marked_after(self.marked, own, squares)
 
     @cached_property
     def is_short(self) -> bool:
         """Whether few enough stones can still meet."""
-        meeting = {stone for stone in self.mine if any(near_by(stone, self.theirs))}
-        return len(connected(meeting, self.mine | self.theirs)) <= self.LAST
+        mine, theirs = self.mine - self.marked, self.theirs - self.marked
+        meeting = {stone for stone in mine if near_by(stone, theirs)}
+        return len(connected(meeting, mine | theirs)) <= self.LAST
 
     def value(self, move: str) -> float:
-        start, end = squares_in(move)
+        squares = squares_in(move)
+        start, end = squares[:2]
         mine, theirs = self.mine ^ {start, end}, self.theirs ^ {end}
+        marked = marked_after(self.marked, mine, squares)
         if self.is_short:
-            return -WIN if mover_wins(frozenset(theirs), frozenset(mine)) else WIN
-        changed = {start, end}
-        return freedom(mine, theirs, changed) - freedom(self.mine, self.theirs, changed)
+            lost = mover_wins(*map(frozenset, (theirs, mine, marked)), marks=self.MARKS)
+            return -WIN if lost else WIN
+        changed = {start, end} | (self.marked ^ marked)
+        before = freedom(self.mine - self.marked, self.theirs - self.marked, changed)
+        return freedom(mine - marked, theirs - marked, changed) - before
 
 
-def connected(start: set[Square], within: set[Square]) -> set[Square]:
+class Blocco(Clobber):
+    """As in Clobber, with the marked stones out of play."""
+
+    MARKS = True
+    LAST = 7
+
+
+def connected(start: set[Square], within: Collection[Square]) -> set[Square]:
     """All that can be reached from some squares by steps within a set."""
     found: set[Square] = set()
     rim = start
@@ -113,56 +128,40 @@ def near_by(square: Square, within: Collection[Square]) -> list[Square]:
     return [beside for beside in near(square) if beside in within]
 
 
-def freedom(mine: Collection[Square], theirs: Collection[Square], changed: set[Square]) -> float:
-    """How many more stones of mine than of theirs can move, on some squares and beside them.
+def marked_after(
+    marked: set[Square], own: Collection[Square], squares: Sequence[Square]
+) -> set[Square]:
+    """The markers after a move. If it names a third square, its group has its only marker there."""
+    if len(squares) < 3:
+        return marked
+    return marked - connected({squares[1]}, own) | {squares[2]}
 
-    Of as many, the position with fewer moves in all counts for a little more.
+
+def freedom(mine: Collection[Square], theirs: Collection[Square], changed: set[Square]) -> float:
+    """How many stones of mine can move, on some squares and beside them.
+
+    Moves of either side count for a little too, which wins more games against random play.
     """
     spots = changed.union(*(near(square) for square in changed))
     my_moves = [len(near_by(spot, theirs)) for spot in spots if spot in mine]
     their_moves = [len(near_by(spot, mine)) for spot in spots if spot in theirs]
-    able = sum(map(bool, my_moves)) - sum(map(bool, their_moves))
-    return able - 0.05 * (sum(my_moves) + sum(their_moves))
+    return sum(map(bool, my_moves)) + 0.3 * (sum(my_moves) + sum(their_moves))
+
+
+Stones = frozenset[Square]
 
 
 @cache
-def mover_wins(own: frozenset[Square], other: frozenset[Square]) -> bool:
-    """Whether the colour to move makes the last move of a game of Clobber."""
-    return any(
-        not mover_wins(other - {end}, own ^ {start, end})
-        for start in own
-        for end in near_by(start, other)
-    )
-
-
-class Blocco(Clobber):
-    """As in Clobber, with the marked stones out of play."""
-
-    LAST = 0
-
-    def __init__(self, keys: Mapping[str, str]) -> None:
-        super().__init__(keys)
-        self.marked: set[Square] = set()
-
-    def follow(self, seat: int, move: str) -> None:
-        super().follow(seat, move.partition("@")[0])
-        own = self.mine if seat == self.me else self.theirs
-        self.marked = self.marked_after(own, squares_in(move))
-
-    def marked_after(self, own: set[Square], squares: list[Square]) -> set[Square]:
-        """The markers after a move: if it names a third square, its group's only one is there."""
-        if len(squares) < 3:
-            return self.marked
-        return self.marked - connected({squares[1]}, own) | {squares[2]}
-
-    def value(self, move: str) -> float:
-        squares = squares_in(move)
-        start, end = squares[:2]
-        mine, theirs = self.mine ^ {start, end}, self.theirs ^ {end}
-        marked = self.marked_after(mine, squares)
-        changed = {start, end} | (self.marked ^ marked)
-        before = freedom(self.mine - self.marked, self.theirs - self.marked, changed)
-        return freedom(mine - marked, theirs - marked, changed) - before
+def mover_wins(own: Stones, other: Stones, marked: Stones, *, marks: bool) -> bool:
+    """Whether the colour to move makes the last move of a game of Clobber, or of Blocco."""
+    for start in own - marked:
+        for end in near_by(start, other - marked):
+            mine = own ^ {start, end}
+            group = connected({end}, mine) if marks else ()
+            choices = [marked - group | {stone} for stone in group] if len(group) > 1 else [marked]
+            if not all(mover_wins(other - {end}, mine, after, marks=marks) for after in choices):
+                return True
+    return False
 
 
 class Blokus(Judge):
