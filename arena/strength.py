@@ -1,0 +1,410 @@
+"""Strength tests: is the candidate stronger than the baseline?
+
+A test is a fold over matches, one after another until it decides. It holds counts and nothing
+of the games themselves, so that it can be saved after any match and go on later.
+
+Who sits where. A match is one opening, played once from every seating that shares the places as
+evenly as their number allows: with two entrants a game pair, with four the six ways of giving
+two places to each, with three the three ways of giving the candidate one and the three of
+giving it two. Every place is then held by either bot equally often, whatever a place is worth.
+
+How it is scored. In each game every seat of the candidate meets every seat of the baseline that
+is of another side (an entrant's several seats count as one); it gets 1 for the better rank and
+1/2 for the same. The score of a match is the sum: for two entrants the five scores of a game
+pair, for four entrants 24 meetings and 49 scores. The meetings of one match depend on each
+other; as for game pairs, it is whole matches that are counted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+from arena.ratings.elo import Estimate, estimate
+from arena.ratings.sprt import Decision, Model, Sprt
+from engine.clock import TimeControl
+from engine.game import Seat, Termination, Variant
+from engine.record import GameRecord
+
+FORMAT = 1
+CANDIDATE, BASELINE = 0, 1
+
+
+class StrengthError(ValueError):
+    """A test that can't be made, or can't go on; one sentence for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lineup:
+    """Which bot stands behind each entrant of a match, and how many of its rotations differ."""
+
+    holders: tuple[int, ...]
+    """CANDIDATE or BASELINE for each entrant."""
+    games: int
+
+
+@cache
+def lineups(variant: Variant) -> tuple[Lineup, ...]:
+    """The lineups whose rotations are all the even seatings, each once."""
+    count = max(variant.entrant_of) + 1
+    found = {}
+    for share in {count // 2, count - count // 2}:
+        for places in combinations(range(count), share):
+            holders = tuple(CANDIDATE if place in places else BASELINE for place in range(count))
+            turns = {holders[turn:] + holders[:turn] for turn in range(count)}
+            found[min(turns)] = len(turns)
+    return tuple(Lineup(holders, games) for holders, games in sorted(found.items()))
+
+
+@cache
+def seatings(variant: Variant) -> tuple[tuple[int, ...], ...]:
+    """Who holds each entrant's place in each game of a match, in the order they are played."""
+    return tuple(
+        lineup.holders[game:] + lineup.holders[:game]
+        for lineup in lineups(variant)
+        for game in range(lineup.games)
+    )
+
+
+def meetings(variant: Variant, holders: Sequence[int]) -> list[tuple[Seat, Seat]]:
+    """A seat of the candidate and one of the baseline, for all that meet in a game."""
+    # An entrant with several seats holds them for one side, so any of them stands for it.
+    seats = {entrant: seat for seat, entrant in enumerate(variant.entrant_of)}
+    return [
+        (seats[mine], seats[theirs])
+        for mine, holder in enumerate(holders)
+        for theirs, other in enumerate(holders)
+        if (holder, other) == (CANDIDATE, BASELINE)
+        and variant.side_of[seats[mine]] != variant.side_of[seats[theirs]]
+    ]
+
+
+@cache
+def cells(variant: Variant) -> int:
+    """How many scores a match can have: from 0, in halves, to its number of meetings."""
+    return 1 + 2 * sum(len(meetings(variant, holders)) for holders in seatings(variant))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a match says of the two bots."""
+
+    half_points: int
+    """The candidate's, over all meetings."""
+    wins: int
+    """Games in which the candidate took more than half of the meetings."""
+    draws: int
+    losses: int
+    faults: tuple[Mapping[Termination, int], Mapping[Termination, int]]
+    """By candidate and baseline; resigning is none."""
+    digest: str
+    """SHA-256 over the games' own digests."""
+
+
+def outcome(variant: Variant, records: Sequence[GameRecord]) -> Outcome:
+    """The outcome of a match from its games, which are in the order of `seatings`."""
+    half_points = 0
+    results: Counter[int] = Counter()
+    faults: tuple[Counter[Termination], Counter[Termination]] = Counter(), Counter()
+    digest = hashlib.sha256()
+    for record, holders in zip(records, seatings(variant), strict=True):
+        margin = 0
+        met = meetings(variant, holders)
+        for mine, theirs in met:
+            ahead = record.ranks[theirs] - record.ranks[mine]
+            margin += (ahead > 0) - (ahead < 0)
+        half_points += len(met) + margin
+        results[(margin > 0) - (margin < 0)] += 1
+        for fault in record.faults:
+            if fault.termination is not Termination.RESIGN:
+                faults[holders[variant.entrant_of[fault.seat]]][fault.termination] += 1
+        digest.update(record.digest().encode())
+    return Outcome(half_points, results[1], results[0], results[-1], faults, digest.hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A bot as it took part: a name, and a digest that changes with the program."""
+
+    name: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is tested, and how; the same settings and bots give the same test.
+
+    Raises:
+        StrengthError: it can't be tested so.
+    """
+
+    variant: Variant
+    candidate: Version
+    baseline: Version
+    time: TimeControl
+    seed: int = 0
+    """Of openings and dice."""
+    elo0: float = 0.0
+    elo1: float = 10.0
+    alpha: float = 0.05
+    beta: float = 0.05
+    model: Model = "normalized"
+    max_games: int | None = None
+    """At most so many; matches are played whole, so it can be a few fewer."""
+    games: int | None = None
+    """Plays just so many (whole matches, so it can be a few more), and decides by whether the
+    95 % interval lies above zero, below, or around it. The hypotheses then count for nothing."""
+
+    def __post_init__(self) -> None:
+        if self.variant.seats == 1:
+            raise StrengthError(
+                f"{self.variant} can't be a strength test: a puzzle is played alone, so nobody is "
+                "beaten, and its result says as much of the puzzle as of the bot; compare the "
+                f"scores of a race instead (arena play {self.variant.game} BOT BOT)"
+            )
+        if self.games is not None and self.games < 1:
+            raise StrengthError(f"a test has a game or more, not {self.games}")
+        try:
+            self.sprt.llr([0] * cells(self.variant))
+        except ValueError as error:
+            least = Sprt.min_matches * self.games_a_match
+            if self.max_games is not None and self.max_games < least:
+                raise StrengthError(
+                    f"a test of {self.variant} needs {least} games or more, "
+                    f"not {self.max_games}: nothing is decided before"
+                ) from None
+            raise StrengthError(str(error)) from None
+
+    @property
+    def games_a_match(self) -> int:
+        return len(seatings(self.variant))
+
+    @property
+    def most_matches(self) -> int | None:
+        """After so many the test is over, whatever they say."""
+        if self.games is not None:
+            return -(-self.games // self.games_a_match)
+        return None if self.max_games is None else self.max_games // self.games_a_match
+
+    @property
+    def sprt(self) -> Sprt:
+        """The sequential test.
+
+        Raises:
+            ValueError: the hypotheses or limits are none.
+        """
+        return Sprt(
+            self.elo0,
+            self.elo1,
+            self.alpha,
+            self.beta,
+            self.model,
+            max_matches=None if self.games is not None else self.most_matches,
+            games_per_match=self.games_a_match,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings as JSON's types."""
+        return {
+            "game": str(self.variant),
+            "candidate": self.candidate.name,
+            "candidate_digest": self.candidate.digest,
+            "baseline": self.baseline.name,
+            "baseline_digest": self.baseline.digest,
+            "time": self.time.words,
+            "seed": self.seed,
+            "elo0": self.elo0,
+            "elo1": self.elo1,
+            "alpha": self.alpha,
+            "beta": self.beta,
+            "model": self.model,
+            "max_games": self.max_games,
+            "games": self.games,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class StrengthTest:
+    """A test after some matches."""
+
+    settings: Settings
+    counts: tuple[int, ...]
+    """Matches by their score, from the worst to the best in equal steps."""
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    faults: tuple[Mapping[Termination, int], Mapping[Termination, int]] = field(
+        default_factory=lambda: ({}, {})
+    )
+    """By candidate and baseline."""
+    digest: str = ""
+    """SHA-256 over the matches in their order; two tests of equal digest played the same games."""
+    out_of_openings: bool = False
+
+    @classmethod
+    def begin(cls, settings: Settings) -> StrengthTest:
+        """A test before its first match."""
+        return cls(settings, (0,) * cells(settings.variant))
+
+    def add(self, outcome: Outcome) -> StrengthTest:
+        """The test after one more match.
+
+        Raises:
+            StrengthError: it is over; a result more would make another test of it.
+        """
+        if self.decision is not Decision.CONTINUE:
+            raise StrengthError(f"the test is over ({self.decision}) and takes no more matches")
+        counts = list(self.counts)
+        counts[outcome.half_points] += 1
+        return replace(
+            self,
+            counts=tuple(counts),
+            wins=self.wins + outcome.wins,
+            draws=self.draws + outcome.draws,
+            losses=self.losses + outcome.losses,
+            faults=(
+                dict(Counter(self.faults[0]) + Counter(outcome.faults[0])),
+                dict(Counter(self.faults[1]) + Counter(outcome.faults[1])),
+            ),
+            digest=hashlib.sha256((self.digest + outcome.digest).encode()).hexdigest(),
+        )
+
+    def end_of_openings(self) -> StrengthTest:
+        """The test when the board has no opening that it did not use yet."""
+        return replace(self, out_of_openings=True)
+
+    @property
+    def matches(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def games(self) -> int:
+        return self.matches * self.settings.games_a_match
+
+    @property
+    def llr(self) -> float:
+        """The log-likelihood ratio of elo1 against elo0."""
+        return self.settings.sprt.llr(self.counts) if self.matches else 0.0
+
+    @property
+    def estimate(self) -> Estimate:
+        """Elo, as by the mean score of the candidate's meetings with the baseline."""
+        return estimate(self.counts)
+
+    @property
+    def decision(self) -> Decision:
+        """What the matches so far say; any other answer than CONTINUE is final."""
+        if self.settings.games is None:
+            said = self.settings.sprt.decide(self.counts)
+        else:
+            said = self._decide_fixed()
+        if said is Decision.CONTINUE and self.out_of_openings:
+            return Decision.UNDECIDED
+        return said
+
+    def _decide_fixed(self) -> Decision:
+        most = self.settings.most_matches
+        if most is None or self.matches < most:
+            return Decision.CONTINUE
+        found = self.estimate
+        if found.lower > 0:
+            return Decision.ACCEPT
+        return Decision.REJECT if found.upper < 0 else Decision.UNDECIDED
+
+    @property
+    def matches_left(self) -> float | None:
+        """How many more it may take if things go on as they did; None if that can't be told."""
+        most = self.settings.most_matches
+        rest = None if most is None else most - self.matches
+        if self.settings.games is not None or not self.matches or self.llr == 0:
+            return rest
+        sprt, llr = self.settings.sprt, self.llr
+        way = (sprt.upper if llr > 0 else sprt.lower) - llr
+        left = max(way / (llr / self.matches), sprt.min_matches - self.matches, 0.0)
+        return left if rest is None else min(left, rest)
+
+    @property
+    def verdict(self) -> str:
+        """The decision in words."""
+        settings = self.settings
+        if self.out_of_openings and self.decision is Decision.UNDECIDED:
+            return f"undecided: {settings.variant} has no more different openings"
+        if settings.games is not None:
+            return {
+                Decision.ACCEPT: "passed: the 95 % interval lies above zero",
+                Decision.REJECT: "failed: the 95 % interval lies below zero",
+                Decision.UNDECIDED: "undecided: the 95 % interval holds zero",
+                Decision.CONTINUE: "not finished",
+            }[self.decision]
+        kind = "normalized Elo" if settings.model == "normalized" else "Elo"
+        return {
+            Decision.ACCEPT: f"passed: {settings.elo1:+g} {kind} rather than {settings.elo0:+g}",
+            Decision.REJECT: f"failed: {settings.elo0:+g} {kind} rather than {settings.elo1:+g}",
+            Decision.UNDECIDED: f"undecided: the limit of {settings.max_games} games is reached",
+            Decision.CONTINUE: "not finished",
+        }[self.decision]
+
+    def to_json(self) -> dict[str, Any]:
+        """What it takes to go on, as JSON's types; `from_json` takes it back."""
+        return {
+            "strength_test": FORMAT,
+            "settings": self.settings.to_json(),
+            "counts": list(self.counts),
+            "wins": self.wins,
+            "draws": self.draws,
+            "losses": self.losses,
+            "faults": [{str(key): n for key, n in side.items()} for side in self.faults],
+            "digest": self.digest,
+            "out_of_openings": self.out_of_openings,
+        }
+
+    @classmethod
+    def from_json(cls, data: Any, settings: Settings) -> StrengthTest:
+        """The test that `to_json` wrote, to go on under the same settings.
+
+        Raises:
+            StrengthError: it is none, or one with other settings; it says which differ.
+        """
+        if not isinstance(data, dict) or data.get("strength_test") != FORMAT:
+            raise StrengthError("this is no saved strength test of a format known here")
+        try:
+            saved, asked = dict(data["settings"]), settings.to_json()
+            other = [key for key in asked if saved.get(key) != asked[key]]
+            if other:
+                words = (f"{key} is {saved.get(key)} there, not {asked[key]}" for key in other)
+                raise StrengthError(
+                    f"the saved test is another one: {', '.join(words)}; "
+                    "give the same settings, or begin a new test"
+                )
+            mine, theirs = (
+                {Termination(key): _count(n) for key, n in side.items()} for side in data["faults"]
+            )
+            test = cls(
+                settings,
+                tuple(map(_count, data["counts"])),
+                _count(data["wins"]),
+                _count(data["draws"]),
+                _count(data["losses"]),
+                (mine, theirs),
+                str(data["digest"]),
+                bool(data["out_of_openings"]),
+            )
+        except StrengthError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise StrengthError(f"the saved test is damaged: {error}") from None
+        played = test.wins + test.draws + test.losses
+        if len(test.counts) != cells(settings.variant) or played != test.games:
+            raise StrengthError("the saved test is damaged: its counts do not add up")
+        return test
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise StrengthError(f"the saved test is damaged: {str(value)[:40]!r} is no count")
+    return value
