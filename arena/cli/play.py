@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time as wall
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -20,13 +18,12 @@ from rich.table import Table
 
 from arena.cli import Usage
 from arena.cli.arguments import Bot, find_bots, split_words
+from arena.cli.running import cores, in_order, starter
 from arena.cli.tally import Tally
 from engine.clock import Charge, TimeControl, parse_time
 from engine.game import Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import openings
-from engine.process import BotProcess
-from engine.program import PlainProgram
 from engine.seeds import derive
 
 DEFAULT_MOVE_MS = 1000
@@ -91,7 +88,7 @@ def play(
         )
         tally = Tally(variant, [bot.name for bot in bots])
         started = wall.monotonic()
-        results = _play_all(specs, bots, concurrency or len(os.sched_getaffinity(0)), tally)
+        results = _play_all(specs, bots, concurrency or cores(), tally)
         for result in results:
             for record in result.games:
                 if file:
@@ -160,33 +157,16 @@ def _play_all(
     specs: Sequence[tuple[MatchSpec, int]], bots: Sequence[Bot], concurrency: int, tally: Tally
 ) -> Iterator[MatchResult]:
     """Plays the matches, some at a time, and yields their results in the order of the specs."""
-
-    def start(entrant: int) -> BotProcess:
-        bot = bots[entrant]
-        return BotProcess(lambda: PlainProgram(bot.command, cwd=bot.path.resolve().parent))
-
-    waiting = iter(enumerate(specs))
-    running: dict[Future[MatchResult], int] = {}
-    done: dict[int, MatchResult] = {}
-    due = 0
+    start = starter(bots)
     with _progress(sum(games for _, games in specs)) as advance:
-        pool = ThreadPoolExecutor(concurrency)
-        try:
-            while due < len(specs):
-                for number, (spec, games) in islice(waiting, concurrency - len(running)):
-                    running[pool.submit(play_match, spec, start, games=games)] = number
-                finished, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    number = running.pop(future)
-                    done[number] = future.result()
-                    advance(len(done[number].games))
-                while due in done:
-                    result = done.pop(due)
-                    tally.add(specs[due][0], result)
-                    yield result
-                    due += 1
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        for (spec, _), result in in_order(
+            specs,
+            lambda job: play_match(job[0], start, games=job[1]),
+            concurrency=concurrency,
+            finished=lambda result: advance(len(result.games)),
+        ):
+            tally.add(spec, result)
+            yield result
 
 
 @contextmanager

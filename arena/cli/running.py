@@ -1,0 +1,146 @@
+"""Plays matches between bots of this machine, several at a time, told in their own order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice, takewhile
+from threading import Event
+from typing import TypeVar
+
+from arena.cli.arguments import Bot
+from arena.ratings.sprt import Decision
+from arena.strength import StrengthTest, lineups, outcome
+from engine.match import MatchSpec, StartPlayer, play_match
+from engine.openings import Opening, openings
+from engine.process import BotProcess
+from engine.program import PlainProgram
+from engine.record import GameRecord
+from engine.seeds import derive
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+def cores() -> int:
+    """How many matches this machine plays at the same time without one slowing another."""
+    return len(os.sched_getaffinity(0))
+
+
+def starter(bots: Sequence[Bot]) -> StartPlayer:
+    """Starts the bot of an entrant's number as a plain process, in its own folder."""
+
+    def start(entrant: int) -> BotProcess:
+        bot = bots[entrant]
+        return BotProcess(lambda: PlainProgram(bot.command, cwd=bot.path.resolve().parent))
+
+    return start
+
+
+def in_order(
+    jobs: Iterable[Job],
+    play: Callable[[Job], Result],
+    *,
+    concurrency: int,
+    finished: Callable[[Result], None] = lambda _: None,
+    ending: Callable[[], None] = lambda: None,
+) -> Generator[tuple[Job, Result]]:
+    """Plays jobs in threads, and yields each with its result in the order of the jobs.
+
+    A job is taken when a thread is free for it. At the end, however it comes, jobs that were
+    begun are waited for.
+
+    Args:
+        finished: told of each result as soon as it is there, in the caller's thread.
+        ending: called before jobs are waited for at the end; it may break them off.
+    """
+    waiting = enumerate(jobs)
+    running: dict[Future[Result], tuple[int, Job]] = {}
+    done: dict[int, tuple[Job, Result]] = {}
+    due = 0
+    pool = ThreadPoolExecutor(concurrency)
+    try:
+        while True:
+            for number, job in islice(waiting, concurrency - len(running)):
+                running[pool.submit(play, job)] = number, job
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                number, job = running.pop(future)
+                done[number] = job, future.result()
+                finished(done[number][1])
+            while due in done:
+                yield done.pop(due)
+                due += 1
+    finally:
+        ending()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _AbandonedError(Exception):
+    """Nobody waits for this match any more."""
+
+
+def go_on(
+    test: StrengthTest,
+    candidate: Bot,
+    baseline: Bot,
+    *,
+    concurrency: int,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Generator[tuple[StrengthTest, tuple[GameRecord, ...]]]:
+    """Plays a test from where it stands, and yields it after each match, with its games.
+
+    Matches are folded in the order of their openings, whichever ends first, so the test is the
+    same with any concurrency; what was begun beyond the deciding match is broken off.
+
+    Args:
+        stopped: once it says so, no match is begun; those under way are played to their end,
+            so that none is to be played twice.
+    """
+    settings = test.settings
+    abandoned = Event()
+
+    def check(*_: object) -> None:
+        if abandoned.is_set():
+            raise _AbandonedError
+
+    def play(job: tuple[int, Opening]) -> tuple[GameRecord, ...]:
+        number, opening = job
+        records: list[GameRecord] = []
+        for part, lineup in enumerate(lineups(settings.variant)):
+            bots = [(candidate, baseline)[holder] for holder in lineup.holders]
+            spec = MatchSpec(
+                opening.variant,
+                tuple(bot.name for bot in bots),
+                settings.time,
+                opening.moves,
+                derive(settings.seed, "match", number, part),
+            )
+            check()
+            result = play_match(spec, starter(bots), games=lineup.games, watch=lambda _: check)
+            records += result.games
+        return tuple(records)
+
+    if test.decision is not Decision.CONTINUE:
+        return
+    series = islice(
+        enumerate(openings(settings.variant, settings.seed)), test.matches, settings.most_matches
+    )
+    results = in_order(
+        takewhile(lambda _: not stopped(), series),
+        play,
+        concurrency=concurrency,
+        ending=abandoned.set,
+    )
+    try:
+        for _, records in results:
+            test = test.add(outcome(settings.variant, records))
+            yield test, records
+            if test.decision is not Decision.CONTINUE:
+                return
+        if not stopped():
+            yield test.end_of_openings(), ()
+    finally:
+        results.close()
