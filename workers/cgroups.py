@@ -164,6 +164,16 @@ def find_places() -> Places:
     Raises:
         GroupError: nowhere.
     """
+    try:
+        places = _find_places()
+    except OSError as error:
+        raise GroupError(f"no memory group can be made: {error}") from None
+    places.sweep()
+    places.make(memory_bytes=1 << 26, tasks=4).remove()
+    return places
+
+
+def _find_places() -> Places:
     own = parse_groups(Path("/proc/self/cgroup").read_text())
     mounts = parse_mounts(Path("/proc/self/mountinfo").read_text())
     unified = None
@@ -173,19 +183,19 @@ def find_places() -> Places:
         memory, pids = (folder_of(mounts[name], own[name]) for name in ("memory", "pids"))
         if unified is not None and not os.access(unified, os.W_OK):
             unified = None
-        places = Places(1, memory, pids, unified)
-    elif unified is not None:
-        folder = _delegated(unified)
-        places = Places(2, folder, folder, folder)
-    else:
-        raise GroupError("no cgroup file system with the memory controller is mounted")
-    places.sweep()
-    places.make(memory_bytes=1 << 26, tasks=4).remove()
-    return places
+        return Places(1, memory, pids, unified)
+    if unified is not None:
+        folder = delegated_group(unified)
+        return Places(2, folder, folder, folder)
+    raise GroupError("no cgroup file system with the memory controller is mounted")
 
 
-def _delegated(own: Path) -> Path:
-    """The group below which a v2 worker may make groups, with the controllers turned on."""
+def delegated_group(own: Path) -> Path:
+    """The group below which a v2 worker may make groups, with the controllers turned on.
+
+    Raises:
+        GroupError: it is not ours to divide, or has no memory controller.
+    """
     if own.name == MAIN:
         own = own.parent  # another process of this worker, or an earlier call, moved us there
     if not os.access(own, os.W_OK):
@@ -197,9 +207,10 @@ def _delegated(own: Path) -> Path:
         # A group with controllers for its children may hold no processes itself.
         leaf = own / MAIN
         leaf.mkdir(exist_ok=True)
-        for pid in (own / "cgroup.procs").read_text().split():
-            with suppress(ProcessLookupError):
-                (leaf / "cgroup.procs").write_text(pid)
+        for _ in range(10):  # while they are moved, some may fork
+            for pid in (own / "cgroup.procs").read_text().split():
+                with suppress(ProcessLookupError):
+                    (leaf / "cgroup.procs").write_text(pid)
         control.write_text("+memory +pids")
         if not {"memory", "pids"} <= set(control.read_text().split()):
             raise GroupError(f"{own} has no memory controller: set Delegate=yes in the unit")

@@ -145,20 +145,25 @@ class Sandbox:
             try:
                 layers = probe(box, Path(scratch))
             except BoxError as error:
-                self.failures.append(f"{box.level}: {error}")
+                self._failed(f"{box.level}: {error}")
                 return False
         broken = [layer for layer in layers if not layer.holds]
         if broken:
             words = ", ".join(f"{layer.name}: {layer.detail}" for layer in broken)
-            self.failures.append(f"{box.level}: does not hold ({words})")
+            self._failed(f"{box.level}: does not hold ({words})")
         else:
             self.layers = layers
         return not broken
 
+    def _failed(self, words: str) -> None:
+        """Keeps why a box was not built; two attempts may fail alike."""
+        if words not in self.failures:
+            self.failures.append(words)
+
     def _boxes(self, maximum: str, programs: Sequence[Path]) -> Iterator[Box]:
         """Every kind of box, the strongest first."""
         if os.uname().machine not in seccomp.ARCHITECTURES:
-            self.failures.append(f"there is no call filter for {os.uname().machine}")
+            self._failed(f"there is no call filter for {os.uname().machine}")
             return
         library = self._library()
         places = self._places() if maximum == "full" else None
@@ -168,14 +173,14 @@ class Sandbox:
             for disable_userns in (True, False)
         ]
         if not bubblewraps:
-            self.failures.append("bubblewrap is not installed")
+            self._failed("bubblewrap is not installed")
         if places:
             yield from (NamespaceBox(found, library, places) for found in bubblewraps)
         yield from (NamespaceBox(found, library, None) for found in bubblewraps)
         try:
             python = box_python()
         except LanguageError as error:
-            self.failures.append(f"reduced: {error}")
+            self._failed(f"reduced: {error}")
             return
         source = Path(__file__).parent
         launcher = self._runtime.package(source, LAUNCHER_FILES, python)
@@ -185,7 +190,7 @@ class Sandbox:
         try:
             return find_places()
         except GroupError as error:
-            self.failures.append(f"full: {error}")
+            self._failed(f"full: {error}")
             return None
 
     def _library(self) -> Path:

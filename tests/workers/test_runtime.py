@@ -172,3 +172,38 @@ def test_group_limits_and_leftovers() -> None:
     find_places()
     for place in places.folders:
         assert [*place.glob(left), *place.glob(f"{name}*")] == []
+
+
+# cgroups(7), "Cgroups delegation", and systemd.resource-control(5), Delegate=
+@pytest.mark.parametrize(
+    ("name", "controllers", "marked", "outcome"),
+    [
+        ("arena.service", "cpu memory pids", False, "arena.service"),
+        ("arena-worker", "", False, "the one above"),
+        ("terminal.scope", "", False, "terminal.scope is not delegated: set Delegate=yes"),
+        ("arena.service", "cpu", True, "arena.service has no memory controller"),
+    ],
+    ids=["ready", "moved before", "not ours", "marked, but the kernel does nothing"],
+)
+def test_delegated_group(
+    name: str, controllers: str, marked: bool, outcome: str, tmp_path: Path
+) -> None:
+    """A group is divided only if it was given to the worker, and if that takes effect."""
+    own = tmp_path / "above" / name
+    own.mkdir(parents=True)
+    (own / "cgroup.procs").write_text("")
+    (own / "cgroup.subtree_control").write_text(controllers)
+    (own.parent / "cgroup.subtree_control").write_text("memory pids")
+    if marked:
+        try:
+            os.setxattr(own, "user.delegate", b"1")
+        except OSError as error:
+            need(False, f"{tmp_path} takes no extended attributes: {error}")
+    if outcome == "the one above":
+        assert cgroups.delegated_group(own) == own.parent
+    elif outcome == name:
+        assert cgroups.delegated_group(own) == own
+    else:
+        with pytest.raises(GroupError, match=outcome):
+            cgroups.delegated_group(own)
+    assert (own / cgroups.MAIN).exists() == marked
