@@ -85,10 +85,15 @@ def test_nonsense_is_no_position(variant: Variant, text: str) -> None:
 
 
 @each_variant
-def test_exchanged_fields_are_refused_or_sound(variant: Variant) -> None:
-    """Fields and ranks in another order, left out or given twice."""
+def test_exchanged_parts_are_refused_or_sound(variant: Variant) -> None:
+    """Letters exchanged, fields and ranks in another order, left out or given twice."""
     random = Random(5)
     for state in positions(variant):
+        for _ in range(5):
+            letters = list(state.text())
+            first, second = random.sample(range(len(letters)), 2)
+            letters[first], letters[second] = letters[second], letters[first]
+            check_broken(variant, "".join(letters))
         for separator in " /,":
             parts = state.text().split(separator)
             for _ in range(2):
