@@ -104,6 +104,26 @@ def test_exchanged_parts_are_refused_or_sound(variant: Variant) -> None:
 
 
 @each_variant
+def test_other_spellings_of_a_position_are_refused(variant: Variant) -> None:
+    """A position has one text: no space, no line end, no other digits are read into it."""
+    for state in positions(variant):
+        text = state.text()
+        others = {
+            f" {text}",
+            f"{text} ",
+            f"{text}\n",
+            f"{text}\0",
+            text.replace(" ", "  "),
+            text.replace(" ", "\t"),
+            text.replace("/", "//", 1),
+            text.translate({ord("1"): "\u0661", ord("2"): "\uff12", ord("3"): "03"}),
+        }
+        for other in others - {text}:
+            with pytest.raises(PositionError):
+                variant.read(other)
+
+
+@each_variant
 def test_huge_numbers_cost_nothing(variant: Variant) -> None:
     """A number of squares or plies that no board has is refused before memory is spent on it."""
     text = positions(variant)[2].text()
