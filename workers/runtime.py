@@ -37,8 +37,10 @@ def default_folder() -> Path:
     """Where the runtime folder lies unless the operator says otherwise."""
     if os.geteuid() == 0:
         return Path("/var/cache/arena-box")
-    cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "arena-box"
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+    if not cache.is_absolute():  # a user without a home
+        cache = Path(tempfile.gettempdir(), f"of-{os.geteuid()}")
+    return cache / "arena-box"
 
 
 class Runtime:
@@ -51,11 +53,14 @@ class Runtime:
             OSError: it can't be made, or isn't ours, or a bot's user could not enter it.
         """
         self.folder = (folder or default_folder()).absolute()
-        self.folder.mkdir(parents=True, exist_ok=True)
+        if not self.folder.exists():
+            self.folder.mkdir(mode=0o711, parents=True, exist_ok=True)
+            self.folder.chmod(0o711)
         info = self.folder.lstat()
         if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.geteuid():
             raise PermissionError(f"{self.folder} is not a folder of this user: give another")
-        self.folder.chmod(0o711)
+        if info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise PermissionError(f"others can write to {self.folder}: give another")
         if os.geteuid() == 0 and (closed := closed_to_others(self.folder)):
             raise PermissionError(
                 f"bots' users can't reach {self.folder}, since {closed} is closed to others: "

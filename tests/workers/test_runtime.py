@@ -65,6 +65,15 @@ def test_unreachable_runtime_folder_is_refused(tmp_path: Path) -> None:
         Runtime(closed / "runtime")
 
 
+def test_runtime_folder_of_others_is_refused(folder: Path) -> None:
+    """A folder that others can write to is neither used nor changed."""
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.raises(PermissionError, match=r"others can write to .*: give another"):
+        Runtime(folder)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o777
+
+
 def test_link_as_runtime_folder_is_refused(folder: Path, tmp_path: Path) -> None:
     """A link that somebody else may turn round is not taken."""
     folder.symlink_to(tmp_path)

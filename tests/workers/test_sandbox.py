@@ -340,6 +340,7 @@ def test_several_processes_only_with_a_group(sandbox: Sandbox, bot_folder: Path)
         # Bubblewrap, the bot and its grandchild.
         assert len(processes_with(marker)) == 3
         assert program.cpu_us() > 0
+        program.freeze()
     finally:
         program.kill()
     assert processes_with(marker) == []
