@@ -20,6 +20,7 @@ from workers.languages import LanguageError
 # wait for what a server needs.
 COMMANDS = {
     "play": "play",
+    "test": "test",
     "moves": "position",
     "perft": "position",
     "draw": "position",

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from arena.cli import Usage
+from engine.clock import Charge, TimeControl, parse_time
 from engine.game import GameError, State, Variant
 from engine.games import find_variant
 from workers.languages import LanguageError, command_for
+
+DEFAULT_MOVE_MS = 1000
 
 SAMPLES = Path(__file__).parents[2] / "bots"
 """The sample bots, which may be named without a path."""
@@ -69,6 +73,22 @@ def find_bots(words: Sequence[str]) -> list[Bot]:
             name = f"{base}#{number}"
         bots.append(Bot(name, path, tuple(command_for(path))))
     return bots
+
+
+def time_control(clock: str | None, move_ms: int | None, *, wall_time: bool = False) -> TimeControl:
+    """The time control of ``--time`` or ``--move``; without either, DEFAULT_MOVE_MS a move.
+
+    Raises:
+        Usage: both are given.
+        GameError: the text is no time control.
+    """
+    if clock and move_ms is not None:
+        raise Usage("give --time or --move, not both")
+    charge: Charge = "wall" if wall_time else "cpu"
+    if clock:
+        parsed = parse_time(clock)
+        return TimeControl(time_ms=parsed.time_ms, inc_ms=parsed.inc_ms, charge=charge)
+    return TimeControl(move_ms=DEFAULT_MOVE_MS if move_ms is None else move_ms, charge=charge)
 
 
 def _find(word: str) -> Path:

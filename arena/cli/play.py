@@ -17,16 +17,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from arena.cli import Usage
-from arena.cli.arguments import Bot, find_bots, split_words
+from arena.cli.arguments import Bot, find_bots, split_words, time_control
 from arena.cli.running import cores, in_order, starter
 from arena.cli.tally import Tally
-from engine.clock import Charge, TimeControl, parse_time
+from engine.clock import TimeControl
 from engine.game import Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import openings
 from engine.seeds import derive
-
-DEFAULT_MOVE_MS = 1000
 
 
 @click.command()
@@ -78,7 +76,7 @@ def play(
     variant, names = split_words(game, words)
     bots = find_bots(names)
     _check_count(variant, bots)
-    control = _control(clock, move_ms, wall_time)
+    control = time_control(clock, move_ms, wall_time=wall_time)
     specs = _matches(variant, bots, control, games, seed, plies)
     with _writable(records) as file:
         _say(
@@ -113,16 +111,6 @@ def _check_count(variant: Variant, bots: Sequence[Bot]) -> None:
             raise Usage(f"{variant} takes one bot or more; none is given")
     elif len(bots) != needed:
         raise Usage(f"{variant} takes {needed} bots; {len(bots)} are given")
-
-
-def _control(clock: str | None, move_ms: int | None, wall_time: bool) -> TimeControl:
-    if clock and move_ms is not None:
-        raise Usage("give --time or --move, not both")
-    charge: Charge = "wall" if wall_time else "cpu"
-    if clock:
-        parsed = parse_time(clock)
-        return TimeControl(time_ms=parsed.time_ms, inc_ms=parsed.inc_ms, charge=charge)
-    return TimeControl(move_ms=DEFAULT_MOVE_MS if move_ms is None else move_ms, charge=charge)
 
 
 def _matches(

@@ -1,0 +1,257 @@
+"""What a strength test says: its progress, its result, and the files that it leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time as wall
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from xml.etree import ElementTree
+
+import click
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from arena.cli import Usage
+from arena.ratings.sprt import Decision
+from arena.strength import StrengthTest
+
+LINE_SECONDS = 10
+"""How often a line tells of the progress where it can't renew in place."""
+SAVE_SECONDS = 1
+MOST_COUNTS = 9
+"""More cells than these are shown in JSON alone."""
+
+
+def result_rows(test: StrengthTest) -> list[tuple[str, str]]:
+    """What is known after so many matches, as names and texts."""
+    settings = test.settings
+    rows = [("test", f"{settings.candidate.name} against {settings.baseline.name}")]
+    rows.append(("game", f"{settings.variant}, {settings.time.words}, seed {settings.seed}"))
+    if test.matches:
+        rows.append(("Elo", _elo(test)))
+    if settings.games is None:
+        rows.append(("LLR", f"{_llr(test)} for {settings.elo0:+g} or {settings.elo1:+g}"))
+    limit = settings.games or settings.max_games
+    of = f" of {limit}" if limit else ""
+    rows.append(("games", f"{test.games}{of}, W-D-L {_results(test)}"))
+    shown = " ".join(map(str, test.counts)) if len(test.counts) <= MOST_COUNTS else ""
+    rows.append(("matches", f"{test.matches}{shown and f', from 0 points to all: {shown}'}"))
+    sides = zip((settings.candidate, settings.baseline), test.faults, strict=True)
+    rows.append(("faults", ", ".join(f"{bot.name} {_faults(side)}" for bot, side in sides)))
+    return rows
+
+
+def _elo(test: StrengthTest) -> str:
+    found = test.estimate
+    return f"{found.elo:+.1f} [{found.lower:+.1f}, {found.upper:+.1f}], LOS {found.los:.1%}"
+
+
+def _llr(test: StrengthTest) -> str:
+    sprt = test.settings.sprt
+    return f"{test.llr:.2f} between {sprt.lower:.2f} and {sprt.upper:.2f}"
+
+
+def _results(test: StrengthTest) -> str:
+    return f"{test.wins}-{test.draws}-{test.losses}"
+
+
+def _faults(side: Any) -> str:
+    each = ", ".join(f"{key} {count}" for key, count in side.items())
+    return f"{sum(side.values())}{each and f' ({each})'}"
+
+
+class Display:
+    """The progress of a test: renewed in place on a terminal, now and then a line elsewhere."""
+
+    def __init__(self, test: StrengthTest) -> None:
+        self._test = test
+        self._before = test.games
+        self._started = self._told = wall.monotonic()
+        self._stopping = False
+        console = Console(stderr=True)
+        self._live = (
+            Live(get_renderable=self._table, console=console, transient=True)
+            if console.is_terminal
+            else None
+        )
+
+    def __enter__(self) -> Self:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._live:
+            self._live.stop()
+
+    def show(self, test: StrengthTest, *, stopping: bool = False) -> None:
+        """Tells of one more match."""
+        self._test, self._stopping = test, stopping
+        now = wall.monotonic()
+        if not self._live and now - self._told >= LINE_SECONDS:
+            self._told = now
+            llr = "" if test.settings.games else f", LLR {_llr(test)}"
+            results = f"{test.games} games, W-D-L {_results(test)}"
+            click.echo(f"{results}, Elo {_elo(test)}{llr}; {self._pace()}", err=True)
+
+    def _table(self) -> Table:
+        table = Table.grid(padding=(0, 2))
+        for name, text in [*result_rows(self._test), ("speed", self._pace())]:
+            table.add_row(name, text)
+        return table
+
+    def _pace(self) -> str:
+        """Games a second, the time gone, and that left by estimate."""
+        gone = wall.monotonic() - self._started
+        played = self._test.games - self._before
+        words = f"{played / gone if gone else 0:.1f} games a second, {_clock(gone)} gone"
+        left = self._test.matches_left
+        if played and left is not None and not self._stopping:
+            seconds = left * self._test.settings.games_a_match * gone / played
+            words += f", about {_clock(seconds)} left"
+        return words
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"
+
+
+class Saves:
+    """The file from which a test can go on."""
+
+    def __init__(self, name: str | None, *, may_exist: bool) -> None:
+        self._path = Path(name) if name else None
+        self._saved = 0.0
+        if self._path and not may_exist and self._path.exists():
+            raise Usage(f"{name} is there already: go on with --resume {name}, or remove it")
+        check_folder(name)
+
+    def offer(self, test: StrengthTest, *, last: bool = False) -> None:
+        """Saves into the file that was asked for, if one was, once a second."""
+        now = wall.monotonic()
+        if self._path and (last or now - self._saved >= SAVE_SECONDS):
+            self._saved = now
+            _write(self._path, _text(test.to_json()))
+
+    def keep(self, test: StrengthTest) -> Path:
+        """Saves in any case, and says where."""
+        if self._path is None:
+            self._path = _free_path(test)
+        self.offer(test, last=True)
+        return self._path
+
+
+def _free_path(test: StrengthTest) -> Path:
+    names = f"{test.settings.candidate.name}-{test.settings.baseline.name}"
+    base = re.sub(r"[^\w.#-]", "_", names)
+    number, path = 1, Path(f"{base}.test.json")
+    while path.exists():
+        number += 1
+        path = Path(f"{base}-{number}.test.json")
+    return path
+
+
+def report(test: StrengthTest, seconds: float) -> dict[str, Any]:
+    """The result as JSON's types; what it takes to go on is in it too."""
+    found, sprt = test.estimate, test.settings.sprt
+    played = {
+        "decision": str(test.decision),
+        "verdict": test.verdict,
+        "passed": test.decision is Decision.ACCEPT,
+        "matches": test.matches,
+        "games": test.games,
+        "elo": round(found.elo, 3),
+        "elo_95": [round(found.lower, 3), round(found.upper, 3)],
+        "los": round(found.los, 6),
+        "llr": None if test.settings.games else round(test.llr, 6),
+        "llr_bounds": None if test.settings.games else [sprt.lower, sprt.upper],
+        "seconds": round(seconds, 3),
+    }
+    return test.to_json() | {"result": played}
+
+
+def check_folder(name: str | None) -> None:
+    """Refuses a file's name whose folder is missing, before that costs any game.
+
+    Raises:
+        Usage: there is no such folder.
+    """
+    if name and not Path(name).absolute().parent.is_dir():
+        raise Usage(f"can't write {name}: there is no such folder")
+
+
+def read_json(name: str) -> Any:
+    """The JSON in a file.
+
+    Raises:
+        Usage: it can't be read, or is none.
+    """
+    try:
+        return json.loads(Path(name).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Usage(f"can't read {name}: {error.strerror}") from None
+    except ValueError:
+        raise Usage(f"{name} is no saved test: give a file of --save or --json") from None
+
+
+def write_json(name: str, data: dict[str, Any]) -> None:
+    """Writes the file, or prints if it is named ``-``.
+
+    Raises:
+        Usage: it can't be written.
+    """
+    if name == "-":
+        click.echo(_text(data), nl=False)
+    else:
+        _write(Path(name), _text(data))
+
+
+def junit(name: str, test: StrengthTest, seconds: float) -> None:
+    """Writes a JUnit report of one case, for systems that show those."""
+    passed = test.decision is Decision.ACCEPT
+    suite = ElementTree.Element(
+        "testsuite",
+        name="arena test",
+        tests="1",
+        failures="0" if passed else "1",
+        time=f"{seconds:.3f}",
+    )
+    case = ElementTree.SubElement(
+        suite,
+        "testcase",
+        classname=str(test.settings.variant),
+        name=f"{test.settings.candidate.name} against {test.settings.baseline.name}",
+        time=f"{seconds:.3f}",
+    )
+    if not passed:
+        ElementTree.SubElement(case, "failure", message=test.verdict)
+    output = ElementTree.SubElement(case, "system-out")
+    output.text = "\n".join(f"{name}: {text}" for name, text in result_rows(test))
+    text = ElementTree.tostring(suite, encoding="unicode", xml_declaration=False)
+    _write(Path(name), f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n')
+
+
+def _text(data: dict[str, Any]) -> str:
+    return json.dumps(data, indent=1) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    """Replaces the file at once, so that no half of it is ever there."""
+    try:
+        fresh = path.with_name(path.name + ".new")
+        fresh.write_text(text, encoding="utf-8")
+        os.replace(fresh, path)
+    except OSError as error:
+        raise Usage(f"can't write {path}: {error.strerror}") from None

@@ -1,0 +1,207 @@
+"""The command test: is the candidate stronger than the baseline?"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time as wall
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from hashlib import sha256
+from threading import Event
+from typing import get_args
+
+import click
+
+from arena.cli import Usage
+from arena.cli.arguments import Bot, find_bots, time_control
+from arena.cli.report import (
+    Display,
+    Saves,
+    check_folder,
+    junit,
+    read_json,
+    report,
+    result_rows,
+    write_json,
+)
+from arena.cli.running import cores, go_on
+from arena.ratings.sprt import Decision, Model
+from arena.strength import Settings, StrengthError, StrengthTest, Version
+from engine.game import Variant
+from engine.games import find_variant
+
+HYPOTHESES = "0,10"
+MAX_GAMES = 20_000
+INTERRUPTED = 130
+
+
+@click.command()
+@click.argument("candidate")
+@click.argument("baseline")
+@click.argument("options", metavar="[KEY=VALUE]...", nargs=-1)
+@click.option("--game", required=True, help="The game; its options follow as KEY=VALUE.")
+@click.option("--elo", metavar="ELO0,ELO1", help="Is it ELO1 rather than ELO0? By default 0,10.")
+@click.option("--alpha", default=0.05, show_default=True, help="Chance to pass if ELO0 is true.")
+@click.option("--beta", default=0.05, show_default=True, help="Chance to fail if ELO1 is true.")
+@click.option(
+    "--model",
+    type=click.Choice(get_args(Model)),
+    default="normalized",
+    show_default=True,
+    help="The unit of ELO0 and ELO1.",
+)
+@click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
+@click.option("--move", "move_ms", metavar="MS", type=int, help="Milliseconds a move.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 1024),
+    help="Matches at the same time; by default one a core.",
+)
+@click.option(
+    "--max-games",
+    type=click.IntRange(1),
+    help=f"Undecided after so many; by default {MAX_GAMES}.",
+)
+@click.option("--games", type=click.IntRange(1), help="Play just so many, and give the interval.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the result; - prints it.")
+@click.option("--junit", "junit_file", metavar="FILE", help="Write it as a JUnit report.")
+@click.option("--save", metavar="FILE", help="Keep what was played in this file, to go on from.")
+@click.option("--resume", metavar="FILE", help="Go on with a saved test.")
+def test(
+    candidate: str,
+    baseline: str,
+    options: tuple[str, ...],
+    game: str,
+    elo: str | None,
+    alpha: float,
+    beta: float,
+    model: Model,
+    clock: str | None,
+    move_ms: int | None,
+    seed: int,
+    concurrency: int | None,
+    max_games: int | None,
+    games: int | None,
+    json_file: str | None,
+    junit_file: str | None,
+    save: str | None,
+    resume: str | None,
+) -> None:
+    """Test whether one bot is stronger than another.
+
+    They play matches, each a random opening from every seating, until a sequential test (SPRT)
+    decides between ELO0 and ELO1. Exit code 0 says that the test passed; 1 that it failed, or
+    was not decided at the limit. Ctrl-C saves, and --resume goes on.
+
+    \b
+    Examples:
+      arena test ./new.py ./old.py --game clobber size=6x7 --move 100
+      arena test mcts greedy --game blokus mode=duel --elo -10,0 --time 10+0.1
+    """
+    if games is not None and (elo is not None or max_games is not None):
+        raise Usage("--games plays a fixed number: leave out --elo and --max-games")
+    first, second = find_bots([candidate, baseline])
+    elo0, elo1 = _hypotheses(elo or HYPOTHESES)
+    try:
+        settings = Settings(
+            _variant(game, options),
+            version_of(first),
+            version_of(second),
+            time_control(clock, move_ms),
+            seed=seed,
+            elo0=elo0,
+            elo1=elo1,
+            alpha=alpha,
+            beta=beta,
+            model=model,
+            max_games=None if games is not None else max_games or MAX_GAMES,
+            games=games,
+        )
+        begun = StrengthTest.begin(settings)
+        if resume is not None:
+            begun = StrengthTest.from_json(read_json(resume), settings)
+        saves = Saves(save or resume, may_exist=save is None or save == resume)
+        for name in (json_file, junit_file):
+            check_folder(name)
+    except StrengthError as error:
+        raise Usage(str(error)) from None
+    click.echo(
+        "The bots run as plain processes of this user, in no box: play only those that you trust.",
+        err=True,
+    )
+    started = wall.monotonic()
+    ended, interrupted = _run(begun, first, second, concurrency or cores(), saves)
+    seconds = wall.monotonic() - started
+    if interrupted:
+        click.echo(f"interrupted after {ended.games} games", err=True)
+        if ended.matches:
+            kept = saves.keep(ended)
+            click.echo(f"saved; go on with the same command and --resume {kept}", err=True)
+        sys.exit(INTERRUPTED)
+    if json_file:
+        write_json(json_file, report(ended, seconds))
+    if junit_file:
+        junit(junit_file, ended, seconds)
+    if json_file != "-":
+        for name, text in result_rows(ended):
+            click.echo(f"{name:<8} {text}")
+        click.echo(ended.verdict)
+    sys.exit(0 if ended.decision is Decision.ACCEPT else 1)
+
+
+def version_of(bot: Bot) -> Version:
+    """The bot as its file is now."""
+    return Version(bot.name, sha256(bot.path.read_bytes()).hexdigest())
+
+
+def _hypotheses(text: str) -> tuple[float, float]:
+    try:
+        elo0, elo1 = map(float, text.split(","))
+    except ValueError:
+        raise Usage(f"--elo takes two numbers, as in {HYPOTHESES}, not {text!r}") from None
+    return elo0, elo1
+
+
+def _variant(game: str, options: tuple[str, ...]) -> Variant:
+    name, *more = game.split() or [""]
+    return find_variant(name, [*more, *options])
+
+
+def _run(
+    test: StrengthTest, candidate: Bot, baseline: Bot, concurrency: int, saves: Saves
+) -> tuple[StrengthTest, bool]:
+    """Plays on; returns the test as it stands then, and whether somebody stopped it."""
+    with _stoppable() as stopped, Display(test) as display:
+        steps = go_on(test, candidate, baseline, concurrency=concurrency, stopped=stopped)
+        try:
+            with closing(steps):
+                for test, _ in steps:
+                    display.show(test, stopping=stopped())
+                    saves.offer(test)
+        except KeyboardInterrupt:
+            return test, True
+        saves.offer(test, last=True)
+    return test, test.decision is Decision.CONTINUE
+
+
+@contextmanager
+def _stoppable() -> Iterator[Callable[[], bool]]:
+    """Takes the first Ctrl-C as a wish to stop; the second is a KeyboardInterrupt."""
+    asked = Event()
+
+    def on_signal(*_: object) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+        click.echo(
+            "\nthe matches under way are played to their end; Ctrl-C again breaks them off",
+            err=True,
+        )
+
+    before = signal.signal(signal.SIGINT, on_signal)
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,167 @@
+"""The command test, with real bots: what it finds, how it ends, how it goes on."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from arena.cli import run
+from arena.cli.arguments import find_bots
+from arena.cli.running import go_on
+from arena.cli.test import version_of
+from arena.ratings.sprt import Decision
+from arena.strength import Settings, StrengthTest
+from engine.clock import TimeControl
+from engine.games import find_variant
+
+SMALL = ["--game", "clobber", "size=4x4"]
+
+
+def saved(path: Path) -> dict:
+    return json.loads(path.read_text())
+
+
+def arena(*arguments: str) -> int:
+    """The exit code of a command line, run in this process."""
+    try:
+        return run(["test", *arguments])
+    except SystemExit as end:
+        return int(end.code or 0)
+
+
+def test_the_stronger_bot_passes(tmp_path, capsys):
+    """Greedy beats random, after the same games with any concurrency."""
+    results = []
+    for concurrency in ("1", "3"):
+        name = tmp_path / concurrency
+        pace = ["--elo", "0,100", "--concurrency", concurrency, "--json", str(name)]
+        assert arena("greedy", "random", *SMALL, *pace) == 0
+        assert "passed" in capsys.readouterr().out
+        results.append(saved(name))
+        results[-1]["result"].pop("seconds")
+    data = results[0]
+    assert data == results[1]
+    assert data["result"]["passed"]
+    assert data["result"]["elo_95"][0] > 0
+    assert data["result"]["llr"] >= data["result"]["llr_bounds"][1]
+    assert sum(data["counts"]) * 2 == data["wins"] + data["draws"] + data["losses"]
+
+
+def test_the_weaker_bot_fails(tmp_path):
+    """And the report says so."""
+    cases = tmp_path / "result.xml"
+    assert arena("random", "greedy", *SMALL, "--games", "24", "--junit", str(cases)) == 1
+    suite = ElementTree.parse(cases).getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert "failed" in failure.get("message", "")
+
+
+def test_a_bot_is_not_called_stronger_than_itself(tmp_path):
+    """Random against random, as far as the limit."""
+    result = tmp_path / "result.json"
+    limit = ["--max-games", "40", "--json", str(result)]
+    assert arena("random", "random", *SMALL, *limit) == 1
+    assert saved(result)["result"]["decision"] == "undecided"
+
+
+def test_a_small_board_runs_out_of_openings(capsys):
+    """Clobber on 2x3 has few openings; the test ends undecided and says why."""
+    assert arena("random", "greedy", "--game", "clobber", "size=2x3") == 1
+    assert "no more different openings" in capsys.readouterr().out
+
+
+def test_three_seats_are_shared(tmp_path):
+    """A match of the Siege is six games, and one match alone decides nothing."""
+    result = tmp_path / "result.json"
+    game = ["--game", "siege", "setup=fixed"]
+    code = arena("random", "random", *game, "--games", "6", "--json", str(result))
+    data = saved(result)
+    assert code == 1
+    assert (data["result"]["matches"], data["result"]["games"]) == (1, 6)
+    assert data["faults"] == [{}, {}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["random", "greedy", "--game", "puzzle"], "a puzzle is played alone"),
+        (["random", "greedy", "--game", "chess"], "there is no game"),
+        (["random", "greedy", "--game", "clobber", "size=99x99"], "clobber has no size"),
+        (["random", "nobody", "--game", "clobber"], "there is no bot nobody"),
+        (["random", "greedy"], "--game"),
+        (["random", "greedy", *SMALL, "--elo", "5"], "two numbers"),
+        (["random", "greedy", *SMALL, "--elo", "10,0"], "elo0 must be less than elo1"),
+        (["random", "greedy", *SMALL, "--max-games", "10"], "needs 32 games or more"),
+        (["random", "greedy", *SMALL, "--games", "9", "--elo", "0,5"], "leave out --elo"),
+        (["random", "greedy", *SMALL, "--time", "1", "--move", "9"], "not both"),
+        (["random", "greedy", *SMALL, "--resume", "/nowhere"], "can't read /nowhere"),
+        (["random", "greedy", *SMALL, "--json", "/nowhere/x"], "there is no such folder"),
+    ],
+)
+def test_wrong_usage_is_refused(arguments, message, capsys):
+    """In one line, with exit code 2, before a game is played."""
+    assert arena(*arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_what_is_played_is_never_played_again():
+    """A test stopped after three matches and resumed has the games of one that was not."""
+    candidate, baseline = find_bots(["random", "random"])
+    settings = Settings(
+        find_variant("clobber", ["size=4x4"]),
+        version_of(candidate),
+        version_of(baseline),
+        TimeControl(move_ms=1000),
+        games=16,
+    )
+    whole = list(go_on(StrengthTest.begin(settings), candidate, baseline, concurrency=2))
+
+    parted: list = []
+    for step in go_on(
+        StrengthTest.begin(settings),
+        candidate,
+        baseline,
+        concurrency=2,
+        stopped=lambda: len(parted) >= 3,
+    ):
+        parted.append(step)
+    half = StrengthTest.from_json(json.loads(json.dumps(parted[-1][0].to_json())), settings)
+    assert half.decision is Decision.CONTINUE
+    parted += go_on(half, candidate, baseline, concurrency=2)
+
+    digests = [record.digest() for _, records in parted for record in records]
+    assert digests == [record.digest() for _, records in whole for record in records]
+    assert len(digests) == len(set(digests)) == 16
+    assert parted[-1][0] == whole[-1][0]
+
+
+def test_an_interrupted_test_is_saved_and_goes_on(tmp_path):
+    """Ctrl-C ends the matches under way, saves, and says how to go on."""
+    state = tmp_path / "state.json"
+    command = ["random", "greedy", *SMALL, "--games", "60"]
+    program = [sys.executable, "-c", "from arena.cli import main; main()"]
+    process = subprocess.Popen(
+        [*program, "test", *command, "--save", str(state)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not state.exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert f"--resume {state}" in error
+    before = sum(saved(state)["counts"])
+    assert 0 < before < 30
+    arena(*command, "--resume", str(state))
+    assert sum(saved(state)["counts"]) == 30
