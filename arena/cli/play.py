@@ -217,7 +217,8 @@ def _print(tally: Tally) -> None:
     console.print(table)
     for line in tally.lines:
         for detail in line.fault_details:
-            console.print(f"{line.name}: {detail}", markup=False, highlight=False)
+            words = f"{line.name}: {detail}"
+            console.print(words, markup=False, highlight=False, soft_wrap=True)
     console.print(
         f"{tally.games} games in {tally.seconds:.1f} s, {tally.games / tally.seconds:.1f} games a "
         f"second; digest {tally.digest()}",

@@ -135,7 +135,11 @@ def _show(game: GameRecord, problem: str | None, ply: int | None, output: str | 
     click.echo(f"position before ply {index}: {reached[index].text()}")
     if output:
         last = game.plies[index - 1].move if index else None
-        Path(output).write_text(svg.render(illustrate(reached[index], last=last)), encoding="utf-8")
+        picture = svg.render(illustrate(reached[index], last=last))
+        try:
+            Path(output).write_text(picture, encoding="utf-8")
+        except OSError as error:
+            raise Usage(f"can't write {output}: {error.strerror}") from None
 
 
 def _show_fault(game: GameRecord, ply: int) -> None:

@@ -1,0 +1,473 @@
+"""The command line: what it prints, its exit codes, and one clear line for each mistake."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import re
+import shutil
+import sqlite3
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from arena.cli import COMMANDS, prepare, run
+
+ROOT = Path(__file__).parents[2]
+BOTS = ROOT / "tests" / "bots"
+DICE = str(BOTS / "dice.py")
+
+Cli = Callable[..., "Said"]
+
+
+class Said:
+    """What a command line came to."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Runs a command line in this process."""
+
+    def call(*words: object) -> Said:
+        try:
+            code = run([str(word) for word in words])
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else 1
+        return Said(code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(cli: Cli, name: str) -> None:
+    """Its help has an example, which begins with the command itself; so has a group's commands'."""
+    command = getattr(importlib.import_module(f"arena.cli.{COMMANDS[name]}"), name)
+    group = command.commands if isinstance(command, click.Group) else None
+    for words in [[name, inner] for inner in group] if group else [[name]]:
+        said = cli(*words, "--help")
+        assert said.code == 0
+        assert re.search(rf"Examples?:\s+arena {' '.join(words)}\b", said.out)
+
+
+def test_the_help_lists_every_command(cli: Cli) -> None:
+    """Without a command too, which is wrong usage."""
+    helped, bare = cli("--help"), cli()
+    assert (helped.code, bare.code) == (0, 2)
+    for name in COMMANDS:
+        assert re.search(rf"^  {name} +\S", helped.out, re.MULTILINE)
+
+
+# One position.
+
+
+def test_moves_are_listed_in_order(cli: Cli) -> None:
+    """The example of the protocol's documentation: 3x2 after White's b1c1."""
+    said = cli("moves", "clobber", "size=3x2", "--after", "b1c1")
+    assert (said.code, said.out, said.err) == (0, "a1a2\nb2a2\nb2c2\n", "")
+
+
+def test_moves_as_json(cli: Cli) -> None:
+    """Seats are numbered from 1; the position text is that of the rules."""
+    said = cli("moves", "clobber", "size=3x2", "--after", "b1c1", "--json").json
+    assert said == {
+        "variant": "clobber size=3x2",
+        "position": "wbw/b1w 2",
+        "to_move": 2,
+        "moves": ["a1a2", "b2a2", "b2c2"],
+        "ending": None,
+        "scores": None,
+        "ranks": None,
+    }
+
+
+def test_a_finished_game_has_no_moves(cli: Cli) -> None:
+    """b2a2 leaves White without a move, so Black wins; this is said apart from the list."""
+    words = ("moves", "clobber", "size=3x2", "--after", "b1c1 b2a2")
+    said = cli(*words)
+    assert (said.code, said.out) == (0, "")
+    assert said.err == "the game is over (normal); scores 0, 1\n"
+    told = cli(*words, "--json").json
+    assert (told["to_move"], told["moves"], told["ranks"]) == (None, [], [2, 1])
+
+
+def test_a_position_is_read_from_its_text(cli: Cli) -> None:
+    """What one command prints another one takes."""
+    text = cli("moves", "clobber", "size=3x2", "--after", "b1c1", "--json").json["position"]
+    assert cli("moves", "clobber", "size=3x2", "--position", text).out == "a1a2\nb2a2\nb2c2\n"
+
+
+@pytest.mark.parametrize(("depth", "nodes"), [(0, 1), (1, 24), (2, 448), (3, 6380)])
+def test_perft(cli: Cli, depth: int, nodes: int) -> None:
+    """The numbers of the rules for 4x4."""
+    assert cli("perft", "clobber", "size=4x4", "--depth", depth).out == f"{nodes}\n"
+    told = cli("perft", "clobber", "size=4x4", "--depth", depth, "--json").json
+    assert (told["depth"], told["nodes"]) == (depth, nodes)
+
+
+def test_a_drawing_is_svg(cli: Cli, tmp_path: Path) -> None:
+    """On standard output or in a file; it differs by theme, and by what is chosen."""
+    words = ("draw", "clobber", "--after", "a2a1")
+    light, dark = cli(*words), cli(*words, "--theme", "dark")
+    chosen = cli(*words, "--chosen", "c3")
+    assert ET.fromstring(light.out).tag == "{http://www.w3.org/2000/svg}svg"
+    assert len({light.out, dark.out, chosen.out}) == 3
+    assert cli(*words, "-o", tmp_path / "a.svg").out == ""
+    assert (tmp_path / "a.svg").read_text() == light.out
+
+
+# Playing and replaying.
+
+
+def play(cli: Cli, *words: object) -> Said:
+    return cli("play", "clobber", "size=4x4", *words, "--move", "20000")
+
+
+def test_a_run_is_summed_up(cli: Cli) -> None:
+    """As a table for people, as JSON for programs; every game has one winner."""
+    said = play(cli, DICE, DICE, "--games", "4", "--seed", "5", "--json")
+    assert said.code == 0
+    assert said.err == ""
+    told = said.json
+    first, second = told["bots"]
+    assert told["games"] == first["games"] == second["games"] == 4
+    assert first["wins"] == second["losses"]
+    assert first["wins"] + second["wins"] == 4
+    assert [first["name"], second["name"]] == ["dice.py", "dice.py#2"]
+    table = play(cli, DICE, DICE, "--games", "4", "--seed", "5")
+    assert f"digest {told['digest']}" in " ".join(table.out.split())
+    assert "in no box" in table.err
+
+
+def test_a_seed_gives_the_same_games_at_any_concurrency(cli: Cli, tmp_path: Path) -> None:
+    """The sample bot draws its moves from the seed that it is given."""
+    digests = set()
+    for name, concurrency in (("one", 1), ("two", 2), ("again", 2)):
+        said = play(
+            cli,
+            *("random", "random", "--games", "6", "--seed", "3", "--json"),
+            *("--concurrency", concurrency, "--records", tmp_path / name),
+        )
+        digests.add(said.json["digest"])
+        assert len((tmp_path / name).read_text().splitlines()) == 6
+    other = play(cli, "random", "random", "--games", "6", "--seed", "4", "--json")
+    assert len(digests) == 1
+    assert other.json["digest"] not in digests
+
+
+def test_a_bot_that_fails_is_told(cli: Cli, tmp_path: Path) -> None:
+    """The exit code is 1, and the fault is told with the game and the ply."""
+    bot = tmp_path / "mute.py"
+    bot.write_text("raise SystemExit(7)\n")
+    said = play(cli, DICE, bot)
+    assert said.code == 1
+    assert re.search(r"mute\.py: game 1, ply \d+: crash, .*exit 7", said.out)
+    told = play(cli, DICE, bot, "--json").json
+    assert told["bots"][1]["faults"] == {"crash": 2}
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two games as `play` wrote them."""
+    path = tmp_path_factory.mktemp("records") / "games.jsonl"
+    words = ["play", "clobber", "size=4x4", DICE, DICE, "--move", "20000", "--records", str(path)]
+    with pytest.raises(SystemExit) as ended:
+        run(words)
+    assert ended.value.code == 0
+    return path
+
+
+def test_records_are_confirmed(cli: Cli, records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All games in short, one in full, and from standard input as well."""
+    said = cli("replay", records)
+    assert said.code == 0
+    assert said.out.endswith("2 games, 0 refuted by the rules\n")
+    one = cli("replay", records, "--game", "2", "--ply", "0")
+    assert "confirmed by the rules" in one.out
+    assert "position before ply 0: wbwb/bwbw/wbwb/bwbw 1" in one.out
+    monkeypatch.setattr("sys.stdin", io.StringIO(records.read_text()))
+    assert cli("replay", "-").out == said.out
+
+
+def test_replay_as_json(cli: Cli, records: Path) -> None:
+    """A line a game, with the digest of the record and the record itself."""
+    lines = [json.loads(line) for line in cli("replay", records, "--json").out.splitlines()]
+    assert [(line["game"], line["valid"], line["problem"]) for line in lines] == [
+        (1, True, None),
+        (2, True, None),
+    ]
+    assert [line["record"] for line in lines] == [
+        json.loads(line) for line in records.read_text().splitlines()
+    ]
+
+
+def test_a_position_of_a_record_is_drawn(cli: Cli, records: Path, tmp_path: Path) -> None:
+    """The last one, unless another is asked for."""
+    picture = tmp_path / "end.svg"
+    assert cli("replay", records, "--game", "1", "--draw", picture).code == 0
+    assert ET.fromstring(picture.read_text()).tag.endswith("svg")
+
+
+@pytest.mark.parametrize("number", ["1", "2"])
+def test_a_forged_result_is_refuted(cli: Cli, records: Path, tmp_path: Path, number: str) -> None:
+    """Whoever exchanges the scores of a game is told so, with exit code 1."""
+    forged = tmp_path / "forged.jsonl"
+    games = [json.loads(line) for line in records.read_text().splitlines()]
+    game = games[int(number) - 1]
+    game["scores"].reverse()
+    game["ranks"].reverse()
+    forged.write_text("\n".join(json.dumps(one) for one in games))
+    said = cli("replay", forged)
+    assert said.code == 1
+    assert re.search(rf"game {number}: .*REFUTED: the result is", said.out)
+    assert said.out.endswith("2 games, 1 refuted by the rules\n")
+
+
+# What can't be done is said in one line.
+
+
+def damaged(text: str) -> str:
+    return text[: len(text) // 4]
+
+
+def of_another_format(text: str) -> str:
+    return json.dumps(json.loads(text.splitlines()[0]) | {"record": 99})
+
+
+def without_a_key(text: str) -> str:
+    return json.dumps({k: v for k, v in json.loads(text.splitlines()[0]).items() if k != "seed"})
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (damaged, r"games\.jsonl, line 1: this is no JSON: .*"),
+        (of_another_format, r"games\.jsonl, line 1: this record has format 99; .*use the release"),
+        (without_a_key, r"games\.jsonl, line 1: this record is damaged: .*seed"),
+        (lambda _: "[1]\n", r"games\.jsonl, line 1: this is no game record"),
+        (lambda _: "\n \n", r"games\.jsonl is empty; give a file that"),
+        (lambda text: text + "x", r"games\.jsonl, line 3: this is no JSON"),
+    ],
+)
+def test_what_is_no_record_is_refused(
+    cli: Cli, records: Path, tmp_path: Path, change: Callable[[str], str], words: str
+) -> None:
+    """With the line of the file, and what to do."""
+    path = tmp_path / "games.jsonl"
+    path.write_text(change(records.read_text()))
+    assert_refused(cli("replay", path), words)
+
+
+def assert_refused(said: Said, words: str) -> None:
+    """One line on standard error, nothing on standard output, exit code 2."""
+    assert (said.code, said.out) == (2, ""), said.err
+    (line,) = said.err.splitlines()
+    assert re.match(f"arena: .*{words}", line), line
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("moves chess", "there is no game 'chess'; there are: clobber"),
+        ("moves clobber colour=red", "colour.*size"),
+        ("moves clobber size=1x1", "size.*WxH, files by ranks, each 2 to 26"),
+        ("moves clobber size=5x6 size=6x7", "the option size is given twice"),
+        ("moves clobber 6x7", "'6x7' is no option; an option is written key=value"),
+        ("moves clobber --position nonsense", "a position has 2 fields"),
+        ("moves clobber --after a1a1", "move 1 of --after: .*a1a1"),
+        ("moves", "Missing argument 'GAME'.*see arena moves --help"),
+        ("perft clobber", "Missing option '--depth'"),
+        ("perft clobber --depth -1", "'--depth'.*-1"),
+        ("draw clobber --chosen z9", "there is no square 'z9' on this board"),
+        ("draw clobber --theme pink", "'--theme'.*'pink'"),
+        ("draw clobber -o /proc/nowhere/a.svg", "can't write /proc/nowhere/a.svg"),
+        ("replay /nowhere/games", "can't read /nowhere/games: No such file"),
+        ("replay {binary}", "is no text file; give a file that"),
+        ("replay {records} --game 3", "has 2 games, so there is no game 3"),
+        ("replay {records} --ply 1", "has 2 games: say which with --game N"),
+        ("replay {records} --game 1 --ply 99", "so there is no position 99"),
+        ("replay {records} --game 1 --draw /proc/nowhere/a.svg", "can't write /proc/nowhere/a.svg"),
+        ("play clobber {dice}", "clobber size=6x7 takes 2 bots; 1 are given"),
+        ("play clobber {dice} nobody", "there is no bot nobody: give the path of a program, or"),
+        ("play clobber {dice} {plain}", "plain is not executable: chmod"),
+        ("play clobber {dice} {folder}", "is no file: give the path of a program"),
+        ("play clobber {dice} {dice} --time 1 --move 1", "give --time or --move, not both"),
+        ("play clobber {dice} {dice} --time soon", "soon"),
+        ("play clobber {dice} {dice} --move 0", "0"),
+        ("play clobber {dice} {dice} --games 0", "'--games'"),
+        ("play clobber {dice} {dice} --records /proc/nowhere/a", "can't write /proc/nowhere/a"),
+        ("play chess {dice} {dice}", "there is no game 'chess'"),
+        ("check {dice} --game chess", "there is no game 'chess'"),
+        ("check {folder}/nothing.py --game clobber", "nothing.py.*No such file"),
+        ("leaderboard --data {folder} clobber-6x7", "there is no arena in .*: start one with"),
+        ("bots --data {folder}", "there is no arena in .*: start one with arena up"),
+        ("up --port 0", "'--port'"),
+        ("nonsense", "No such command 'nonsense'"),
+    ],
+)
+def test_bad_input_is_refused(
+    cli: Cli, records: Path, tmp_path: Path, line: str, words: str
+) -> None:
+    """One line that says what is wrong and what to do."""
+    (tmp_path / "plain").write_text("no program\n")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "folder").mkdir()
+    places = {name: tmp_path / name for name in ("plain", "binary", "folder")}
+    filled = [word.format(records=records, dice=DICE, **places) for word in line.split()]
+    said = cli(*filled)
+    if "position 99" in words or "--draw" in line:
+        said.out = ""  # the game was shown before
+    assert_refused(said, words)
+
+
+# The arena of a data folder.
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh arena's folder, as a start of `arena up` prepares it."""
+    folder = tmp_path_factory.mktemp("arena")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ARENA_DATA", str(folder))
+        patch.setenv("ARENA_GAMES", "clobber")
+        assert prepare.main() == 0
+    return folder
+
+
+def test_a_fresh_arena_is_listed(cli: Cli, data: Path) -> None:
+    """Ladders and bots for people and for programs; nobody is rated yet."""
+    ladders = cli("ladders", "--data", data, "--json").json
+    assert {"clobber-6x7", "clobber-5x6"} <= {row["ladder"] for row in ladders}
+    assert "clobber-6x7" in cli("ladders", "--data", data).out
+    bots = cli("bots", "--data", data, "--json").json
+    assert {"random", "greedy"} <= {row["bot"] for row in bots}
+    assert {row["status"] for row in bots} == {"checking"}
+    board = cli("leaderboard", "clobber-6x7", "--data", data, "--json").json
+    assert board["bots"] == []
+    rebuilt = cli("ratings", "rebuild", "--check", "--data", data, "--json")
+    assert rebuilt.code == 0
+    assert {row["equal"] for row in rebuilt.json} == {True}
+
+
+def test_a_bot_is_taken_in(cli: Cli, data: Path, tmp_path: Path) -> None:
+    """A file becomes version 1, the same file no new version, another one version 2."""
+    bot = tmp_path / "mine.py"
+    labels = []
+    for text in ("one", "one", "two"):
+        bot.write_text(f"# {text}\n")
+        said = cli("submit", bot, "--ladder", "clobber-6x7", "--owner", "ada", "--data", data)
+        assert said.code == 0
+        labels.append(said.out.partition(" was taken in")[0])
+    assert labels == ["mine v1", "mine v1", "mine v2"]
+    rows = cli("bots", "--data", data, "--json").json
+    mine = [row for row in rows if row["bot"] == "mine"]
+    assert [(row["version"], row["owner"], row["language"]) for row in mine] == [
+        (1, "ada", "Python"),
+        (2, "ada", "Python"),
+    ]
+
+
+def empty(folder: Path) -> Path:
+    (folder / "empty").mkdir()
+    return folder / "empty"
+
+
+def missing(folder: Path) -> Path:
+    return folder / "missing.py"
+
+
+def too_large(folder: Path) -> Path:
+    path = folder / "large.py"
+    with path.open("wb") as file:
+        file.truncate(16 * 1024 * 1024 + 1)
+    return path
+
+
+def linked(folder: Path) -> Path:
+    (folder / "linked").mkdir()
+    (folder / "linked" / "bot.py").write_text("print()\n")
+    (folder / "linked" / "secret").symlink_to("/etc/passwd")
+    return folder / "linked"
+
+
+def pipe(folder: Path) -> Path:
+    return Path("/dev/null")
+
+
+def plain(folder: Path) -> Path:
+    (folder / "bot.py").write_text("print()\n")
+    return folder / "bot.py"
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "words"),
+    [
+        (empty, [], "empty holds no files"),
+        (missing, [], "missing.py can't be read: No such file"),
+        (too_large, [], "large.py has more than 16 MiB"),
+        (linked, [], "'secret' is a link: put the file itself there"),
+        (pipe, [], "null is no plain file"),
+        (plain, ["--ladder", "chess"], "there is no ladder 'chess'; there are: .*clobber-6x7"),
+        (plain, ["--name", "a bot"], "'a bot' is no name for a bot: 1 to 40 letters"),
+        (plain, ["--name", "random"], "there is a bot random already, of another owner"),
+    ],
+)
+def test_what_is_no_bot_is_not_taken_in(
+    cli: Cli,
+    data: Path,
+    tmp_path: Path,
+    make: Callable[[Path], Path],
+    options: list[str],
+    words: str,
+) -> None:
+    """One line says why, and nothing is kept."""
+    before = cli("bots", "--data", data, "--json").out
+    ladder = [] if "--ladder" in options else ["--ladder", "clobber-6x7"]
+    said = cli("submit", make(tmp_path), *ladder, *options, "--owner", "ada", "--data", data)
+    assert_refused(said, words)
+    assert cli("bots", "--data", data, "--json").out == before
+
+
+def test_a_newer_database_is_left_alone(cli: Cli, data: Path, tmp_path: Path) -> None:
+    """Every command that opens one says so."""
+    shutil.copytree(data, tmp_path / "var")
+    with sqlite3.connect(tmp_path / "var" / "arena.db") as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.close()
+    said = cli("ladders", "--data", tmp_path / "var")
+    assert_refused(said, "the database is of a newer release")
+
+
+# Boxes.
+
+
+def test_a_check_tells_what_a_bot_does(cli: Cli, tmp_path: Path) -> None:
+    """One that plays passes, one that does not fails; in the weakest box that is accepted."""
+    words = ("--game", "clobber size=4x4", "--minimum", "reduced", "--json")
+    good = cli("check", DICE, *words)
+    assert good.code == 0, good.err
+    assert good.json["faults"] == []
+    bad = tmp_path / "bad.py"
+    bad.write_text("print('hello?')\n")
+    said = cli("check", bad, *words)
+    assert said.code == 1
+    assert said.json["faults"]
+
+
+def test_the_doctor_reports(cli: Cli) -> None:
+    """Its verdict is its exit code, for people and for programs."""
+    told = cli("doctor", "--json", "--minimum", "none")
+    assert told.code == 0
+    assert told.json["suffices"] is True
+    assert "bots can be run here" in cli("doctor", "--minimum", "none").out
