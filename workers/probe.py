@@ -71,6 +71,8 @@ def probe(box: Box, scratch: Path) -> tuple[Finding, ...]:
         layers += _tried_inside(box, _expect(program, "tried"))
         os.write(program.stdin, b"go\n")
         layers.append(_fork(_read(program)))
+    except OSError as error:
+        raise BoxError(f"a probe in the box ended too soon: {error}") from None
     finally:
         program.kill()
     return tuple(layers)

@@ -94,11 +94,15 @@ class Sandbox:
             raise BoxError(f"no runtime folder: {error}") from None
         self.bundles = self._runtime.folder / "bundles"
         """A place for unpacked bundles that bots can reach."""
+        programs = [bubblewrap] if bubblewrap else list(candidates())
         ceiling = ISOLATION_LEVELS.index(maximum)
-        for box in self._boxes(maximum, [bubblewrap] if bubblewrap else list(candidates())):
-            if ISOLATION_LEVELS.index(box.level) <= ceiling and self._holds(box):
-                self.box, self.level = box, box.level
-                break
+        try:
+            for box in self._boxes(maximum, programs):
+                if ISOLATION_LEVELS.index(box.level) <= ceiling and self._holds(box):
+                    self.box, self.level = box, box.level
+                    break
+        except OSError as error:
+            raise BoxError(f"what boxes need can't be put in place: {error}") from None
         if ISOLATION_LEVELS.index(self.level) < ISOLATION_LEVELS.index(minimum):
             raise BoxError(
                 f"the best box here is {self.level!r} and {minimum!r} is asked for "
@@ -128,6 +132,7 @@ class Sandbox:
         """
         if words := limits.refusal(launch):
             raise BoxError(f"the bot can't be run: {words}")
+        folder = folder.absolute()
         if not folder.is_dir():
             raise BoxError(f"there is no bot in {folder}: the folder is missing")
         if self.box:

@@ -225,11 +225,14 @@ def test_every_language_starts_within_its_needs(
     program.kill()
 
 
-def test_a_program_by_itself_runs(sandbox: Sandbox, bot_folder: Path) -> None:
+def test_a_program_by_itself_runs(
+    sandbox: Sandbox, bot_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A file with a first line that names its interpreter is started directly."""
+    monkeypatch.chdir(bot_folder.parent)
     (bot_folder / "bot").write_text("#!/bin/sh\necho $0 $PATH\n")
     (bot_folder / "bot").chmod(0o755)
-    program = sandbox.start(bot_folder, launch_file("bot", None), LIMITS)
+    program = sandbox.start(Path(bot_folder.name), launch_file("bot", None), LIMITS)
     assert said(program) == "./bot /usr/local/bin:/usr/bin:/bin"
     program.kill()
 

@@ -1,0 +1,233 @@
+"""Archives and folders that are refused: each threat and each mistake, with which words."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import stat
+import tarfile
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from workers.archives import MAX_BYTES, MAX_FILES, BundleError
+from workers.bundles import pack
+
+BOT = b'print("ready a")\n'
+FILES = {"bot.py": BOT, "lib/deep/own.py": b"GAME = 1\n", "data.bin": bytes(range(256))}
+
+
+def make_folder(folder: Path, files: Mapping[str, bytes]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+def make_zip(path: Path, files: Mapping[str, bytes], *, mode: int = 0o644) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            member = zipfile.ZipInfo(name)
+            member.external_attr = mode << 16
+            archive.writestr(member, content, zipfile.ZIP_DEFLATED)
+    return path
+
+
+def make_tar(path: Path, files: Mapping[str, bytes], *, format: int = tarfile.PAX_FORMAT) -> Path:
+    with tarfile.open(
+        path, "w:gz" if path.suffix in (".gz", ".tgz") else "w", format=format
+    ) as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size, member.mtime, member.uid, member.uname = len(content), 5e8, 7, "me"
+            tar.addfile(member, io.BytesIO(content))
+    return path
+
+
+def tar_with(path: Path, **changes: object) -> Path:
+    """A tar of one bot, and a member beside it with these attributes."""
+    with tarfile.open(path, "w") as archive:
+        for name, attributes in (("bot.py", {}), ("odd", changes)):
+            member = tarfile.TarInfo(name)
+            for key, value in attributes.items():
+                setattr(member, key, value)
+            archive.addfile(member, io.BytesIO(b"") if member.isreg() else None)
+    return path
+
+
+REFUSED: Mapping[str, tuple[Callable[[Path], object], str]] = {
+    "nothing": (lambda p: p / "missing.py", "missing.py can't be read: No such file"),
+    "empty folder": (lambda p: make_folder(p, {}), "holds no files"),
+    "empty zip": (lambda p: make_zip(p / "a.zip", {}), "a.zip holds no files"),
+    "empty tar": (lambda p: make_tar(p / "a.tar", {}), "a.tar holds no files"),
+    "empty file in name only": (
+        lambda p: make_folder(p, {"a.zip": b""}) / "a.zip",
+        "the archive is no whole zip file",
+    ),
+    "no bot": (lambda p: make_zip(p / "a.zip", {"README.md": b""}), "how is 'README.md' run"),
+    "only below": (
+        lambda p: make_zip(p / "a.zip", {"a/x.py": b"", "b/y.py": b""}),
+        "there is no bot at the top",
+    ),
+    "two bots": (
+        lambda p: make_zip(p / "a.zip", {"x.py": b"", "y.py": b""}),
+        'which of x.py, y.py is the bot. Call it bot, or say main = "x.py" in bot.toml',
+    ),
+    "up in a zip": (
+        lambda p: make_zip(p / "a.zip", {"bot.py": b"", "../x": b""}),
+        "'../x' leads out of the bot's folder",
+    ),
+    "up within a tar": (
+        lambda p: make_tar(p / "a.tar", {"bot.py": b"", "a/../../x": b""}),
+        "leads out of the bot's folder",
+    ),
+    "up as a folder": (
+        lambda p: tar_with(p / "a.tar", name="../x", type=tarfile.DIRTYPE),
+        "leads out of the bot's folder",
+    ),
+    "absolute": (lambda p: make_tar(p / "a.tar", {"/bot.py": b""}), "'/bot.py' is not relative"),
+    "drive": (lambda p: make_zip(p / "a.zip", {"C:bot.py": b""}), "is not relative"),
+    "backslash": (lambda p: make_zip(p / "a.zip", {"a\\bot.py": b""}), "with '/' between"),
+    "control characters": (
+        lambda p: make_tar(p / "a.tar", {"bot\x1b[2J.py": b""}),
+        "characters that can't be printed",
+    ),
+    "no text": (
+        lambda p: make_tar(p / "a.tar", {"bot\udcff.py": b""}, format=tarfile.GNU_FORMAT),
+        "characters that can't be printed",
+    ),
+    "long name": (lambda p: make_zip(p / "a.zip", {"x" * 201: b""}), "empty or too long"),
+    "twice": (
+        lambda p: tar_with(p / "a.tar", name="./bot.py"),
+        "the name 'bot.py' is there twice",
+    ),
+    "file and folder": (
+        lambda p: make_tar(p / "a.tar", {"a/b": b"", "a": b""}),
+        "the name 'a' is there twice",
+    ),
+    "folder and file": (
+        lambda p: make_tar(p / "a.tar", {"a": b"", "a/b": b""}),
+        "the name 'a/b' is there twice",
+    ),
+    "symbolic link": (
+        lambda p: tar_with(p / "a.tar", type=tarfile.SYMTYPE, linkname="/etc/passwd"),
+        "'odd' is a link: put the file itself there",
+    ),
+    "hard link": (
+        lambda p: tar_with(p / "a.tar", type=tarfile.LNKTYPE, linkname="bot.py"),
+        "'odd' is a link",
+    ),
+    "device": (lambda p: tar_with(p / "a.tar", type=tarfile.CHRTYPE), "'odd' is no plain file"),
+    "fifo": (lambda p: tar_with(p / "a.tar", type=tarfile.FIFOTYPE), "'odd' is no plain file"),
+    "link in a zip": (
+        lambda p: make_zip(p / "a.zip", {"bot.py": b"/etc/passwd"}, mode=stat.S_IFLNK | 0o777),
+        "'bot.py' is a link",
+    ),
+    "device in a zip": (
+        lambda p: make_zip(p / "a.zip", {"bot.py": b""}, mode=stat.S_IFCHR | 0o666),
+        "'bot.py' is no plain file",
+    ),
+    "too many files": (
+        lambda p: make_zip(p / "a.zip", {f"{n}.py": b"" for n in range(MAX_FILES + 1)}),
+        "more than 1000 files",
+    ),
+    "zip bomb": (
+        lambda p: make_zip(p / "a.zip", {"bot.py": bytes(MAX_BYTES + 1)}),
+        "more than 16 MiB unpacked",
+    ),
+    "zip bomb in parts": (
+        lambda p: make_zip(p / "a.zip", {f"{n}.py": bytes(MAX_BYTES // 4) for n in range(5)}),
+        "more than 16 MiB unpacked",
+    ),
+    "gzip bomb": (
+        lambda p: (p / "a.tgz", (p / "a.tgz").write_bytes(gzip.compress(bytes(64 << 20), 1)))[0],
+        "more than 16 MiB unpacked",
+    ),
+    "large file": (
+        lambda p: make_folder(p, {"bot.py": bytes(MAX_BYTES + 1)}) / "bot.py",
+        "bot.py has more than 16 MiB",
+    ),
+    "large folder": (
+        lambda p: make_folder(p, {"bot.py": b"", "x": bytes(MAX_BYTES + 1)}),
+        "more than 16 MiB",
+    ),
+    "other archive": (
+        lambda p: make_folder(p, {"a.tar.xz": b"x"}) / "a.tar.xz",
+        "a.tar.xz can't be read: give a zip, tar or tar.gz archive",
+    ),
+    "half a gzip": (
+        lambda p: make_folder(p, {"a.tgz": gzip.compress(bytes(9999))[:-9]}) / "a.tgz",
+        "no whole gzip file",
+    ),
+    "no tar": (lambda p: make_folder(p, {"a.tar": b"x" * 999}) / "a.tar", "no whole tar file"),
+}
+
+
+@pytest.mark.parametrize(("make", "words"), REFUSED.values(), ids=REFUSED.keys())
+def test_refused(make: Callable[[Path], Path], words: str, tmp_path: Path) -> None:
+    """Each threat and each mistake gets one clear line."""
+    with pytest.raises(BundleError, match=words) as caught:
+        pack(make(tmp_path))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["link", "folder link", "fifo"])
+def test_folder_with_odd_things(kind: str, tmp_path: Path) -> None:
+    """A folder of the author's own is judged as an archive is; a link is never followed."""
+    make_folder(tmp_path, FILES)
+    if kind == "fifo":
+        os.mkfifo(tmp_path / "odd")
+    else:
+        (tmp_path / "odd").symlink_to("/etc/passwd" if kind == "link" else "/etc")
+    with pytest.raises(BundleError, match=r"'odd' is (a link|no plain file)"):
+        pack(tmp_path)
+
+
+def test_zip_that_lies_about_its_sizes(tmp_path: Path) -> None:
+    """What it says of itself is not believed: reading is bounded by what really comes."""
+    data = make_zip(tmp_path / "a.zip", {"bot.py": bytes(MAX_BYTES + 1)}).read_bytes()
+    honest = (MAX_BYTES + 1).to_bytes(4, "little")
+    (tmp_path / "a.zip").write_bytes(data.replace(honest, (10).to_bytes(4, "little")))
+    with pytest.raises(BundleError):
+        pack(tmp_path / "a.zip")
+
+
+def test_zip_with_a_password(tmp_path: Path) -> None:
+    """It is named as such; the flag is bit 0 of each entry (APPNOTE 4.4.4)."""
+    data = bytearray(make_zip(tmp_path / "a.zip", {"bot.py": BOT}).read_bytes())
+    data[6] |= 1
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    (tmp_path / "a.zip").write_bytes(data)
+    with pytest.raises(BundleError, match="has a password"):
+        pack(tmp_path / "a.zip")
+
+
+SEEDS = {
+    "a.zip": lambda folder: make_zip(folder / "a.zip", FILES),
+    "a.tar": lambda folder: make_tar(folder / "a.tar", FILES),
+    "a.tgz": lambda folder: make_tar(folder / "a.tgz", FILES),
+}
+
+
+@pytest.mark.parametrize("name", SEEDS)
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data())
+def test_damaged_archives(name: str, data: st.DataObject, tmp_path: Path) -> None:
+    """A damaged archive is a bundle or a BundleError, never anything else."""
+    archive = bytearray(SEEDS[name](tmp_path).read_bytes())
+    places = st.integers(0, len(archive) - 1)
+    for place in data.draw(st.lists(places, min_size=1, max_size=6)):
+        archive[place] = data.draw(st.integers(0, 255))
+    del archive[len(archive) - data.draw(st.integers(0, 40)) :]
+    (tmp_path / name).write_bytes(archive)
+    with contextlib.suppress(BundleError):
+        pack(tmp_path / name)
