@@ -399,6 +399,7 @@ def main() -> None:
             game, *rest = words
             keys = dict(word.split("=", 1) for word in rest if "=" in word)
             dice = Random(int(keys.get("seed", 0)))
+            mover_wins.cache_clear()
             print("ok", flush=True)
         elif verb == "legal":
             legal = words

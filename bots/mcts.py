@@ -33,7 +33,7 @@ WIDTH = 3.0
 """A node of n visits has at most this times the root of n children."""
 LARGEST_TREE = 1_000_000
 """Moves in the nodes of a tree, which then grows no further: about 100 MB."""
-WARM_UP = 0.2
+WARM_UP = 0.1
 """Seconds of trial before a game."""
 
 

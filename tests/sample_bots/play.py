@@ -1,0 +1,109 @@
+"""Starts bots for the tests of this folder, talks to them, and plays games between them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from engine.clock import Clock, TimeControl
+from engine.game import State, Variant
+from engine.match import MatchSpec, play_match
+from engine.player import Choice, GameSetup, Turn
+from engine.process import BotProcess
+from engine.program import PlainProgram
+from engine.record import GameRecord
+from tests.requirements import need
+from workers.languages import command_for
+
+BOTS = Path(__file__).parents[2] / "bots"
+KIT = BOTS / "kit"
+SAMPLES: list[dict[str, Any]] = tomllib.loads((BOTS / "samples.toml").read_text())["bot"]
+
+Command = Sequence[str]
+
+
+def command(file: Path, *arguments: str) -> Command:
+    """The command of a bot's file; its interpreter must be there."""
+    if file.suffix in (".js", ".mjs"):
+        need(shutil.which("node"), "node is not installed")
+    return [*command_for(file), *arguments]
+
+
+def sample(name: str, *arguments: str) -> Command:
+    """The command of the sample bot of this name."""
+    (file,) = (entry["file"] for entry in SAMPLES if entry["name"] == name)
+    return command(BOTS / file, *arguments)
+
+
+def samples_of(game: str) -> list[str]:
+    """The names of the samples that are entered in a game."""
+    return [entry["name"] for entry in SAMPLES if game in entry.get("games", [game])]
+
+
+def start(bot: Command) -> BotProcess:
+    """A player with that bot behind it."""
+    return BotProcess(lambda: PlainProgram(bot))
+
+
+def play(
+    variant: Variant,
+    bots: Sequence[Command],
+    *,
+    seed: int = 0,
+    opening: Sequence[str] = (),
+    move_ms: int = 60_000,
+) -> tuple[GameRecord, ...]:
+    """One match of these bots, with time enough if nothing else is said."""
+    names = tuple(f"bot {number}" for number in range(len(bots)))
+    time = TimeControl(move_ms=move_ms)
+    spec = MatchSpec(variant.drawn(seed), names, time, tuple(opening), seed)
+    return play_match(spec, lambda entrant: start(bots[entrant])).games
+
+
+def random_moves(variant: Variant, seed: int) -> list[str]:
+    """The moves of a whole random game."""
+    dice = Random(seed)
+    state: State = variant.initial()
+    moves = []
+    while codes := state.codes():
+        code = codes[int(dice.random() * len(codes))]
+        moves.append(state.word(code))
+        state = state.play_code(code)
+    return moves
+
+
+def ask(bot: BotProcess, variant: Variant, moves: Sequence[str], time: TimeControl) -> Choice:
+    """A bot's answer in a new game, in the seat that is to move after some moves.
+
+    Raises:
+        BotError: it failed, by its clock for instance.
+    """
+    state: State = variant.initial()
+    history = []
+    for move in moves:
+        assert state.to_move is not None
+        history.append(f"{state.to_move + 1}:{move}")
+        state = state.play(move)
+    assert state.to_move is not None
+    clocks = [Clock.start(time)] * variant.seats
+    bot.new_game(GameSetup(variant, state.to_move, time, 1))
+    choice = bot.choose(
+        Turn(state, len(moves), " ".join(history), clocks, [], clocks[state.to_move])
+    )
+    assert state.is_legal(choice.move)
+    return choice
+
+
+def talk(bot: Command, text: str, *, cwd: Path | None = None) -> tuple[list[str], str]:
+    """What a bot says to a whole conversation: its lines, and its standard error."""
+    done = subprocess.run(
+        bot, input=text.encode("ascii"), capture_output=True, timeout=20, cwd=cwd, check=True
+    )
+    lines = done.stdout.decode("utf-8").split("\n")
+    assert lines.pop() == "", "the last line was not ended"
+    return [line.removesuffix("\r") for line in lines], done.stderr.decode("utf-8")

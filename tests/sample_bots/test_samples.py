@@ -1,0 +1,179 @@
+"""The sample bots: they play every game they are entered in without a fault, and keep their rank.
+
+Bots with a number of rounds or plies look at no clock, so these games are the same on every
+machine, however busy it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import cycle, islice
+
+import pytest
+
+from engine.clock import TimeControl
+from engine.game import Variant
+from engine.games import GAMES, find_variant
+from engine.match import entrants_needed, points, race_ranks
+from engine.process import BotProcess
+from tests.sample_bots.play import (
+    BOTS,
+    SAMPLES,
+    Command,
+    ask,
+    play,
+    random_moves,
+    sample,
+    samples_of,
+    start,
+    talk,
+)
+
+PLIES = 24
+"""Of a game that is longer, only so many at its end are played by the bots."""
+EFFORT = {"mcts": ("3",), "alphabeta": ("1",)}
+"""How little the searching bots do where strength is no matter."""
+NAMES = [entry["name"] for entry in SAMPLES]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_five_samples_for_every_game(game: str) -> None:
+    """On every ladder there is somebody to play."""
+    assert len(samples_of(game)) >= 5
+
+
+def test_the_table_is_sound() -> None:
+    """Every name is given once, every file exists, and every note is one short line."""
+    assert len(set(NAMES)) == len(NAMES)
+    for entry in SAMPLES:
+        assert (BOTS / entry["file"]).is_file()
+        assert 0 < len(entry["note"]) < 100
+        assert "\n" not in entry["note"]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_samples_play_to_the_end_without_a_fault(game: str) -> None:
+    """Every sample sits in some seat of a game that it is entered in."""
+    variant = GAMES[game].offered[0]
+    moves = random_moves(variant.drawn(1), 1)
+    opening = moves[: max(0, len(moves) - PLIES)] if variant.seats > 1 else []
+    seats = entrants_needed(variant)
+    waiting = samples_of(game)
+    while waiting:
+        names, waiting = waiting[:seats], waiting[seats:]
+        names = list(islice(cycle(names), seats))
+        bots = [sample(name, *EFFORT.get(name, ())) for name in names]
+        record = play(variant, bots, seed=1, opening=opening)[0]
+        assert record.faults == ()
+        assert len(record.plies) > len(opening)
+
+
+@pytest.fixture(scope="module", params=["mcts", "alphabeta"])
+def searcher(request: pytest.FixtureRequest) -> Iterator[BotProcess]:
+    """A searching bot whose one process plays game after game."""
+    bot = start(sample(request.param))
+    yield bot
+    bot.close()
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_searches_keep_within_a_short_time(searcher: BotProcess, game: str) -> None:
+    """A tenth of a second a move is kept from the first move on, however many there are."""
+    choice = ask(searcher, GAMES[game].offered[0].drawn(1), [], TimeControl(move_ms=100))
+    assert choice.cpu_us <= 100_000
+
+
+def test_searches_keep_within_a_short_time_late_in_a_long_game(searcher: BotProcess) -> None:
+    """Taking in the moves so far is part of a move's time."""
+    variant = GAMES["siege"].offered[0]
+    moves = random_moves(variant, 1)[:-1]
+    assert len(moves) > 200
+    choice = ask(searcher, variant, moves, TimeControl(move_ms=100))
+    assert choice.cpu_us <= 100_000
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        TimeControl(time_ms=5_000, inc_ms=100),
+        TimeControl(time_ms=300),
+        TimeControl(time_ms=20, inc_ms=5),
+        TimeControl(move_ms=10),
+        TimeControl(time_ms=5_000, charge="wall"),
+    ],
+    ids=lambda time: time.words,
+)
+def test_searches_share_out_their_clock(searcher: BotProcess, time: TimeControl) -> None:
+    """However little time there is, a move comes in it; of a clock no more than a tenth is used."""
+    choice = ask(searcher, GAMES["clobber"].variant(), [], time)
+    if time.time_ms is not None:
+        used_us = choice.wall_us if time.charge == "wall" else choice.cpu_us
+        assert used_us <= 1000 * max(10, time.time_ms / 10)
+
+
+@pytest.mark.parametrize(
+    ("game", "stronger", "weaker", "matches"),
+    [
+        ("clobber size=5x6", "greedy", "random", 6),
+        ("blocco size=4x4", "greedy", "random", 10),
+        ("blokus mode=duel", "greedy", "random", 1),
+        ("puzzle task=full", "greedy", "random", 1),
+        ("puzzle task=tetrominoes", "greedy", "random", 3),
+        ("oxono", "greedy", "random", 3),
+        ("oxoxo", "greedy", "random", 3),
+        ("siege seats=2", "greedy", "random", 2),
+        ("mijnlieff", "greedy", "random", 4),
+        ("clobber size=5x6", "mcts 200", "greedy", 3),
+        ("clobber size=5x6", "alphabeta 3", "random", 2),
+        ("mijnlieff", "alphabeta 2", "random", 3),
+        ("oxono", "alphabeta 2", "random", 2),
+    ],
+)
+def test_the_order_of_strength(game: str, stronger: str, weaker: str, matches: int) -> None:
+    """Who looks further wins: three fifths of the points of a few matches at least."""
+    name, *options = game.split()
+    variant = find_variant(name, options)
+    assert share(variant, sample(*stronger.split()), sample(*weaker.split()), matches) > 0.6
+
+
+def share(variant: Variant, first: Command, second: Command, matches: int) -> float:
+    """The share of the points that one bot takes from another, 0 to 1."""
+    total = 0.0
+    for number in range(matches):
+        opening = random_moves(variant.drawn(number), number)[:2] if variant.seats > 1 else []
+        games = play(variant, [first, second], seed=number, opening=opening)
+        if variant.seats == 1:
+            total += {(1, 2): 1.0, (2, 1): 0.0}.get(race_ranks(games), 0.5)
+        else:
+            total += sum(points(variant, game.ranks)[seat] for seat, game in enumerate(games)) / 2
+    return total / matches
+
+
+LEGAL = (["a1a2", "b2a2", "b2c2"], ["a2a1", "a2b2", "b1a1", "b1b2"])
+TALK = f"""\
+hello 1
+newgame clobber size=3x2 seats=2 you=2 move=60 seed=7 weather=fine
+state wbw/b1w 2
+legal {" ".join(LEGAL[0])}
+go 1 clocks=60,60 mood=good moves 1:b1c1
+end ranks=2,1 scores=0,1 cause=normal mood=better
+newgame clobber you=1 seats=2 seed=8 inc=10 time=1000 clock=wall size=2x2
+state wb/bw 1
+legal {" ".join(LEGAL[1])}
+go 0 clocks=1000,1000 moves
+end ranks=1,2 scores=1,0 cause=normal
+quit
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize("name", NAMES)
+def test_samples_take_what_the_protocol_allows(name: str, end: str) -> None:
+    """Unknown keys, keys in any order, two games in one process, and an end in order."""
+    lines, errors = talk(sample(name), TALK.replace("\n", end))
+    ready, *replies = [line.split() for line in lines if not line.startswith("#")]
+    assert ready[:2] == ["ready", name]
+    assert [reply[0] for reply in replies] == ["ok", "move", "ok", "move"]
+    for move, legal in zip(replies[1::2], LEGAL, strict=True):
+        assert move[1] in legal
+    assert errors == ""
