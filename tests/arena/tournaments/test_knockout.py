@@ -1,0 +1,170 @@
+"""Knockouts: brackets counted by hand, and what they promise of fields of any size."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from arena.tournaments.formats import Fixture, Result
+from arena.tournaments.knockout import Knockout, seeding
+from tests.arena.tournaments.simulation import play_out
+
+
+def best_first(a: int, b: int) -> int:
+    """The favourite wins."""
+    return min(a, b)
+
+
+def play_ties(
+    knockout: Knockout, field: list[int], winner: Callable[[int, int], int] = best_first
+) -> list[Result]:
+    """All results if every game is won by whom `winner` says."""
+    results: list[Result] = []
+    while due := knockout.fixtures(field, results):
+        for fixture in due:
+            a, b = fixture.entrants
+            share = float(winner(a, b) == a)
+            results.append(Result(fixture, ((share, 1 - share),)))
+    return results
+
+
+def test_seeds_stand_as_usual() -> None:
+    """The usual bracket of eight: 1-8, 4-5, 2-7, 3-6, so that 1 and 2 meet in the final."""
+    assert [seed + 1 for seed in seeding(8)] == [1, 8, 4, 5, 2, 7, 3, 6]
+
+
+@pytest.mark.parametrize(
+    ("size", "first_round", "byes"),
+    [
+        (5, [(4, 5)], [1, 2, 3]),
+        (6, [(4, 5), (3, 6)], [1, 2]),
+        (7, [(4, 5), (2, 7), (3, 6)], [1]),
+        (8, [(1, 8), (4, 5), (2, 7), (3, 6)], []),
+    ],
+)
+def test_the_best_seeds_have_byes(
+    size: int, first_round: list[tuple[int, int]], byes: list[int]
+) -> None:
+    """Counted by hand: places 6 to 8 of the bracket of eight are empty, and so on."""
+    field = list(range(1, size + 1))
+    ties = Knockout().ties(field, [])
+    assert [tie.sides for tie in ties if tie.round == 1 and None not in tie.sides] == first_round
+    shown = Knockout().byes(field, [])
+    assert sorted(bye.fixture.entrants[0] for bye in shown) == byes
+    assert all(bye.points == (0,) for bye in shown)
+    # Who has a bye may already know its next opponent, and then plays on.
+    assert {fixture.entrants for fixture in Knockout().fixtures(field, [])} >= set(first_round)
+
+
+def test_favourites_meet_in_order() -> None:
+    """If the better seed always wins, 1 to 4 are in the semi-finals, and end as seeded."""
+    knockout, field = Knockout(third_place=True), list(range(1, 17))
+    results = play_ties(knockout, field)
+    ties = knockout.ties(field, results)
+    semi_finals = [tie.sides for tie in ties if tie.stage == "semi-final"]
+    assert semi_finals == [(1, 4), (2, 3)]
+    assert [tie.sides for tie in ties if tie.stage == "third place"] == [(3, 4)]
+    places = knockout.places(field, results)
+    assert [places[seed] for seed in field] == [1, 2, 3, 4, 5, 5, 5, 5, *[9] * 8]
+
+
+def test_double_elimination_of_four_by_hand() -> None:
+    """2 loses to 3 at first, comes back through the losers' rounds and needs two finals.
+
+    1-4 and 2-3 (3 wins); 4-2 among the losers, 1-3 among the winners; 3 comes down to 2, who
+    beats it, and then 1 twice.
+    """
+    expected = {(1, 4), (3, 2), (1, 3), (2, 4), (2, 3), (2, 1), (2, 1)}
+    knockout, field = Knockout(double=True), [1, 2, 3, 4]
+    beats = {}
+
+    def winner(a: int, b: int) -> int:
+        key = frozenset((a, b))
+        beats[key] = beats.get(key, 0) + 1
+        if key == {2, 3} and beats[key] == 1:
+            return 3
+        return 2 if 2 in key else min(key)
+
+    results = play_ties(knockout, field, winner)
+    ties = knockout.ties(field, results)
+    stages = [(tie.stage, tie.winner, tie.loser) for tie in ties]
+    assert {(won, lost) for _, won, lost in stages} == expected
+    assert stages[-2:] == [("final", 2, 1), ("second final", 2, 1)]
+    assert knockout.places(field, results) == {2: 1, 1: 2, 3: 3, 4: 4}
+
+
+@pytest.mark.parametrize("size", [2, 3, 7, 16, 33, 200])
+@pytest.mark.parametrize("double", [False, True])
+def test_everybody_goes_out_as_agreed(size: int, double: bool) -> None:
+    """All but the winner lose once, or twice; so many ties are played, and byes are the rest."""
+    field = list(range(1, size + 1))
+    knockout = Knockout(double=double, extra_legs=20)
+    results = play_out(knockout, field, seed=size)
+    ties = knockout.ties(field, results)
+    assert all(tie.decided for tie in ties)
+    losses = Counter(tie.loser for tie in ties if tie.loser is not None)
+    places = knockout.places(field, results)
+    champion = next(iter(places))
+    assert places[champion] == 1
+    assert sorted(places) == field
+    lives = 2 if double else 1
+    assert {losses[one] for one in field if one != champion} == {lives}
+    assert losses[champion] < lives
+    busy = Counter((tie.round, side) for tie in ties for side in tie.sides if side is not None)
+    assert set(busy.values()) == {1}
+
+
+def leg(number: int, share: float) -> Result:
+    """A leg of 1 against 2, and the share of 1, who sits first in odd legs."""
+    if number % 2:
+        return Result(Fixture(1, (1, 2), number), ((share, 1 - share),))
+    return Result(Fixture(1, (2, 1), number), ((1 - share, share),))
+
+
+@pytest.mark.parametrize(
+    ("shares", "due", "winner"),
+    [
+        ({}, [1, 2], None),
+        ({1: 1}, [2], None),
+        ({2: 1}, [1], None),
+        ({1: 0.5}, [2, 3], None),
+        ({1: 1, 2: 1}, [], 1),
+        ({1: 1, 2: 0.5}, [3], None),
+        ({1: 0, 2: 0}, [], 2),
+        ({1: 1, 2: 0, 3: 0.5}, [4], None),
+        ({1: 1, 2: 0, 3: 0.5, 4: 0}, [], 2),
+        ({1: 1, 2: 0, 3: 0.5, 4: 0.5}, [5], None),
+        ({1: 1, 2: 0, 3: 0.5, 4: 0.5, 5: 0.5}, [], 1),
+    ],
+)
+def test_best_of_three(shares: dict[int, float], due: list[int], winner: int | None) -> None:
+    """Only legs that are certain are due; then two further ones, and then the better seed."""
+    knockout = Knockout(legs=3, extra_legs=2)
+    results = [leg(number, share) for number, share in shares.items()]
+    assert [fixture.leg for fixture in knockout.fixtures([1, 2], results)] == due
+    (tie,) = knockout.ties([1, 2], results)
+    assert tie.winner == winner
+    assert tie.score[0] == sum(shares.values())
+
+
+def test_better_seeds_sit_first_in_odd_legs() -> None:
+    """Whatever the numbers of the entrants are."""
+    fixtures = Knockout(legs=4).fixtures([9, 3], [])
+    assert [fixture.entrants for fixture in fixtures] == [(9, 3), (3, 9), (9, 3)]
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"legs": 0}, "at least 1 leg"),
+        ({"games": 0}, "at least 1 leg, 1 game"),
+        ({"extra_legs": -1}, "0 extra legs"),
+        ({"double": True, "third_place": True}, "losers' final"),
+    ],
+)
+def test_bad_options_are_refused(bad: dict[str, int], message: str) -> None:
+    """One line says what is wrong."""
+    with pytest.raises(ValueError, match=message):
+        Knockout(**bad)
