@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,11 +23,21 @@ def postgres_url() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+DATABASES = ("sqlite", "postgresql")
+
+
+@pytest.fixture(params=DATABASES)
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """An empty arena's database, on SQLite and on PostgreSQL."""
+    with fresh_database(request, tmp_path) as found:
+        yield found
+
+
+@contextmanager
+def fresh_database(request: pytest.FixtureRequest, folder: Path) -> Iterator[Database]:
+    """An empty arena's database of the kind that a fixture is asked for."""
     if request.param == "sqlite":
-        found = Database(f"sqlite:///{tmp_path}/arena.db")
+        found = Database(f"sqlite:///{folder}/arena.db")
         found.upgrade()
         yield found
         found.close()

@@ -89,6 +89,9 @@ CALM = Villainy(0, 0, 0, 0, 0, 0, 0)
 class Simulation:
     """One schedule of events from one seed."""
 
+    player: type[LotPlayer] = LotPlayer
+    """What every bot is."""
+
     def __init__(self, database: Database, seed: int, villainy: Villainy) -> None:
         self.database = database
         self.random = Random(seed)
@@ -233,7 +236,7 @@ class Simulation:
             report = jobs.CheckReport(lease, worker, (jobs.Finding(True, "played"),), "")
             self.tell(lambda session: recording.record_check(session, report, self.now))
             return
-        result = play_match(job.spec, lambda _: LotPlayer())
+        result = play_match(job.spec, lambda _: self.player())
         data = jobs.MatchReport(lease, worker, result.games, result.logs).to_json()
         if self.chance(self.villainy.report_forged):
             data["games"][0]["scores"].reverse()

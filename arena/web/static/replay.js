@@ -1,86 +1,117 @@
 // Steps through a game without loading the page anew. Every step is a link that also works
-// without this script; pictures come from the server, which alone knows the game's rules.
+// without this script; boards come from the server, which alone knows the game's rules.
 "use strict";
 document.addEventListener("DOMContentLoaded", () => {
   const replay = document.getElementById("replay");
   const board = document.getElementById("replay-board");
   const where = document.getElementById("replay-where");
   const slider = document.getElementById("replay-slider");
-  const playButton = replay.querySelector('[data-go="play"]');
+  const speed = document.getElementById("replay-speed");
+  const picture = document.getElementById("replay-picture");
+  const moves = replay.querySelector(".moves");
+  const button = (action) => replay.querySelector(`[data-go="${action}"]`);
+  const playing = button("play").querySelector("path");
   const plies = Number(replay.dataset.plies);
   const base = replay.dataset.base;
-  const pictures = new Map();
+  const boards = new Map();
   let ply = Number(replay.dataset.ply);
-  let timer = null;
+  let run = null; // the present play, for only one may go on
 
-  const picture = (n) => {
-    if (!pictures.has(n)) {
-      pictures.set(n, fetch(`${base}/${n}/board`).then((answer) => {
-        if (!answer.ok) throw new Error(answer.statusText);
-        return answer.text();
-      }));
+  const drawn = (target) => {
+    if (!boards.has(target)) {
+      const answer = fetch(`${base}/${target}/board`).then((found) => {
+        if (!found.ok) throw new Error(found.statusText);
+        return found.text();
+      });
+      answer.catch(() => boards.delete(target));
+      boards.set(target, answer);
     }
-    return pictures.get(n);
+    return boards.get(target);
+  };
+
+  const mark = () => {
+    slider.value = String(ply);
+    where.textContent = `ply ${ply} of ${plies}`;
+    picture.href = `${base}/${ply}.svg`;
+    button("previous").href = `${base}/${Math.max(ply - 1, 0)}`;
+    button("next").href = `${base}/${Math.min(ply + 1, plies)}`;
+    moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    const move = moves.children[ply - 1];
+    move?.setAttribute("aria-current", "true");
+    // Only the list scrolls: the page must not jump while the board is looked at.
+    const top = move ? move.offsetTop - moves.offsetTop : 0;
+    if (top < moves.scrollTop || top + (move?.offsetHeight ?? 0) > moves.scrollTop + moves.clientHeight) {
+      moves.scrollTop = top - moves.clientHeight / 2;
+    }
+    for (const strip of replay.querySelectorAll("[data-step]")) {
+      const line = strip.querySelector(".now");
+      for (const end of ["x1", "x2"]) line.setAttribute(end, String(ply * Number(strip.dataset.step)));
+    }
   };
 
   const go = async (wanted) => {
     const target = Math.min(Math.max(wanted, 0), plies);
     ply = target;
-    slider.value = String(target);
-    where.textContent = `ply ${target} of ${plies}`;
+    mark();
     history.replaceState(null, "", `${base}/${target}`);
-    for (const item of replay.querySelectorAll(".moves li")) {
-      const current = Number(item.firstElementChild.dataset.ply) === target;
-      item.toggleAttribute("aria-current", current);
-      if (current) item.scrollIntoView({ block: "nearest" });
-    }
     try {
-      const drawn = await picture(target);
-      // Whoever stepped on meanwhile does not want this picture any more.
-      if (ply === target) board.innerHTML = drawn;
+      const found = await drawn(target);
+      // Whoever stepped on meanwhile does not want this board any more.
+      if (ply === target) board.innerHTML = found;
+      if (ply === target && target < plies) drawn(target + 1);
     } catch {
-      location.href = `${base}/${target}`;
+      stop();
+      if (ply === target) where.textContent = `ply ${ply} of ${plies}: the board did not come`;
     }
-    if (target < plies) picture(target + 1).catch(() => pictures.delete(target + 1));
   };
 
   const stop = () => {
-    clearInterval(timer);
-    timer = null;
-    playButton.textContent = "▶ play";
+    run = null;
+    playing.setAttribute("d", "M4 2v12l9-6z");
+    button("play").setAttribute("aria-label", "Play");
   };
-  const play = () => {
-    if (timer) return stop();
-    if (ply === plies) go(0);
-    playButton.textContent = "⏸ pause";
-    timer = setInterval(() => (ply < plies ? go(ply + 1) : stop()), 700);
+  const play = async () => {
+    if (run) return stop();
+    const mine = (run = {});
+    playing.setAttribute("d", "M3 2h4v12H3zM9 2h4v12H9z");
+    button("play").setAttribute("aria-label", "Pause");
+    if (ply === plies) await go(0);
+    while (run === mine && ply < plies) {
+      await new Promise((done) => { setTimeout(done, Number(speed.value)); });
+      if (run === mine) await go(ply + 1);
+    }
+    if (run === mine) stop();
   };
   const steps = {
     first: () => go(0), previous: () => go(ply - 1), next: () => go(ply + 1),
     last: () => go(plies), play,
   };
 
-  slider.hidden = false;
-  playButton.hidden = false;
-  slider.addEventListener("input", () => go(Number(slider.value)));
+  for (const control of [slider, speed, button("play")]) control.hidden = false;
+  mark();
+  slider.addEventListener("input", () => { stop(); go(Number(slider.value)); });
   replay.addEventListener("click", (event) => {
     const step = event.target.closest("[data-go]");
     const move = event.target.closest("a[data-ply]");
-    if (!step && !move) return;
+    const strip = event.target.closest("[data-step]");
+    if (event.ctrlKey || event.metaKey || event.shiftKey || !(step || move || strip)) return;
     event.preventDefault();
+    if (step?.dataset.go !== "play") stop();
     if (step) {
-      if (step.dataset.go !== "play") stop();
       steps[step.dataset.go]();
-    } else {
-      stop();
+    } else if (move) {
       go(Number(move.dataset.ply));
+    } else {
+      const box = strip.getBoundingClientRect();
+      go(Math.ceil(((event.clientX - box.left) / box.width) * plies));
     }
   });
   document.addEventListener("keydown", (event) => {
-    if (event.target.matches("input, textarea, select")) return;
     const keys = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last" };
     const step = keys[event.key];
-    if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!step || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    // The slider and the choice of a speed have uses of their own for these keys.
+    if (event.target.matches("input, select, textarea")) return;
     event.preventDefault();
     stop();
     steps[step]();

@@ -1,0 +1,205 @@
+"""Charts as SVG, drawn here so that they need no script; the stylesheet gives them colours.
+
+A strip over the plies of a game has a line at the one that is shown, and says in ``data-step``
+how wide a ply is, so that a script can move the line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from markupsafe import Markup
+
+from arena.ratings.trueskill import Rating
+from arena.web.words import duration, seat_class
+from engine.record import GameRecord
+
+WIDTH, HEIGHT = 640, 220
+STRIP_WIDTH, STRIP_HEIGHT = 1000, 40
+
+
+@dataclass(frozen=True, slots=True)
+class RatedGame:
+    """What a game made of a bot's rating."""
+
+    version: int
+    rating: Rating
+
+
+def sparkline(values: Sequence[float]) -> Markup:
+    """The course of a few values."""
+    if len(values) < 2:
+        return Markup("")
+    low, high = min(values), max(values)
+    span = max(high - low, 1.0)
+    points = " ".join(
+        f"{number * 90 / (len(values) - 1) + 1:.1f},{22 - (value - low) * 20 / span:.1f}"
+        for number, value in enumerate(values)
+    )
+    return Markup(
+        '<svg class="spark" viewBox="0 0 92 24" role="img" aria-label="from {:.0f} to {:.0f}">'
+        '<polyline points="{}" fill="none"/></svg>'
+    ).format(values[0], values[-1], points)
+
+
+def shares(wins: int, draws: int, losses: int) -> Markup:
+    """A bar of games won, drawn and lost."""
+    games = max(wins + draws + losses, 1)
+    bars = Markup("").join(
+        Markup('<rect class="{}" x="{:.2f}" width="{:.2f}" height="10"/>').format(
+            name, 100 * before / games, 100 * number / games
+        )
+        for name, before, number in (
+            ("won", 0, wins),
+            ("drawn", wins, draws),
+            ("lost", wins + draws, losses),
+        )
+    )
+    return Markup(
+        '<svg class="shares" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        "{}</svg>"
+    ).format(bars)
+
+
+def ticks(low: float, high: float, most: int = 5) -> range:
+    """Multiples of 1, 2 or 5 times a power of ten from low to high, at most so many."""
+    step = next(
+        factor * 10**power
+        for power in count()
+        for factor in (1, 2, 5)
+        if high - low < most * factor * 10**power
+    )
+    return range(math.ceil(low / step) * step, math.floor(high) + 1, step)
+
+
+def rating_chart(games: Sequence[RatedGame]) -> Markup:
+    """A rating with its 95 % band over some games, with a mark where each version began."""
+    if len(games) < 2:
+        return Markup("")
+    left, right, top, bottom = 48, WIDTH - 8, 8, HEIGHT - 26
+    ratings = [(game.rating.display, game.rating.display_margin) for game in games]
+    low = min(rating - margin for rating, margin in ratings)
+    high = max(rating + margin for rating, margin in ratings)
+    xs = [left + number * (right - left) / (len(games) - 1) for number in range(len(games))]
+
+    def y(value: float) -> float:
+        return bottom - (value - low) * (bottom - top) / (high - low)
+
+    grid = Markup("").join(
+        Markup(
+            '<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>'
+            '<text x="{}" y="{:.1f}" dy=".35em" text-anchor="end">{}</text>'
+        ).format(left, right, y(tick), y(tick), left - 6, y(tick), tick)
+        for tick in ticks(low, high)
+    )
+    upper = [f"{x:.1f},{y(mid + margin):.1f}" for x, (mid, margin) in zip(xs, ratings, strict=True)]
+    lower = [f"{x:.1f},{y(mid - margin):.1f}" for x, (mid, margin) in zip(xs, ratings, strict=True)]
+    line = [f"{x:.1f},{y(mid):.1f}" for x, (mid, _) in zip(xs, ratings, strict=True)]
+    marks = Markup("").join(
+        Markup(
+            '<line class="mark" x1="{:.1f}" x2="{:.1f}" y1="{}" y2="{}"/>'
+            '<text x="{:.1f}" y="{}" text-anchor="middle">v{}</text>'
+        ).format(x, x, top, bottom, x, HEIGHT - 8, game.version)
+        for number, (x, game) in enumerate(zip(xs, games, strict=True))
+        if number == 0 or game.version != games[number - 1].version
+    )
+    return Markup(
+        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="Rating with its 95 % band '
+        'over {} games, from {:.0f} to {:.0f}">{}{}<polygon class="band" points="{}"/>'
+        '<polyline class="line" points="{}" fill="none"/></svg>'
+    ).format(
+        WIDTH,
+        HEIGHT,
+        len(games),
+        ratings[0][0],
+        ratings[-1][0],
+        grid,
+        marks,
+        " ".join(upper + lower[::-1]),
+        " ".join(line),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A flat chart over the plies of a game, and what it shows."""
+
+    title: str
+    note: str
+    picture: Markup
+
+
+def time_strips(record: GameRecord, ply: int) -> list[Strip]:
+    """For each seat the CPU time of its plies as bars, all to one scale; none if none thought."""
+    longest_us = max((move.cpu_us or 0 for move in record.plies), default=0)
+    if not longest_us:
+        return []
+    strips = []
+    for seat, name in enumerate(record.variant.seat_names):
+        spent = [
+            (number, move.cpu_us)
+            for number, move in enumerate(record.plies)
+            if move.seat == seat and move.cpu_us is not None
+        ]
+        step = STRIP_WIDTH / len(record.plies)
+        bars = "".join(
+            f"M{(number + 0.5) * step:.1f} {STRIP_HEIGHT}v-{max(38 * us / longest_us, 0.6):.1f}"
+            for number, us in spent
+        )
+        drawn = Markup('<path class="bars ink {}" d="{}" stroke-width="{:.2f}"/>').format(
+            seat_class(name), bars, min(step * 0.8, 12)
+        )
+        most_us = max((us for _, us in spent), default=0)
+        all_us = sum(us for _, us in spent)
+        note = f"{duration(all_us / 1000)} in all, {duration(most_us / 1000)} at most"
+        strips.append(Strip(name, note, _strip(record, ply, f"CPU time of {name}: {note}", drawn)))
+    return strips
+
+
+def value_strips(record: GameRecord, ply: int, most: int = 4) -> list[Strip]:
+    """The numbers that bots gave: for each of the first keys a strip with a line a seat."""
+    keys = sorted({key for move in record.plies for key in move.values})
+    return [_value_strip(record, ply, key) for key in keys[:most]]
+
+
+def _value_strip(record: GameRecord, ply: int, key: str) -> Strip:
+    step = STRIP_WIDTH / len(record.plies)
+    told = [
+        (number, move.seat, move.values[key])
+        for number, move in enumerate(record.plies)
+        if key in move.values
+    ]
+    low, high = min(value for *_, value in told), max(value for *_, value in told)
+    lines: dict[int, list[str]] = {}
+    for number, seat, value in told:
+        # Halves, for the whole span may be more than a float holds.
+        share = (value / 2 - low / 2) / (high / 2 - low / 2) if high > low else 0.5
+        y = STRIP_HEIGHT - 3 - share * (STRIP_HEIGHT - 6)
+        lines.setdefault(seat, []).append(f"{(number + 0.5) * step:.1f},{y:.1f}")
+    drawn = Markup("").join(
+        # A single value is no line, so it is doubled: with round ends that is a dot.
+        Markup('<polyline class="line ink dash-{} {}" points="{}" fill="none"/>').format(
+            seat + 1,
+            seat_class(record.variant.seat_names[seat]),
+            " ".join(points if len(points) > 1 else points * 2),
+        )
+        for seat, points in sorted(lines.items())
+    )
+    note = f"{low:.6g} to {high:.6g}"
+    return Strip(key, note, _strip(record, ply, f"{key}, {note}", drawn))
+
+
+def _strip(record: GameRecord, ply: int, words: str, drawn: Markup) -> Markup:
+    step = STRIP_WIDTH / len(record.plies)
+    return Markup(
+        '<svg class="strip" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" '
+        'aria-label="{}" data-step="{:.4f}">{}<line class="now" x1="{:.1f}" x2="{:.1f}" y1="0" '
+        'y2="{}"/></svg>'
+    ).format(STRIP_WIDTH, STRIP_HEIGHT, words, step, drawn, ply * step, ply * step, STRIP_HEIGHT)
+
+
+FILTERS = {"rating_chart": rating_chart, "shares": shares, "sparkline": sparkline}
+"""Those that templates use, by their names there."""

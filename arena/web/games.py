@@ -1,0 +1,182 @@
+"""The pages of matches and games, and the pictures of their positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from flask import Blueprint, Response, abort, jsonify, render_template, request
+from markupsafe import Markup
+
+from arena.models import Entrant, Match
+from arena.scheduling import spec_of, variant_of
+from arena.web import charts
+from arena.web.lookup import find_game, find_match, find_record, reading
+from arena.web.words import outcome
+from engine import svg
+from engine.game import GameError, State
+from engine.record import GameRecord, states
+from engine.scene import illustrate
+
+games = Blueprint("games", __name__)
+
+SQUARE_PIXELS = 72
+"""The side of a square on a large page; boards of many squares shrink to fit."""
+PICTURE_SECONDS = 24 * 60 * 60
+"""Pictures never change, but for a release that draws them otherwise."""
+
+
+def draw(state: State, last: str | None) -> Markup:
+    """A position as a picture within a page; the stylesheet recolours it in the dark."""
+    scene = illustrate(state, last=last)
+    xs = [square.x for square in scene.squares]
+    pixels = round((max(xs) - min(xs) + 1 + 2 * svg.MARGIN) * SQUARE_PIXELS)
+    return Markup(svg.render(scene, size=pixels))  # noqa: S704 - escaped in engine.svg
+
+
+@games.get("/matches/<int:number>")
+def match(number: int) -> str:
+    """A match: its games, or the running one's board, which renews itself."""
+    with reading() as session:
+        found = find_match(session, number)
+        return render_template("match.html", match=found, live=live_game(found))
+
+
+@games.get("/matches/<int:number>/live")
+def live(number: int) -> str:
+    """The part of a match's page that renews itself."""
+    with reading() as session:
+        found = find_match(session, number)
+        return render_template("_live.html", match=found, live=live_game(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The running game of a match."""
+
+    number: int
+    """Counted from 1."""
+    ply: int
+    seats: list[tuple[str, Entrant]]
+    to_move: int | None
+    board: Markup
+
+
+def live_game(match: Match) -> Live | None:
+    """The running game as its worker last told; None if there is none, or it makes no sense."""
+    if not match.progress:
+        return None
+    spec, variant = spec_of(match), variant_of(match)
+    number = match.progress["game"]
+    if not 0 <= number < spec.games:
+        return None
+    seed = spec.game_seed(number)
+    state: State = variant.drawn(seed).initial(seed)
+    move: str | None = None
+    try:
+        for word in match.progress["moves"]:
+            seat, _, move = word.partition(":")
+            while state.to_move is not None and state.to_move != int(seat) - 1:
+                # Whose turn it was has left the game.
+                state = state.retire(state.to_move)
+            state = state.play(move)
+    except (GameError, ValueError):
+        # What a worker says of a running game is not proven; a page must not fail over it.
+        return None
+    return Live(
+        number + 1,
+        len(match.progress["moves"]),
+        [
+            (name, match.places[place].entrant)
+            for name, place in zip(variant.seat_names, spec.seating(number), strict=True)
+        ],
+        state.to_move,
+        draw(state, move),
+    )
+
+
+@games.get("/games/<int:number>")
+@games.get("/games/<int:number>/<int:ply>")
+def game(number: int, ply: int | None = None) -> str:
+    """A game at one of its plies, by default at its end."""
+    with reading() as session:
+        found, record = find_game(session, number)
+        shown = len(record.plies) if ply is None else ply
+        state, last = position(record, shown)
+        return render_template(
+            "game.html",
+            game=found,
+            record=record,
+            ply=shown,
+            board=draw(state, last),
+            outcome=outcome(record),
+            times=charts.time_strips(record, shown),
+            values=charts.value_strips(record, shown),
+        )
+
+
+def position(record: GameRecord, ply: int) -> tuple[State, str | None]:
+    """The position after so many plies, and the move that led to it."""
+    if not 0 <= ply <= len(record.plies):
+        abort(404, f"The game has {len(record.plies)} plies, so there is no position {ply}.")
+    for number, state in enumerate(states(record)):
+        if number == ply:
+            return state, record.plies[ply - 1].move if ply else None
+    raise AssertionError("a record has a position before each of its plies and one at the end")
+
+
+@games.get("/games/<int:number>/<int:ply>/board")
+def board(number: int, ply: int) -> Response:
+    """The board of a game's page alone, for the replay."""
+    with reading() as session:
+        record = find_record(session, number)
+    return _lasting(Response(draw(*position(record, ply)), mimetype="image/svg+xml"))
+
+
+@games.get("/games/<int:number>/<int:ply>.svg")
+def picture(number: int, ply: int) -> Response:
+    """A position of a game as SVG; ``?theme=dark`` for a dark ground, ``?view=board`` for the
+    board without its coordinates and captions.
+    """
+    with reading() as session:
+        record = find_record(session, number)
+    state, last = position(record, ply)
+    theme: svg.Theme = "dark" if request.args.get("theme") == "dark" else "light"
+    scene, bare = illustrate(state, last=last), request.args.get("view") == "board"
+    if bare:
+        scene = replace(scene, captions=())
+    drawn = svg.render(scene, theme=theme, coordinates=not bare)
+    return _lasting(Response(drawn, mimetype="image/svg+xml"))
+
+
+def _lasting(answer: Response) -> Response:
+    """An answer that may be kept; to who has it already only that is said."""
+    answer.headers["Cache-Control"] = f"public, max-age={PICTURE_SECONDS}"
+    answer.add_etag()
+    answer.make_conditional(request)
+    return answer
+
+
+@games.get("/games/<int:number>.json")
+def game_json(number: int) -> Response:
+    """A game's record, as `arena replay` reads it."""
+    with reading() as session:
+        record = find_record(session, number)
+    return jsonify(record.to_json())
+
+
+@games.get("/games/<int:number>.txt")
+def game_text(number: int) -> Response:
+    """A game for people to read: who played what, its moves, and its last position."""
+    with reading() as session:
+        record = find_record(session, number)
+    names = record.variant.seat_names
+    lines = [
+        f"{record.variant}, {record.time.words}, {record.started}",
+        *(f"{name}: {player}" for name, player in zip(names, record.players, strict=True)),
+        "",
+        *(f"{n}. {names[ply.seat]} {ply.move}" for n, ply in enumerate(record.plies, start=1)),
+        "",
+        outcome(record),
+        position(record, len(record.plies))[0].text(),
+    ]
+    return Response("\n".join(lines) + "\n", mimetype="text/plain")

@@ -1,0 +1,65 @@
+"""What an address names, read from the database, or a 404 that says what is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import sqlalchemy as sa
+from flask import abort, current_app
+from sqlalchemy.orm import Session, joinedload
+
+from arena.db import Database
+from arena.models import Bot, Ladder, Match, PlayedGame
+from arena.recording import unpack
+from arena.web import queries
+from engine.record import GameRecord
+
+LARGEST_ID = 2**31 - 1
+"""What a database keeps as an id; to ask it for more is an error there."""
+
+
+@contextmanager
+def reading() -> Iterator[Session]:
+    """A session of the arena's database that only reads."""
+    database: Database = current_app.extensions["arena.database"]
+    with database.read() as session:
+        yield session
+
+
+def find_ladder(session: Session, name: str) -> Ladder:
+    """The ladder of this name."""
+    ladder = session.scalar(sa.select(Ladder).where(Ladder.name == _text(name)))
+    return ladder or abort(404, f"There is no ladder {name}.")
+
+
+def find_bot(session: Session, name: str) -> Bot:
+    """The bot of this name, with its owner."""
+    query = sa.select(Bot).where(Bot.name == _text(name)).options(joinedload(Bot.owner))
+    return session.scalar(query) or abort(404, f"There is no bot {name}.")
+
+
+def find_match(session: Session, number: int) -> Match:
+    """The match of this number, with its places and games."""
+    found = queries.match(session, number) if number <= LARGEST_ID else None
+    return found or abort(404, f"There is no match {number}.")
+
+
+def find_game(session: Session, number: int) -> tuple[PlayedGame, GameRecord]:
+    """The game of this number, with its seats and its record."""
+    found = queries.game(session, number) if number <= LARGEST_ID else None
+    if found is None:
+        abort(404, f"There is no game {number}.")
+    return found, unpack(found.record)
+
+
+def find_record(session: Session, number: int) -> GameRecord:
+    """The record alone of the game of this number."""
+    query = sa.select(PlayedGame.record).where(PlayedGame.id == number)
+    stored = session.scalar(query) if number <= LARGEST_ID else None
+    return unpack(stored) if stored else abort(404, f"There is no game {number}.")
+
+
+def _text(name: str) -> str:
+    """A name as it may be asked for: PostgreSQL refuses texts with NUL, which no name has."""
+    return name.replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -1,0 +1,141 @@
+"""What pages say in words and numbers: times, ratings, endings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from markupsafe import Markup
+
+from arena.models import PlayedGame
+from arena.ratings.trueskill import Rating
+from engine.clock import TimeControl
+from engine.game import Termination
+from engine.record import Fault, GameRecord
+
+ENDINGS: Mapping[Termination, str] = {
+    Termination.NORMAL: "by the rules",
+    Termination.REPETITION: "repetition",
+    Termination.PLY_LIMIT: "too many plies",
+    Termination.ILLEGAL: "illegal move",
+    Termination.TIMEOUT: "out of time",
+    Termination.CRASH: "crash",
+    Termination.MEMORY: "out of memory",
+    Termination.PROTOCOL: "unreadable answer",
+    Termination.START: "no start",
+    Termination.RESIGN: "resigned",
+    Termination.VOID: "void",
+}
+
+
+def ago(moment: datetime | None) -> Markup:
+    """How long ago a moment was, with the exact time on hover."""
+    if moment is None:
+        return Markup("never")
+    seconds = max(0, int((datetime.now(UTC) - moment).total_seconds()))
+    if seconds < 10:
+        words = "just now"
+    elif seconds < 60:
+        words = f"{seconds} s ago"
+    elif seconds < 60 * 60:
+        words = f"{seconds // 60} min ago"
+    elif seconds < 24 * 60 * 60:
+        words = f"{seconds // (60 * 60)} h ago"
+    else:
+        days = seconds // (24 * 60 * 60)
+        words = f"{days} days ago" if days > 1 else "1 day ago"
+    exact = moment.strftime("%Y-%m-%d %H:%M:%S UTC")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        moment.isoformat(), exact, words
+    )
+
+
+def time_control(control: TimeControl) -> str:
+    """A time control in words: ``100 ms of CPU time a move``."""
+    charged = "wall time" if control.charge == "wall" else "CPU time"
+    if control.move_ms is not None:
+        return f"{duration(control.move_ms)} of {charged} a move"
+    more = f", and {duration(control.inc_ms)} more a move" if control.inc_ms else ""
+    return f"{duration(control.time_ms or 0)} of {charged} a game{more}"
+
+
+def duration(milliseconds: float) -> str:
+    """A length of time: ``7.5 ms``, ``120 ms``, ``2.5 s``."""
+    if milliseconds >= 1000:
+        return (
+            f"{milliseconds / 1000:.3g} s" if milliseconds < 1e6 else f"{milliseconds / 1000:.0f} s"
+        )
+    return f"{milliseconds:.2g} ms" if milliseconds < 10 else f"{milliseconds:.0f} ms"
+
+
+def ending(termination: Termination) -> str:
+    """How a game or a seat's part in it ended, in two words."""
+    return ENDINGS[termination]
+
+
+def outcome(record: GameRecord) -> str:
+    """What came of a game, and whose fault it was, in whole sentences."""
+    sentences = [_left(record, fault) for fault in record.faults]
+    names = record.variant.seat_names
+    winners = [names[seat] for seat, rank in enumerate(record.ranks) if rank == 1]
+    if record.variant.seats == 1:
+        sentences.append(f"{record.scores[0]:g} points.")
+    elif len(winners) == len(names):
+        sentences.append("A draw.")
+    else:
+        verb = "win" if " and " in listed(winners) else "wins"
+        sentences.append(f"{listed(winners)} {verb}.")
+    if record.termination is Termination.REPETITION:
+        sentences.append("The game ended when a position came back.")
+    elif record.termination is Termination.PLY_LIMIT:
+        sentences.append("The game ended because it had too many plies.")
+    return " ".join(sentences)
+
+
+def _left(record: GameRecord, fault: Fault) -> str:
+    """Who left the game, when and why: ``Black's bot (greedy v2) left after ply 30: crash, ...``"""
+    seat, player = record.variant.seat_names[fault.seat], record.players[fault.seat]
+    when = f"after ply {fault.ply}" if fault.ply else "before the first ply"
+    why = "" if fault.termination is Termination.RESIGN else f": {ending(fault.termination)}"
+    detail = f", {fault.detail.rstrip('.')}" if why and fault.detail else ""
+    return f"{seat}'s bot ({player}) {'left' if why else 'resigned'} {when}{why}{detail}."
+
+
+def winners(game: PlayedGame) -> set[int]:
+    """The seats that won a game: none where all came out the same, each with half a point."""
+    return {seat.seat for seat in game.seats if seat.rank == 1 and seat.points > 0.5}
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names one after the other: ``a``, ``a and b``, ``a, b and c``."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def display(mu: float) -> float:
+    """The number that people see for a mu."""
+    return Rating(mu=mu).display
+
+
+def margin(sigma: float) -> float:
+    """How far the 95 % interval of a sigma reaches to each side of `display`."""
+    return Rating(sigma=sigma).display_margin
+
+
+def seat_class(name: str) -> str:
+    """The class by which the stylesheet knows a seat, which is often named for a colour."""
+    return "of-" + name.lower().replace(" ", "-")
+
+
+FILTERS = {
+    "ago": ago,
+    "display": display,
+    "duration": duration,
+    "ending": ending,
+    "listed": listed,
+    "margin": margin,
+    "seat_class": seat_class,
+    "time_control": time_control,
+    "winners": winners,
+}
+"""Those that templates use, by their names there."""

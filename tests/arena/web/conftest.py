@@ -1,0 +1,159 @@
+"""A small arena with everything that a page can show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from flask.testing import FlaskClient
+
+from arena import scheduling
+from arena.config import Settings
+from arena.db import Database
+from arena.models import (
+    Check,
+    Entrant,
+    GameSeat,
+    JobStatus,
+    Ladder,
+    LadderState,
+    Match,
+    PlayedGame,
+    User,
+    VersionStatus,
+)
+from arena.submissions import enter, submit
+from arena.web import create_app
+from engine.player import Choice, CrashError, Turn
+from tests.arena.simulator import CALM, LotPlayer, Simulation
+from tests.conftest import DATABASES, fresh_database
+
+HOSTILE = "<script>alert(1)</script> & \N{RIGHT-TO-LEFT OVERRIDE}evil " + "x" * 300
+VARIANTS = [
+    ("clobber", {"size": "4x3"}),
+    ("blokus", {"mode": "trio"}),
+    ("puzzle", {"task": "tetrominoes"}),
+]
+
+
+class Talker(LotPlayer):
+    """It says hostile things of its moves, gives numbers, and now and then crashes."""
+
+    def choose(self, turn: Turn) -> Choice:
+        chosen = super().choose(turn)
+        if self._random.random() < 0.02:
+            raise CrashError(f"exit status 139, {HOSTILE}")
+        return Choice(chosen.move, HOSTILE, 1500, 2500, {"value": self._random.random()})
+
+
+class LivelySimulation(Simulation):
+    """Bots that have something to say."""
+
+    player = Talker
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The pages of a furnished arena, and the numbers of what is worth a look."""
+
+    client: FlaskClient
+    numbers: dict[str, int]
+
+    def address(self, pattern: str) -> str:
+        """An address with its numbers put in, e.g. of ``/games/{faulty}``."""
+        return pattern.format(**self.numbers)
+
+    def page(self, pattern: str) -> str:
+        """The text of a page that is there."""
+        answer = self.client.get(self.address(pattern))
+        assert answer.status_code == 200, pattern
+        return answer.text
+
+
+@pytest.fixture(scope="session", params=DATABASES)
+def site(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Site]:
+    """An arena with games, faults, a retired version and one refused, and a running match."""
+    with fresh_database(request, tmp_path_factory.mktemp("site")) as database:
+        numbers = furnish(database)
+        app = create_app(Settings(database=database.url))
+        app.testing = True
+        yield Site(app.test_client(), numbers)
+        app.extensions["arena.database"].close()
+
+
+def furnish(database: Database) -> dict[str, int]:
+    """Lets an arena live for some seconds, and adds what those did not bring about.
+
+    Returns:
+        The ids of what is worth a look, by what they are.
+    """
+    simulation = LivelySimulation(database, 1, CALM)
+    simulation.furnish(VARIANTS, bots=4)
+    simulation.alive()
+    simulation.tick()
+    simulation.run(5)
+    with database.begin() as session:
+        session.execute(sa.update(Ladder).where(Ladder.game != "clobber").values(state="paused"))
+    simulation.run(20)
+    now = simulation.now
+    with database.begin() as session:
+        clobber = session.scalars(sa.select(Ladder).where(Ladder.game == "clobber")).one()
+        owner = session.scalars(sa.select(User)).one()
+        successor = submit(
+            session, owner, "bot-0", digest="1" * 64, size=9, language="C", ladder=clobber,
+            note=HOSTILE, now=now,
+        )  # fmt: skip
+        successor.status = VersionStatus.READY
+        enter(session, clobber, successor, now)
+        refused = submit(
+            session, owner, "bot-1", digest="2" * 64, size=9, language="C", ladder=clobber, now=now
+        )
+        refused.status = VersionStatus.REFUSED
+        check = session.scalars(sa.select(Check).where(Check.version_id == refused.id)).one()
+        check.status = JobStatus.FIXED
+        check.findings = [{"kept": False, "words": HOSTILE}]
+        numbers = {
+            "running": _issue(session, simulation),
+            "waiting": _issue(session, simulation, taken_up=False),
+            "aside": _issue(session, simulation),
+            "played": session.scalars(
+                sa.select(Match.id).where(Match.status == JobStatus.FIXED).limit(1)
+            ).one(),
+            "rival": session.scalars(
+                sa.select(Entrant.id)
+                .where(Entrant.ladder_id == clobber.id, Entrant.state == "active")
+                .order_by(Entrant.id)
+                .limit(1)
+            ).one(),
+        }
+        aside = session.get_one(Match, numbers["aside"])
+        scheduling.roll_back(aside, HOSTILE, failed=True)
+        aside.status = JobStatus.SET_ASIDE
+        for name, query in {
+            "faulty": sa.select(GameSeat.game_id).where(GameSeat.fault.is_not(None)),
+            "trio": sa.select(PlayedGame.id).join(PlayedGame.ladder).where(Ladder.game == "blokus"),
+            "solo": sa.select(PlayedGame.id).join(PlayedGame.ladder).where(Ladder.game == "puzzle"),
+        }.items():
+            numbers[name] = session.scalars(query.limit(1)).one()
+        numbers["plies"] = session.get_one(PlayedGame, numbers["trio"]).plies
+        blokus = session.scalars(sa.select(Ladder).where(Ladder.game == "blokus")).one()
+        blokus.state = LadderState.FROZEN
+    return numbers
+
+
+def _issue(session: sa.orm.Session, simulation: Simulation, *, taken_up: bool = True) -> int:
+    """A match that is issued; one that a worker took up has played its opening."""
+    match = scheduling.make_match(session, simulation.now)
+    assert match is not None
+    scheduling.issue(session, match, simulation.settings, simulation.now)
+    if taken_up:
+        match.worker = "one"
+        match.lease_ends = simulation.now + timedelta(days=1)
+        moves = [f"{1 + number % 2}:{move}" for number, move in enumerate(match.opening)]
+        match.progress = {"game": 1, "moves": moves}
+    return match.id

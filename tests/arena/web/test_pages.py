@@ -1,0 +1,307 @@
+"""The pages: what stands on them, what they refuse, and what must stand on none."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+from xml.etree import ElementTree
+
+import pytest
+import sqlalchemy as sa
+
+from arena.config import Settings
+from arena.db import Database
+from arena.web import POLICY, create_app
+from engine.record import parse_record, replay
+from tests.arena.simulator import CALM, Simulation
+from tests.arena.web.conftest import HOSTILE, Site
+
+CLOBBER, TRIO, PUZZLE = "ladder-0", "ladder-1", "ladder-2"
+PAGES = [
+    ("/", ["Bots playing board games", "Running now", "clobber size=4x3", "bot-1", "arena submit"]),
+    (f"/ladders/{CLOBBER}", ["100 ms of CPU time a move", "Ranked bots", "bot-3", "In placement"]),
+    (f"/ladders/{CLOBBER}?sort=faults", ["aria-sort", "bot-3"]),
+    (f"/ladders/{CLOBBER}?sort=nonsense", ["bot-3"]),
+    (f"/ladders/{CLOBBER}?against={{rival}}", ["against <bdi>bot-1", "tint"]),
+    (f"/ladders/{CLOBBER}?against=99999999999999999999", ["bot-3"]),
+    (f"/ladders/{TRIO}", ["The ladder is frozen."]),
+    (f"/ladders/{PUZZLE}", ["by both bots alone", "points"]),
+    ("/bots/bot-0", ["A bot of", "version 2", "version 2 took its place", "Opponents"]),
+    (f"/bots/bot-1?ladder={CLOBBER}", ["Rating", "Rank", "refused", "White", "Black"]),
+    (f"/bots/bot-2?ladder={TRIO}", ["Blue", "Yellow", "Red"]),
+    (f"/bots/bot-2?ladder={PUZZLE}", ["Match"]),
+    ("/matches/{running}", ["Game 2 of 2, 4 plies played.", "to move", "data-square"]),
+    ("/matches/{running}/live", ["Game 2 of 2, 4 plies played.", 'hx-trigger="every 1s"']),
+    ("/matches/{waiting}", ["Waiting for a worker."]),
+    ("/matches/{aside}", ["Set aside, for it failed 1 times."]),
+    ("/matches/{played}", ["Finished", "Game 1", "Game 2"]),
+    ("/games/{faulty}", ["left after ply", "crash, exit status 139", "arena replay"]),
+    ("/games/{trio}", ["ply {plies} of {plies}", "Blue", "The other games of the match"]),
+    ("/games/{trio}/0", ["ply 0 of {plies}"]),
+    ("/games/{trio}/{plies}", ["ply {plies} of {plies}", 'aria-current="true"']),
+    ("/games/{solo}", ["points.", "Solver"]),
+    ("/healthz", ["ok"]),
+]
+REFUSED = [
+    ("/ladders/nowhere", "There is no ladder nowhere."),
+    ("/ladders/%00", "There is no ladder"),
+    ("/ladders/nowhere.csv", "There is no ladder nowhere."),
+    ("/ladders/nowhere.json", "There is no ladder nowhere."),
+    ("/bots/nobody", "There is no bot nobody."),
+    ("/bots/<b>nobody<b>", "There is no bot &lt;b&gt;nobody&lt;b&gt;."),
+    ("/bots/bot-0?ladder=nowhere", "The bot bot-0 is on no ladder nowhere."),
+    ("/matches/999999", "There is no match 999999."),
+    ("/matches/99999999999999999999", "There is no match 99999999999999999999."),
+    ("/matches/999999/live", "There is no match 999999."),
+    ("/games/999999", "There is no game 999999."),
+    ("/games/99999999999999999999", "There is no game 99999999999999999999."),
+    ("/games/99999999999999999999/0.svg", "There is no game 99999999999999999999."),
+    ("/games/{trio}/999", "The game has {plies} plies, so there is no position 999."),
+    ("/games/{trio}/999.svg", "The game has {plies} plies, so there is no position 999."),
+    ("/games/{trio}/999/board", "The game has {plies} plies, so there is no position 999."),
+    ("/nowhere", "not found"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "words"), PAGES, ids=[pattern for pattern, _ in PAGES])
+def test_every_page_says_what_it_is_for(site: Site, pattern: str, words: list[str]) -> None:
+    """Each page is there, with the words that people come for."""
+    text = site.page(pattern)
+    for word in words:
+        assert site.address(word) in text
+
+
+@pytest.mark.parametrize(("pattern", "words"), REFUSED, ids=[pattern for pattern, _ in REFUSED])
+def test_what_is_not_there_is_said_plainly(site: Site, pattern: str, words: str) -> None:
+    """An address of nothing is a 404 that names what is missing."""
+    answer = site.client.get(site.address(pattern))
+    assert answer.status_code == 404
+    assert site.address(words) in answer.text
+
+
+class Reader(HTMLParser):
+    """Notes what a page links to, and whatever strict or careful readers would object to."""
+
+    VOID = frozenset(["meta", "link", "img", "input", "br", "hr", "source"])
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.sources: list[str] = []
+        self.objections: list[str] = []
+        self.ids: Counter[str] = Counter()
+        self.headings = [0]
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        for name, value in found.items():
+            if name == "style" or name.startswith(("on", "hx-on")):
+                self.objections.append(f"{name} at {tag}")
+            if name in ("src", "href", "srcset", "action", "hx-get") and value:
+                (self.links if tag == "a" else self.sources).append(value)
+        if tag == "style" or (tag == "script" and "src" not in found):
+            self.objections.append(f"inline {tag}")
+        if tag == "img" and "alt" not in found:
+            self.objections.append("an image without words")
+        if "id" in found:
+            self.ids[str(found["id"])] += 1
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Of SVG: it opens nothing."""
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.objections.append(f"</{tag}> closes something else")
+
+    def verdict(self) -> list[str]:
+        """All objections to the page."""
+        twice = [name for name, count in self.ids.items() if count > 1]
+        steps = zip(self.headings, self.headings[1:], strict=False)
+        jumps = [f"h{after} after h{before}" for before, after in steps if after > before + 1]
+        return [*self.objections, *self.open, *(f"two of #{name}" for name in twice), *jumps]
+
+
+def read(text: str) -> Reader:
+    """A page as a reader sees it."""
+    reader = Reader()
+    reader.feed(text)
+    return reader
+
+
+def test_every_link_leads_somewhere(site: Site) -> None:
+    """From the front page on no link is dead, and no page breaks what all of them keep."""
+    waiting, seen, kinds = ["/"], {"/"}, Counter[str]()
+    while waiting:
+        address = waiting.pop()
+        # A few of each kind are as good as all.
+        kind = re.sub(r"\d+", "N", urlsplit(address).path)
+        kinds[kind] += 1
+        if kinds[kind] > 3:
+            continue
+        with site.client.get(address) as answer:
+            assert answer.status_code == 200, address
+            if answer.mimetype != "text/html":
+                continue
+            reader = read(answer.text)
+        assert reader.verdict() == [], address
+        for link in (*reader.links, *reader.sources):
+            path = urljoin(address, link).partition("#")[0]
+            if path.startswith("/") and path not in seen:
+                seen.add(path)
+                waiting.append(path)
+    assert {"/games/N", "/games/N/N.svg", "/games/N.txt", "/matches/N", "/bots/bot-N"} <= set(kinds)
+
+
+@pytest.mark.parametrize(("pattern", "_"), PAGES, ids=[pattern for pattern, _ in PAGES])
+def test_pages_ask_for_nothing_from_elsewhere(site: Site, pattern: str, _: list[str]) -> None:
+    """No page names an address outside of its server, but for names of XML's kinds."""
+    text = site.page(pattern).replace('xmlns="http://www.w3.org/2000/svg"', "")
+    elsewhere = re.findall(r"(?:https?:)?//[\w.-]+", text)
+    assert set(elsewhere) <= {"http://localhost"}
+
+
+def test_pages_tell_browsers_to_be_strict(site: Site) -> None:
+    """Every answer carries the policy, refusals and files too."""
+    for address in ("/", "/nowhere", f"/ladders/{CLOBBER}.csv", "/static/arena.css"):
+        with site.client.get(address) as answer:
+            headers = answer.headers
+        assert headers["Content-Security-Policy"] == POLICY
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "same-origin"
+    assert "unsafe" not in POLICY
+
+
+def test_what_bots_say_is_shown_and_not_obeyed(site: Site) -> None:
+    """Comments, faults, notes and findings are escaped wherever they appear."""
+    escaped = "&lt;script&gt;alert(1)&lt;/script&gt; &amp;"
+    for pattern in ("/games/{faulty}", "/bots/bot-0", "/bots/bot-1", "/matches/{aside}"):
+        text = site.page(pattern)
+        assert escaped in text
+        assert HOSTILE not in text
+        assert "<script>alert" not in text
+
+
+def test_the_leaderboard_as_data(site: Site) -> None:
+    """JSON and CSV hold the lines of the board, and the games against a bot that is picked."""
+    data = json.loads(site.page(f"/ladders/{CLOBBER}.json?against={{rival}}"))
+    assert data["ladder"] == CLOBBER
+    assert data["variant"] == "clobber size=4x3"
+    assert data["against"] == "bot-1 v1"
+    assert sorted(bot["bot"] for bot in data["bots"]) == ["bot-0", "bot-1", "bot-2", "bot-3"]
+    rows = list(csv.DictReader(io.StringIO(site.page(f"/ladders/{CLOBBER}.csv?against={{rival}}"))))
+    for row, bot in zip(rows, data["bots"], strict=True):
+        assert row == {key: "" if value is None else str(value) for key, value in bot.items()}
+        assert bot["games"] == bot["wins"] + bot["draws"] + bot["losses"]
+    ranked = [bot for bot in data["bots"] if bot["rank"]]
+    assert [bot["rank"] for bot in ranked] == [*range(1, len(ranked) + 1)]
+    assert [bot["mu"] - 3 * bot["sigma"] for bot in ranked] == sorted(
+        (bot["mu"] - 3 * bot["sigma"] for bot in ranked), reverse=True
+    )
+    assert "against_wins" not in site.page(f"/ladders/{CLOBBER}.csv")
+
+
+def test_the_board_is_sorted_as_asked(site: Site) -> None:
+    """An order in the address is that of the ranked bots; their ranks stay what they are."""
+    data = json.loads(site.page(f"/ladders/{CLOBBER}.json?sort=bot"))
+    names = [bot["bot"] for bot in data["bots"] if bot["rank"]]
+    assert names == sorted(names)
+    data = json.loads(site.page(f"/ladders/{CLOBBER}.json?sort=games"))
+    games = [bot["games"] for bot in data["bots"] if bot["rank"]]
+    assert games == sorted(games, reverse=True)
+
+
+def test_a_game_can_be_taken_away_and_proven(site: Site) -> None:
+    """The JSON of a game is a record that the rules confirm; its text has every move."""
+    record = parse_record(site.page("/games/{trio}.json"))
+    replay(record)
+    text = site.page("/games/{trio}.txt")
+    assert f"{len(record.plies)}. " in text
+    assert all(f" {ply.move}\n" in text for ply in record.plies)
+
+
+def test_pictures_of_positions(site: Site) -> None:
+    """Every ply has a well-formed picture that may be kept for a day and is asked for by digest."""
+    for ply in range(site.numbers["plies"] + 1):
+        answer = site.client.get(site.address(f"/games/{{trio}}/{ply}.svg"))
+        assert answer.mimetype == "image/svg+xml"
+        assert ElementTree.fromstring(answer.text).tag == "{http://www.w3.org/2000/svg}svg"
+    assert answer.headers["Cache-Control"] == "public, max-age=86400"
+    again = site.client.get(
+        site.address("/games/{trio}/{plies}.svg"),
+        headers={"If-None-Match": answer.headers["ETag"]},
+    )
+    assert (again.status_code, again.data) == (304, b"")
+    dark = site.page("/games/{trio}/{plies}.svg?theme=dark")
+    assert dark != answer.text
+    assert "caption" in dark
+    assert "caption" not in site.page("/games/{trio}/{plies}.svg?view=board")
+
+
+def test_the_replay_gets_the_board_of_the_page(site: Site) -> None:
+    """What the script puts in the place of the board is what the server puts there itself."""
+    for ply in (0, 3):
+        board = site.page(f"/games/{{trio}}/{ply}/board")
+        assert board in site.page(f"/games/{{trio}}/{ply}")
+
+
+def test_a_finished_match_renews_itself_no_more(site: Site) -> None:
+    """Only a match that goes on is asked for again and again."""
+    assert "hx-get" in site.page("/matches/{waiting}/live")
+    assert "hx-get" not in site.page("/matches/{played}/live")
+    assert "hx-get" not in site.page("/matches/{aside}/live")
+
+
+STATEMENT_PAGES = [
+    "/",
+    f"/ladders/{CLOBBER}",
+    "/bots/bot-1",
+    "/matches/1",
+    "/games/1",
+    "/games/1/0.svg",
+]
+
+
+def count_statements(folder: Path, *, bots: int, seconds: float) -> dict[str, int]:
+    """How many statements each page takes in an arena of so many bots."""
+    folder.mkdir()
+    database = Database(f"sqlite:///{folder}/arena.db")
+    database.upgrade()
+    simulation = Simulation(database, 1, CALM)
+    simulation.furnish([("clobber", {"size": "4x3"})], bots=bots)
+    simulation.alive()
+    simulation.tick()
+    simulation.run(seconds)
+    with database.begin() as session:
+        # All of them ranked, so that each part of a page has something to show.
+        session.execute(sa.text("UPDATE entrant SET wins = wins + 20, games = games + 20"))
+    app = create_app(Settings(database=database.url))
+    statements: list[str] = []
+    engine = app.extensions["arena.database"].engine
+    sa.event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
+    counts = {}
+    for address in STATEMENT_PAGES:
+        statements.clear()
+        assert app.test_client().get(address).status_code == 200
+        counts[address] = len(statements)
+    app.extensions["arena.database"].close()
+    database.close()
+    return counts
+
+
+def test_the_number_of_statements_is_fixed(tmp_path: Path) -> None:
+    """A page takes as many statements for thirty bots and their games as for three."""
+    few = count_statements(tmp_path / "few", bots=3, seconds=10)
+    many = count_statements(tmp_path / "many", bots=30, seconds=20)
+    assert few == many
+    assert max(few.values()) <= 16

@@ -1,0 +1,104 @@
+"""What pages say of times and numbers: tables worked out by hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from arena.ratings.trueskill import Rating
+from arena.web.charts import RatedGame, rating_chart, sparkline, ticks
+from arena.web.words import ago, duration, listed, time_control
+from engine.clock import TimeControl
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (-5, "just now"),
+        (9, "just now"),
+        (10, "10 s ago"),
+        (59, "59 s ago"),
+        (60, "1 min ago"),
+        (3599, "59 min ago"),
+        (3600, "1 h ago"),
+        (86399, "23 h ago"),
+        (86400, "1 day ago"),
+        (86400 * 45, "45 days ago"),
+    ],
+)
+def test_how_long_ago(seconds: float, words: str) -> None:
+    """A moment in words, whatever its unit."""
+    # Half a second of grace, for the test takes time too.
+    moment = datetime.now(UTC) - timedelta(seconds=seconds + (0.5 if seconds > 0 else 0))
+    assert f">{words}</time>" in ago(moment)
+
+
+def test_a_moment_that_never_came() -> None:
+    """What did not happen has no time."""
+    assert ago(None) == "never"
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "words"),
+    [
+        (0, "0 ms"),
+        (0.4, "0.4 ms"),
+        (7.53, "7.5 ms"),
+        (9.99, "10 ms"),
+        (120.4, "120 ms"),
+        (2500, "2.5 s"),
+        (60_000, "60 s"),
+        (3_600_000, "3600 s"),
+    ],
+)
+def test_lengths_of_time(milliseconds: float, words: str) -> None:
+    """A length in the unit that people would say it in."""
+    assert duration(milliseconds) == words
+
+
+@pytest.mark.parametrize(
+    ("control", "words"),
+    [
+        (TimeControl(move_ms=100), "100 ms of CPU time a move"),
+        (TimeControl(move_ms=1500, charge="wall"), "1.5 s of wall time a move"),
+        (TimeControl(time_ms=60_000), "60 s of CPU time a game"),
+        (
+            TimeControl(time_ms=10_000, inc_ms=100),
+            "10 s of CPU time a game, and 100 ms more a move",
+        ),
+    ],
+)
+def test_time_controls(control: TimeControl, words: str) -> None:
+    """What a bot may use, said in full."""
+    assert time_control(control) == words
+
+
+@pytest.mark.parametrize(
+    ("names", "words"), [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
+)
+def test_lists(names: list[str], words: str) -> None:
+    """Names as a sentence has them."""
+    assert listed(names) == words
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "marks"),
+    [
+        (1412, 1588, [1450, 1500, 1550]),
+        (0, 10, [0, 5, 10]),
+        (869, 1802, [1000, 1200, 1400, 1600, 1800]),
+        (-3, 3, [-2, 0, 2]),
+        (7.2, 7.9, []),
+    ],
+)
+def test_ticks_are_round(low: float, high: float, marks: list[int]) -> None:
+    """Few numbers, all round, and none outside of the chart."""
+    assert list(ticks(low, high)) == marks
+
+
+def test_charts_of_little() -> None:
+    """One value makes no course; equal values make a level one."""
+    assert sparkline([1500.0]) == rating_chart([RatedGame(1, Rating())]) == ""
+    assert 'points="1.0,22.0 91.0,22.0"' in sparkline([1500.0, 1500.0])
+    assert rating_chart([RatedGame(1, Rating()), RatedGame(2, Rating())]).count('class="mark"') == 2
