@@ -113,18 +113,22 @@ def outcome(variant: Variant, records: Sequence[GameRecord]) -> Outcome:
     faults: tuple[Counter[Termination], Counter[Termination]] = Counter(), Counter()
     digest = hashlib.sha256()
     for record, holders in zip(records, seatings(variant), strict=True):
-        margin = 0
-        met = meetings(variant, holders)
-        for mine, theirs in met:
-            ahead = record.ranks[theirs] - record.ranks[mine]
-            margin += (ahead > 0) - (ahead < 0)
-        half_points += len(met) + margin
-        results[(margin > 0) - (margin < 0)] += 1
+        ahead = margin(variant, record, holders)
+        half_points += len(meetings(variant, holders)) + ahead
+        results[(ahead > 0) - (ahead < 0)] += 1
         for fault in record.faults:
             if fault.termination is not Termination.RESIGN:
                 faults[holders[variant.entrant_of[fault.seat]]][fault.termination] += 1
         digest.update(record.digest().encode())
     return Outcome(half_points, results[1], results[0], results[-1], faults, digest.hexdigest())
+
+
+def margin(variant: Variant, record: GameRecord, holders: Sequence[int]) -> int:
+    """How many meetings of a game the candidate won, less those that it lost."""
+    return sum(
+        (record.ranks[mine] < record.ranks[theirs]) - (record.ranks[mine] > record.ranks[theirs])
+        for mine, theirs in meetings(variant, holders)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,8 +347,8 @@ class StrengthTest:
             }[self.decision]
         kind = "normalized Elo" if settings.model == "normalized" else "Elo"
         return {
-            Decision.ACCEPT: f"passed: {settings.elo1:+g} {kind} rather than {settings.elo0:+g}",
-            Decision.REJECT: f"failed: {settings.elo0:+g} {kind} rather than {settings.elo1:+g}",
+            Decision.ACCEPT: f"passed: {settings.elo1:g} {kind} rather than {settings.elo0:g}",
+            Decision.REJECT: f"failed: {settings.elo0:g} {kind} rather than {settings.elo1:g}",
             Decision.UNDECIDED: f"undecided: the limit of {settings.max_games} games is reached",
             Decision.CONTINUE: "not finished",
         }[self.decision]

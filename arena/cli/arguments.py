@@ -46,6 +46,16 @@ def read_position(
     return state
 
 
+def read_variant(game: str, options: Sequence[str] = ()) -> Variant:
+    """The variant of ``clobber`` or ``clobber size=5x6``, and of options given apart.
+
+    Raises:
+        OptionError: as for `find_variant`.
+    """
+    name, *more = game.split() or [""]
+    return find_variant(name, [*more, *options])
+
+
 def is_option(word: str) -> bool:
     """Whether a word behind the game is an option; a file's name may have '=' in it too."""
     return "=" in word and not Path(word).exists()

@@ -35,7 +35,7 @@ def result_rows(test: StrengthTest) -> list[tuple[str, str]]:
     if test.matches:
         rows.append(("Elo", _elo(test)))
     if settings.games is None:
-        rows.append(("LLR", f"{_llr(test)} for {settings.elo0:+g} or {settings.elo1:+g}"))
+        rows.append(("LLR", f"{_llr(test)} for {settings.elo0:g} or {settings.elo1:g}"))
     limit = settings.games or settings.max_games
     of = f" of {limit}" if limit else ""
     rows.append(("games", f"{test.games}{of}, W-D-L {_results(test)}"))

@@ -14,7 +14,7 @@ from typing import get_args
 import click
 
 from arena.cli import Usage
-from arena.cli.arguments import Bot, find_bots, time_control
+from arena.cli.arguments import Bot, find_bots, read_variant, time_control
 from arena.cli.report import (
     Display,
     Saves,
@@ -28,8 +28,6 @@ from arena.cli.report import (
 from arena.cli.running import cores, go_on
 from arena.ratings.sprt import Decision, Model
 from arena.strength import Settings, StrengthError, StrengthTest, Version
-from engine.game import Variant
-from engine.games import find_variant
 
 HYPOTHESES = "0,10"
 MAX_GAMES = 20_000
@@ -106,7 +104,7 @@ def test(
     elo0, elo1 = _hypotheses(elo or HYPOTHESES)
     try:
         settings = Settings(
-            _variant(game, options),
+            read_variant(game, options),
             version_of(first),
             version_of(second),
             time_control(clock, move_ms),
@@ -162,11 +160,6 @@ def _hypotheses(text: str) -> tuple[float, float]:
     except ValueError:
         raise Usage(f"--elo takes two numbers, as in {HYPOTHESES}, not {text!r}") from None
     return elo0, elo1
-
-
-def _variant(game: str, options: tuple[str, ...]) -> Variant:
-    name, *more = game.split() or [""]
-    return find_variant(name, [*more, *options])
 
 
 def _run(

@@ -1,0 +1,253 @@
+"""What a project's own tests may assert of a bot; the pytest plugin's fixture `arena`."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import cycle, islice
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+from arena.cli.arguments import Bot, find_bots, read_position, read_variant, time_control
+from arena.cli.report import result_rows
+from arena.cli.running import cores, go_on, in_order, starter
+from arena.cli.test import MAX_GAMES, version_of
+from arena.ratings.sprt import Decision, Model
+from arena.strength import Settings, StrengthTest, margin, seatings
+from engine.clock import Clock, TimeControl
+from engine.game import GameError, State, Termination, Variant
+from engine.match import MatchSpec, entrants_needed, play_match
+from engine.openings import Opening, opening, openings
+from engine.player import BotError, Choice, GameSetup, Turn
+from engine.record import GameRecord
+from engine.seeds import derive
+
+SHOWN_GAMES = 5
+"""Games whose replay a failing test suggests."""
+
+
+class Assertions:
+    """Asserts what bots do in games played on this machine, without a server.
+
+    A bot is the path of a program, from the current folder, or the name of a sample bot. A game
+    is written as on the command line: ``"clobber size=5x6"``. Time is ``move_ms`` milliseconds a
+    move (1000 by default) or a clock ``time="10+0.1"``. The bots run as plain processes of this
+    user, in no box.
+    """
+
+    def __init__(self, folder: Path, test: str) -> None:
+        """Keeps the games of a failing test in the folder, in a file with the test's name."""
+        self._file = folder / (re.sub(r"[^\w.-]+", "-", test).strip("-") + ".jsonl")
+
+    def assert_not_weaker(
+        self,
+        bot: str,
+        *,
+        than: str,
+        game: str,
+        elo: tuple[float, float] = (-10, 0),
+        alpha: float = 0.05,
+        beta: float = 0.05,
+        model: Model = "normalized",
+        time: str | None = None,
+        move_ms: int | None = None,
+        max_games: int = MAX_GAMES,
+        seed: int = 0,
+        concurrency: int | None = None,
+    ) -> None:
+        """Asserts by a strength test that the difference is ``elo[1]`` rather than ``elo[0]``.
+
+        Raises:
+            AssertionError: it is not, or that was not decided within ``max_games``; it names
+                games that the bot lost.
+        """
+        __tracebackhide__ = True
+        candidate, baseline = find_bots([bot, than])
+        settings = Settings(
+            read_variant(game),
+            version_of(candidate),
+            version_of(baseline),
+            time_control(time, move_ms),
+            seed=seed,
+            elo0=elo[0],
+            elo1=elo[1],
+            alpha=alpha,
+            beta=beta,
+            model=model,
+            max_games=max_games,
+        )
+        test = StrengthTest.begin(settings)
+        steps = go_on(test, candidate, baseline, concurrency=concurrency or cores())
+        with closing(steps), _games(self._file) as games:
+            for step, records in steps:
+                test = step
+                for record, holders in zip(records, seatings(settings.variant), strict=False):
+                    games.add(record, told=margin(settings.variant, record, holders) < 0)
+            if test.decision is not Decision.ACCEPT:
+                rows = "\n".join(f"  {name:<8} {text}" for name, text in result_rows(test))
+                raise AssertionError(f"{test.verdict}\n{rows}\n{games.keep('lost games')}")
+
+    def assert_plays_clean(
+        self,
+        bot: str,
+        *,
+        game: str,
+        games: int = 20,
+        time: str | None = None,
+        move_ms: int | None = None,
+        seed: int = 0,
+        concurrency: int | None = None,
+    ) -> None:
+        """Asserts that a bot plays games against itself, from random openings, without a fault.
+
+        Raises:
+            AssertionError: there was an illegal move, a crash or another fault; it names them.
+        """
+        __tracebackhide__ = True
+        (found,) = find_bots([bot])
+        variant, control = read_variant(game), time_control(time, move_ms)
+        seats = entrants_needed(variant)
+        specs = [
+            MatchSpec(
+                opening.variant,
+                (found.name,) * seats,
+                control,
+                opening.moves,
+                derive(seed, "match", number),
+            )
+            for number, opening in enumerate(_starts(variant, seed, games))
+        ]
+        start = starter([found] * seats)
+        faults = []
+        with _games(self._file) as kept:
+            for _, result in in_order(
+                specs,
+                lambda spec: play_match(spec, start, games=1),
+                concurrency=concurrency or cores(),
+            ):
+                (record,) = result.games
+                found_here = [
+                    f"  ply {fault.ply}: {fault.termination}, {fault.detail}"
+                    for fault in record.faults
+                    if fault.termination is not Termination.RESIGN
+                ]
+                faults += found_here
+                kept.add(record, told=bool(found_here))
+            if faults:
+                text = "\n".join(faults[:SHOWN_GAMES])
+                raise AssertionError(
+                    f"{found.name} has {len(faults)} faults in {games} games of {variant}\n"
+                    f"{text}\n{kept.keep('games with faults')}"
+                )
+
+    def assert_finds(
+        self,
+        bot: str,
+        *,
+        game: str,
+        moves: Sequence[str],
+        after: str = "",
+        time: str | None = None,
+        move_ms: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        """Asserts that a bot's answer to a position is one of some moves.
+
+        Args:
+            after: the moves that lead to the position, with spaces between them.
+            seed: draws what the rules leave to the lot, and is the bot's own.
+
+        Raises:
+            AssertionError: it plays another move, or has a fault.
+            GameError: one of the moves, before or then, is not legal.
+        """
+        __tracebackhide__ = True
+        (found,) = find_bots([bot])
+        variant = read_variant(game).drawn(seed)
+        state = read_position(variant, after, seed=seed)
+        wanted = [state.canonical(move) for move in moves]
+        words = ["arena", "draw", *str(variant).split(), "--after", after, "--seed", str(seed)]
+        where = f"the position: {shlex.join(words)}"
+        try:
+            choice = _ask(found, variant, after.split(), time_control(time, move_ms), seed)
+            answer = state.canonical(choice.move)
+        except BotError as error:
+            raise AssertionError(
+                f"{found.name}: {error.termination}, {error.detail}; {where}"
+            ) from None
+        except GameError as error:
+            raise AssertionError(f"{found.name}: {error}; {where}") from None
+        if answer not in wanted:
+            raise AssertionError(f"{found.name} plays {answer}, not {' or '.join(wanted)}; {where}")
+
+
+class _Games:
+    """The games of a test under way: kept for good only if it fails."""
+
+    def __init__(self, path: Path, file: IO[str]) -> None:
+        self._path = path
+        self._file = file
+        self._count = 0
+        self._told: list[int] = []
+
+    def add(self, record: GameRecord, *, told: bool) -> None:
+        """Takes a game, one that a failure tells of if ``told``."""
+        self._count += 1
+        self._file.write(json.dumps(record.to_json()) + "\n")
+        if told and len(self._told) < SHOWN_GAMES:
+            self._told.append(self._count)
+
+    def keep(self, what: str) -> str:
+        """Keeps the games, and says how those to be told of are replayed."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._file.seek(0)
+        with self._path.open("w", encoding="utf-8") as kept:
+            shutil.copyfileobj(self._file, kept)
+        file = shlex.quote(str(self._path))
+        return "\n".join([f"{what}:", *(f"  arena replay {file} --game {n}" for n in self._told)])
+
+
+@contextmanager
+def _games(path: Path) -> Iterator[_Games]:
+    """The games of a test that would be kept at this path."""
+    with TemporaryFile("w+", encoding="utf-8") as file:
+        yield _Games(path, file)
+
+
+def _starts(variant: Variant, seed: int, games: int) -> list[Opening]:
+    """An opening for each game: as many different ones as there are, then the same again."""
+    if variant.seats == 1:
+        return [opening(variant, derive(seed, "puzzle", number)) for number in range(games)]
+    found = list(islice(openings(variant, seed), games))
+    return list(islice(cycle(found), games))
+
+
+def _ask(
+    bot: Bot, variant: Variant, after: Sequence[str], control: TimeControl, seed: int
+) -> Choice:
+    """A bot's answer after these moves, in a game that it enters at that point.
+
+    Raises:
+        BotError: its fault.
+    """
+    state: State = variant.initial(seed)
+    history = []
+    for move in after:
+        assert state.to_move is not None
+        history.append(f"{state.to_move + 1}:{state.canonical(move)}")
+        state = state.play(move)
+    if state.to_move is None:
+        raise GameError(f"{variant} is over after {' '.join(after)}: there is no move to find")
+    player = starter([bot])(0)
+    try:
+        player.new_game(GameSetup(variant, state.to_move, control, seed))
+        clocks = (Clock.start(control),) * variant.seats
+        mine = clocks[state.to_move]
+        return player.choose(Turn(state, len(history), " ".join(history), clocks, (), mine))
+    finally:
+        player.close()

@@ -1,0 +1,53 @@
+"""The pytest plugin: bots tested by playing, as tests of one's own project.
+
+``pytest --arena`` runs them; without it, tests that use the fixture ``arena`` or bear the mark
+``arena`` are skipped. Every pytest on this machine loads this module, so it imports nothing of
+the arena before a test asks for it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from arena.cli.assertions import Assertions
+
+WHY = "it plays games, which takes time: run pytest with --arena"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the options."""
+    group = parser.getgroup("arena", "bots that play")
+    group.addoption("--arena", action="store_true", help="run the tests that play games")
+    group.addoption(
+        "--arena-games",
+        metavar="DIR",
+        default="arena-games",
+        help="where the games of failing tests are kept (default: arena-games)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Names the mark."""
+    config.addinivalue_line("markers", "arena: plays games; skipped without --arena")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skips the marked tests if nobody asked for them."""
+    if not config.getoption("--arena"):
+        for item in items:
+            if item.get_closest_marker("arena"):
+                item.add_marker(pytest.mark.skip(reason=WHY))
+
+
+@pytest.fixture
+def arena(request: pytest.FixtureRequest) -> Assertions:
+    """Asserts what a bot does: see `arena.cli.assertions.Assertions`."""
+    if not request.config.getoption("--arena"):
+        pytest.skip(WHY)
+    from arena.cli.assertions import Assertions
+
+    return Assertions(Path(request.config.getoption("--arena-games")), request.node.nodeid)
