@@ -1,0 +1,219 @@
+"""Standings against published tables and definitions, and a few counted by hand."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from arena.ratings.bradley_terry import fit
+from arena.ratings.result import GameResult
+from arena.tournaments.formats import Fixture, Result
+from arena.tournaments.round_robin import RoundRobin
+from arena.tournaments.standings import Cell, Table, crosstable, standings
+from arena.tournaments.swiss import Swiss
+from tests.arena.tournaments.simulation import play_out
+
+
+def game(round_: int, one: int, other: int, share: float) -> Result:
+    """One game and what the first one got of it."""
+    return Result(Fixture(round_, (one, other)), ((share, 1 - share),))
+
+
+def bye(round_: int, entrant: int, share: float = 1.0) -> Result:
+    return Result(Fixture(round_, (entrant,)), ((share,),))
+
+
+A, B, C, D = 1, 2, 3, 4
+# Sensei's Library, "Sonneborn-Berger": a double round robin, A 4 (11), B 4 (9), C 3 (6), D 1 (4).
+SENSEI = [
+    *(game(1, A, other, 1) for other in (B, C, D)),
+    game(2, A, B, 0),
+    game(2, A, C, 1),
+    game(2, A, D, 0),
+    game(1, B, C, 1),
+    game(1, B, D, 1),
+    game(2, B, C, 0),
+    game(2, B, D, 1),
+    game(1, C, D, 1),
+    game(2, C, D, 1),
+]
+
+
+def test_sonneborn_berger_of_a_published_table() -> None:
+    """The points, the sums and the order are those of the source."""
+    rows = standings(Table([D, C, B, A], SENSEI), ["sonneborn-berger"])
+    assert [(row.entrant, row.points, row.tie_breaks[0]) for row in rows] == [
+        (A, 4, 11),
+        (B, 4, 9),
+        (C, 3, 6),
+        (D, 1, 4),
+    ]
+    assert [row.place for row in rows] == [1, 2, 3, 4]
+    assert {row.games for row in rows} == {6}
+
+
+# Four entrants, three rounds. A beats B and D and draws with C; B beats C and draws with D; C
+# beats D. Points: A 2.5, B 1.5, C 1.5, D 0.5.
+SMALL = [
+    game(1, A, B, 1),
+    game(1, C, D, 1),
+    game(2, A, C, 0.5),
+    game(2, B, D, 0.5),
+    game(3, A, D, 1),
+    game(3, B, C, 1),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        # Of all others: 6 points less one's own.
+        ("buchholz", {A: 3.5, B: 4.5, C: 4.5, D: 5.5}),
+        # A: 1.5 + 0.5 + 1.5 / 2; B: 1.5 + 0.5 / 2; C: 0.5 + 2.5 / 2; D: 1.5 / 2.
+        ("sonneborn-berger", {A: 2.75, B: 1.75, C: 1.75, D: 0.75}),
+        # Only B and C are level, and B has beaten C.
+        ("head-to-head", {A: 0, B: 1, C: 0, D: 0}),
+        ("wins", {A: 2, B: 1, C: 1, D: 0}),
+    ],
+)
+def test_tie_breaks_by_hand(name: str, values: dict[int, float]) -> None:
+    """Each on the same small table."""
+    rows = standings(Table([A, B, C, D], SMALL), [name])
+    assert {row.entrant: row.tie_breaks[0] for row in rows} == values
+
+
+def test_the_first_tie_break_that_differs_decides() -> None:
+    """B and C are level in Sonneborn-Berger, and B has beaten C."""
+    for seed in range(10):
+        table = Table([C, B, A, D], SMALL, seed=seed)
+        rows = standings(table, ["sonneborn-berger", "head-to-head"])
+        assert [row.entrant for row in rows] == [A, B, C, D]
+
+
+def test_head_to_head_needs_all_games() -> None:
+    """Of three who are level two have not met, so what the others did to them does not count."""
+    results = [game(1, A, B, 1), game(2, B, C, 1), game(3, C, D, 1)]
+    rows = standings(Table([A, B, C, D], results), ["head-to-head"])
+    assert [row.tie_breaks[0] for row in rows if row.points == 1] == [0, 0, 0]
+
+
+def test_the_lot_comes_last_and_from_the_seed() -> None:
+    """Who is level in everything stands in an order that only the seed decides."""
+    orders = {
+        tuple(row.entrant for row in standings(Table([A, B, C], [], seed=seed)))
+        for seed in range(60)
+    }
+    assert len(orders) == 6
+    again = [row.entrant for row in standings(Table([C, B, A], [], seed=3))]
+    assert again == [row.entrant for row in standings(Table([A, B, C], [], seed=3))]
+
+
+@pytest.mark.parametrize(
+    ("before", "round_", "share", "rounds", "points"),
+    [
+        # FIDE's handbook, C.02 13.15.2: two examples of nine rounds, each after the round and
+        # at the end.
+        (1.5, 3, 0, 3, 2.5),
+        (1.5, 3, 0, 9, 5.5),
+        (3.5, 6, 1, 6, 3.5),
+        (3.5, 6, 1, 9, 5.0),
+        # The manual of Vega, appendix I: a default win in round 3, an absence in round 7.
+        (2, 3, 1, 9, 5),
+        (4, 7, 0, 9, 6),
+    ],
+)
+def test_the_virtual_opponent_of_a_bye(
+    before: float, round_: int, share: float, rounds: int, points: float
+) -> None:
+    """Its points are those of the published examples."""
+    shares = [1.0] * int(before) + [0.5] * int(2 * (before % 1))
+    shares += [0.0] * (round_ - 1 - len(shares))
+    results = [game(number, A, B, got) for number, got in enumerate(shares, 1)]
+    results += [bye(round_, A, share), game(rounds, C, D, 1)]
+    table = Table([A, B, C, D], results)
+    assert table.virtual_opponent(bye(round_, A, share)) == points
+
+
+def test_opponents_gain_nothing_from_byes() -> None:
+    """Vega, appendix I: six points with a default win count 5.5 for the opponents."""
+    results = [game(number, A, B, 1) for number in range(1, 6)] + [bye(6, A)]
+    table = Table([A, B], results)
+    assert table.points[A] == 6
+    assert table.points_as_opponent()[A] == 5.5
+
+
+def test_buchholz_with_a_bye_by_hand() -> None:
+    """Three entrants, three rounds: A beats B, then B beats C, then A draws with C.
+
+    Points with byes: A 2.5, B 2, C 1.5; without the half of the bye for opponents: 2, 1.5, 1.
+    A: B 1.5 + C 1 + its bye in round 2, worth 1 before + 0 + 1/2 later = 4.
+    B: A 2 + C 1 + its bye in round 3, worth 1 before = 4.
+    C: B 1.5 + A 2 + its bye in round 1, worth 0 before + 1 later = 4.5.
+    """
+    results = [game(1, A, B, 1), game(2, B, C, 1), game(3, A, C, 0.5)]
+    results += [bye(1, C), bye(2, A), bye(3, B)]
+    rows = standings(Table([A, B, C], results), ["buchholz"])
+    assert [(row.entrant, row.points, row.tie_breaks[0], row.games) for row in rows] == [
+        (A, 2.5, 4, 2),
+        (B, 2, 4, 2),
+        (C, 1.5, 4.5, 2),
+    ]
+
+
+def test_the_crosstable_has_one_order_on_both_axes() -> None:
+    """Counted by hand from the double round robin above."""
+    table = Table([A, B, C, D], SENSEI)
+    cells = crosstable(table, [A, B, C, D])
+    assert cells[0] == [None, Cell(1, 0, 1), Cell(2, 0, 0), Cell(1, 0, 1)]
+    assert cells[3] == [Cell(1, 0, 1), Cell(0, 0, 2), Cell(0, 0, 2), None]
+    assert [sum(cell.points for cell in row if cell) for row in cells] == [4, 4, 3, 1]
+
+
+def test_games_of_three_count_against_each_opponent() -> None:
+    """A is before B and C, who share the rest; voided fixtures are nothing."""
+    seats = Fixture(1, (A, B, C))
+    table = Table([A, B, C], [Result(seats, ((1.0, 0.25, 0.25),)), Result(Fixture(2, (C, A, B)))])
+    assert table.points == {A: 1, B: 0.25, C: 0.25}
+    assert crosstable(table, [A, B, C]) == [
+        [None, Cell(1, 0, 0), Cell(1, 0, 0)],
+        [Cell(0, 0, 1), None, Cell(0, 1, 0)],
+        [Cell(0, 0, 1), Cell(0, 1, 0), None],
+    ]
+
+
+def test_strengths_stand_beside_the_points() -> None:
+    """They are those of the games, and a bye is none."""
+    rows = standings(Table([A, B, C], [game(1, A, B, 1), bye(1, C)]))
+    expected = fit([GameResult((A, B), (0, 1), (1, 2))])
+    assert {row.entrant: row.strength for row in rows} == {**expected, C: None}
+
+
+def test_results_in_any_order_stand_alike() -> None:
+    """The same table comes from shuffled results, and points add up to the games and byes."""
+    field = list(range(1, 8))
+    swiss = Swiss(4, games=2)
+    results = play_out(swiss, field, seed=2, games=2)
+    results += swiss.byes(field, results)
+    names = ["buchholz", "sonneborn-berger", "head-to-head", "wins"]
+    rows = standings(Table(field, results), names)
+    assert sum(row.points for row in rows) == 4 * (3 * 2 + 2)
+    Random(0).shuffle(results)
+    shuffled = standings(Table(field, results), names)
+    assert [(row.entrant, row.points, row.tie_breaks) for row in rows] == [
+        (row.entrant, row.points, row.tie_breaks) for row in shuffled
+    ]
+
+
+def test_two_hundred_entrants_are_quickly_ranked() -> None:
+    """Places are all different, and so many results are no burden."""
+    field = list(range(1, 201))
+    results = play_out(RoundRobin(), field[:60], seed=1)
+    rows = standings(Table(field, results), ["sonneborn-berger", "head-to-head"], games=[])
+    assert [row.place for row in rows] == field
+
+
+def test_unknown_tie_breaks_are_refused() -> None:
+    """One line says which there are."""
+    with pytest.raises(ValueError, match="unknown tie-break 'elo'; there are buchholz, sonne"):
+        standings(Table([A], []), ["elo"])
