@@ -11,7 +11,13 @@ DRAWS = 0.2
 
 
 def play(fixture: Fixture, random: Random, *, games: int = 1) -> Result:
-    """Games that the entrant of the lower number wins more often, sometimes drawn."""
+    """Games that of two the entrant of the lower number wins more often, sometimes drawn."""
+    if len(fixture.entrants) > 2:
+        others = len(fixture.entrants) - 1
+        shares = [place / others for place in range(others + 1)]
+        return Result(
+            fixture, tuple(tuple(random.sample(shares, others + 1)) for _ in range(games))
+        )
     a, b = fixture.entrants
     better = 0.5 + 0.4 * ((a < b) - (b < a))
     points = []
