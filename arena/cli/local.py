@@ -24,8 +24,7 @@ from arena.models import Bot, BotVersion, Check, Entrant, Ladder, User
 from arena.rebuild import rebuild
 from arena.submissions import SubmissionError
 from arena.submissions import submit as take_in
-from arena.web import queries
-from arena.web.pages import board_json
+from arena.web import leaderboards, queries
 from workers import bundles
 from workers.archives import BundleError
 
@@ -196,7 +195,8 @@ def ladders(data: Path | None, in_json: bool) -> None:
     Example: arena ladders
     """
     with opened(data) as (database, _), database.read() as session:
-        leaders = queries.leaders(session)
+        found = queries.ladders(session)
+        leaders = leaderboards.leaders(session, found)
         rows = [
             {
                 "ladder": ladder.name,
@@ -206,7 +206,7 @@ def ladders(data: Path | None, in_json: bool) -> None:
                 "games": ladder.games,
                 "leader": leaders[ladder.id].version.label if ladder.id in leaders else "",
             }
-            for ladder in queries.ladders(session)
+            for ladder in found
         ]
     _show(rows, ("ladder", "variant", "time", "state", "games", "leader"), in_json)
 
@@ -221,7 +221,8 @@ def leaderboard(ladder_name: str, data: Path | None, in_json: bool) -> None:
     Example: arena leaderboard clobber-6x7
     """
     with opened(data) as (database, _), database.read() as session:
-        found = board_json(queries.board(session, find_ladder(session, ladder_name)))
+        board = leaderboards.board(session, find_ladder(session, ladder_name))
+        found = leaderboards.board_json(board)
     if in_json:
         click.echo(json.dumps(found))
         return

@@ -131,6 +131,31 @@ AGAINST_COLUMNS: Mapping[str, Callable[[Line], Any]] = {
 """What CSV and JSON say of each bot; the second part only beside a picked one."""
 
 
+def columns(board: Board) -> Mapping[str, Callable[[Line], Any]]:
+    """What CSV and JSON say of each bot of a board."""
+    return {**COLUMNS, **AGAINST_COLUMNS} if board.picked else COLUMNS
+
+
+def rows(board: Board) -> list[dict[str, Any]]:
+    """What CSV and JSON say of the bots of a board, the ranked ones first."""
+    return [
+        {key: value(line) for key, value in columns(board).items()}
+        for line in (*board.ranked, *board.placement)
+    ]
+
+
+def board_json(board: Board) -> dict[str, Any]:
+    """A board as JSON's types."""
+    return {
+        "ladder": board.ladder.name,
+        "variant": str(board.ladder.variant),
+        "games": board.ladder.games,
+        "running": board.running,
+        "against": board.picked and board.picked.version.label,
+        "bots": rows(board),
+    }
+
+
 def board(
     session: Session, ladder: Ladder, *, picked_id: int | None = None, sort: str = "rank"
 ) -> Board:

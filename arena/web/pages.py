@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
@@ -15,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from arena.models import EntrantState, Ladder, LadderState, Meeting
 from arena.web import leaderboards, queries
-from arena.web.leaderboards import AGAINST_COLUMNS, COLUMNS, SORTS, Board
+from arena.web.leaderboards import SORTS, Board
 from arena.web.lookup import find_bot, find_ladder, reading
 from engine.match import entrants_needed
 
@@ -101,17 +100,7 @@ def _all_met(session: Session, entrants: list[int]) -> bool:
 def leaderboard_json(name: str) -> Response:
     """A ladder's board as JSON."""
     with reading() as session:
-        board = _board(session, name)
-        return jsonify(
-            {
-                "ladder": board.ladder.name,
-                "variant": str(board.ladder.variant),
-                "games": board.ladder.games,
-                "running": board.running,
-                "against": board.picked and board.picked.version.label,
-                "bots": _rows(board),
-            }
-        )
+        return jsonify(leaderboards.board_json(_board(session, name)))
 
 
 @pages.get("/ladders/<name>.csv")
@@ -120,21 +109,10 @@ def leaderboard_csv(name: str) -> Response:
     with reading() as session:
         board = _board(session, name)
         file = io.StringIO(newline="")
-        writer = csv.DictWriter(file, fieldnames=list(_columns(board)))
+        writer = csv.DictWriter(file, fieldnames=list(leaderboards.columns(board)))
         writer.writeheader()
-        writer.writerows(_rows(board))
+        writer.writerows(leaderboards.rows(board))
     return Response(file.getvalue(), mimetype="text/csv")
-
-
-def _columns(board: Board) -> Mapping[str, Any]:
-    return {**COLUMNS, **AGAINST_COLUMNS} if board.picked else COLUMNS
-
-
-def _rows(board: Board) -> list[dict[str, Any]]:
-    return [
-        {key: value(line) for key, value in _columns(board).items()}
-        for line in (*board.ranked, *board.placement)
-    ]
 
 
 @pages.get("/bots/<name>")
