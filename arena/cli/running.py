@@ -10,8 +10,10 @@ from threading import Event
 from typing import TypeVar
 
 from arena.cli.arguments import Bot
+from arena.gauntlet import Gauntlet
 from arena.ratings.sprt import Decision
-from arena.strength import StrengthTest, lineups, outcome
+from arena.strength import Outcome, StrengthTest, lineups, outcome
+from engine.clock import TimeControl
 from engine.match import MatchSpec, StartPlayer, play_match
 from engine.openings import Opening, openings
 from engine.process import BotProcess
@@ -82,6 +84,36 @@ class _AbandonedError(Exception):
     """Nobody waits for this match any more."""
 
 
+def _play(
+    pair: tuple[Bot, Bot],
+    job: tuple[int, Opening],
+    time: TimeControl,
+    seed: int,
+    abandoned: Event,
+) -> tuple[GameRecord, ...]:
+    """A match of a strength test, in the order of its seatings.
+
+    Raises:
+        _AbandonedError: it was broken off.
+    """
+
+    def check(*_: object) -> None:
+        if abandoned.is_set():
+            raise _AbandonedError
+
+    number, opening = job
+    records: list[GameRecord] = []
+    for part, lineup in enumerate(lineups(opening.variant)):
+        bots = [pair[holder] for holder in lineup.holders]
+        names = tuple(bot.name for bot in bots)
+        dice = derive(seed, "match", number, part)
+        spec = MatchSpec(opening.variant, names, time, opening.moves, dice)
+        check()
+        result = play_match(spec, starter(bots), games=lineup.games, watch=lambda _: check)
+        records += result.games
+    return tuple(records)
+
+
 def go_on(
     test: StrengthTest,
     candidate: Bot,
@@ -102,26 +134,8 @@ def go_on(
     settings = test.settings
     abandoned = Event()
 
-    def check(*_: object) -> None:
-        if abandoned.is_set():
-            raise _AbandonedError
-
     def play(job: tuple[int, Opening]) -> tuple[GameRecord, ...]:
-        number, opening = job
-        records: list[GameRecord] = []
-        for part, lineup in enumerate(lineups(settings.variant)):
-            bots = [(candidate, baseline)[holder] for holder in lineup.holders]
-            spec = MatchSpec(
-                opening.variant,
-                tuple(bot.name for bot in bots),
-                settings.time,
-                opening.moves,
-                derive(settings.seed, "match", number, part),
-            )
-            check()
-            result = play_match(spec, starter(bots), games=lineup.games, watch=lambda _: check)
-            records += result.games
-        return tuple(records)
+        return _play((candidate, baseline), job, settings.time, settings.seed, abandoned)
 
     if test.decision is not Decision.CONTINUE:
         return
@@ -142,5 +156,45 @@ def go_on(
                 return
         if not stopped():
             yield test.end_of_openings(), ()
+    finally:
+        results.close()
+
+
+def play_rounds(
+    gauntlet: Gauntlet,
+    candidate: Bot,
+    baseline: Bot,
+    field: Sequence[Bot],
+    time: TimeControl,
+    *,
+    seed: int,
+    concurrency: int,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Generator[Gauntlet]:
+    """Plays a gauntlet, and yields it after each round, in their order.
+
+    It ends early if the board has no more openings, or once it is `stopped`.
+    """
+    abandoned = Event()
+
+    def play(job: tuple[int, Opening]) -> tuple[Outcome, Outcome]:
+        opponent = field[job[0] % len(field)]
+        mine, theirs = (
+            outcome(gauntlet.variant, _play((bot, opponent), job, time, seed, abandoned))
+            for bot in (candidate, baseline)
+        )
+        return mine, theirs
+
+    series = islice(enumerate(openings(gauntlet.variant, seed)), gauntlet.rounds)
+    results = in_order(
+        takewhile(lambda _: not stopped(), series),
+        play,
+        concurrency=concurrency,
+        ending=abandoned.set,
+    )
+    try:
+        for _, (mine, theirs) in results:
+            gauntlet = gauntlet.add(mine, theirs)
+            yield gauntlet
     finally:
         results.close()

@@ -15,6 +15,7 @@ import click
 
 from arena.cli import Usage
 from arena.cli.arguments import Bot, find_bots, read_variant, time_control
+from arena.cli.gauntlet import run_gauntlet
 from arena.cli.report import (
     Display,
     Saves,
@@ -63,6 +64,7 @@ INTERRUPTED = 130
     help=f"Undecided after so many; by default {MAX_GAMES}.",
 )
 @click.option("--games", type=click.IntRange(1), help="Play just so many, and give the interval.")
+@click.option("--against", metavar="BOT,BOT", help="Compare both by games against these bots.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the result; - prints it.")
 @click.option("--junit", "junit_file", metavar="FILE", help="Write it as a JUnit report.")
 @click.option("--save", metavar="FILE", help="Keep what was played in this file, to go on from.")
@@ -82,6 +84,7 @@ def test(
     concurrency: int | None,
     max_games: int | None,
     games: int | None,
+    against: str | None,
     json_file: str | None,
     junit_file: str | None,
     save: str | None,
@@ -100,7 +103,12 @@ def test(
     """
     if games is not None and (elo is not None or max_games is not None):
         raise Usage("--games plays a fixed number: leave out --elo and --max-games")
-    first, second = find_bots([candidate, baseline])
+    if against is not None and (games is None or save or resume or junit_file):
+        raise Usage("--against takes --games, and goes without --save, --resume and --junit")
+    if against == "":
+        raise Usage("--against names no bot: give one or more, as in --against greedy,mcts")
+    opponents = against.split(",") if against else []
+    first, second, *field = find_bots([candidate, baseline, *opponents])
     elo0, elo1 = _hypotheses(elo or HYPOTHESES)
     try:
         settings = Settings(
@@ -129,6 +137,18 @@ def test(
         "The bots run as plain processes of this user, in no box: play only those that you trust.",
         err=True,
     )
+    if games is not None and field:
+        with _stoppable() as stopped:
+            said = run_gauntlet(
+                settings,
+                (first, second),
+                field,
+                games=games,
+                concurrency=concurrency or cores(),
+                json_file=json_file,
+                stopped=stopped,
+            )
+        sys.exit(INTERRUPTED if stopped() else 0 if said is Decision.ACCEPT else 1)
     started = wall.monotonic()
     ended, interrupted = _run(begun, first, second, concurrency or cores(), saves)
     seconds = wall.monotonic() - started

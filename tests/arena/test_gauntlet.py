@@ -1,0 +1,102 @@
+"""Gauntlets: two bots compared by what they do against the same field."""
+
+import json
+
+import pytest
+
+from arena.cli import run
+from arena.gauntlet import Gauntlet
+from arena.ratings.sprt import Decision
+from arena.strength import Outcome, StrengthError
+from engine.game import Termination
+from engine.games import GAMES
+
+CLOBBER = GAMES["clobber"].variant(size="4x4")
+
+
+def pair(half_points: int, **faults: int) -> Outcome:
+    """A game pair with this score of four."""
+    wins, draws = divmod(half_points, 2)
+    own = {Termination(key): count for key, count in faults.items()}
+    return Outcome(half_points, wins, draws, 2 - wins - draws, (own, {}), "")
+
+
+def test_everybody_is_met_equally_often():
+    """A round is two game pairs: 10 games are 3 rounds, and against 2 opponents 4."""
+    assert Gauntlet.begin(CLOBBER, 10, 1).rounds == 3
+    assert Gauntlet.begin(CLOBBER, 10, 2).rounds == 4
+
+
+def test_scores_are_compared_round_by_round():
+    """By hand: 3, 4 of 4 against 2, 0: 7/8 against 2/8, differences of +1 and +4 half points."""
+    gauntlet = Gauntlet.begin(CLOBBER, 8, 1)
+    gauntlet = gauntlet.add(pair(3), pair(2, crash=1)).add(pair(4), pair(0, crash=1))
+    assert gauntlet.counts == (0, 0, 0, 0, 0, 1, 0, 0, 1)
+    assert gauntlet.difference[0] == pytest.approx(5 / 8)
+    # 400 log10(7) + 400 log10(3), by Elo's formula for 7/8 and 2/8.
+    assert gauntlet.elo == pytest.approx(338.04 + 190.85, abs=0.01)
+    assert gauntlet.baseline.faults == {Termination.CRASH: 2}
+    with pytest.raises(StrengthError, match="is over"):
+        gauntlet.add(pair(3), pair(2))
+
+
+@pytest.mark.parametrize(
+    ("candidate", "baseline", "decision"),
+    [
+        (3, 2, Decision.ACCEPT),
+        (2, 3, Decision.REJECT),
+        (3, 3, Decision.UNDECIDED),
+    ],
+)
+def test_it_is_decided_by_the_interval_at_the_end(candidate, baseline, decision):
+    """Forty rounds that differ a little, now and then by chance the other way."""
+    gauntlet = Gauntlet.begin(CLOBBER, 160, 1)
+    for number in range(40):
+        assert gauntlet.decision is Decision.CONTINUE
+        luck = number % 2
+        gauntlet = gauntlet.add(pair(candidate - luck), pair(baseline - (number // 2) % 2))
+    assert gauntlet.decision is decision
+
+
+@pytest.mark.parametrize(("game", "opponents"), [("puzzle", 1), ("clobber", 0)])
+def test_what_is_no_gauntlet_is_refused(game, opponents):
+    """Puzzles, and nobody to meet."""
+    with pytest.raises(StrengthError):
+        Gauntlet.begin(GAMES[game].variant(), 10, opponents)
+
+
+def arena(*arguments: str) -> int:
+    try:
+        return run(["test", *arguments, "--game", "clobber", "size=4x4"])
+    except SystemExit as end:
+        return int(end.code or 0)
+
+
+def test_greedy_does_better_than_random_against_random_bots(tmp_path, capsys):
+    """After the same games with any concurrency; and the other way round it fails."""
+    results = []
+    for concurrency in ("1", "3"):
+        path = tmp_path / concurrency
+        options = ["--against", "random,random", "--games", "64", "--json", str(path)]
+        assert arena("greedy", "random", *options, "--concurrency", concurrency) == 0
+        results.append(json.loads(path.read_text()))
+    assert results[0] == results[1]
+    assert results[0]["games"] == 64
+    assert results[0]["difference_95"][0] > 0
+    assert "passed" in capsys.readouterr().out
+    assert arena("random", "greedy", "--against", "random", "--games", "64") == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--against", "random"],
+        ["--against", "random", "--games", "8", "--save", "x"],
+        ["--against", "nobody", "--games", "8"],
+        ["--against", "", "--games", "8"],
+    ],
+)
+def test_wrong_usage_is_refused(options, capsys):
+    """With exit code 2, in one line."""
+    assert arena("greedy", "random", *options) == 2
+    assert capsys.readouterr().err.count("\n") == 1
