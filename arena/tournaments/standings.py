@@ -98,7 +98,7 @@ class Table:
     def points_as_opponent(self) -> dict[Entrant, float]:
         """Points with byes counted as drawn: an opponent is none the better for having had one.
 
-        So FIDE's handbook, C.02 13.15.2 of 2014.
+        So did FIDE's handbook of 2020, C.02 13.15.2.
         """
         points = dict(self.points)
         for bye in self.byes:
@@ -109,7 +109,7 @@ class Table:
         """The points of the opponent that is imagined in a bye, who draws ever after.
 
         It had as many points as the entrant when the round began, and what the bye left over of
-        that round: FIDE's handbook, C.02 13.15.2 of 2014.
+        that round: FIDE's handbook of 2020, C.02 13.15.2.
         """
         (entrant,), games = bye.fixture.entrants, len(bye.games)
         before = self.points_before(entrant, bye.fixture.round)

@@ -112,8 +112,8 @@ def test_the_lot_comes_last_and_from_the_seed() -> None:
 @pytest.mark.parametrize(
     ("before", "round_", "share", "rounds", "points"),
     [
-        # FIDE's handbook, C.02 13.15.2: two examples of nine rounds, each after the round and
-        # at the end.
+        # FIDE's handbook of 2020, C.02 13.15.2: two examples of nine rounds, each
+        # after the round and at the end.
         (1.5, 3, 0, 3, 2.5),
         (1.5, 3, 0, 9, 5.5),
         (3.5, 6, 1, 6, 3.5),
