@@ -1,6 +1,9 @@
 """The command test, with real bots: what it finds, how it ends, how it goes on."""
 
+import contextlib
 import json
+import os
+import pty
 import signal
 import subprocess
 import sys
@@ -10,8 +13,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from arena.cli import run
+from arena.cli import Usage, run
 from arena.cli.arguments import find_bots
+from arena.cli.report import Saves
 from arena.cli.running import go_on
 from arena.cli.test import version_of
 from arena.ratings.sprt import Decision
@@ -19,6 +23,7 @@ from arena.strength import Settings, StrengthTest
 from engine.clock import TimeControl
 from engine.games import find_variant
 
+PROGRAM = [sys.executable, "-c", "from arena.cli import main; main()"]
 SMALL = ["--game", "clobber", "size=4x4"]
 
 
@@ -144,13 +149,50 @@ def test_what_is_played_is_never_played_again():
     assert parted[-1][0] == whole[-1][0]
 
 
+def test_the_progress_renews_in_place_on_a_terminal():
+    """With the LLR, the faults and the pace, and it is gone when the result is printed."""
+    ours, theirs = pty.openpty()
+    command = ["random", "greedy", *SMALL, "--elo", "0,100", "--max-games", "32"]
+    process = subprocess.Popen(
+        [*PROGRAM, "test", *command],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+    )
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # a terminal whose other end is closed
+        while data := os.read(ours, 65536):
+            shown += data
+    os.close(ours)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 1
+    for word in (b"LLR", b"between -2.94 and 2.94", b"W-D-L", b"faults", b"games a second"):
+        assert word in shown
+    assert b"\x1b[2K" in shown  # erases a line
+    assert output.count(b"LLR") == 1
+
+
+def test_a_file_is_found_for_what_nobody_named(tmp_path, monkeypatch):
+    """An interrupted test is saved under the bots' names, and never over another file."""
+    monkeypatch.chdir(tmp_path)
+    bots = find_bots(["random", "greedy"])
+    variant = find_variant("clobber")
+    versions = [version_of(bot) for bot in bots]
+    test = StrengthTest.begin(Settings(variant, *versions, TimeControl(move_ms=9)))
+    names = [str(Saves(None, may_exist=False).keep(test)) for _ in range(2)]
+    assert names == ["random-greedy.test.json", "random-greedy-2.test.json"]
+    assert StrengthTest.from_json(saved(Path(names[0])), test.settings) == test
+    with pytest.raises(Usage, match="--resume"):
+        Saves(names[0], may_exist=False)
+
+
 def test_an_interrupted_test_is_saved_and_goes_on(tmp_path):
     """Ctrl-C ends the matches under way, saves, and says how to go on."""
     state = tmp_path / "state.json"
     command = ["random", "greedy", *SMALL, "--games", "60"]
-    program = [sys.executable, "-c", "from arena.cli import main; main()"]
     process = subprocess.Popen(
-        [*program, "test", *command, "--save", str(state)],
+        [*PROGRAM, "test", *command, "--save", str(state)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
