@@ -59,6 +59,7 @@ class LivelySimulation(Simulation):
 class Site:
     """The pages of a furnished arena, and the numbers of what is worth a look."""
 
+    database: Database
     client: FlaskClient
     numbers: dict[str, int]
 
@@ -82,7 +83,7 @@ def site(
         numbers = furnish(database)
         app = create_app(Settings(database=database.url))
         app.testing = True
-        yield Site(app.test_client(), numbers)
+        yield Site(database, app.test_client(), numbers)
         app.extensions["arena.database"].close()
 
 

@@ -17,7 +17,10 @@ import sqlalchemy as sa
 
 from arena.config import Settings
 from arena.db import Database
+from arena.models import Ladder, Match, PlayedGame
+from arena.recording import unpack
 from arena.web import POLICY, create_app
+from arena.web.games import draw, live_game, position
 from engine.record import parse_record, replay
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.conftest import HOSTILE, Site
@@ -260,6 +263,43 @@ def test_a_finished_match_renews_itself_no_more(site: Site) -> None:
     assert "hx-get" in site.page("/matches/{waiting}/live")
     assert "hx-get" not in site.page("/matches/{played}/live")
     assert "hx-get" not in site.page("/matches/{aside}/live")
+
+
+def test_a_running_game_is_shown_as_it_stands(site: Site) -> None:
+    """The live board after some plies is the replay's, also when a seat has left before."""
+    faults = 0
+    with site.database.read() as session:
+        trios = sa.select(PlayedGame).join(PlayedGame.ladder).where(Ladder.game == "blokus")
+        for game in session.scalars(trios):
+            record = unpack(game.record)
+            faults += len(record.faults)
+            words = [f"{ply.seat + 1}:{ply.move}" for ply in record.plies]
+            # That a seat left is seen at the next move.
+            for ply in {20, len(words) - 1} - {fault.ply for fault in record.faults}:
+                game.match.progress = {"game": game.number, "moves": words[:ply]}
+                live = live_game(game.match)
+                assert live is not None
+                assert live.board == draw(*position(record, ply))
+    assert faults
+
+
+@pytest.mark.parametrize(
+    "progress",
+    [
+        {"game": 2, "moves": []},
+        {"game": -1, "moves": []},
+        {"game": 0, "moves": ["1:z9z9"]},
+        {"game": 0, "moves": ["nonsense"]},
+        {"game": 0, "moves": ["9:a1b1"]},
+    ],
+    ids=str,
+)
+def test_nonsense_of_a_worker_breaks_no_page(site: Site, progress: dict[str, object]) -> None:
+    """What can't be is not shown, and the page stands."""
+    with site.database.read() as session:
+        running = session.get_one(Match, site.numbers["running"])
+        running.progress = progress
+        assert live_game(running) is None
 
 
 STATEMENT_PAGES = [
