@@ -152,7 +152,14 @@ def ladder_title(game: Game, variant: Variant) -> str:
 def _special(game: Game, variant: Variant) -> list[str]:
     """The values that tell a variant from others of its game; a size always does."""
     return [
-        value if key in ("size", "mode", "task", "shape") else f"{key} {value}"
+        _words(key, value)
         for key, value in variant.options.items()
         if key == "size" or value != game.options[key].default
     ]
+
+
+def _words(key: str, value: str) -> str:
+    """An option in words: ``8x8``, ``hard``, ``seats 2``."""
+    if key in ("size", "mode", "task", "shape"):
+        return value
+    return key if value == "yes" else f"{key} {value}"
