@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -104,36 +105,53 @@ def submit(
         bundle = bundles.pack(file)
         with opened(data) as (database, settings):
             bundles.store(settings.bundles, bundle)
-            now = datetime.now(UTC)
-            with database.begin() as session:
-                ladder = find_ladder(session, ladder_name)
-                version = take_in(
-                    session,
-                    _user(session, owner or getpass.getuser(), now),
-                    name or bundle.name,
-                    digest=bundle.digest,
-                    size=len(bundle.archive),
-                    language=bundle.language,
-                    ladder=ladder,
-                    note=note,
-                    now=now,
-                )
-                click.echo(
-                    f"{version.label} was taken in ({version.language}, {version.size} bytes); "
-                    f"it is checked, and enters {ladder.name} when it has passed. See: "
-                    "arena bots"
-                )
+
+            def enter() -> str:
+                now = datetime.now(UTC)
+                with database.begin() as session:
+                    version = take_in(
+                        session,
+                        _user(session, _me() if owner is None else owner, now),
+                        name or bundle.name,
+                        digest=bundle.digest,
+                        size=len(bundle.archive),
+                        language=bundle.language,
+                        ladder=find_ladder(session, ladder_name),
+                        note=note,
+                        now=now,
+                    )
+                    return f"{version.label} was taken in ({version.language}, {version.size} bytes"
+
+            try:
+                words = enter()
+            except sa.exc.IntegrityError:
+                # Another submission made the same user or bot meanwhile; now it is there.
+                words = enter()
     except (BundleError, SubmissionError) as error:
         raise Usage(str(error)) from None
+    click.echo(
+        f"{words}); it is checked, and enters {ladder_name} when it has passed. See: arena bots"
+    )
 
 
 def _user(session: Session, name: str, now: datetime) -> User:
+    name = name.strip()[:40]
+    if not name:
+        raise Usage("the owner's name is empty: give one with --owner")
     found = session.scalar(sa.select(User).where(User.name == name))
     if found is None:
-        found = User(name=name[:40], created=now)
+        found = User(name=name, created=now)
         session.add(found)
         session.flush()
     return found
+
+
+def _me() -> str:
+    """This user's name; one that the machine has no name for goes by number."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
 
 
 @click.command()

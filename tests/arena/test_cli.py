@@ -367,7 +367,7 @@ def test_a_bot_is_taken_in(cli: Cli, data: Path, tmp_path: Path) -> None:
     for text in ("one", "one", "two"):
         bot.write_text(f"# {text}\n")
         said = cli("submit", bot, "--ladder", "clobber-6x7", "--owner", "ada", "--data", data)
-        assert said.code == 0
+        assert said.code == 0, said.err
         labels.append(said.out.partition(" was taken in")[0])
     assert labels == ["mine v1", "mine v1", "mine v2"]
     rows = cli("bots", "--data", data, "--json").json
@@ -421,6 +421,7 @@ def plain(folder: Path) -> Path:
         (plain, ["--ladder", "chess"], "there is no ladder 'chess'; there are: .*clobber-6x7"),
         (plain, ["--name", "a bot"], "'a bot' is no name for a bot: 1 to 40 letters"),
         (plain, ["--name", "random"], "there is a bot random already, of another owner"),
+        (plain, ["--owner", " "], "the owner's name is empty: give one with --owner"),
     ],
 )
 def test_what_is_no_bot_is_not_taken_in(
@@ -434,7 +435,7 @@ def test_what_is_no_bot_is_not_taken_in(
     """One line says why, and nothing is kept."""
     before = cli("bots", "--data", data, "--json").out
     ladder = [] if "--ladder" in options else ["--ladder", "clobber-6x7"]
-    said = cli("submit", make(tmp_path), *ladder, *options, "--owner", "ada", "--data", data)
+    said = cli("submit", make(tmp_path), "--owner", "ada", *ladder, *options, "--data", data)
     assert_refused(said, words)
     assert cli("bots", "--data", data, "--json").out == before
 
