@@ -148,6 +148,7 @@ def issue(session: Session, job: Match | Check, settings: Settings, now: datetim
         spec,
         tuple(_files(version, settings.bundles) for version in versions),
         job.ladder.memory_bytes,
+        settings.lease_seconds,
     )
 
 

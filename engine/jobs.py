@@ -81,6 +81,8 @@ class Job:
     bots: tuple[BotFiles, ...]
     """One for each entrant of the match."""
     memory_bytes: int
+    lease_seconds: float
+    """How long the arena waits for a sign of life before it gives the job to another worker."""
 
     def to_json(self) -> dict[str, Any]:
         """The job as JSON's types."""
@@ -90,6 +92,7 @@ class Job:
             "spec": self.spec.to_json(),
             "bots": [bot.to_json() for bot in self.bots],
             "memory_bytes": self.memory_bytes,
+            "lease_seconds": self.lease_seconds,
         }
 
     @classmethod
@@ -106,6 +109,7 @@ class Job:
             MatchSpec.from_json(data["spec"]),
             tuple(BotFiles.from_json(bot) for bot in data["bots"]),
             int(data["memory_bytes"]),
+            float(data["lease_seconds"]),
         )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import stat
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -76,6 +77,20 @@ class Bubblewrap:
         for name, value in environment.items():
             yield from ("--setenv", name, value)
 
+    def end_orphans(self) -> int:
+        """Ends what is left of boxes whose worker was killed at one moment of their building.
+
+        The inner process of the program waits for the outer one to set up its namespace before
+        it asks the kernel to die with it. Where the outer one is killed before that, the inner
+        one waits for ever.
+
+        Returns:
+            How many there were.
+        """
+        program = str(self.path).encode()
+        pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+        return sum(_end_if_orphan(pid, program) for pid in pids)
+
     @property
     def version(self) -> str:
         """What it calls itself, or why it doesn't run."""
@@ -86,6 +101,41 @@ class Bubblewrap:
         except (OSError, subprocess.SubprocessError) as error:
             return str(error)
         return done.stdout.decode(errors="replace").strip()
+
+
+def _end_if_orphan(pid: int, program: bytes) -> bool:
+    try:
+        # Opened first, so that whatever is found out is of the process that is ended.
+        pidfd = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        inner = _program(pid) == program and _depth(pid) > _depth(os.getpid())
+        if not inner or _program(int(_status(pid, "PPid"))) == program:
+            return False
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(pidfd)
+
+
+def _program(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().partition(b"\0")[0]
+    except FileNotFoundError:
+        return b""
+
+
+def _depth(pid: int) -> int:
+    """How deep the process's own namespace of processes is."""
+    return len(_status(pid, "NSpid").split())
+
+
+def _status(pid: int, key: str) -> str:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(line.partition(":")[2] for line in lines if line.startswith(f"{key}:"))
 
 
 def system_mounts() -> Iterator[str]:

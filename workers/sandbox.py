@@ -32,7 +32,8 @@ and keeps copies of what bots must read in its runtime folder.
 
 If the worker dies, the kernel kills its boxes. It goes by the *thread* that started them:
 start bots from a thread that lives as long as their match, not from one of a pool that may
-shrink.
+shrink. Only a box that bubblewrap is just building can escape that, as an idle process that
+`end_orphans` ends.
 """
 
 from __future__ import annotations
@@ -143,6 +144,10 @@ class Sandbox:
             raise BoxError("no box can be built here, and root runs no bot without one")
         variables = environment(launch, str(self._library()))
         return PlainProgram(launch.command, cwd=folder, env=variables)
+
+    def end_orphans(self) -> int:
+        """Ends what workers that were killed left of boxes, and says how many it was."""
+        return self.box.bubblewrap.end_orphans() if isinstance(self.box, NamespaceBox) else 0
 
     def _holds(self, box: Box) -> bool:
         """Whether a probe finds every layer of a box in place."""

@@ -2,13 +2,15 @@
 
 A worker holds no database address and no secret but its queue's login. It acknowledges a job
 when it takes it: the arena's lease, not the broker, brings a lost one back. While it plays it
-says so at least every ten seconds and at most once a second, which renews the lease.
+says so at least three times in each lease and at most once a second, which renews the lease.
 """
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import os
+import signal
 import socket
 import sys
 import threading
@@ -21,7 +23,7 @@ from typing import Any
 
 from billiard.process import current_process
 from celery import Celery
-from celery.signals import worker_init, worker_ready
+from celery.signals import worker_init, worker_process_init, worker_ready
 
 from engine import jobs
 from engine.game import State
@@ -42,6 +44,9 @@ log = logging.getLogger("workers")
 ALIVE_SECONDS = 10.0
 PROGRESS_SECONDS = 1.0
 LONGEST_JOB_SECONDS = 6 * 60 * 60
+MAIN_PROCESS = os.getpid()
+"""The worker's own process, from which those that play are forked."""
+PR_SET_PDEATHSIG = 1
 
 app = Celery("workers")
 app.conf.update(
@@ -98,9 +103,20 @@ def probe(**_: Any) -> None:
     """Finds the box before the pool is forked, or refuses to work at all."""
     try:
         log.info("bots run in boxes of level %s", sandbox().level)
+        sandbox().end_orphans()
     except BoxError as error:
         print(f"this worker plays nothing: {error}", file=sys.stderr, flush=True)
         raise SystemExit(3) from None
+
+
+@worker_process_init.connect
+def end_with_worker(**_: Any) -> None:
+    """A process that plays ends with its worker, in the middle of a match too, bots and all."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != MAIN_PROCESS:
+        os._exit(1)
+    # The process in whose place this one is may have been killed.
+    sandbox().end_orphans()
 
 
 @worker_ready.connect
@@ -170,7 +186,7 @@ def _do(data: dict[str, Any], report: Callable[[jobs.Job, MatchResult], None]) -
     lease = job.lease.to_json()
     say(jobs.JOB_STARTED, lease=lease, worker=worker_name())
     try:
-        with _Progress(lease) as progress:
+        with _Progress(lease, job.lease_seconds / 3) as progress:
             result = _play(job, progress.watch)
     except LanguageError as error:
         # What can't be run here is no fault of the machine while it is only being checked.
@@ -210,8 +226,9 @@ def _play(job: jobs.Job, watch: Callable[[int], Watch]) -> MatchResult:
 class _Progress:
     """Tells how far a match is, from a thread beside it."""
 
-    def __init__(self, lease: dict[str, Any]) -> None:
+    def __init__(self, lease: dict[str, Any], longest_silence: float) -> None:
         self._lease = lease
+        self._longest_silence = longest_silence
         self._said: tuple[int, Sequence[Ply]] = (0, ())
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._tell, name="progress", daemon=True)
@@ -234,11 +251,15 @@ class _Progress:
 
     def _tell(self) -> None:
         told, last = (0, 0), time.monotonic()
-        while not self._ended.wait(PROGRESS_SECONDS):
+        while not self._ended.wait(min(PROGRESS_SECONDS, self._longest_silence)):
             game, plies = self._said
             now = (game, len(plies))
-            if now == told and time.monotonic() - last < ALIVE_SECONDS:
+            if now == told and time.monotonic() - last < self._longest_silence:
                 continue
             told, last = now, time.monotonic()
             moves = [f"{ply.seat + 1}:{ply.move}" for ply in plies[: now[1]]]
-            say(jobs.MATCH_PROGRESS, lease=self._lease, progress={"game": game, "moves": moves})
+            progress = {"game": game, "moves": moves}
+            try:
+                say(jobs.MATCH_PROGRESS, lease=self._lease, progress=progress)
+            except Exception:
+                log.exception("could not tell how far a match is")

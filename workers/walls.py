@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -243,8 +244,9 @@ def _spawn(
 
 
 def _abandon(process: subprocess.Popen[bytes]) -> None:
-    """Ends a program whose box was never finished; its children die with it."""
-    process.kill()
+    """Ends a program whose box was never finished, and its child, which might not notice."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     close_pipes(process)
 
