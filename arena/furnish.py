@@ -64,10 +64,14 @@ def furnish(
     if house is None:
         house = User(name=HOUSE, created=now)
         session.add(house)
+    # A ladder that comes later must not have the workers to itself until it has caught up.
+    share = session.scalar(sa.select(sa.func.min(Ladder.worker_seconds))) or 0.0
     for game in games:
         for variant in game.offered:
             if _first_time(session, f"ladder {variant}"):
-                session.add(open_ladder(game, variant, now))
+                opened = open_ladder(game, variant, now)
+                opened.worker_seconds = share
+                session.add(opened)
     session.flush()
     house_ladders = list(
         session.scalars(sa.select(Ladder).where(Ladder.state != LadderState.CLOSED))

@@ -184,6 +184,8 @@ class Ladder(Base):
     last_match_id: Mapped[int] = mapped_column(default=0)
     """The last match made; who waits longest has the lowest. No key, for it would be a circle."""
     games: Mapped[int] = mapped_column(default=0)
+    worker_seconds: Mapped[float] = mapped_column(default=0.0)
+    """How long workers played for it: the measure of its share of them."""
     last_game: Mapped[datetime | None]
     created: Mapped[datetime]
 

@@ -39,6 +39,9 @@ from engine import jobs
 from engine.match import points, race_ranks
 from engine.record import GameRecord, RecordError, replay
 
+START_SECONDS = 0.1
+"""What a game costs a worker besides its moves: processes, boxes, messages."""
+
 
 class Outcome(StrEnum):
     """What became of a message."""
@@ -176,6 +179,9 @@ def _store(session: Session, match: Match, report: jobs.MatchReport, now: dateti
     for ids_pair in scheduling.pairs_of(ids):
         _meeting(session, match.ladder_id, ids_pair).matches += 1
     match.ladder.games += len(report.games)
+    match.ladder.worker_seconds += sum(
+        ply.wall_us or 0 for record in report.games for ply in record.plies
+    ) / 1e6 + START_SECONDS * len(report.games)
     match.ladder.last_game = now
 
 

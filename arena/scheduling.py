@@ -43,7 +43,7 @@ from arena.models import (
     Worker,
 )
 from arena.ratings.trueskill import Rating
-from arena.tournaments.ladder import PLACEMENT_GAMES, Rival, next_match
+from arena.tournaments.ladder import Rival, next_match
 from engine import jobs
 from engine.game import Variant
 from engine.games import GAMES
@@ -55,6 +55,8 @@ FAILURES_ALLOWED = 2
 """A job that fails once more is set aside."""
 AHEAD = 2
 """Jobs issued for each slot of a living worker: one under way, one waiting."""
+FIRST_GUESS_SECONDS = 10.0
+"""How long a match takes on a ladder that has played none yet."""
 ALIVE_SECONDS = 30.0
 """A worker that was not heard of for so long is dead."""
 
@@ -267,8 +269,8 @@ def _issued(session: Session) -> list[Match | Check]:
 def make_match(session: Session, now: datetime) -> Match | None:
     """A new match of the ladder whose turn it is, or None if none can be made.
 
-    In placement the ladder goes first whose newest bot has played least, people's bots before
-    the house's; otherwise the one that waits longest.
+    Ladders with bots in placement go first, people's bots before the house's; among those the
+    one for which workers have played the least time, what is under way counted in.
     """
     due = _due_matches(session)
     house = set(
@@ -283,14 +285,25 @@ def make_match(session: Session, now: datetime) -> Match | None:
     candidates = []
     for ladder in session.scalars(sa.select(Ladder).where(Ladder.state == LadderState.OPEN)):
         rivals = _rivals(session, ladder, due.get(ladder.id, {}))
-        if rivals:
-            least, of_house = min((min(r.games, PLACEMENT_GAMES), r.id in house) for r in rivals)
-            candidates.append((least, of_house, ladder.last_match_id, ladder.id, ladder, rivals))
-    candidates.sort(key=lambda candidate: candidate[:4])
+        placement = [rival.id in house for rival in rivals if rival.in_placement]
+        # Nobody in placement comes after everybody in it, and people's bots before the house's.
+        urgency = min(placement) if placement else 2
+        candidates.append((urgency, _share(ladder, due), ladder.last_match_id, ladder, rivals))
+    candidates.sort(key=lambda candidate: candidate[:3])
     for *_, ladder, rivals in candidates:
         if match := _pair(session, ladder, rivals, now):
             return match
     return None
+
+
+def _share(ladder: Ladder, due: dict[int, dict[int, int]]) -> float:
+    """The workers' time for a ladder, with that of its unfinished matches by the mean so far."""
+    entered = sum(due.get(ladder.id, {}).values())
+    seats = 2 if ladder.variant.seats == 1 else entrants_needed(ladder.variant)
+    unfinished = entered / seats
+    played = ladder.matches_made - unfinished
+    mean = ladder.worker_seconds / played if played > 0 else FIRST_GUESS_SECONDS
+    return ladder.worker_seconds + unfinished * mean
 
 
 def _due_matches(session: Session) -> dict[int, dict[int, int]]:

@@ -44,6 +44,7 @@ def upgrade() -> None:
         sa.Column("matches_made", sa.Integer(), nullable=False),
         sa.Column("last_match_id", sa.Integer(), nullable=False),
         sa.Column("games", sa.Integer(), nullable=False),
+        sa.Column("worker_seconds", sa.Double(), nullable=False),
         sa.Column("last_game", sa.DateTime(), nullable=True),
         sa.Column("created", sa.DateTime(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_ladder")),

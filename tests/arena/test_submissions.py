@@ -271,3 +271,47 @@ def test_a_match_needs_two_bots(database: Database) -> None:
         assert {frozenset(job.spec.entrants) for job in sent} == {frozenset({"one v1", "two v1"})}
         matches = session.scalars(sa.select(Match)).all()
         assert len({match.seed for match in matches}) == len(matches)
+
+
+def test_ladders_get_the_same_time_of_workers(database: Database) -> None:
+    """Not the same number of matches: a ladder of quick games plays more of them."""
+    with database.begin() as session:
+        furnished(session)
+        worker(session, slots=1)
+        ada = person(session)
+        for name in ("one", "two"):
+            version = take_in(session, ada, name, name[0].replace("o", "1").replace("t", "2"))
+            for place in ("clobber-6x7", "blokus-duel"):
+                enter(session, ladder(session, place), version, NOW)
+        session.execute(sa.delete(Check))
+        ladder(session, "clobber-6x7").worker_seconds = 100.0
+        ladder(session, "blokus-duel").worker_seconds = 40.0
+        made = scheduling.make_match(session, NOW)
+        assert made is not None
+        assert made.ladder.name == "blokus-duel"
+
+
+def test_newcomers_go_first(database: Database) -> None:
+    """A person's bot in placement, then the house's, then ladders where all is known."""
+    with database.begin() as session:
+        furnished(session)
+        of_house = sa.select(User).where(User.name == HOUSE)
+        people = {"ada": person(session), HOUSE: session.scalars(of_house).one()}
+        for place, owner, games in (
+            ("clobber-5x6", HOUSE, 100),
+            ("clobber-8x8", HOUSE, 3),
+            ("clobber-6x7", "ada", 3),
+        ):
+            for number in "12":
+                version = take_in(session, people[owner], f"{place}-{number}", number)
+                entrant = enter(session, ladder(session, place), version, NOW)
+                entrant.games = entrant.wins = games
+            ladder(session, place).worker_seconds = games
+        ladder(session, "clobber-6x7").worker_seconds = 1000.0
+        first = scheduling.make_match(session, NOW)
+        assert first is not None
+        assert first.ladder.name == "clobber-6x7"
+        ladder(session, "clobber-6x7").state = LadderState.PAUSED
+        second = scheduling.make_match(session, NOW)
+        assert second is not None
+        assert second.ladder.name == "clobber-8x8"
