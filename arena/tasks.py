@@ -3,17 +3,21 @@
 A single process takes the messages of the queue ``results`` one after the other (solo pool).
 Everything that changes a match or a rating goes through it, so that ratings need no locks and
 have an order. Messages are acknowledged late: one that was under way when the recorder died is
-handled again, and changes nothing the second time.
+handled again, and changes nothing the second time. One that raises is logged and dropped.
 """
 
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from celery import Celery
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
 
 from arena import recording, scheduling
 from arena.config import Settings, load
@@ -22,7 +26,16 @@ from arena.dispatch import CeleryQueue, configure
 from engine import jobs
 from engine.record import RecordError
 
+T = TypeVar("T")
+Report = TypeVar("Report", jobs.MatchReport, jobs.CheckReport)
+
+PAUSES = (0.1, 1, 2, 4, 8)
+"""Seconds before each new try of a transaction that the database failed."""
+
 log = logging.getLogger("arena.recorder")
+for chatty in ("celery.worker.strategy", "celery.app.trace"):
+    # They tell of every message; what became of one is told here.
+    logging.getLogger(chatty).setLevel(logging.WARNING)
 
 app = Celery("arena")
 settings: Settings = load()
@@ -46,40 +59,60 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+def _transact(do: Callable[[Session], T]) -> T:
+    """Runs a transaction, again after a pause when the database was away for a moment."""
+    for pause in PAUSES:
+        try:
+            with database().begin() as session:
+                return do(session)
+        except OperationalError as error:
+            problem = str(error).splitlines()[0]
+            log.warning("the database failed, trying again in %s s: %s", pause, problem)
+            time.sleep(pause)
+    with database().begin() as session:
+        return do(session)
+
+
 def _fill() -> None:
     """Issues what there is room for, so that no worker waits for the next tick."""
     now = _now()
-    with database().begin() as session:
-        issued = list(scheduling.fill(session, settings, now))
+    issued = _transact(lambda session: list(scheduling.fill(session, settings, now)))
     CeleryQueue(app, settings).send(issued, now)
+
+
+def _record(
+    data: dict[str, Any],
+    read: Callable[[dict[str, Any]], Report],
+    store: Callable[[Session, Report, datetime], recording.Outcome],
+) -> None:
+    try:
+        report = read(data)
+        outcome = _transact(lambda session: store(session, report, _now()))
+    except OperationalError:
+        raise
+    except (jobs.JobError, RecordError) as error:
+        _refuse(data, str(error))
+    except Exception as error:
+        # The message is gone for good, so that it can't trip up the recorder again and again.
+        # What it was about is played again, and after some failures the operator is shown why.
+        log.exception("a report could not be recorded")
+        _refuse(data, f"it could not be recorded: {error!r}"[:2000])
+    else:
+        lease = report.lease
+        log.info("%s %s, attempt %s: %s", lease.kind, lease.job, lease.attempt, outcome)
+    _fill()
 
 
 @app.task(name=jobs.RECORD_MATCH)
 def record_match(data: dict[str, Any]) -> None:
     """A worker played a match."""
-    try:
-        report = jobs.MatchReport.from_json(data)
-    except (jobs.JobError, RecordError) as error:
-        _refuse(data, str(error))
-        return
-    with database().begin() as session:
-        outcome = recording.record_match(session, report, _now())
-    log.info("match %s, attempt %s: %s", report.lease.job, report.lease.attempt, outcome)
-    _fill()
+    _record(data, jobs.MatchReport.from_json, recording.record_match)
 
 
 @app.task(name=jobs.RECORD_CHECK)
 def record_check(data: dict[str, Any]) -> None:
     """A worker checked a bot."""
-    try:
-        report = jobs.CheckReport.from_json(data)
-    except jobs.JobError as error:
-        _refuse(data, str(error))
-        return
-    with database().begin() as session:
-        outcome = recording.record_check(session, report, _now())
-    log.info("check %s, attempt %s: %s", report.lease.job, report.lease.attempt, outcome)
-    _fill()
+    _record(data, jobs.CheckReport.from_json, recording.record_check)
 
 
 @app.task(name=jobs.RECORD_VOID)
@@ -89,14 +122,13 @@ def record_void(data: dict[str, Any]) -> None:
     _fill()
 
 
-def _refuse(data: dict[str, Any], problem: str) -> None:
+def _refuse(data: Any, problem: str) -> None:
     try:
-        lease = jobs.Lease.from_json(data.get("lease"))
+        lease = jobs.Lease.from_json(data.get("lease") if isinstance(data, dict) else data)
     except jobs.JobError as error:
         log.warning("a message without a lease was dropped: %s", error)
         return
-    with database().begin() as session:
-        outcome = recording.record_void(session, lease, problem)
+    outcome = _transact(lambda session: recording.record_void(session, lease, problem))
     log.warning("%s %s, attempt %s: %s: %s", lease.kind, lease.job, lease.attempt, outcome, problem)
 
 
@@ -104,29 +136,27 @@ def _refuse(data: dict[str, Any], problem: str) -> None:
 def job_started(data: dict[str, Any]) -> None:
     """A worker took a job up."""
     lease = jobs.Lease.from_json(data["lease"])
-    with database().begin() as session:
-        scheduling.take_up(session, lease, str(data["worker"]), settings, _now())
+    worker = str(data["worker"])[:120]
+    _transact(lambda session: scheduling.take_up(session, lease, worker, settings, _now()))
 
 
 @app.task(name=jobs.MATCH_PROGRESS)
 def match_progress(data: dict[str, Any]) -> None:
     """A worker is still at a job; a match may say how far it is."""
     lease = jobs.Lease.from_json(data["lease"])
-    with database().begin() as session:
-        recording.record_progress(session, lease, data.get("progress"), settings, _now())
+    progress = data.get("progress")
+    _transact(lambda session: recording.record_progress(session, lease, progress, settings, _now()))
 
 
 @app.task(name=jobs.WORKER_ALIVE)
 def worker_alive(data: dict[str, Any]) -> None:
     """A worker gives a sign of life."""
-    with database().begin() as session:
-        recording.record_alive(session, data, _now())
+    _transact(lambda session: recording.record_alive(session, data, _now()))
 
 
 @app.task(name="arena.tick")
 def tick() -> None:
     """Rolls back, makes and issues matches; harmless when it runs twice."""
     now = _now()
-    with database().begin() as session:
-        issued = scheduling.schedule(session, settings, now)
+    issued = _transact(lambda session: scheduling.schedule(session, settings, now))
     CeleryQueue(app, settings).send(issued, now)
