@@ -20,6 +20,7 @@ def _is_duration(seconds: float) -> bool:
 ISOLATION = ("full", "good", "reduced", "none")
 DURATION = ("seconds, more than 0 and at most a day", _is_duration)
 RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "data": ("an address of a database can't hold a '?'", lambda data: "?" not in str(data)),
     "port": ("a port is between 1 and 65535", lambda port: 0 < port < 65_536),
     "workers": ("from 0 to 256 matches", lambda workers: 0 <= workers <= 256),
     "minimum_isolation": (f"it is one of {', '.join(ISOLATION)}", ISOLATION.__contains__),

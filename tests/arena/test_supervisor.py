@@ -1,0 +1,199 @@
+"""The supervisor: refuses in one line, survives its children, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from arena.broker import BrokerError, EmbeddedBroker
+from arena.db import Database
+from tests.arena.running import RunningArena, arena, free_port, short_folder, until
+
+
+def taken_port(_: Path, stack: ExitStack) -> list[str]:
+    """Somebody else listens there."""
+    other = stack.enter_context(socket.socket())
+    other.bind(("127.0.0.1", 0))
+    other.listen()
+    return ["--port", str(other.getsockname()[1])]
+
+
+def file_as_data(folder: Path, _: ExitStack) -> list[str]:
+    """The data folder is a file."""
+    (folder / "var").touch()
+    return ["--data", str(folder / "var")]
+
+
+def file_above_data(folder: Path, _: ExitStack) -> list[str]:
+    """What the data folder would be in is a file."""
+    (folder / "file").touch()
+    return ["--data", str(folder / "file" / "var")]
+
+
+def data_in_proc(_: Path, __: ExitStack) -> list[str]:
+    """Where not even root can make a folder."""
+    return ["--data", "/proc/arena"]
+
+
+def newer_database(folder: Path, _: ExitStack) -> list[str]:
+    """A later release's database."""
+    (folder / "var").mkdir()
+    database = Database(f"sqlite:///{folder}/var/arena.db")
+    database.upgrade()
+    database.close()
+    with sqlite3.connect(folder / "var" / "arena.db") as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.close()
+    return ["--data", str(folder / "var")]
+
+
+def no_database(folder: Path, _: ExitStack) -> list[str]:
+    """Something else where the database should be."""
+    (folder / "var").mkdir()
+    (folder / "var" / "arena.db").write_text("this is no database, and long enough to be read\n")
+    return ["--data", str(folder / "var")]
+
+
+@pytest.mark.parametrize(
+    ("prepare", "words"),
+    [
+        (taken_port, r"can't serve on 127\.0\.0\.1:\d+: .*; choose another port with --port"),
+        (file_as_data, "can't write the data folder .*; choose another with --data"),
+        (file_above_data, "can't write the data folder .*; choose another with --data"),
+        (data_in_proc, "can't write the data folder /proc/arena: .*"),
+        (newer_database, "the database is of a newer release .*; use that release, or another"),
+        (no_database, "can't use the database: .*file is not a database"),
+    ],
+)
+def test_what_prevents_a_start_is_said(
+    prepare: Callable[[Path, ExitStack], list[str]], words: str
+) -> None:
+    """One line that says what is wrong, exit code 2, and no process left."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(short_folder())
+        given = prepare(folder, stack)
+        defaults = {"--data": str(folder / "var"), "--port": str(free_port())}
+        for option, value in defaults.items():
+            given += [] if option in given else [option, value]
+        done = arena("up", *given)
+        (line,) = done.stderr.splitlines()
+        assert re.match(f"arena: {words}", line)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert RunningArena(folder).processes() == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"ARENA_GAMES": "chess"}, "there is no game 'chess'"),
+        ({"ARENA_PORT": "many"}, "ARENA_PORT='many' can't be read as int"),
+        ({"ARENA_MINIMUM_ISOLATION": "some"}, "it is one of full, good, reduced, none"),
+        ({"ARENA_DATABASE": "postgresql+psycopg://u@/d?host=/nowhere"}, "can't use the database"),
+        ({"ARENA_DATABASE": "oracle+cx_oracle://u@h/d"}, "this database needs cx_Oracle: pip"),
+        ({"ARENA_DATABASE": "my games"}, "can't use the database: .*URL"),
+    ],
+)
+def test_wrong_settings_are_said(variables: dict[str, str], words: str, tmp_path: Path) -> None:
+    """The same for what the environment says."""
+    done = arena(
+        "up", "--data", str(tmp_path / "var"), **{"ARENA_PORT": str(free_port())} | variables
+    )
+    (line,) = done.stderr.splitlines()
+    assert re.match(f"arena: .*{words}", line)
+    assert done.returncode == 2
+
+
+def test_ctrl_c_ends_everything_and_a_second_start_works() -> None:
+    """With a blank in the folder's name, and with files where the user is that hide Python's."""
+    with short_folder() as folder:
+        (folder / "here").mkdir()
+        for name in ("random.py", "queue.py", "arena.py", "celery.py"):
+            (folder / "here" / name).write_text("raise SystemExit('the wrong file was imported')\n")
+        with RunningArena(folder / "my data", cwd=folder / "here") as running:
+            for _ in range(2):
+                running.start()
+                assert running.page("/healthz") == (200, "ok\n")
+                until(lambda: "ready" in running.log("worker"), "the worker's start")
+                running.interrupt()
+                assert running.wait() == 0
+                running.await_end("the end of everything")
+                assert "Traceback" not in running.output()
+            for name in ("recorder", "worker", "beat", "web", "broker"):
+                assert "Traceback" not in running.log(name)
+
+
+def test_one_arena_has_a_folder_to_itself() -> None:
+    """A second start there says so; whoever kills the first one leaves no process and no lock."""
+    with short_folder() as folder, RunningArena(folder) as running:
+        running.start()
+        done = arena("up", "--data", str(folder), "--port", str(free_port()))
+        assert done.stderr == (
+            f"arena: an arena runs on {folder} already; stop it, or choose another folder with "
+            "--data\n"
+        )
+        assert done.returncode == 2
+        assert running.supervisor is not None
+        running.supervisor.kill()
+        running.wait()
+        running.await_end("the end of all children")
+        assert (folder / "broker" / "socket").is_socket()
+        running.start()
+        running.interrupt(signal.SIGTERM)
+        assert running.wait() == 0
+
+
+def test_a_worker_without_a_box_says_so() -> None:
+    """On the terminal and on the front page; the rest of the arena goes on."""
+    with short_folder() as folder, RunningArena(folder, ARENA_RUNTIME="/dev/null/x") as running:
+        running.start()
+        words = "arena: worker: this worker plays nothing: no runtime folder"
+        until(lambda: words in running.output(), "the worker's refusal")
+        status, text = running.page("/")
+        assert status == 200
+        assert "no worker is there" in text
+        running.interrupt(signal.SIGHUP)
+        assert running.wait() == 0
+        running.await_end("the end of everything")
+
+
+def test_ctrl_c_during_a_start_ends_it() -> None:
+    """However early or late it comes, also when it comes twice."""
+    with short_folder() as folder, RunningArena(folder) as running:
+        for seen, times in (("lock", 1), ("arena.db", 2), ("logs/web.log", 1)):
+            running.launch()
+            until(lambda seen=seen: (folder / seen).exists(), seen)
+            for _ in range(times):
+                running.interrupt()
+                time.sleep(0.05)
+            assert running.wait() == 0, running.output()
+            assert "Traceback" not in running.output()
+            running.await_end("the end of everything")
+            for path in (folder / "arena.db", folder / "logs" / "web.log"):
+                path.unlink(missing_ok=True)
+
+
+def test_a_broker_of_a_long_path_listens_elsewhere(tmp_path: Path) -> None:
+    """In a folder that is its user's alone; one of somebody else is not entered."""
+    broker = EmbeddedBroker(tmp_path / ("x" * 120))
+    path = Path(broker.url.removeprefix("redis+socket://"))
+    assert len(os.fsencode(path)) < 100
+    (tmp_path / ("x" * 120)).mkdir()
+    command = broker.prepare()
+    assert str(path) in command
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    path.parent.rmdir()
+    path.parent.symlink_to(tmp_path)
+    try:
+        with pytest.raises(BrokerError, match="belongs to somebody else"):
+            broker.prepare()
+    finally:
+        path.parent.unlink()
