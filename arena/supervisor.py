@@ -34,8 +34,9 @@ FIRST_PAUSE, LONGEST_PAUSE, STEADY = 0.2, 15.0, 30.0
 REFUSED, REFUSED_PAUSE = 3, 60.0
 """The exit code of a child that can't do its work here, and the seconds until it is asked again."""
 START_SECONDS = 60.0
-TERM_SECONDS, DRAIN_SECONDS = 3.0, 3.0
-"""What children get to finish what they are at, and the recorder to write down what came in."""
+TERM_SECONDS, QUIT_SECONDS, DRAIN_SECONDS = 2.0, 3.0, 3.0
+"""What children get to finish what they are at, then to break it off, and the recorder to write
+down what came in."""
 LOG_LIMIT, LOG_SECONDS = 10_000_000, 60.0
 """Bytes of a child's log after which it is put aside, and how often that is looked at."""
 PR_SET_PDEATHSIG = 1
@@ -262,7 +263,7 @@ class Supervisor:
         if now >= self._logs_due:
             self._logs_due = now + LOG_SECONDS
             for child in self._children:
-                _shorten(self._log(child))
+                shorten(self._log(child))
 
     def _can_start(self, child: Child) -> bool:
         return not child.follows_broker or self._broker_lives()
@@ -302,17 +303,18 @@ class Supervisor:
 
     def _end(self, *names: str) -> None:
         children = [child for child in self._children if child.name in names and child.process]
-        deadline = time.monotonic() + TERM_SECONDS
-        for child in children:
-            if child.process and child.runs:
-                child.process.terminate()
-        while (
-            any(child.runs for child in children)
-            and time.monotonic() < deadline
-            and self._signals < 2
-        ):
-            time.sleep(0.02)
-        # A match cut off here is rolled back by the next start, and played again.
+        # A match that is broken off is rolled back by the next start, and played again.
+        for number, seconds in ((signal.SIGTERM, TERM_SECONDS), (signal.SIGQUIT, QUIT_SECONDS)):
+            deadline = time.monotonic() + seconds
+            for child in children:
+                if child.process and child.runs:
+                    child.process.send_signal(number)
+            while (
+                any(child.runs for child in children)
+                and time.monotonic() < deadline
+                and self._signals < 2
+            ):
+                time.sleep(0.02)
         for child in children:
             _kill(child)
 
@@ -329,8 +331,8 @@ def _kill(child: Child) -> None:
     child.process = None
 
 
-def _shorten(log: Path) -> None:
-    """Puts a long log aside; whoever writes it appends, and so goes on at its new end."""
+def shorten(log: Path) -> None:
+    """Puts a log of more than LOG_LIMIT aside; whoever writes it must append to it."""
     try:
         if log.stat().st_size > LOG_LIMIT:
             shutil.copyfile(log, log.with_suffix(".log.1"))

@@ -29,8 +29,15 @@ def up(data: Path | None, host: str | None, port: int | None, workers: int | Non
     try:
         settings = load(data=data, host=host, port=port, workers=workers)
         Supervisor(settings).run(
-            announce=lambda url: click.echo(f"the arena is at {url}"),
-            complain=lambda line: click.echo(f"arena: {line}", err=True),
+            announce=lambda url: _say(f"the arena is at {url}"),
+            complain=lambda line: _say(f"arena: {line}", err=True),
         )
     except (SettingError, BrokerError, StartError) as error:
         raise Usage(str(error)) from None
+
+
+def _say(line: str, *, err: bool = False) -> None:
+    try:
+        click.echo(line, err=err)
+    except OSError:
+        return  # whoever read it has gone, and that is no reason to end an arena

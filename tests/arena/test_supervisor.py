@@ -7,15 +7,18 @@ import re
 import signal
 import socket
 import sqlite3
+import subprocess
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+import redis
 
 from arena.broker import BrokerError, EmbeddedBroker
 from arena.db import Database
+from arena.supervisor import LOG_LIMIT, shorten
 from tests.arena.running import RunningArena, arena, free_port, short_folder, until
 
 
@@ -179,6 +182,40 @@ def test_ctrl_c_during_a_start_ends_it() -> None:
             running.await_end("the end of everything")
             for path in (folder / "arena.db", folder / "logs" / "web.log"):
                 path.unlink(missing_ok=True)
+
+
+def test_a_long_log_is_put_aside(tmp_path: Path) -> None:
+    """A process that has it open writes on, at the new end of it."""
+    path = tmp_path / "worker.log"
+    with path.open("ab") as log:
+        log.truncate(LOG_LIMIT)
+        shorten(path)
+        assert path.stat().st_size == LOG_LIMIT
+        log.write(b"the last line\n")
+        log.flush()
+        shorten(path)
+        log.write(b"the next line\n")
+    assert path.read_bytes() == b"the next line\n"
+    assert (tmp_path / "worker.log.1").read_bytes().endswith(b"\0the last line\n")
+
+
+def test_a_broker_begins_empty() -> None:
+    """One of the last run that still lives is ended, and what it held is forgotten."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(short_folder())
+        processes = []
+        for _ in range(2):
+            broker = EmbeddedBroker(folder)
+            processes.append(subprocess.Popen(broker.prepare(), stdout=subprocess.DEVNULL))
+            stack.callback(processes[-1].wait)
+            stack.callback(processes[-1].kill)
+            until(broker.answers, "the broker's start")
+            assert broker.waiting("results") == 0
+            client = redis.Redis(unix_socket_path=broker.url.removeprefix("redis+socket://"))
+            client.rpush("results", "one", "two")
+            client.close()
+            assert broker.waiting("results") == 2
+        assert processes[0].wait(20) == 0
 
 
 def test_a_broker_of_a_long_path_listens_elsewhere(tmp_path: Path) -> None:
