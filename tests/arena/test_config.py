@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,17 @@ def test_what_is_not_allowed_is_refused(name: str, value: str, words: str) -> No
     """A wrong value is named with its variable, and what is allowed is said."""
     with pytest.raises(SettingError, match=f"ARENA_{name}.*{words}"):
         load({f"ARENA_{name}": value})
+
+
+def test_every_setting_is_in_the_documentation() -> None:
+    """The operator's table says just what the settings say of themselves."""
+    text = (Path(__file__).parents[2] / "docs" / "operating.md").read_text()
+    rows = re.findall(r"^\| `(ARENA_\w+)` \| (.*?) \| (.*?) \|$", text, re.MULTILINE)
+    defaults = Settings().environment()
+    assert rows == [
+        (name, default or "none", known.metadata["doc"])
+        for (name, default), known in zip(defaults.items(), fields(Settings), strict=True)
+    ]
 
 
 @pytest.mark.parametrize(
