@@ -43,6 +43,8 @@ log = logging.getLogger("workers")
 
 ALIVE_SECONDS = 10.0
 PROGRESS_SECONDS = 1.0
+UNUSED_SECONDS = 30 * 24 * 60 * 60
+"""After which a worker that starts forgets a bot's unpacked files."""
 LONGEST_JOB_SECONDS = 6 * 60 * 60
 MAIN_PROCESS = os.getpid()
 """The worker's own process, from which those that play are forked."""
@@ -61,6 +63,13 @@ app.conf.update(
     worker_enable_remote_control=False,
     worker_send_task_events=False,
     broker_connection_retry_on_startup=True,
+    # A match took long: its report waits for a broker that is away, about as long as its lease.
+    task_publish_retry_policy={
+        "max_retries": 20,
+        "interval_start": 0.2,
+        "interval_step": 0.2,
+        "interval_max": 2.0,
+    },
     broker_transport_options={
         "visibility_timeout": 120,
         "unacked_restore_interval": 5,
@@ -103,6 +112,7 @@ def probe(**_: Any) -> None:
     """Finds the box before the pool is forked, or refuses to work at all."""
     try:
         log.info("bots run in boxes of level %s", sandbox().level)
+        bundles.sweep(sandbox().bundles, unused_seconds=UNUSED_SECONDS)
         sandbox().end_orphans()
     except BoxError as error:
         print(f"this worker plays nothing: {error}", file=sys.stderr, flush=True)
