@@ -147,7 +147,8 @@ class Supervisor:
                     probe.bind(address)
         except OSError as error:
             raise StartError(
-                f"can't serve on {host}:{port}: {error.strerror}; choose another port with --port"
+                f"can't serve on {host}:{port}: {error.strerror}; choose another place with --port "
+                "or --host"
             ) from None
 
     def _prepare(self) -> None:

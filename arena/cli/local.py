@@ -62,8 +62,12 @@ def opened(data: Path | None) -> Iterator[tuple[Database, Settings]]:
         raise Usage(str(error)) from None
     except sa.exc.SQLAlchemyError as error:
         raise Usage(f"can't use the database: {str(error).splitlines()[0]}") from None
-    yield database, settings
-    database.close()
+    except OSError as error:
+        raise Usage(f"can't use {error.filename}: {error.strerror}") from None
+    try:
+        yield database, settings
+    finally:
+        database.close()
 
 
 def find_ladder(session: Session, name: str) -> Ladder:

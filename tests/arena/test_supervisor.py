@@ -69,7 +69,7 @@ def no_database(folder: Path, _: ExitStack) -> list[str]:
 @pytest.mark.parametrize(
     ("prepare", "words"),
     [
-        (taken_port, r"can't serve on 127\.0\.0\.1:\d+: .*; choose another port with --port"),
+        (taken_port, r"can't serve on 127\.0\.0\.1:\d+: Address already in use; .* --port or"),
         (file_as_data, "can't write the data folder .*; choose another with --data"),
         (file_above_data, "can't write the data folder .*; choose another with --data"),
         (data_in_proc, "can't write the data folder /proc/arena: .*"),
