@@ -36,7 +36,7 @@ from arena.ratings.result import GameResult
 from arena.ratings.trueskill import Rating, TrueSkill
 from arena.submissions import enter
 from engine import jobs
-from engine.match import points, race_ranks
+from engine.match import race_ranks, shares_beaten
 from engine.record import GameRecord, RecordError, replay
 
 START_SECONDS = 0.1
@@ -142,13 +142,13 @@ def _store(session: Session, match: Match, report: jobs.MatchReport, now: dateti
             digest=record.digest(),
             record=pack(record),
         )
-        shares = points(record.variant, record.ranks)
+        shares = shares_beaten(result.sides, result.ranks)
         faults = {fault.seat: fault.termination for fault in record.faults}
         for seat, place in enumerate(seatings[number]):
             entrant_id = ids[place]
             rated = change[place if race else seat]
             rank = result.ranks[place] if race else record.ranks[seat]
-            share = _share(result, place) if race else shares[seat]
+            share = shares[place if race else seat]
             game.seats.append(
                 GameSeat(
                     seat=seat,
@@ -185,23 +185,12 @@ def _store(session: Session, match: Match, report: jobs.MatchReport, now: dateti
     match.ladder.last_game = now
 
 
-def _share(result: GameResult[int], seat: int) -> float:
-    """The share of the other sides that a seat beat, ties half."""
-    others = [
-        rank
-        for rank, side in zip(result.ranks, result.sides, strict=True)
-        if side != result.sides[seat]
-    ]
-    mine = result.ranks[seat]
-    return sum((mine < rank) + (mine == rank) / 2 for rank in others) / len(others)
-
-
 def _count(entrants: dict[int, Entrant], result: GameResult[int], now: datetime) -> None:
     """Adds a result to the counters of its entrants, each counted once."""
     for entrant_id, seat in {e: seat for seat, e in enumerate(result.entrants)}.items():
         entrant = entrants[entrant_id]
         entrant.games += 1
-        entrant.points += _share(result, seat)
+        entrant.points += shares_beaten(result.sides, result.ranks)[seat]
         entrant.last_game = now
         if result.ranks[seat] > 1:
             entrant.losses += 1

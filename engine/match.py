@@ -191,10 +191,17 @@ class _Pool:
 
 def points(variant: Variant, ranks: Sequence[int]) -> tuple[float, ...]:
     """For each seat, the share of the other sides' seats that it beat, ties half; 0 to 1."""
-    sides = variant.side_of
+    return shares_beaten(variant.side_of, ranks)
+
+
+def shares_beaten(sides: Sequence[int], ranks: Sequence[int]) -> tuple[float, ...]:
+    """For each of some players the share of those of other sides that it beat, ties half.
+
+    In a race everybody is a side of its own. Who has no rival has half a point.
+    """
     shares = []
-    for seat, side in enumerate(sides):
-        others = [rank for rank, other in zip(ranks, sides, strict=True) if other != side]
-        beaten = sum((ranks[seat] < rank) + (ranks[seat] == rank) / 2 for rank in others)
+    for mine, its_side in zip(ranks, sides, strict=True):
+        others = [rank for rank, side in zip(ranks, sides, strict=True) if side != its_side]
+        beaten = sum((mine < rank) + (mine == rank) / 2 for rank in others)
         shares.append(beaten / len(others) if others else 0.5)
     return tuple(shares)

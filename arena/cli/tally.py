@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.game import Termination, Variant
-from engine.match import MatchResult, MatchSpec, points, race_ranks
+from engine.match import MatchResult, MatchSpec, points, race_ranks, shares_beaten
 from engine.record import GameRecord
 
 SHOWN_FAULTS = 3
@@ -164,5 +164,5 @@ def _race_points(ranks: Sequence[int], number: int) -> tuple[str, float]:
     mine, others = ranks[number], [*ranks[:number], *ranks[number + 1 :]]
     if not others:
         return "draws", 0.5
-    share = sum((mine < rank) + (mine == rank) / 2 for rank in others) / len(others)
+    share = shares_beaten(range(len(ranks)), ranks)[number]
     return ("losses" if mine > 1 else "draws" if 1 in others else "wins"), share
