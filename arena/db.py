@@ -70,7 +70,7 @@ class Database:
         """Brings the schema to this program's version, from nothing too.
 
         Raises:
-            SchemaError: the database was made by a newer program.
+            SchemaError: the database was made by another release that this one does not follow.
         """
         # Imported here since it takes longer than all else in a start, and few processes upgrade.
         from alembic import command
@@ -86,7 +86,7 @@ class Database:
             known = {revision.revision for revision in script.walk_revisions()}
             if current is not None and current not in known:
                 raise SchemaError(
-                    f"the database is of a newer release (schema {current}); use that release, "
+                    f"the database is of another release (schema {current}); use that release, "
                     "or another data folder"
                 )
             config.attributes["connection"] = connection

@@ -19,10 +19,10 @@ from arena.models import (
     HOUSE,
     Bot,
     BotVersion,
+    CompetitionState,
     Entrant,
     EntrantState,
     Ladder,
-    LadderState,
     Mark,
     User,
 )
@@ -74,7 +74,7 @@ def furnish(
                 session.add(opened)
     session.flush()
     house_ladders = list(
-        session.scalars(sa.select(Ladder).where(Ladder.state != LadderState.CLOSED))
+        session.scalars(sa.select(Ladder).where(Ladder.state != CompetitionState.CLOSED))
     )
     for sample in samples:
         for ladder in house_ladders:
@@ -114,7 +114,7 @@ def _is_due(session: Session, sample: Sample, ladder: Ladder) -> bool:
         .join(Entrant.version)
         .join(BotVersion.bot)
         .where(
-            Entrant.ladder_id == ladder.id,
+            Entrant.competition_id == ladder.id,
             Entrant.state == EntrantState.ACTIVE,
             Bot.name == sample.name,
         )
@@ -135,7 +135,7 @@ def open_ladder(game: Game, variant: Variant, now: datetime) -> Ladder:
         charge="cpu",
         memory_bytes=MEMORY_BYTES,
         draw_probability=DRAW_PROBABILITY,
-        state=LadderState.OPEN,
+        state=CompetitionState.OPEN,
         seed=derive(0, "ladder", str(variant)),
         created=now,
     )

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.models import Entrant, GameSeat, Ladder, Match, PlayedGame
+from arena.models import Entrant, GameSeat, JobStatus, Ladder, Match, PlayedGame
 from arena.ratings.book import RatingBook
 from arena.ratings.result import GameResult
 from arena.ratings.trueskill import Rating, TrueSkill
@@ -46,7 +46,7 @@ def rebuild(session: Session, ladder: Ladder, *, write: bool) -> Rebuilt:
     Args:
         write: stores the ratings as they came out; otherwise nothing is changed.
     """
-    entrants = list(session.scalars(sa.select(Entrant).where(Entrant.ladder_id == ladder.id)))
+    entrants = list(session.scalars(sa.select(Entrant).where(Entrant.competition_id == ladder.id)))
     entrants.sort(key=lambda entrant: (entrant.entered_after, entrant.id))
     waiting = iter(entrants)
     due = next(waiting, None)
@@ -112,7 +112,7 @@ def _results(session: Session, ladder: Ladder) -> Iterator[_Rated]:
         )
         .join(PlayedGame, PlayedGame.id == GameSeat.game_id)
         .join(Match, Match.id == PlayedGame.match_id)
-        .where(PlayedGame.ladder_id == ladder.id)
+        .where(PlayedGame.competition_id == ladder.id, Match.rated, Match.status == JobStatus.FIXED)
         .order_by(Match.seq, PlayedGame.number, GameSeat.seat)
         .execution_options(yield_per=2000)
     )

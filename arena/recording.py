@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -19,19 +19,22 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import scheduling
+from arena.competitions.pairings import pairs_of
 from arena.config import Settings
 from arena.models import (
     Check,
+    Competition,
     Entrant,
     GameSeat,
     JobStatus,
+    Ladder,
     Match,
     Meeting,
     PlayedGame,
     VersionStatus,
     Worker,
 )
-from arena.ratings.book import RatingBook
+from arena.ratings.book import RatingBook, RatingChange
 from arena.ratings.result import GameResult
 from arena.ratings.trueskill import Rating, TrueSkill
 from arena.submissions import enter
@@ -125,16 +128,13 @@ def _store(session: Session, match: Match, report: jobs.MatchReport, now: dateti
     seatings = [spec.seating(number) for number in range(spec.games)]
     results = results_of(report.games, ids, seatings)
     race = len(results) != len(report.games)
-    book = RatingBook(
-        TrueSkill(draw_probability=match.ladder.draw_probability),
-        {e.id: Rating(e.mu, e.sigma) for e in entrants.values()},
-    )
-    changes = [book.apply(result) for result in results]
+    changes = _rate(match, entrants.values(), results) if match.rated else None
     for number, record in enumerate(report.games):
-        result, change = (results[0], changes[0]) if race else (results[number], changes[number])
+        told = 0 if race else number
+        result, change = results[told], changes[told] if changes else None
         game = PlayedGame(
             match=match,
-            ladder_id=match.ladder_id,
+            competition_id=match.competition_id,
             number=number,
             termination=record.termination,
             plies=len(record.plies),
@@ -146,7 +146,7 @@ def _store(session: Session, match: Match, report: jobs.MatchReport, now: dateti
         faults = {fault.seat: fault.termination for fault in record.faults}
         for seat, place in enumerate(seatings[number]):
             entrant_id = ids[place]
-            rated = change[place if race else seat]
+            rated = change[place if race else seat] if change else None
             rank = result.ranks[place] if race else record.ranks[seat]
             share = shares[place if race else seat]
             game.seats.append(
@@ -158,31 +158,50 @@ def _store(session: Session, match: Match, report: jobs.MatchReport, now: dateti
                     points=share,
                     fault=faults.get(seat),
                     cpu_us=sum(ply.cpu_us or 0 for ply in record.plies if ply.seat == seat),
-                    mu_before=rated.before.mu,
-                    sigma_before=rated.before.sigma,
-                    mu_after=rated.after.mu,
-                    sigma_after=rated.after.sigma,
+                    mu_before=rated and rated.before.mu,
+                    sigma_before=rated and rated.before.sigma,
+                    mu_after=rated and rated.after.mu,
+                    sigma_after=rated and rated.after.sigma,
                     log=report.logs[number][seat],
                 )
             )
         session.add(game)
-    for result in results:
-        _count(entrants, result, now)
-        _count_meetings(session, match.ladder_id, result)
-    for entrant in entrants.values():
-        entrant.mu, entrant.sigma = book[entrant.id].mu, book[entrant.id].sigma
-        entrant.faults += sum(
-            ids[seatings[number][fault.seat]] == entrant.id
-            for number, record in enumerate(report.games)
-            for fault in record.faults
-        )
-    for ids_pair in scheduling.pairs_of(ids):
-        _meeting(session, match.ladder_id, ids_pair).matches += 1
-    match.ladder.games += len(report.games)
-    match.ladder.worker_seconds += sum(
+    competition = match.competition
+    # What was played on request beside a ladder is nothing that its tables count.
+    if match.rated or not isinstance(competition, Ladder):
+        for result in results:
+            _count(entrants, result, now)
+            _count_meetings(session, competition, result)
+        for entrant in entrants.values():
+            entrant.faults += sum(
+                ids[seatings[number][fault.seat]] == entrant.id
+                for number, record in enumerate(report.games)
+                for fault in record.faults
+            )
+        for pair in pairs_of(ids):
+            _meeting(session, competition, pair).matches += 1
+        competition.games += len(report.games)
+        competition.last_game = now
+    competition.worker_seconds += sum(
         ply.wall_us or 0 for record in report.games for ply in record.plies
     ) / 1e6 + START_SECONDS * len(report.games)
-    match.ladder.last_game = now
+
+
+def _rate(
+    match: Match, entrants: Iterable[Entrant], results: Sequence[GameResult[int]]
+) -> list[tuple[RatingChange[int], ...]]:
+    """Moves the ratings of a ladder's entrants, and says how, for each result and its places."""
+    ladder = match.competition
+    assert isinstance(ladder, Ladder)
+    entrants = list(entrants)
+    book = RatingBook(
+        TrueSkill(draw_probability=ladder.draw_probability),
+        {e.id: Rating(e.mu, e.sigma) for e in entrants},
+    )
+    changes = [book.apply(result) for result in results]
+    for entrant in entrants:
+        entrant.mu, entrant.sigma = book[entrant.id].mu, book[entrant.id].sigma
+    return changes
 
 
 def _count(entrants: dict[int, Entrant], result: GameResult[int], now: datetime) -> None:
@@ -203,23 +222,23 @@ def _count(entrants: dict[int, Entrant], result: GameResult[int], now: datetime)
             entrant.wins += 1
 
 
-def _count_meetings(session: Session, ladder_id: int, result: GameResult[int]) -> None:
+def _count_meetings(session: Session, competition: Competition, result: GameResult[int]) -> None:
     seats = {entrant: seat for seat, entrant in enumerate(result.entrants)}
-    for pair in scheduling.pairs_of(sorted(seats)):
+    for pair in pairs_of(sorted(seats)):
         first, second = (seats[entrant] for entrant in pair)
-        meeting = _meeting(session, ladder_id, pair)
+        meeting = _meeting(session, competition, pair)
         meeting.games += 1
         meeting.wins += result.ranks[first] < result.ranks[second]
         meeting.draws += result.ranks[first] == result.ranks[second]
 
 
-def _meeting(session: Session, ladder_id: int, pair: tuple[int, int]) -> Meeting:
+def _meeting(session: Session, competition: Competition, pair: tuple[int, int]) -> Meeting:
     meeting = session.get(Meeting, pair)
     if meeting is None:
         meeting = Meeting(
             first_id=pair[0],
             second_id=pair[1],
-            ladder_id=ladder_id,
+            competition_id=competition.id,
             matches=0,
             games=0,
             wins=0,

@@ -19,44 +19,34 @@ import secrets
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from random import Random
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, aliased, selectinload
+from sqlalchemy.orm import Session, aliased
 
 from arena.config import Settings
+from arena.matchmaking import make_match
 from arena.models import (
     HOUSE,
     Bot,
     BotVersion,
     Check,
-    Entrant,
-    EntrantState,
+    Competition,
     Job,
     JobStatus,
     Ladder,
-    LadderState,
     Match,
-    Meeting,
-    Place,
     User,
     Worker,
 )
-from arena.ratings.trueskill import Rating
-from arena.tournaments.ladder import Rival, next_match
 from engine import jobs
 from engine.game import Variant
 from engine.games import GAMES
 from engine.match import MatchSpec, entrants_needed
-from engine.openings import opening
-from engine.seeds import derive
 
 FAILURES_ALLOWED = 2
 """A job that fails once more is set aside."""
 AHEAD = 2
 """Jobs issued for each slot of a living worker: one under way, one waiting."""
-FIRST_GUESS_SECONDS = 10.0
-"""How long a match takes on a ladder that has played none yet."""
 ALIVE_SECONDS = 30.0
 """A worker that was not heard of for so long is dead."""
 
@@ -149,7 +139,7 @@ def issue(session: Session, job: Match | Check, settings: Settings, now: datetim
         lease_of(job),
         spec,
         tuple(_files(version, settings.bundles) for version in versions),
-        job.ladder.memory_bytes,
+        _competition(job).memory_bytes,
         settings.lease_seconds,
     )
 
@@ -159,6 +149,10 @@ def lease_of(job: Match | Check) -> jobs.Lease:
     assert job.ticket is not None
     kind = "match" if isinstance(job, Match) else "check"
     return jobs.Lease(kind, job.id, job.attempt, job.ticket)
+
+
+def _competition(job: Match | Check) -> Competition:
+    return job.competition if isinstance(job, Match) else job.ladder
 
 
 def _files(version: BotVersion, bundles: Path) -> jobs.BotFiles:
@@ -171,11 +165,11 @@ def _match_spec(match: Match) -> tuple[MatchSpec, list[BotVersion]]:
 
 def spec_of(match: Match) -> MatchSpec:
     """What is to be played in a match."""
-    ladder = match.ladder
+    competition = match.competition
     return MatchSpec(
         variant=variant_of(match),
         entrants=tuple(place.entrant.version.label for place in match.places),
-        time=ladder.time,
+        time=competition.time,
         opening=tuple(match.opening),
         seed=match.seed,
     )
@@ -183,7 +177,7 @@ def spec_of(match: Match) -> MatchSpec:
 
 def variant_of(match: Match) -> Variant:
     """The variant of a match, with its lots drawn."""
-    return GAMES[match.ladder.game].variant(**match.options)
+    return GAMES[match.competition.game].variant(**match.options)
 
 
 def _check_spec(check: Check) -> tuple[MatchSpec, list[BotVersion]]:
@@ -264,126 +258,3 @@ def _issued(session: Session) -> list[Match | Check]:
         *session.scalars(matches.with_for_update()),
         *session.scalars(checks.with_for_update()),
     ]
-
-
-def make_match(session: Session, now: datetime) -> Match | None:
-    """A new match of the ladder whose turn it is, or None if none can be made.
-
-    Ladders with bots in placement go first, people's bots before the house's; among those the
-    one for which workers have played the least time, what is under way counted in.
-    """
-    due = _due_matches(session)
-    house = set(
-        session.scalars(
-            sa.select(Entrant.id)
-            .join(Entrant.version)
-            .join(BotVersion.bot)
-            .join(Bot.owner)
-            .where(User.name == HOUSE, Entrant.state == EntrantState.ACTIVE)
-        )
-    )
-    candidates = []
-    for ladder in session.scalars(sa.select(Ladder).where(Ladder.state == LadderState.OPEN)):
-        rivals = _rivals(session, ladder, due.get(ladder.id, {}))
-        placement = [rival.id in house for rival in rivals if rival.in_placement]
-        # Nobody in placement comes after everybody in it, and people's bots before the house's.
-        urgency = min(placement) if placement else 2
-        candidates.append((urgency, _share(ladder, due), ladder.last_match_id, ladder, rivals))
-    candidates.sort(key=lambda candidate: candidate[:3])
-    for *_, ladder, rivals in candidates:
-        if match := _pair(session, ladder, rivals, now):
-            return match
-    return None
-
-
-def _share(ladder: Ladder, due: dict[int, dict[int, int]]) -> float:
-    """The workers' time for a ladder, with that of its unfinished matches by the mean so far."""
-    entered = sum(due.get(ladder.id, {}).values())
-    seats = 2 if ladder.variant.seats == 1 else entrants_needed(ladder.variant)
-    unfinished = entered / seats
-    played = ladder.matches_made - unfinished
-    mean = ladder.worker_seconds / played if played > 0 else FIRST_GUESS_SECONDS
-    return ladder.worker_seconds + unfinished * mean
-
-
-def _due_matches(session: Session) -> dict[int, dict[int, int]]:
-    """For each ladder, how many unfinished matches each of its entrants is in."""
-    query = (
-        sa.select(Match.ladder_id, Place.entrant_id, sa.func.count())
-        .join(Place.match)
-        .where(Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]))
-        .group_by(Match.ladder_id, Place.entrant_id)
-    )
-    due: dict[int, dict[int, int]] = {}
-    for ladder_id, entrant_id, count in session.execute(query):
-        due.setdefault(ladder_id, {})[entrant_id] = count
-    return due
-
-
-def _rivals(session: Session, ladder: Ladder, due: dict[int, int]) -> list[Rival]:
-    active = sa.select(Entrant).where(
-        Entrant.ladder_id == ladder.id, Entrant.state == EntrantState.ACTIVE
-    )
-    size = entrants_needed(ladder.variant)
-    return [
-        Rival(e.id, Rating(e.mu, e.sigma), e.games + due.get(e.id, 0) * size)
-        for e in session.scalars(active.order_by(Entrant.id))
-    ]
-
-
-def _pair(session: Session, ladder: Ladder, rivals: list[Rival], now: datetime) -> Match | None:
-    variant = ladder.variant
-    number = ladder.matches_made
-    race = variant.seats == 1
-    chosen = next_match(
-        rivals,
-        _met(session, ladder),
-        seats=2 if race else entrants_needed(variant),
-        random=Random(derive(ladder.seed, "pairing", number)),
-        rematches=not race,
-    )
-    if chosen is None:
-        return None
-    start = opening(variant, derive(ladder.seed, "opening", number))
-    match = Match(
-        ladder=ladder,
-        status=JobStatus.OPEN,
-        options=dict(start.variant.options),
-        opening=list(start.moves),
-        seed=derive(ladder.seed, "match", number),
-        created=now,
-        places=[Place(number=n, entrant_id=entrant) for n, entrant in enumerate(chosen)],
-    )
-    ladder.matches_made = number + 1
-    session.add(match)
-    session.flush()
-    ladder.last_match_id = match.id
-    return match
-
-
-def _met(session: Session, ladder: Ladder) -> dict[tuple[int, int], int]:
-    """Matches between every two entrants of a ladder, played and due."""
-    met = {
-        (first, second): matches
-        for first, second, matches in session.execute(
-            sa.select(Meeting.first_id, Meeting.second_id, Meeting.matches).where(
-                Meeting.ladder_id == ladder.id
-            )
-        )
-    }
-    unfinished = (
-        sa.select(Match)
-        .where(Match.ladder_id == ladder.id, Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]))
-        .options(selectinload(Match.places))
-    )
-    for match in session.scalars(unfinished):
-        for pair in pairs_of([place.entrant_id for place in match.places]):
-            met[pair] = met.get(pair, 0) + 1
-    return met
-
-
-def pairs_of(ids: list[int]) -> Iterator[tuple[int, int]]:
-    """Every two of some entrants, the lower first."""
-    for number, one in enumerate(ids):
-        for other in ids[number + 1 :]:
-            yield min(one, other), max(one, other)

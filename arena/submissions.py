@@ -12,11 +12,11 @@ from arena.models import (
     Bot,
     BotVersion,
     Check,
+    CompetitionState,
     Entrant,
     EntrantState,
     JobStatus,
     Ladder,
-    LadderState,
     Match,
     User,
     VersionStatus,
@@ -54,7 +54,7 @@ def submit(
         raise SubmissionError(
             f"{name[:60]!r} is no name for a bot: 1 to 40 letters, digits, '_', '.', '-'"
         )
-    if ladder.state in (LadderState.FROZEN, LadderState.CLOSED):
+    if ladder.state in (CompetitionState.FROZEN, CompetitionState.CLOSED):
         raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
     bot = session.scalar(sa.select(Bot).where(Bot.name == name))
     if bot is None:
@@ -118,7 +118,7 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
     before = session.scalars(
         sa.select(Entrant)
         .join(Entrant.version)
-        .where(Entrant.ladder_id == ladder.id, BotVersion.bot_id == version.bot_id)
+        .where(Entrant.competition_id == ladder.id, BotVersion.bot_id == version.bot_id)
         .order_by(Entrant.id)
     ).all()
     for entrant in before:
@@ -133,7 +133,7 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
     predecessor = max(before, key=lambda e: e.version.number, default=None)
     rating = Rating(predecessor.mu, predecessor.sigma).of_new_version() if predecessor else NEW
     entrant = Entrant(
-        ladder=ladder,
+        competition=ladder,
         version=version,
         state=EntrantState.ACTIVE,
         predecessor_id=predecessor.id if predecessor else None,

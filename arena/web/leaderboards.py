@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 from arena.models import (
     Bot,
     BotVersion,
+    Competition,
     Entrant,
     EntrantState,
     GameSeat,
@@ -167,7 +168,7 @@ def board(
     """
     active = session.scalars(
         sa.select(Entrant)
-        .where(Entrant.ladder_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
+        .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
         .options(joinedload(Entrant.version).joinedload(BotVersion.bot).joinedload(Bot.owner))
     ).all()
     ranked = in_order(ladder, active)
@@ -197,7 +198,7 @@ def board(
     )
 
 
-def games_to_be_ranked(ladder: Ladder, field: int) -> int:
+def games_to_be_ranked(ladder: Competition, field: int) -> int:
     """How many games a bot needs for a place on the board among so many active ones."""
     if ladder.variant.seats > 1:
         return PLACEMENT_GAMES
@@ -205,7 +206,7 @@ def games_to_be_ranked(ladder: Ladder, field: int) -> int:
     return max(1, min(PLACEMENT_GAMES, field - 1))
 
 
-def in_order(ladder: Ladder, active: Sequence[E]) -> list[E]:
+def in_order(ladder: Competition, active: Sequence[E]) -> list[E]:
     """Those of a ladder's active entrants that have a place on its board, the first first."""
     needed = games_to_be_ranked(ladder, len(active))
     return sorted((entrant for entrant in active if entrant.games >= needed), key=_standing)
@@ -219,27 +220,29 @@ def leaders(session: Session, ladders: Sequence[Ladder]) -> dict[int, Entrant]:
     """Who is first on each ladder's board, by the ladder's id."""
     fields: dict[int, list[Rated]] = {}
     for row in session.execute(_active_ratings()):
-        fields.setdefault(row.ladder_id, []).append(row)
+        fields.setdefault(row.competition_id, []).append(row)
     firsts = [in_order(ladder, fields.get(ladder.id, []))[:1] for ladder in ladders]
     found = session.scalars(
         sa.select(Entrant)
         .where(Entrant.id.in_([row.id for first in firsts for row in first]))
         .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
     )
-    return {entrant.ladder_id: entrant for entrant in found}
+    return {entrant.competition_id: entrant for entrant in found}
 
 
 def rank_of(session: Session, entrant: Entrant) -> tuple[int | None, int]:
     """An entrant's rank on its board, None if it has none there, and how many have one."""
-    rows = session.execute(_active_ratings().where(Entrant.ladder_id == entrant.ladder_id)).all()
-    order = [row.id for row in in_order(entrant.ladder, rows)]
+    rows = session.execute(
+        _active_ratings().where(Entrant.competition_id == entrant.competition_id)
+    ).all()
+    order = [row.id for row in in_order(entrant.competition, rows)]
     return (order.index(entrant.id) + 1 if entrant.id in order else None, len(order))
 
 
 def _active_ratings() -> sa.Select[int, int, float, float, int]:
-    return sa.select(Entrant.ladder_id, Entrant.id, Entrant.mu, Entrant.sigma, Entrant.games).where(
-        Entrant.state == EntrantState.ACTIVE
-    )
+    return sa.select(
+        Entrant.competition_id, Entrant.id, Entrant.mu, Entrant.sigma, Entrant.games
+    ).where(Entrant.state == EntrantState.ACTIVE)
 
 
 def _count_running(session: Session, ladder: Ladder) -> int:
@@ -247,7 +250,7 @@ def _count_running(session: Session, ladder: Ladder) -> int:
         sa.select(sa.func.count())
         .select_from(Match)
         .where(
-            Match.ladder_id == ladder.id,
+            Match.competition_id == ladder.id,
             Match.status == JobStatus.ISSUED,
             Match.worker.is_not(None),
         )
@@ -259,7 +262,7 @@ def _climbed(session: Session, ladder: Ladder, ranked: Sequence[Entrant]) -> dic
     """How many ranks each gained over the ladder's last games, among those that are ranked now."""
     before = session.scalar(
         sa.select(PlayedGame.id)
-        .where(PlayedGame.ladder_id == ladder.id)
+        .where(PlayedGame.competition_id == ladder.id)
         .order_by(PlayedGame.id.desc())
         .offset(MOVEMENT_GAMES)
         .limit(1)
@@ -286,7 +289,7 @@ def _last_ratings(
         for entrant in entrants[start : start + 200]:
             last = sa.select(
                 GameSeat.entrant_id, GameSeat.game_id, GameSeat.mu_after, GameSeat.sigma_after
-            ).where(GameSeat.entrant_id == entrant.id)
+            ).where(GameSeat.entrant_id == entrant.id, GameSeat.mu_after.is_not(None))
             if until is not None:
                 last = last.where(GameSeat.game_id <= until)
             parts.append(last.order_by(GameSeat.game_id.desc()).limit(games).subquery())

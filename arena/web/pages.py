@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from flask import Blueprint, Response, abort, jsonify, render_template, request
 from sqlalchemy.orm import Session
 
-from arena.models import EntrantState, Ladder, LadderState, Meeting
+from arena.models import CompetitionState, EntrantState, Ladder, Meeting
 from arena.web import leaderboards, queries
 from arena.web.leaderboards import SORTS, Board
 from arena.web.lookup import find_bot, find_ladder, reading
@@ -78,7 +78,7 @@ def _why_quiet(session: Session, board: Board) -> str | None:
     if board.running:
         return None
     ladder, entered = board.ladder, [line.entrant.id for line in (*board.ranked, *board.placement)]
-    if ladder.state is not LadderState.OPEN:
+    if ladder.state is not CompetitionState.OPEN:
         return f"The ladder is {ladder.state}."
     if len(entered) < _entrants_needed(ladder):
         return f"It takes {_entrants_needed(ladder)} bots for a match."
@@ -122,7 +122,7 @@ def bot(name: str) -> str:
         found = find_bot(session, name)
         entrants = queries.entrants_of_bot(session, found)
         wanted = request.args.get("ladder")
-        shown = [entrant for entrant in entrants if wanted in (None, entrant.ladder.name)]
+        shown = [entrant for entrant in entrants if wanted in (None, entrant.competition.name)]
         if wanted is not None and not shown:
             abort(404, f"The bot {name} is on no ladder {wanted}.")
         chosen = max(
@@ -130,10 +130,10 @@ def bot(name: str) -> str:
         )
         details: dict[str, Any] = {}
         if chosen is not None:
-            everyone = [e for e in entrants if e.ladder_id == chosen.ladder_id]
+            everyone = [e for e in entrants if e.competition_id == chosen.competition_id]
             rank, ranked = leaderboards.rank_of(session, chosen)
             details = {
-                "variant": chosen.ladder.variant,
+                "variant": chosen.competition.variant,
                 "rank": rank,
                 "ranked": ranked,
                 "history": queries.history(session, everyone),

@@ -15,6 +15,8 @@ from arena.models import (
     Bot,
     BotVersion,
     Check,
+    Competition,
+    CompetitionKind,
     Entrant,
     GameSeat,
     JobStatus,
@@ -52,10 +54,10 @@ def running_matches(session: Session, *, ladder: Ladder | None = None) -> list[M
         .where(Match.status == JobStatus.ISSUED, Match.worker.is_not(None))
         .order_by(Match.id.desc())
         .limit(RUNNING_SHOWN)
-        .options(joinedload(Match.ladder), _places())
+        .options(joinedload(Match.competition), _places())
     )
     if ladder is not None:
-        query = query.where(Match.ladder_id == ladder.id)
+        query = query.where(Match.competition_id == ladder.id)
     return list(session.scalars(query))
 
 
@@ -75,13 +77,13 @@ def _games(ids: sa.Select[int] | Sequence[int]) -> sa.Select[PlayedGame]:
         sa.select(PlayedGame)
         .where(PlayedGame.id.in_(ids))
         .order_by(PlayedGame.id.desc())
-        .options(joinedload(PlayedGame.ladder), _seats())
+        .options(joinedload(PlayedGame.competition), _seats())
     )
 
 
 def latest_games(session: Session, ladder: Ladder, *, count: int) -> list[PlayedGame]:
     """The games of a ladder that ended last."""
-    last = sa.select(PlayedGame.id).where(PlayedGame.ladder_id == ladder.id)
+    last = sa.select(PlayedGame.id).where(PlayedGame.competition_id == ladder.id)
     return list(session.scalars(_games(last.order_by(PlayedGame.id.desc()).limit(count))))
 
 
@@ -93,7 +95,7 @@ def latest_of_each(session: Session, shown: Sequence[Ladder], *, count: int) -> 
     lively = sorted(played, key=lambda ladder: str(ladder.last_game), reverse=True)[:count]
     parts = [
         sa.select(PlayedGame.id)
-        .where(PlayedGame.ladder_id == ladder.id)
+        .where(PlayedGame.competition_id == ladder.id)
         .order_by(PlayedGame.id.desc())
         .limit(max(1, count // len(lively)))
         .subquery()
@@ -137,9 +139,10 @@ def entrants_of_bot(session: Session, bot: Bot) -> list[Entrant]:
         session.scalars(
             sa.select(Entrant)
             .join(Entrant.version)
-            .where(BotVersion.bot_id == bot.id)
-            .order_by(Entrant.ladder_id, BotVersion.number.desc())
-            .options(joinedload(Entrant.ladder), joinedload(Entrant.version))
+            .join(Entrant.competition)
+            .where(BotVersion.bot_id == bot.id, Competition.kind == CompetitionKind.LADDER)
+            .order_by(Entrant.competition_id, BotVersion.number.desc())
+            .options(joinedload(Entrant.competition), joinedload(Entrant.version))
         )
     )
 
@@ -201,7 +204,7 @@ def splits_by_seat(session: Session, entrant: Entrant) -> list[SeatSplit]:
             sa.func.avg(GameSeat.points),
             sa.func.avg(GameSeat.cpu_us),
         )
-        .where(GameSeat.entrant_id == entrant.id)
+        .where(GameSeat.entrant_id == entrant.id, GameSeat.mu_after.is_not(None))
         .group_by(GameSeat.seat)
         .order_by(GameSeat.seat)
     )
@@ -225,13 +228,14 @@ def history(session: Session, entrants: Sequence[Entrant], *, count: int = 500) 
     versions = {entrant.id: entrant.version.number for entrant in entrants}
     rows = session.execute(
         sa.select(GameSeat.game_id, GameSeat.entrant_id, GameSeat.mu_after, GameSeat.sigma_after)
-        .where(GameSeat.entrant_id.in_(versions))
+        .where(GameSeat.entrant_id.in_(versions), GameSeat.mu_after.is_not(None))
         .order_by(GameSeat.game_id.desc())
         .limit(count)
     ).all()
     return [
         RatedGame(versions[entrant_id], Rating(mu, sigma))
         for _, entrant_id, mu, sigma in reversed(rows)
+        if mu is not None and sigma is not None
     ]
 
 
@@ -240,7 +244,9 @@ def match(session: Session, number: int) -> Match | None:
     return session.scalar(
         sa.select(Match)
         .where(Match.id == number)
-        .options(joinedload(Match.ladder), _places(), selectinload(Match.games).options(_seats()))
+        .options(
+            joinedload(Match.competition), _places(), selectinload(Match.games).options(_seats())
+        )
     )
 
 
@@ -251,7 +257,7 @@ def game(session: Session, number: int) -> PlayedGame | None:
         .where(PlayedGame.id == number)
         .options(
             undefer(PlayedGame.record),
-            joinedload(PlayedGame.ladder),
+            joinedload(PlayedGame.competition),
             joinedload(PlayedGame.match).selectinload(Match.games).options(_seats()),
             _seats(),
         )

@@ -24,11 +24,11 @@ from arena.config import Settings
 from arena.db import Database
 from arena.models import (
     Base,
+    CompetitionState,
     Entrant,
     EntrantState,
     JobStatus,
     Ladder,
-    LadderState,
     Match,
     PlayedGame,
     User,
@@ -139,7 +139,7 @@ class Simulation:
                     charge="cpu",
                     memory_bytes=2**28,
                     draw_probability=0.1,
-                    state=LadderState.OPEN,
+                    state=CompetitionState.OPEN,
                     seed=number,
                     created=self.now,
                 )
@@ -251,7 +251,7 @@ class Simulation:
         with self.database.begin() as session:
             ladder = self.random.choice(list(session.scalars(sa.select(Ladder))))
             entrant = self.random.choice(
-                list(session.scalars(sa.select(Entrant).where(Entrant.ladder_id == ladder.id)))
+                list(session.scalars(sa.select(Entrant).where(Entrant.competition_id == ladder.id)))
             )
             bot = entrant.version.bot
             submit(
@@ -276,7 +276,7 @@ class Simulation:
         self.run(seconds)
         self.villainy = CALM
         with self.database.begin() as session:
-            session.execute(sa.update(Ladder).values(state=LadderState.PAUSED))
+            session.execute(sa.update(Ladder).values(state=CompetitionState.PAUSED))
         for _ in range(40):
             self.run(60)
             if not self.unfinished():
@@ -312,14 +312,14 @@ class Simulation:
             for ladder in session.scalars(sa.select(Ladder)):
                 rebuilt = rebuild(session, ladder, write=False)
                 assert rebuilt.equal, rebuilt.differences[:3]
-                games = sum(len(m.games) for m in fixed if m.ladder_id == ladder.id)
+                games = sum(len(m.games) for m in fixed if m.competition_id == ladder.id)
                 assert rebuilt.games == ladder.games == games
                 self._prove_counters(session, ladder)
             return {"fixed": len(fixed), "set aside": len(aside)}
 
     @staticmethod
     def _prove_counters(session: sa.orm.Session, ladder: Ladder) -> None:
-        entrants = session.scalars(sa.select(Entrant).where(Entrant.ladder_id == ladder.id))
+        entrants = session.scalars(sa.select(Entrant).where(Entrant.competition_id == ladder.id))
         active: dict[int, int] = {}
         for entrant in entrants:
             bot = entrant.version.bot_id

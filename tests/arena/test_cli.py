@@ -447,7 +447,7 @@ def test_a_newer_database_is_left_alone(cli: Cli, data: Path, tmp_path: Path) ->
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     connection.close()
     said = cli("ladders", "--data", tmp_path / "var")
-    assert_refused(said, "the database is of a newer release")
+    assert_refused(said, "the database is of another release")
 
 
 # Boxes.

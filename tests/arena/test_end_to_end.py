@@ -24,10 +24,10 @@ from arena.models import (
     Bot,
     BotVersion,
     Check,
+    CompetitionState,
     Entrant,
     JobStatus,
     Ladder,
-    LadderState,
     Mark,
     Match,
 )
@@ -196,7 +196,7 @@ def test_nothing_is_lost_or_counted_twice(database_url: str, rounds: list[list[s
             running.await_matches(3, "after all were killed")
             check_pages(running)
             with database.begin() as session:
-                session.execute(sa.update(Ladder).values(state=LadderState.PAUSED))
+                session.execute(sa.update(Ladder).values(state=CompetitionState.PAUSED))
             until(
                 lambda: not running.matches(JobStatus.OPEN) | running.matches(JobStatus.ISSUED),
                 "the end of all matches of a paused ladder",

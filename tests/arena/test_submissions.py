@@ -17,11 +17,11 @@ from arena.models import (
     HOUSE,
     BotVersion,
     Check,
+    CompetitionState,
     Entrant,
     EntrantState,
     JobStatus,
     Ladder,
-    LadderState,
     Match,
     User,
     VersionStatus,
@@ -87,8 +87,8 @@ def test_a_name_belongs_to_its_first_owner(database: Database) -> None:
             take_in(session, person(session, "bob"), "deep", "b")
 
 
-@pytest.mark.parametrize("state", [LadderState.FROZEN, LadderState.CLOSED])
-def test_a_ladder_that_takes_no_bots(database: Database, state: LadderState) -> None:
+@pytest.mark.parametrize("state", [CompetitionState.FROZEN, CompetitionState.CLOSED])
+def test_a_ladder_that_takes_no_bots(database: Database, state: CompetitionState) -> None:
     """Frozen and closed ladders say so."""
     with database.begin() as session:
         furnished(session)
@@ -144,7 +144,7 @@ def test_a_check_that_passes_enters_the_bot(database: Database) -> None:
         recording.record_check(session, report(sent[0], True), NOW)
         assert version.status is VersionStatus.READY
         entered = session.scalars(sa.select(Entrant).order_by(Entrant.id)).all()
-        assert [e.ladder.name for e in entered] == ["clobber-6x7", "clobber-5x6"]
+        assert [e.competition.name for e in entered] == ["clobber-6x7", "clobber-5x6"]
 
 
 def test_a_check_that_fails_refuses_the_bot(database: Database) -> None:
@@ -288,7 +288,7 @@ def test_ladders_get_the_same_time_of_workers(database: Database) -> None:
         ladder(session, "blokus-duel").worker_seconds = 40.0
         made = scheduling.make_match(session, NOW)
         assert made is not None
-        assert made.ladder.name == "blokus-duel"
+        assert made.competition.name == "blokus-duel"
 
 
 def test_newcomers_go_first(database: Database) -> None:
@@ -310,8 +310,8 @@ def test_newcomers_go_first(database: Database) -> None:
         ladder(session, "clobber-6x7").worker_seconds = 1000.0
         first = scheduling.make_match(session, NOW)
         assert first is not None
-        assert first.ladder.name == "clobber-6x7"
-        ladder(session, "clobber-6x7").state = LadderState.PAUSED
+        assert first.competition.name == "clobber-6x7"
+        ladder(session, "clobber-6x7").state = CompetitionState.PAUSED
         second = scheduling.make_match(session, NOW)
         assert second is not None
-        assert second.ladder.name == "clobber-8x8"
+        assert second.competition.name == "clobber-8x8"

@@ -73,7 +73,7 @@ def no_database(folder: Path, _: ExitStack) -> list[str]:
         (file_as_data, "can't write the data folder .*; choose another with --data"),
         (file_above_data, "can't write the data folder .*; choose another with --data"),
         (data_in_proc, "can't write the data folder /proc/arena: .*"),
-        (newer_database, "the database is of a newer release .*; use that release, or another"),
+        (newer_database, "the database is of another release .*; use that release, or another"),
         (no_database, "can't use the database: .*file is not a database"),
     ],
 )

@@ -15,11 +15,11 @@ from arena.config import Settings
 from arena.db import Database
 from arena.models import (
     Check,
+    CompetitionState,
     Entrant,
     GameSeat,
     JobStatus,
     Ladder,
-    LadderState,
     Match,
     PlayedGame,
     User,
@@ -127,7 +127,7 @@ def furnish(database: Database) -> dict[str, int]:
             ).one(),
             "rival": session.scalars(
                 sa.select(Entrant.id)
-                .where(Entrant.ladder_id == clobber.id, Entrant.state == "active")
+                .where(Entrant.competition_id == clobber.id, Entrant.state == "active")
                 .order_by(Entrant.id)
                 .limit(1)
             ).one(),
@@ -137,13 +137,17 @@ def furnish(database: Database) -> dict[str, int]:
         aside.status = JobStatus.SET_ASIDE
         for name, query in {
             "faulty": sa.select(GameSeat.game_id).where(GameSeat.fault.is_not(None)),
-            "trio": sa.select(PlayedGame.id).join(PlayedGame.ladder).where(Ladder.game == "blokus"),
-            "solo": sa.select(PlayedGame.id).join(PlayedGame.ladder).where(Ladder.game == "puzzle"),
+            "trio": sa.select(PlayedGame.id)
+            .join(PlayedGame.competition)
+            .where(Ladder.game == "blokus"),
+            "solo": sa.select(PlayedGame.id)
+            .join(PlayedGame.competition)
+            .where(Ladder.game == "puzzle"),
         }.items():
             numbers[name] = session.scalars(query.limit(1)).one()
         numbers["plies"] = session.get_one(PlayedGame, numbers["trio"]).plies
         blokus = session.scalars(sa.select(Ladder).where(Ladder.game == "blokus")).one()
-        blokus.state = LadderState.FROZEN
+        blokus.state = CompetitionState.FROZEN
     return numbers
 
 

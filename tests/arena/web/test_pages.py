@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from arena.config import Settings
 from arena.db import Database
-from arena.models import Ladder, Match, PlayedGame
+from arena.models import Competition, Match, PlayedGame
 from arena.recording import unpack
 from arena.web import POLICY, create_app
 from arena.web.games import draw, live_game, position
@@ -269,7 +269,9 @@ def test_a_running_game_is_shown_as_it_stands(site: Site) -> None:
     """The live board after some plies is the replay's, also when a seat has left before."""
     faults = 0
     with site.database.read() as session:
-        trios = sa.select(PlayedGame).join(PlayedGame.ladder).where(Ladder.game == "blokus")
+        trios = (
+            sa.select(PlayedGame).join(PlayedGame.competition).where(Competition.game == "blokus")
+        )
         for game in session.scalars(trios):
             record = unpack(game.record)
             faults += len(record.faults)

@@ -1,58 +1,17 @@
-"""The first schema."""
+"""The schema."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001"
+revision = "0002"
 down_revision = None
 branch_labels = None
 depends_on = None
 
 
 def upgrade() -> None:
-
-    op.create_table(
-        "ladder",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("name", sa.String(length=80), nullable=False),
-        sa.Column("title", sa.String(length=120), nullable=False),
-        sa.Column("game", sa.String(length=40), nullable=False),
-        sa.Column("options", sa.JSON(), nullable=False),
-        sa.Column("time_ms", sa.Integer(), nullable=True),
-        sa.Column("inc_ms", sa.Integer(), nullable=False),
-        sa.Column("move_ms", sa.Integer(), nullable=True),
-        sa.Column("charge", sa.String(length=4), nullable=False),
-        sa.Column("memory_bytes", sa.BigInteger(), nullable=False),
-        sa.Column("draw_probability", sa.Double(), nullable=False),
-        sa.Column(
-            "state",
-            sa.Enum(
-                "open",
-                "paused",
-                "frozen",
-                "closed",
-                name="ladderstate",
-                native_enum=False,
-                create_constraint=True,
-                length=20,
-            ),
-            nullable=False,
-        ),
-        sa.Column("seed", sa.BigInteger(), nullable=False),
-        sa.Column("matches_made", sa.Integer(), nullable=False),
-        sa.Column("last_match_id", sa.Integer(), nullable=False),
-        sa.Column("games", sa.Integer(), nullable=False),
-        sa.Column("worker_seconds", sa.Double(), nullable=False),
-        sa.Column("last_game", sa.DateTime(), nullable=True),
-        sa.Column("created", sa.DateTime(), nullable=False),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_ladder")),
-        sa.UniqueConstraint("name", name=op.f("uq_ladder_name")),
-    )
-    with op.batch_alter_table("ladder", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_ladder_game"), ["game"], unique=False)
-
     op.create_table(
         "mark",
         sa.Column("key", sa.String(length=80), nullable=False),
@@ -90,53 +49,99 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_bot_owner_id"), ["owner_id"], unique=False)
 
     op.create_table(
-        "match",
+        "competition",
         sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("ladder_id", sa.Integer(), nullable=False),
-        sa.Column("options", sa.JSON(), nullable=False),
-        sa.Column("opening", sa.JSON(), nullable=False),
-        sa.Column("seed", sa.BigInteger(), nullable=False),
-        sa.Column("progress", sa.JSON(), nullable=True),
-        sa.Column("seq", sa.Integer(), nullable=True),
-        sa.Column("fixed", sa.DateTime(), nullable=True),
         sa.Column(
-            "status",
+            "kind",
             sa.Enum(
-                "open",
-                "issued",
-                "fixed",
-                "set aside",
-                name="jobstatus",
+                "ladder",
+                "tournament",
+                "test",
+                name="competitionkind",
                 native_enum=False,
                 create_constraint=True,
                 length=20,
             ),
             nullable=False,
         ),
-        sa.Column("attempt", sa.Integer(), nullable=False),
-        sa.Column("ticket", sa.String(length=64), nullable=True),
-        sa.Column("lease_ends", sa.DateTime(), nullable=True),
-        sa.Column("failures", sa.Integer(), nullable=False),
-        sa.Column("problem", sa.Text(), nullable=False),
-        sa.Column("worker", sa.String(length=120), nullable=True),
+        sa.Column("name", sa.String(length=80), nullable=False),
+        sa.Column("title", sa.String(length=120), nullable=False),
+        sa.Column("note", sa.Text(), nullable=False),
+        sa.Column("creator_id", sa.Integer(), nullable=True),
+        sa.Column("game", sa.String(length=40), nullable=False),
+        sa.Column("options", sa.JSON(), nullable=False),
+        sa.Column(
+            "openings",
+            sa.Enum(
+                "random",
+                "empty",
+                name="openingpolicy",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=False,
+        ),
+        sa.Column("time_ms", sa.Integer(), nullable=True),
+        sa.Column("inc_ms", sa.Integer(), nullable=False),
+        sa.Column("move_ms", sa.Integer(), nullable=True),
+        sa.Column("charge", sa.String(length=4), nullable=False),
+        sa.Column("memory_bytes", sa.BigInteger(), nullable=False),
+        sa.Column("threads", sa.Integer(), nullable=False),
+        sa.Column("bundle_bytes", sa.BigInteger(), nullable=False),
+        sa.Column("log_bytes", sa.Integer(), nullable=False),
+        sa.Column(
+            "state",
+            sa.Enum(
+                "open",
+                "paused",
+                "frozen",
+                "closed",
+                name="competitionstate",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=False,
+        ),
+        sa.Column("seed", sa.BigInteger(), nullable=False),
+        sa.Column("weight", sa.Double(), nullable=False),
+        sa.Column("matches_made", sa.Integer(), nullable=False),
+        sa.Column("last_match_id", sa.Integer(), nullable=False),
+        sa.Column("games", sa.Integer(), nullable=False),
+        sa.Column("worker_seconds", sa.Double(), nullable=False),
+        sa.Column("last_game", sa.DateTime(), nullable=True),
         sa.Column("created", sa.DateTime(), nullable=False),
-        sa.CheckConstraint("(status = 'fixed') = (seq IS NOT NULL)", name=op.f("ck_match_seq")),
+        sa.Column("finished", sa.DateTime(), nullable=True),
+        sa.Column("draw_probability", sa.Double(), nullable=True),
+        sa.Column("format", sa.String(length=20), nullable=True),
+        sa.Column("settings", sa.JSON(), nullable=True),
+        sa.Column("elo0", sa.Double(), nullable=True),
+        sa.Column("elo1", sa.Double(), nullable=True),
         sa.CheckConstraint(
-            "(status = 'issued') = (lease_ends IS NOT NULL AND ticket IS NOT NULL)",
-            name=op.f("ck_match_lease"),
+            "(kind = 'ladder') = (draw_probability IS NOT NULL)",
+            name=op.f("ck_competition_draw_probability"),
         ),
-        sa.CheckConstraint("status = 'issued' OR worker IS NULL", name=op.f("ck_match_worker")),
+        sa.CheckConstraint(
+            "(kind = 'test') = (elo0 IS NOT NULL AND elo1 IS NOT NULL)",
+            name=op.f("ck_competition_elo"),
+        ),
+        sa.CheckConstraint(
+            "(kind = 'tournament') = (format IS NOT NULL)", name=op.f("ck_competition_format")
+        ),
+        sa.CheckConstraint(
+            "(time_ms IS NULL) <> (move_ms IS NULL)", name=op.f("ck_competition_time")
+        ),
+        sa.CheckConstraint("weight > 0", name=op.f("ck_competition_weight")),
         sa.ForeignKeyConstraint(
-            ["ladder_id"], ["ladder.id"], name=op.f("fk_match_ladder_id_ladder")
+            ["creator_id"], ["user.id"], name=op.f("fk_competition_creator_id_user")
         ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_match")),
-        sa.UniqueConstraint("seq", name=op.f("uq_match_seq")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_competition")),
+        sa.UniqueConstraint("name", name=op.f("uq_competition_name")),
     )
-    with op.batch_alter_table("match", schema=None) as batch_op:
-        batch_op.create_index(
-            "ix_match_ladder_status_seq", ["ladder_id", "status", "seq"], unique=False
-        )
-        batch_op.create_index("ix_match_status_id", ["status", "id"], unique=False)
+    with op.batch_alter_table("competition", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_competition_game"), ["game"], unique=False)
+        batch_op.create_index("ix_competition_kind_state", ["kind", "state"], unique=False)
 
     op.create_table(
         "bot_version",
@@ -169,10 +174,170 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_bot_version_digest"), ["digest"], unique=False)
 
     op.create_table(
+        "match",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("competition_id", sa.Integer(), nullable=False),
+        sa.Column("round", sa.Integer(), nullable=True),
+        sa.Column("leg", sa.Integer(), nullable=False),
+        sa.Column("rated", sa.Boolean(), nullable=False),
+        sa.Column("requester_id", sa.Integer(), nullable=True),
+        sa.Column("options", sa.JSON(), nullable=False),
+        sa.Column("opening", sa.JSON(), nullable=False),
+        sa.Column("seed", sa.BigInteger(), nullable=False),
+        sa.Column("progress", sa.JSON(), nullable=True),
+        sa.Column("seq", sa.Integer(), nullable=True),
+        sa.Column("fixed", sa.DateTime(), nullable=True),
+        sa.Column(
+            "status",
+            sa.Enum(
+                "open",
+                "issued",
+                "fixed",
+                "set aside",
+                "void",
+                name="jobstatus",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=False,
+        ),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("ticket", sa.String(length=64), nullable=True),
+        sa.Column("lease_ends", sa.DateTime(), nullable=True),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("problem", sa.Text(), nullable=False),
+        sa.Column("worker", sa.String(length=120), nullable=True),
+        sa.Column("created", sa.DateTime(), nullable=False),
+        sa.CheckConstraint("(status = 'fixed') = (seq IS NOT NULL)", name=op.f("ck_match_seq")),
+        sa.CheckConstraint(
+            "(status = 'issued') = (lease_ends IS NOT NULL AND ticket IS NOT NULL)",
+            name=op.f("ck_match_lease"),
+        ),
+        sa.CheckConstraint("status = 'issued' OR worker IS NULL", name=op.f("ck_match_worker")),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competition.id"], name=op.f("fk_match_competition_id_competition")
+        ),
+        sa.ForeignKeyConstraint(
+            ["requester_id"], ["user.id"], name=op.f("fk_match_requester_id_user")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_match")),
+        sa.UniqueConstraint("seq", name=op.f("uq_match_seq")),
+    )
+    with op.batch_alter_table("match", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_match_competition_status_seq", ["competition_id", "status", "seq"], unique=False
+        )
+        batch_op.create_index(batch_op.f("ix_match_requester_id"), ["requester_id"], unique=False)
+        batch_op.create_index("ix_match_status_id", ["status", "id"], unique=False)
+
+    op.create_table(
+        "check",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("version_id", sa.Integer(), nullable=False),
+        sa.Column("ladder_id", sa.Integer(), nullable=False),
+        sa.Column("findings", sa.JSON(), nullable=False),
+        sa.Column("log", sa.Text(), nullable=False),
+        sa.Column(
+            "status",
+            sa.Enum(
+                "open",
+                "issued",
+                "fixed",
+                "set aside",
+                "void",
+                name="jobstatus",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=False,
+        ),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("ticket", sa.String(length=64), nullable=True),
+        sa.Column("lease_ends", sa.DateTime(), nullable=True),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("problem", sa.Text(), nullable=False),
+        sa.Column("worker", sa.String(length=120), nullable=True),
+        sa.Column("created", sa.DateTime(), nullable=False),
+        sa.CheckConstraint(
+            "(status = 'issued') = (lease_ends IS NOT NULL AND ticket IS NOT NULL)",
+            name=op.f("ck_check_lease"),
+        ),
+        sa.CheckConstraint("status = 'issued' OR worker IS NULL", name=op.f("ck_check_worker")),
+        sa.ForeignKeyConstraint(
+            ["ladder_id"], ["competition.id"], name=op.f("fk_check_ladder_id_competition")
+        ),
+        sa.ForeignKeyConstraint(
+            ["version_id"], ["bot_version.id"], name=op.f("fk_check_version_id_bot_version")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_check")),
+    )
+    with op.batch_alter_table("check", schema=None) as batch_op:
+        batch_op.create_index("ix_check_status_id", ["status", "id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_check_version_id"), ["version_id"], unique=False)
+
+    op.create_table(
+        "entrant",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("competition_id", sa.Integer(), nullable=False),
+        sa.Column("version_id", sa.Integer(), nullable=False),
+        sa.Column(
+            "state",
+            sa.Enum(
+                "active",
+                "retired",
+                "suspended",
+                name="entrantstate",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=False,
+        ),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("predecessor_id", sa.Integer(), nullable=True),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("entered", sa.DateTime(), nullable=False),
+        sa.Column("entered_after", sa.Integer(), nullable=False),
+        sa.Column("mu", sa.Double(), nullable=False),
+        sa.Column("sigma", sa.Double(), nullable=False),
+        sa.Column("games", sa.Integer(), nullable=False),
+        sa.Column("wins", sa.Integer(), nullable=False),
+        sa.Column("draws", sa.Integer(), nullable=False),
+        sa.Column("losses", sa.Integer(), nullable=False),
+        sa.Column("points", sa.Double(), nullable=False),
+        sa.Column("faults", sa.Integer(), nullable=False),
+        sa.Column("last_game", sa.DateTime(), nullable=True),
+        sa.CheckConstraint("games = wins + draws + losses", name=op.f("ck_entrant_games")),
+        sa.CheckConstraint("sigma > 0", name=op.f("ck_entrant_sigma")),
+        sa.ForeignKeyConstraint(
+            ["competition_id"],
+            ["competition.id"],
+            name=op.f("fk_entrant_competition_id_competition"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["predecessor_id"], ["entrant.id"], name=op.f("fk_entrant_predecessor_id_entrant")
+        ),
+        sa.ForeignKeyConstraint(
+            ["version_id"], ["bot_version.id"], name=op.f("fk_entrant_version_id_bot_version")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_entrant")),
+        sa.UniqueConstraint(
+            "competition_id", "version_id", name=op.f("uq_entrant_competition_id_version_id")
+        ),
+    )
+    with op.batch_alter_table("entrant", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_entrant_competition_state", ["competition_id", "state"], unique=False
+        )
+        batch_op.create_index(batch_op.f("ix_entrant_version_id"), ["version_id"], unique=False)
+
+    op.create_table(
         "game",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("match_id", sa.Integer(), nullable=False),
-        sa.Column("ladder_id", sa.Integer(), nullable=False),
+        sa.Column("competition_id", sa.Integer(), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column(
             "termination",
@@ -200,110 +365,14 @@ def upgrade() -> None:
         sa.Column("digest", sa.String(length=64), nullable=False),
         sa.Column("record", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["ladder_id"], ["ladder.id"], name=op.f("fk_game_ladder_id_ladder")
+            ["competition_id"], ["competition.id"], name=op.f("fk_game_competition_id_competition")
         ),
         sa.ForeignKeyConstraint(["match_id"], ["match.id"], name=op.f("fk_game_match_id_match")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_game")),
         sa.UniqueConstraint("match_id", "number", name=op.f("uq_game_match_id_number")),
     )
     with op.batch_alter_table("game", schema=None) as batch_op:
-        batch_op.create_index("ix_game_ladder_id_id", ["ladder_id", "id"], unique=False)
-
-    op.create_table(
-        "check",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("version_id", sa.Integer(), nullable=False),
-        sa.Column("ladder_id", sa.Integer(), nullable=False),
-        sa.Column("findings", sa.JSON(), nullable=False),
-        sa.Column("log", sa.Text(), nullable=False),
-        sa.Column(
-            "status",
-            sa.Enum(
-                "open",
-                "issued",
-                "fixed",
-                "set aside",
-                name="jobstatus",
-                native_enum=False,
-                create_constraint=True,
-                length=20,
-            ),
-            nullable=False,
-        ),
-        sa.Column("attempt", sa.Integer(), nullable=False),
-        sa.Column("ticket", sa.String(length=64), nullable=True),
-        sa.Column("lease_ends", sa.DateTime(), nullable=True),
-        sa.Column("failures", sa.Integer(), nullable=False),
-        sa.Column("problem", sa.Text(), nullable=False),
-        sa.Column("worker", sa.String(length=120), nullable=True),
-        sa.Column("created", sa.DateTime(), nullable=False),
-        sa.CheckConstraint(
-            "(status = 'issued') = (lease_ends IS NOT NULL AND ticket IS NOT NULL)",
-            name=op.f("ck_check_lease"),
-        ),
-        sa.CheckConstraint("status = 'issued' OR worker IS NULL", name=op.f("ck_check_worker")),
-        sa.ForeignKeyConstraint(
-            ["ladder_id"], ["ladder.id"], name=op.f("fk_check_ladder_id_ladder")
-        ),
-        sa.ForeignKeyConstraint(
-            ["version_id"], ["bot_version.id"], name=op.f("fk_check_version_id_bot_version")
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_check")),
-    )
-    with op.batch_alter_table("check", schema=None) as batch_op:
-        batch_op.create_index("ix_check_status_id", ["status", "id"], unique=False)
-        batch_op.create_index(batch_op.f("ix_check_version_id"), ["version_id"], unique=False)
-
-    op.create_table(
-        "entrant",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("ladder_id", sa.Integer(), nullable=False),
-        sa.Column("version_id", sa.Integer(), nullable=False),
-        sa.Column(
-            "state",
-            sa.Enum(
-                "active",
-                "retired",
-                "suspended",
-                name="entrantstate",
-                native_enum=False,
-                create_constraint=True,
-                length=20,
-            ),
-            nullable=False,
-        ),
-        sa.Column("reason", sa.Text(), nullable=False),
-        sa.Column("predecessor_id", sa.Integer(), nullable=True),
-        sa.Column("entered", sa.DateTime(), nullable=False),
-        sa.Column("entered_after", sa.Integer(), nullable=False),
-        sa.Column("mu", sa.Double(), nullable=False),
-        sa.Column("sigma", sa.Double(), nullable=False),
-        sa.Column("games", sa.Integer(), nullable=False),
-        sa.Column("wins", sa.Integer(), nullable=False),
-        sa.Column("draws", sa.Integer(), nullable=False),
-        sa.Column("losses", sa.Integer(), nullable=False),
-        sa.Column("points", sa.Double(), nullable=False),
-        sa.Column("faults", sa.Integer(), nullable=False),
-        sa.Column("last_game", sa.DateTime(), nullable=True),
-        sa.CheckConstraint("games = wins + draws + losses", name=op.f("ck_entrant_games")),
-        sa.CheckConstraint("sigma > 0", name=op.f("ck_entrant_sigma")),
-        sa.ForeignKeyConstraint(
-            ["ladder_id"], ["ladder.id"], name=op.f("fk_entrant_ladder_id_ladder")
-        ),
-        sa.ForeignKeyConstraint(
-            ["predecessor_id"], ["entrant.id"], name=op.f("fk_entrant_predecessor_id_entrant")
-        ),
-        sa.ForeignKeyConstraint(
-            ["version_id"], ["bot_version.id"], name=op.f("fk_entrant_version_id_bot_version")
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_entrant")),
-        sa.UniqueConstraint(
-            "ladder_id", "version_id", name=op.f("uq_entrant_ladder_id_version_id")
-        ),
-    )
-    with op.batch_alter_table("entrant", schema=None) as batch_op:
-        batch_op.create_index("ix_entrant_ladder_state", ["ladder_id", "state"], unique=False)
-        batch_op.create_index(batch_op.f("ix_entrant_version_id"), ["version_id"], unique=False)
+        batch_op.create_index("ix_game_competition_id_id", ["competition_id", "id"], unique=False)
 
     op.create_table(
         "game_seat",
@@ -335,10 +404,10 @@ def upgrade() -> None:
             nullable=True,
         ),
         sa.Column("cpu_us", sa.BigInteger(), nullable=False),
-        sa.Column("mu_before", sa.Double(), nullable=False),
-        sa.Column("sigma_before", sa.Double(), nullable=False),
-        sa.Column("mu_after", sa.Double(), nullable=False),
-        sa.Column("sigma_after", sa.Double(), nullable=False),
+        sa.Column("mu_before", sa.Double(), nullable=True),
+        sa.Column("sigma_before", sa.Double(), nullable=True),
+        sa.Column("mu_after", sa.Double(), nullable=True),
+        sa.Column("sigma_after", sa.Double(), nullable=True),
         sa.Column("log", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
             ["entrant_id"], ["entrant.id"], name=op.f("fk_game_seat_entrant_id_entrant")
@@ -355,17 +424,19 @@ def upgrade() -> None:
         "meeting",
         sa.Column("first_id", sa.Integer(), nullable=False),
         sa.Column("second_id", sa.Integer(), nullable=False),
-        sa.Column("ladder_id", sa.Integer(), nullable=False),
+        sa.Column("competition_id", sa.Integer(), nullable=False),
         sa.Column("matches", sa.Integer(), nullable=False),
         sa.Column("games", sa.Integer(), nullable=False),
         sa.Column("wins", sa.Integer(), nullable=False),
         sa.Column("draws", sa.Integer(), nullable=False),
         sa.CheckConstraint("first_id < second_id", name=op.f("ck_meeting_order")),
         sa.ForeignKeyConstraint(
-            ["first_id"], ["entrant.id"], name=op.f("fk_meeting_first_id_entrant")
+            ["competition_id"],
+            ["competition.id"],
+            name=op.f("fk_meeting_competition_id_competition"),
         ),
         sa.ForeignKeyConstraint(
-            ["ladder_id"], ["ladder.id"], name=op.f("fk_meeting_ladder_id_ladder")
+            ["first_id"], ["entrant.id"], name=op.f("fk_meeting_first_id_entrant")
         ),
         sa.ForeignKeyConstraint(
             ["second_id"], ["entrant.id"], name=op.f("fk_meeting_second_id_entrant")
@@ -373,7 +444,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("first_id", "second_id", name=op.f("pk_meeting")),
     )
     with op.batch_alter_table("meeting", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_meeting_ladder_id"), ["ladder_id"], unique=False)
+        batch_op.create_index(
+            batch_op.f("ix_meeting_competition_id"), ["competition_id"], unique=False
+        )
         batch_op.create_index(batch_op.f("ix_meeting_second_id"), ["second_id"], unique=False)
 
     op.create_table(
@@ -392,23 +465,26 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-
     with op.batch_alter_table("place", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_place_entrant_id"))
 
     op.drop_table("place")
     with op.batch_alter_table("meeting", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_meeting_second_id"))
-        batch_op.drop_index(batch_op.f("ix_meeting_ladder_id"))
+        batch_op.drop_index(batch_op.f("ix_meeting_competition_id"))
 
     op.drop_table("meeting")
     with op.batch_alter_table("game_seat", schema=None) as batch_op:
         batch_op.drop_index("ix_game_seat_entrant_id_game_id")
 
     op.drop_table("game_seat")
+    with op.batch_alter_table("game", schema=None) as batch_op:
+        batch_op.drop_index("ix_game_competition_id_id")
+
+    op.drop_table("game")
     with op.batch_alter_table("entrant", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_entrant_version_id"))
-        batch_op.drop_index("ix_entrant_ladder_state")
+        batch_op.drop_index("ix_entrant_competition_state")
 
     op.drop_table("entrant")
     with op.batch_alter_table("check", schema=None) as batch_op:
@@ -416,19 +492,21 @@ def downgrade() -> None:
         batch_op.drop_index("ix_check_status_id")
 
     op.drop_table("check")
-    with op.batch_alter_table("game", schema=None) as batch_op:
-        batch_op.drop_index("ix_game_ladder_id_id")
+    with op.batch_alter_table("match", schema=None) as batch_op:
+        batch_op.drop_index("ix_match_status_id")
+        batch_op.drop_index(batch_op.f("ix_match_requester_id"))
+        batch_op.drop_index("ix_match_competition_status_seq")
 
-    op.drop_table("game")
+    op.drop_table("match")
     with op.batch_alter_table("bot_version", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_bot_version_digest"))
 
     op.drop_table("bot_version")
-    with op.batch_alter_table("match", schema=None) as batch_op:
-        batch_op.drop_index("ix_match_status_id")
-        batch_op.drop_index("ix_match_ladder_status_seq")
+    with op.batch_alter_table("competition", schema=None) as batch_op:
+        batch_op.drop_index("ix_competition_kind_state")
+        batch_op.drop_index(batch_op.f("ix_competition_game"))
 
-    op.drop_table("match")
+    op.drop_table("competition")
     with op.batch_alter_table("bot", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_bot_owner_id"))
 
@@ -436,7 +514,3 @@ def downgrade() -> None:
     op.drop_table("worker")
     op.drop_table("user")
     op.drop_table("mark")
-    with op.batch_alter_table("ladder", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_ladder_game"))
-
-    op.drop_table("ladder")

@@ -1,0 +1,28 @@
+"""What a competition wants to be played next, and what it knows of what is under way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+Unfinished = Mapping[int, int]
+"""For each entrant, by its id, in how many matches it is that are not fixed yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Entrants that are to meet in a match."""
+
+    entrants: tuple[int, ...]
+    """Their ids, in the order of their seats in the first game."""
+    round: int | None = None
+    """Of a tournament, from 1."""
+    leg: int = 1
+    """Which of the fixtures of the same entrants in the same round it is."""
+
+
+def pairs_of(ids: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Every two of some entrants, the lower first."""
+    for number, one in enumerate(ids):
+        for other in ids[number + 1 :]:
+            yield min(one, other), max(one, other)

@@ -1,0 +1,62 @@
+"""What the arena knows: people, bots, competitions, matches, games.
+
+The database holds matches and their results; ratings and counters on entrants and competitions
+are kept beside them to be read fast, and can be made anew from the games (`arena.recording`).
+"""
+
+from __future__ import annotations
+
+from arena.models.base import Base, Mark, UtcTime
+from arena.models.bots import Bot, BotVersion, VersionStatus
+from arena.models.competitions import (
+    Competition,
+    CompetitionKind,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    Ladder,
+    Meeting,
+    OpeningPolicy,
+    StrengthTest,
+    Tournament,
+)
+from arena.models.matches import (
+    Check,
+    GameSeat,
+    Job,
+    JobStatus,
+    Match,
+    Place,
+    PlayedGame,
+    Worker,
+)
+from arena.models.people import HOUSE, User
+
+__all__ = [
+    "HOUSE",
+    "Base",
+    "Bot",
+    "BotVersion",
+    "Check",
+    "Competition",
+    "CompetitionKind",
+    "CompetitionState",
+    "Entrant",
+    "EntrantState",
+    "GameSeat",
+    "Job",
+    "JobStatus",
+    "Ladder",
+    "Mark",
+    "Match",
+    "Meeting",
+    "OpeningPolicy",
+    "Place",
+    "PlayedGame",
+    "StrengthTest",
+    "Tournament",
+    "User",
+    "UtcTime",
+    "VersionStatus",
+    "Worker",
+]

@@ -1,0 +1,58 @@
+"""Bots and their versions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+import sqlalchemy as sa
+from sqlalchemy import ForeignKey, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from arena.models.base import Base
+from arena.models.people import User
+
+
+class VersionStatus(StrEnum):
+    """What is known of an uploaded version."""
+
+    CHECKING = "checking"
+    READY = "ready"
+    REFUSED = "refused"
+
+
+class Bot(Base):
+    """A playing program, through all its versions."""
+
+    __tablename__ = "bot"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(sa.String(40), unique=True)
+    owner_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
+    created: Mapped[datetime]
+
+    owner: Mapped[User] = relationship()
+
+
+class BotVersion(Base):
+    """One uploaded revision of a bot; its files never change and are named by their digest."""
+
+    __tablename__ = "bot_version"
+    __table_args__ = (UniqueConstraint("bot_id", "number"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    bot_id: Mapped[int] = mapped_column(ForeignKey("bot.id"))
+    number: Mapped[int]
+    digest: Mapped[str] = mapped_column(sa.String(64), index=True)
+    size: Mapped[int]
+    language: Mapped[str] = mapped_column(sa.String(40))
+    note: Mapped[str] = mapped_column(sa.Text, default="")
+    status: Mapped[VersionStatus]
+    created: Mapped[datetime]
+
+    bot: Mapped[Bot] = relationship()
+
+    @property
+    def label(self) -> str:
+        """The bot's name with the version's number: ``greedy v2``."""
+        return f"{self.bot.name} v{self.number}"

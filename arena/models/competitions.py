@@ -1,0 +1,208 @@
+"""Competitions, and what enters them: ladders, tournaments, strength tests.
+
+All kinds are one table: a variant, a time control, limits, a state, and counters. What only one
+kind has is null in the others.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from arena.models.base import Base
+from arena.models.bots import BotVersion
+from engine.clock import TimeControl
+from engine.game import Variant
+from engine.games import GAMES
+
+
+class CompetitionKind(StrEnum):
+    """What a competition is."""
+
+    LADDER = "ladder"
+    TOURNAMENT = "tournament"
+    TEST = "test"
+
+
+class CompetitionState(StrEnum):
+    """Open: games are made. Paused: none for now. Frozen: none, and no entries. Closed: over."""
+
+    OPEN = "open"
+    PAUSED = "paused"
+    FROZEN = "frozen"
+    CLOSED = "closed"
+
+
+class OpeningPolicy(StrEnum):
+    """Where the games of a match start: from a balanced random opening, or from the start."""
+
+    RANDOM = "random"
+    EMPTY = "empty"
+
+
+class EntrantState(StrEnum):
+    """Active entrants are paired; the others keep their rating."""
+
+    ACTIVE = "active"
+    RETIRED = "retired"
+    SUSPENDED = "suspended"
+
+
+class Competition(Base):
+    """A variant, a time control and limits, and whoever entered."""
+
+    __tablename__ = "competition"
+    __table_args__ = (
+        CheckConstraint("(time_ms IS NULL) <> (move_ms IS NULL)", name="time"),
+        CheckConstraint("weight > 0", name="weight"),
+        CheckConstraint(
+            "(kind = 'ladder') = (draw_probability IS NOT NULL)", name="draw_probability"
+        ),
+        CheckConstraint("(kind = 'tournament') = (format IS NOT NULL)", name="format"),
+        CheckConstraint("(kind = 'test') = (elo0 IS NOT NULL AND elo1 IS NOT NULL)", name="elo"),
+        Index("ix_competition_kind_state", "kind", "state"),
+    )
+    # Whoever reads a competition through a match reads the columns of its kind with it. (The base
+    # class declares this attribute for instances, so that it cannot be a ClassVar here.)
+    __mapper_args__ = {"polymorphic_on": "kind", "with_polymorphic": "*"}  # noqa: RUF012
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[CompetitionKind]
+    name: Mapped[str] = mapped_column(sa.String(80), unique=True)
+    """In addresses and commands."""
+    title: Mapped[str] = mapped_column(sa.String(120))
+    note: Mapped[str] = mapped_column(sa.Text, default="")
+    creator_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
+    game: Mapped[str] = mapped_column(sa.String(40), index=True)
+    options: Mapped[dict[str, Any]]
+    openings: Mapped[OpeningPolicy] = mapped_column(default=OpeningPolicy.RANDOM)
+    time_ms: Mapped[int | None]
+    inc_ms: Mapped[int]
+    move_ms: Mapped[int | None]
+    charge: Mapped[str] = mapped_column(sa.String(4))
+    memory_bytes: Mapped[int] = mapped_column(sa.BigInteger)
+    """What a bot's processes may hold."""
+    threads: Mapped[int] = mapped_column(default=16)
+    """How many threads a bot may have at a time, those of its interpreter included."""
+    bundle_bytes: Mapped[int] = mapped_column(sa.BigInteger, default=16 * 1024 * 1024)
+    """How large a bot's files may be together."""
+    log_bytes: Mapped[int] = mapped_column(default=64 * 1024)
+    """How much of a bot's standard error is kept of a game."""
+    state: Mapped[CompetitionState]
+    seed: Mapped[int] = mapped_column(sa.BigInteger)
+    weight: Mapped[float] = mapped_column(default=1.0)
+    """How many times the workers' time of a plain ladder it gets while workers are scarce."""
+    matches_made: Mapped[int] = mapped_column(default=0)
+    """How many matches were ever made; the number of a match gives its opening and dice."""
+    last_match_id: Mapped[int] = mapped_column(default=0)
+    """The last match made; who waits longest has the lowest. No key, for it would be a circle."""
+    games: Mapped[int] = mapped_column(default=0)
+    worker_seconds: Mapped[float] = mapped_column(default=0.0)
+    """How long workers played for it: the measure of its share of them."""
+    last_game: Mapped[datetime | None]
+    created: Mapped[datetime]
+    finished: Mapped[datetime | None]
+
+    @property
+    def variant(self) -> Variant:
+        """The game with its options."""
+        return GAMES[self.game].variant(**self.options)
+
+    @property
+    def time(self) -> TimeControl:
+        """The time control of every seat."""
+        return TimeControl(
+            time_ms=self.time_ms,
+            inc_ms=self.inc_ms,
+            move_ms=self.move_ms,
+            charge="wall" if self.charge == "wall" else "cpu",
+        )
+
+
+class Ladder(Competition):
+    """Rated without end: whoever entered meets whom it teaches most."""
+
+    __mapper_args__ = {"polymorphic_identity": CompetitionKind.LADDER}  # noqa: RUF012
+
+    draw_probability: Mapped[float] = mapped_column(nullable=True)
+
+
+class Tournament(Competition):
+    """A field that meets by a format until there is a winner; its versions are frozen."""
+
+    __mapper_args__ = {"polymorphic_identity": CompetitionKind.TOURNAMENT}  # noqa: RUF012
+
+    format: Mapped[str] = mapped_column(sa.String(20), nullable=True)
+    """A name among `arena.competitions.tournaments.FORMATS`."""
+    settings: Mapped[dict[str, Any]] = mapped_column(nullable=True)
+    """The format's own, such as how many rounds."""
+
+
+class StrengthTest(Competition):
+    """Candidate against baseline until a sequential test decides."""
+
+    __mapper_args__ = {"polymorphic_identity": CompetitionKind.TEST}  # noqa: RUF012
+
+    elo0: Mapped[float] = mapped_column(nullable=True)
+    elo1: Mapped[float] = mapped_column(nullable=True)
+
+
+class Entrant(Base):
+    """A bot version in a competition, with its rating there if that is a ladder."""
+
+    __tablename__ = "entrant"
+    __table_args__ = (
+        UniqueConstraint("competition_id", "version_id"),
+        Index("ix_entrant_competition_state", "competition_id", "state"),
+        CheckConstraint("sigma > 0", name="sigma"),
+        CheckConstraint("games = wins + draws + losses", name="games"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
+    version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), index=True)
+    state: Mapped[EntrantState]
+    reason: Mapped[str] = mapped_column(sa.Text, default="")
+    """Why it is not active, for its owner."""
+    predecessor_id: Mapped[int | None] = mapped_column(ForeignKey("entrant.id"))
+    """The entrant of the same bot whose mu it took over."""
+    number: Mapped[int] = mapped_column(default=0)
+    """By seeding from 1 in a tournament; in a strength test 1 is the candidate. 0 on a ladder."""
+    entered: Mapped[datetime]
+    entered_after: Mapped[int]
+    """The `Match.seq` of the last match that was fixed before it entered."""
+    mu: Mapped[float]
+    sigma: Mapped[float]
+    games: Mapped[int] = mapped_column(default=0)
+    wins: Mapped[int] = mapped_column(default=0)
+    draws: Mapped[int] = mapped_column(default=0)
+    losses: Mapped[int] = mapped_column(default=0)
+    points: Mapped[float] = mapped_column(default=0.0)
+    """Of each game the share of opponents beaten, ties half, added up."""
+    faults: Mapped[int] = mapped_column(default=0)
+    last_game: Mapped[datetime | None]
+
+    competition: Mapped[Competition] = relationship()
+    version: Mapped[BotVersion] = relationship()
+
+
+class Meeting(Base):
+    """What two entrants of a competition did against each other, counted as it happens."""
+
+    __tablename__ = "meeting"
+    __table_args__ = (CheckConstraint("first_id < second_id", name="order"),)
+
+    first_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), primary_key=True)
+    second_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), primary_key=True, index=True)
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"), index=True)
+    matches: Mapped[int] = mapped_column(default=0)
+    games: Mapped[int] = mapped_column(default=0)
+    wins: Mapped[int] = mapped_column(default=0)
+    """Games in which the first ranked before the second."""
+    draws: Mapped[int] = mapped_column(default=0)
+    """Games in which they shared a rank."""

@@ -1,0 +1,191 @@
+"""What workers do: matches and their games, and the checks of uploads."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from arena.models.base import Base
+from arena.models.bots import BotVersion
+from arena.models.competitions import Competition, Entrant, Ladder
+from engine.game import Termination
+
+
+class JobStatus(StrEnum):
+    """Where a match or a check stands.
+
+    Set aside: failed too often, for the operator to see. Void: it was fixed, and is not to count.
+    """
+
+    OPEN = "open"
+    ISSUED = "issued"
+    FIXED = "fixed"
+    SET_ASIDE = "set aside"
+    VOID = "void"
+
+
+class Job:
+    """The columns of whatever is handed to a worker with a lease (see arena.scheduling)."""
+
+    status: Mapped[JobStatus]
+    attempt: Mapped[int] = mapped_column(default=0)
+    ticket: Mapped[str | None] = mapped_column(sa.String(64))
+    """Known only to the worker of the present attempt."""
+    lease_ends: Mapped[datetime | None]
+    failures: Mapped[int] = mapped_column(default=0)
+    problem: Mapped[str] = mapped_column(sa.Text, default="")
+    """Why the last attempt failed, for the operator."""
+    worker: Mapped[str | None] = mapped_column(sa.String(120))
+    """Who took the present attempt up; None while it waits."""
+    created: Mapped[datetime]
+
+
+def _job_checks() -> tuple[CheckConstraint, ...]:
+    return (
+        CheckConstraint(
+            "(status = 'issued') = (lease_ends IS NOT NULL AND ticket IS NOT NULL)", name="lease"
+        ),
+        CheckConstraint("status = 'issued' OR worker IS NULL", name="worker"),
+    )
+
+
+class Match(Job, Base):
+    """One opening, played once from every rotation of the seats."""
+
+    __tablename__ = "match"
+    __table_args__ = (
+        *_job_checks(),
+        CheckConstraint("(status = 'fixed') = (seq IS NOT NULL)", name="seq"),
+        Index("ix_match_status_id", "status", "id"),
+        Index("ix_match_competition_status_seq", "competition_id", "status", "seq"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
+    round: Mapped[int | None]
+    """Of a tournament, from 1."""
+    leg: Mapped[int] = mapped_column(default=1)
+    """Which of the fixtures of the same entrants in the same round it is."""
+    rated: Mapped[bool]
+    """Whether it counts for the ratings and counters of its ladder."""
+    requester_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"), index=True)
+    """Who asked for it, if it was made on request."""
+    options: Mapped[dict[str, Any]]
+    """The variant's, with its lots drawn."""
+    opening: Mapped[list[Any]]
+    seed: Mapped[int] = mapped_column(sa.BigInteger)
+    progress: Mapped[dict[str, Any] | None]
+    """Of the running game: its number, its moves, the clocks."""
+    seq: Mapped[int | None] = mapped_column(unique=True)
+    """Its place in the order of completion, in which ratings are computed."""
+    fixed: Mapped[datetime | None]
+
+    competition: Mapped[Competition] = relationship()
+    places: Mapped[list[Place]] = relationship(
+        back_populates="match", order_by="Place.number", cascade="all, delete-orphan"
+    )
+    games: Mapped[list[PlayedGame]] = relationship(
+        back_populates="match", order_by="PlayedGame.number"
+    )
+
+
+class Place(Base):
+    """An entrant of a match; in its first game place n holds seat n (or its entrant's seats)."""
+
+    __tablename__ = "place"
+
+    match_id: Mapped[int] = mapped_column(ForeignKey("match.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), index=True)
+
+    match: Mapped[Match] = relationship(back_populates="places")
+    entrant: Mapped[Entrant] = relationship()
+
+
+class Check(Job, Base):
+    """The check of an uploaded version: compliance, and a whole game against itself."""
+
+    __tablename__ = "check"
+    __table_args__ = (*_job_checks(), Index("ix_check_status_id", "status", "id"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), index=True)
+    ladder_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
+    """Whose variant and limits it is checked for, and that it enters when it passes."""
+    findings: Mapped[list[Any]]
+    """What was found: for each clause whether it was kept, in words."""
+    log: Mapped[str] = mapped_column(sa.Text, default="")
+
+    version: Mapped[BotVersion] = relationship()
+    ladder: Mapped[Ladder] = relationship()
+
+
+class PlayedGame(Base):
+    """One game of a fixed match."""
+
+    __tablename__ = "game"
+    __table_args__ = (
+        UniqueConstraint("match_id", "number"),
+        Index("ix_game_competition_id_id", "competition_id", "id"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    match_id: Mapped[int] = mapped_column(ForeignKey("match.id"))
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
+    number: Mapped[int]
+    termination: Mapped[Termination]
+    plies: Mapped[int]
+    finished: Mapped[datetime]
+    digest: Mapped[str] = mapped_column(sa.String(64))
+    record: Mapped[bytes] = mapped_column(sa.LargeBinary, deferred=True)
+    """The GameRecord's JSON, compressed (see arena.recording.pack)."""
+
+    match: Mapped[Match] = relationship(back_populates="games")
+    competition: Mapped[Competition] = relationship()
+    seats: Mapped[list[GameSeat]] = relationship(
+        back_populates="game", order_by="GameSeat.seat", cascade="all, delete-orphan"
+    )
+
+
+class GameSeat(Base):
+    """Who sat where in a game, what came of it, and what it did to the rating."""
+
+    __tablename__ = "game_seat"
+    __table_args__ = (Index("ix_game_seat_entrant_id_game_id", "entrant_id", "game_id"),)
+
+    game_id: Mapped[int] = mapped_column(ForeignKey("game.id"), primary_key=True)
+    seat: Mapped[int] = mapped_column(primary_key=True)
+    """From 0, as in code."""
+    entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"))
+    score: Mapped[float]
+    rank: Mapped[int]
+    points: Mapped[float]
+    fault: Mapped[Termination | None] = mapped_column()
+    cpu_us: Mapped[int] = mapped_column(sa.BigInteger)
+    # The rating before and after, on a ladder; nothing else is rated.
+    mu_before: Mapped[float | None]
+    sigma_before: Mapped[float | None]
+    mu_after: Mapped[float | None]
+    sigma_after: Mapped[float | None]
+    log: Mapped[str] = mapped_column(sa.Text, deferred=True)
+    """For the bot's owner alone."""
+
+    game: Mapped[PlayedGame] = relationship(back_populates="seats")
+    entrant: Mapped[Entrant] = relationship()
+
+
+class Worker(Base):
+    """A worker machine or process that gave a sign of life."""
+
+    __tablename__ = "worker"
+
+    name: Mapped[str] = mapped_column(sa.String(120), primary_key=True)
+    last_seen: Mapped[datetime]
+    slots: Mapped[int]
+    isolation: Mapped[str] = mapped_column(sa.String(20))
+    languages: Mapped[list[Any]]
