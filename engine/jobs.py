@@ -153,10 +153,33 @@ class Finding:
     """One thing that a check looked at."""
 
     kept: bool
+    """Whether nothing was found wrong."""
     words: str
+    clause: str = ""
+    """Which clause of the protocol it is about."""
+    applies: bool = True
+    """False if the clause says nothing of this bot or game, or could not be tried."""
+    lines: tuple[str, ...] = ()
+    """What was said, ``> REQUEST`` and ``< REPLY``; long lines and long talks are cut."""
 
     def to_json(self) -> dict[str, Any]:
-        return {"kept": self.kept, "words": self.words}
+        return {
+            "kept": self.kept,
+            "words": self.words,
+            "clause": self.clause,
+            "applies": self.applies,
+            "lines": list(self.lines),
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Finding:
+        return cls(
+            bool(data["kept"]),
+            str(data["words"]),
+            str(data.get("clause", "")),
+            bool(data.get("applies", True)),
+            tuple(str(line) for line in data.get("lines", ())),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +214,7 @@ class CheckReport:
         """
         lease = Lease.from_json(data.get("lease"))
         try:
-            findings = tuple(
-                Finding(bool(found["kept"]), str(found["words"])) for found in data["findings"]
-            )
+            findings = tuple(Finding.from_json(found) for found in data["findings"])
             return cls(lease, str(data["worker"]), findings, str(data["log"]))
         except (KeyError, TypeError) as error:
             raise JobError(f"no report of a check: {error!r}") from None

@@ -43,6 +43,8 @@ STDERR_LIMIT = 64 * 1024
 """Bytes of standard error kept a game, half from its beginning and half from its end."""
 LOG_LIMIT = 256 * 1024
 """Bytes of ``#`` text kept a game, in the same way."""
+Tell = Callable[[str, str], None]
+"""Is told of a line that passes: ``>`` or ``<``, and the line."""
 NUMBERS_LIMIT = 16
 """How many different numbers a bot may give for a ply; further ones are text for the log."""
 
@@ -204,12 +206,16 @@ class PipeChannel:
                     f"sent a line of more than {protocol.LONGEST_REPLY} bytes: {raw[:40]!r}..."
                 )
             line = protocol.decode(raw)
+            self._heard(line)
             if not line.startswith("#"):
                 return line
             self._hash_bytes += len(raw) + 1
             if self._hash_bytes > protocol.LOG_LIMIT:
                 raise ProtocolError(f"sent more than {protocol.LOG_LIMIT} bytes of # lines a ply")
             self.notes.append(line)
+
+    def _heard(self, line: str) -> None:
+        """Is called with each line that came; here for those that trace."""
 
     def _drain_stderr(self) -> None:
         """Takes in standard error once it has grown."""
@@ -235,11 +241,42 @@ class PipeChannel:
             self._errors_read = 0
 
 
+class TracedChannel(PipeChannel):
+    """One that tells of every line, ``>`` to the program and ``<`` from it, as it passes."""
+
+    def __init__(self, program: Program, errors: HeadAndTail, tell: Tell) -> None:
+        super().__init__(program, errors)
+        self._tell = tell
+
+    def ask(self, request: str, *, cpu_us: int | None, wall_us: int) -> tuple[str, int, int]:
+        self._tell_request(request)
+        return super().ask(request, cpu_us=cpu_us, wall_us=wall_us)
+
+    def send(self, text: str) -> None:
+        self._tell_request(text)
+        super().send(text)
+
+    def _tell_request(self, request: str) -> None:
+        for line in request.splitlines():
+            self._tell(">", line)
+
+    def _heard(self, line: str) -> None:
+        self._tell("<", line)
+
+
+OpenChannel = Callable[[Program, HeadAndTail], PipeChannel]
+"""Makes the channel to a program whose standard error is kept in that place."""
+
+
 class BotProcess:
     """A player behind pipes that speaks the bot protocol."""
 
     def __init__(
-        self, start: Callable[[], Program], *, allowances: Allowances = ALLOWANCES
+        self,
+        start: Callable[[], Program],
+        *,
+        allowances: Allowances = ALLOWANCES,
+        open_channel: OpenChannel = PipeChannel,
     ) -> None:
         """Takes the means to start the bot; its first game starts it."""
         self.name = ""
@@ -247,8 +284,10 @@ class BotProcess:
         self.closed = False
         self._start = start
         self._allowances = allowances
+        self._open_channel = open_channel
         self._started: tuple[Program, PipeChannel] | None = None
-        self._wants: frozenset[str] = frozenset()
+        self.wants: frozenset[str] = frozenset()
+        """What it asked to be told before each move."""
         self._errors = HeadAndTail(STDERR_LIMIT)
         self._log = HeadAndTail(LOG_LIMIT)
 
@@ -256,14 +295,24 @@ class BotProcess:
     def isolation(self) -> str:
         return self._started[0].isolation if self._started else "none"
 
-    def new_game(self, setup: GameSetup) -> None:
+    def start(self) -> None:
+        """Starts the bot and waits for its ``ready``, which otherwise its first game does.
+
+        Raises:
+            BotError, VoidGameError: as for `new_game`.
+        """
         with self._ending():
             if self._started is None:
                 program = self._start()
-                self._started = program, PipeChannel(program, self._errors)
+                self._started = program, self._open_channel(program, self._errors)
                 answer = self._greet(protocol.HELLO, self._allowances.start_seconds, "ready")
                 ready = protocol.parse_ready(answer)
-                self.name, self._wants = ready.name, ready.wants
+                self.name, self.wants = ready.name, ready.wants
+
+    def new_game(self, setup: GameSetup) -> None:
+        self.start()
+        with self._ending():
+            assert self._started is not None
             program, channel = self._started
             channel.settle()
             request = protocol.newgame_line(setup)
@@ -288,7 +337,7 @@ class BotProcess:
             wall_charged = clock.control.charge == "wall"
             try:
                 line, cpu_us, wall_us = channel.ask(
-                    protocol.turn_lines(turn, self._wants),
+                    protocol.turn_lines(turn, self.wants),
                     cpu_us=None if wall_charged else clock.left_us,
                     wall_us=clock.wall_allowance_us,
                 )

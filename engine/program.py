@@ -36,6 +36,8 @@ class Program(Protocol):
     stderr: int
     """A file, not a pipe; the program appends to it."""
     isolation: str
+    pid: int
+    """Its process as this side sees it."""
 
     def cpu_us(self) -> int:
         """CPU time used so far by all its threads, in microseconds."""
@@ -59,6 +61,19 @@ class Program(Protocol):
 def cpu_clock_us(pid: int) -> int:
     """CPU time of a process, all threads, in microseconds (Linux; see clock_getcpuclockid)."""
     return time.clock_gettime_ns(~pid << 3 | 2) // 1000
+
+
+def has_forked(pid: int) -> bool:
+    """Whether a process has children, or had some that it waited for (Linux; see proc(5))."""
+    try:
+        for children in Path(f"/proc/{pid}/task").glob("*/children"):
+            if children.read_text().strip():
+                return True
+        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False  # it has ended
+    # No process runs without a page fault: those of children that ended are cminflt, field 11.
+    return after_name[8] != "0"
 
 
 def stderr_file() -> int:
@@ -123,6 +138,7 @@ class PlainProgram:
             raise CrashError(f"can't be started: {command[0]}: {error.strerror}") from None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        self.pid = self._process.pid
         self.stdin = self._process.stdin.fileno()
         self.stdout = self._process.stdout.fileno()
         self._cpu_us = 0

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +26,17 @@ from celery import Celery
 from celery.signals import worker_init, worker_process_init, worker_ready
 
 from engine import jobs
+from engine.compliance import Check
 from engine.game import State
-from engine.match import MatchResult, play_match
+from engine.match import play_match
 from engine.player import VoidGameError
 from engine.process import BotProcess
+from engine.program import Program
 from engine.record import Ply
 from engine.referee import Watch
 from workers import bundles
 from workers.archives import BundleError
-from workers.languages import LANGUAGES, LanguageError, box_program
+from workers.languages import LANGUAGES, LanguageError, programs_of
 from workers.limits import Limits
 from workers.sandbox import Sandbox
 from workers.walls import BoxError
@@ -98,11 +100,11 @@ def say(task: str, **data: Any) -> None:
 
 
 def languages() -> list[str]:
-    """The languages that boxes here have an interpreter for."""
+    """The languages whose bots boxes here can build and run."""
     found = []
     for language in LANGUAGES:
         with suppress(LanguageError):
-            box_program(language)
+            programs_of(language)
             found.append(language.name)
     return found
 
@@ -153,40 +155,23 @@ def live(sender: Any, **_: Any) -> None:
 @app.task(name=jobs.PLAY_MATCH)
 def play(data: dict[str, Any]) -> None:
     """Plays a match."""
-
-    def report(job: jobs.Job, result: MatchResult) -> None:
-        told = jobs.MatchReport(job.lease, worker_name(), result.games, result.logs)
-        say(jobs.RECORD_MATCH, **told.to_json())
-
-    _do(data, report)
+    _do(data, _play)
 
 
 @app.task(name=jobs.CHECK_BOT)
 def check(data: dict[str, Any]) -> None:
-    """Checks a bot: a whole game against itself, in which it must not fail."""
-
-    def report(job: jobs.Job, result: MatchResult) -> None:
-        told = jobs.CheckReport(
-            job.lease, worker_name(), tuple(findings(result)), "\n".join(result.logs[0])
-        )
-        say(jobs.RECORD_CHECK, **told.to_json())
-
-    _do(data, report)
+    """Checks a bot: every clause of the protocol, and a whole game against itself."""
+    _do(data, _check)
 
 
-def findings(result: MatchResult) -> list[jobs.Finding]:
-    """What a bot's game against itself says of it."""
-    (record,) = result.games
-    if not record.faults:
-        words = f"played a game against itself ({len(record.plies)} plies, {record.termination})"
-        return [jobs.Finding(True, words)]
-    return [
-        jobs.Finding(False, f"ply {fault.ply}: {fault.termination}, {fault.detail}")
-        for fault in record.faults
-    ]
+Watcher = Callable[[int], Watch]
+"""Gives, for the number of a game, what is to be told after each of its plies."""
+Message = tuple[str, dict[str, Any]]
+"""A task of the recorder, and what it is told."""
 
 
-def _do(data: dict[str, Any], report: Callable[[jobs.Job, MatchResult], None]) -> None:
+def _do(data: dict[str, Any], work: Callable[[jobs.Job, Watcher], Message]) -> None:
+    """Does a job, and reports what came of it."""
     try:
         job = jobs.Job.from_json(data)
     except (jobs.JobError, KeyError, TypeError, ValueError) as error:
@@ -197,11 +182,11 @@ def _do(data: dict[str, Any], report: Callable[[jobs.Job, MatchResult], None]) -
     say(jobs.JOB_STARTED, lease=lease, worker=worker_name())
     try:
         with _Progress(lease, job.lease_seconds / 3) as progress:
-            result = _play(job, progress.watch)
+            task, report = work(job, progress.watch)
     except LanguageError as error:
         # What can't be run here is no fault of the machine while it is only being checked.
         if job.lease.kind == "check":
-            finding = jobs.Finding(False, str(error))
+            finding = jobs.Finding(False, str(error), "language")
             told = jobs.CheckReport(job.lease, worker_name(), (finding,), "")
             say(jobs.RECORD_CHECK, **told.to_json())
         else:
@@ -211,11 +196,27 @@ def _do(data: dict[str, Any], report: Callable[[jobs.Job, MatchResult], None]) -
         log.exception("%s %s could not be done", job.lease.kind, job.lease.job)
         say(jobs.RECORD_VOID, lease=lease, problem=f"{worker_name()}: {error}"[:2000])
         return
-    report(job, result)
+    say(task, **report)
 
 
-def _play(job: jobs.Job, watch: Callable[[int], Watch]) -> MatchResult:
-    """Plays a job's match, every bot in a box, and all of them on one core.
+def _play(job: jobs.Job, watch: Watcher) -> Message:
+    """Plays a job's match."""
+    starts = _starts(job)
+    result = play_match(job.spec, lambda entrant: BotProcess(starts[entrant]), watch=watch)
+    report = jobs.MatchReport(job.lease, worker_name(), result.games, result.logs)
+    return jobs.RECORD_MATCH, report.to_json()
+
+
+def _check(job: jobs.Job, watch: Watcher) -> Message:
+    """Checks a job's bot."""
+    tested = Check(_starts(job)[0], job.spec, watch=watch)
+    findings = tuple(tested.findings())
+    report = jobs.CheckReport(job.lease, worker_name(), findings, tested.log)
+    return jobs.RECORD_CHECK, report.to_json()
+
+
+def _starts(job: jobs.Job) -> list[Callable[[], Program]]:
+    """The means to start each of a job's bots in a box, and all of them on one core.
 
     Only one of them runs at any time, so that they do not disturb each other there.
     """
@@ -224,13 +225,9 @@ def _play(job: jobs.Job, watch: Callable[[int], Watch]) -> MatchResult:
     cores = sorted(os.sched_getaffinity(0))
     core = cores[getattr(current_process(), "index", 0) % len(cores)]
     folders = [bundles.unpack(Path(bot.location), bot.digest, box.bundles) for bot in job.bots]
-    launches = [bundles.launch(folder) for folder in folders]
-
-    def start_player(entrant: int) -> BotProcess:
-        return BotProcess(lambda: box.start(folders[entrant], launches[entrant], limits, core=core))
-
-    games = 1 if job.lease.kind == "check" else None
-    return play_match(job.spec, start_player, games=games, watch=watch)
+    return [
+        partial(box.start, folder, bundles.launch(folder), limits, core=core) for folder in folders
+    ]
 
 
 class _Progress:

@@ -1,0 +1,179 @@
+"""What the compliance tester speaks with: a channel that listens longer, and a game begun.
+
+The channel says requests in any way that the protocol allows, and hears what is said unasked.
+In the game the bot has one seat, and chance plays the others.
+"""
+
+from __future__ import annotations
+
+import time as wall
+from collections.abc import Callable
+from random import Random
+from typing import ClassVar
+
+from engine import protocol
+from engine.clock import Clock, TimeControl
+from engine.game import IllegalMoveError, Seat, State, Termination, Variant
+from engine.player import BotError, Choice, GameEnd, ProtocolError, Turn
+from engine.process import BotProcess, HeadAndTail, TracedChannel
+from engine.program import Program
+from engine.referee import RESIGN
+
+PAUSE_MS = 30
+"""For how long it listens whether anything is said unasked."""
+SHORT_REQUEST = 4096
+"""Bytes that surely go into a pipe at once."""
+
+Dialect = Callable[[str], str]
+"""Says a request in another way that the protocol allows."""
+
+
+class PatientChannel(TracedChannel):
+    """One that says requests in its dialect, and hears what is said unasked."""
+
+    def __init__(
+        self,
+        program: Program,
+        errors: HeadAndTail,
+        tell: Callable[[str, str], None],
+        dialect: Dialect,
+    ) -> None:
+        super().__init__(program, errors, tell)
+        self._dialect = dialect
+        self.wall_us = 0
+        """How long the last reply took."""
+
+    def ask(self, request: str, *, cpu_us: int | None, wall_us: int) -> tuple[str, int, int]:
+        quiet, verb, rest = request.rpartition("go ") if "go " in request else ("", "", request)
+        if 0 < len(quiet) <= SHORT_REQUEST:
+            # What needs no answer comes by itself, so that an answer to it can be told.
+            super().send(self._dialect(quiet))
+            self.program.thaw()
+            try:
+                self._listen()
+            except ProtocolError as error:
+                raise ProtocolError(f"{error.detail}: only 'go' needs an answer") from None
+            request = verb + rest
+        answer, used, self.wall_us = super().ask(
+            self._dialect(request), cpu_us=cpu_us, wall_us=wall_us
+        )
+        try:
+            self._listen()
+        except ProtocolError as error:
+            raise ProtocolError(f"{error.detail}, after its reply {answer[:60]!r}") from None
+        return answer, used, self.wall_us
+
+    def send(self, text: str) -> None:
+        super().send(self._dialect(text))
+        if text != protocol.QUIT:
+            self._listen()
+
+    def _listen(self) -> None:
+        """Lets the bot run on for a moment.
+
+        Raises:
+            ProtocolError: it said what nobody asked for.
+            CrashError: it closed its output.
+        """
+        end = wall.monotonic() + PAUSE_MS / 1000
+        self.settle()
+        while (left := end - wall.monotonic()) > 0:
+            if self._output.poll(left * 1000):
+                self.settle()
+
+
+class _IllegalError(BotError):
+    """An answer that is no legal move."""
+
+    termination: ClassVar[Termination] = Termination.ILLEGAL
+
+
+class TestedGame:
+    """A game of which the bot plays one seat, and chance the others."""
+
+    def __init__(self, variant: Variant, time: TimeControl, seat: Seat, seed: int) -> None:
+        self.time = time
+        self.seat = seat
+        self.asked_at = 0
+        self._state: State = variant.initial(seed)
+        self._history: list[str] = []
+        self._clocks = [Clock.start(time)] * variant.seats
+        self._out: list[tuple[Seat, int]] = []
+        self._dice = Random(seed)
+
+    def copy(self) -> TestedGame:
+        """The game as it stands."""
+        copy = TestedGame(self._state.variant, self.time, self.seat, 0)
+        copy._state, copy._history = self._state, list(self._history)
+        copy._clocks, copy._out = list(self._clocks), list(self._out)
+        return copy
+
+    def to_seat(self) -> bool:
+        """Lets the others play until the bot is to move; false if it never is."""
+        while self._state.to_move not in (None, self.seat):
+            self.play_random()
+        return self._state.to_move is not None
+
+    def turn(self) -> Turn:
+        """What the bot is told now."""
+        ply, history = len(self._history), " ".join(self._history)
+        mine = self._clocks[self.seat]
+        return Turn(self._state, ply, history, tuple(self._clocks), tuple(self._out), mine)
+
+    def ask(self, player: BotProcess) -> Choice | None:
+        """The bot's next move, played; None when the game is over.
+
+        Raises:
+            BotError: a fault of the bot.
+        """
+        if not self.to_seat():
+            return None
+        self.asked_at = len(self._history)
+        choice = player.choose(self.turn())
+        self._clocks[self.seat] = self._clocks[self.seat].after(choice.cpu_us, choice.wall_us)
+        if choice.move == RESIGN:
+            self.leave(self.seat)
+            return choice
+        try:
+            self._play(self._state.canonical(choice.move))
+        except IllegalMoveError as error:
+            raise _IllegalError(str(error)) from None
+        return choice
+
+    def play_random(self) -> None:
+        """Plays any move for whoever is to move."""
+        if codes := self._state.codes():
+            self._play(self._state.word(codes[int(self._dice.random() * len(codes))]))
+
+    def leave(self, seat: Seat) -> bool:
+        """Lets a seat leave by a fault; whether the others play on."""
+        self._out.append((seat, len(self._history)))
+        self._state = self._state.retire(seat)
+        return self._state.to_move is not None
+
+    def finish(self) -> GameEnd:
+        """Ends the game where it stands, by resignations if need be."""
+        state, cause = self._state, self._state.ending()
+        while state.to_move is not None:
+            state, cause = state.retire(state.to_move), Termination.RESIGN
+        return GameEnd(state.ranks(), state.scores(), cause or Termination.RESIGN)
+
+    def _play(self, move: str) -> None:
+        self._history.append(f"{(self._state.to_move or 0) + 1}:{move}")
+        self._state = self._state.play(move)
+
+
+def with_unknown_keys(request: str) -> str:
+    """Keys of a later version, and those of this one in another order."""
+    words = request.split()
+    if words[0] == "newgame":
+        return " ".join([*words[:2], "weather=fine", *reversed(words[2:])]) + "\n"
+    if words[0] == "end":
+        return " ".join([words[0], "weather=bad", *reversed(words[1:])]) + "\n"
+    head, go, tail = request.rpartition("go ")
+    return head + go + tail.replace(" moves", " weather=fair moves", 1) if go else request
+
+
+def with_crlf(request: str) -> str:
+    """Lines that end as on Windows."""
+    return request.replace("\n", "\r\n")
