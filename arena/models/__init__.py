@@ -6,6 +6,7 @@ are kept beside them to be read fast, and can be made anew from the games (`aren
 
 from __future__ import annotations
 
+from arena.models.audit import AuditEntry
 from arena.models.base import Base, Mark, UtcTime
 from arena.models.bots import Bot, BotVersion, VersionStatus
 from arena.models.competitions import (
@@ -30,10 +31,13 @@ from arena.models.matches import (
     PlayedGame,
     Worker,
 )
-from arena.models.people import HOUSE, User
+from arena.models.people import HOUSE, SCOPES, ApiToken, Link, LinkKind, Role, Scope, User
 
 __all__ = [
     "HOUSE",
+    "SCOPES",
+    "ApiToken",
+    "AuditEntry",
     "Base",
     "Bot",
     "BotVersion",
@@ -47,12 +51,16 @@ __all__ = [
     "Job",
     "JobStatus",
     "Ladder",
+    "Link",
+    "LinkKind",
     "Mark",
     "Match",
     "Meeting",
     "OpeningPolicy",
     "Place",
     "PlayedGame",
+    "Role",
+    "Scope",
     "StrengthTest",
     "Tournament",
     "User",

@@ -29,6 +29,8 @@ class Bot(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(sa.String(40), unique=True)
     owner_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
+    open_source: Mapped[bool] = mapped_column(default=False)
+    """Whether its code and its logs are for everybody, and not its owner's alone."""
     created: Mapped[datetime]
 
     owner: Mapped[User] = relationship()

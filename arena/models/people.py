@@ -1,16 +1,56 @@
-"""People."""
+"""People: their accounts, the tokens of their programs, and the links that let them in."""
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Mapping
 from datetime import datetime
+from enum import StrEnum
+from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import CheckConstraint, ForeignKey
+from sqlalchemy.engine.default import DefaultExecutionContext
+from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base
 
 HOUSE = "arena"
 """The owner of the sample bots, which wait behind people's bots."""
+
+
+class Role(StrEnum):
+    """What a person is here; each may do what those before it may."""
+
+    PARTICIPANT = "participant"
+    ORGANISER = "organiser"
+    ADMINISTRATOR = "administrator"
+
+
+class Scope(StrEnum):
+    """A kind of deed. A person has those of the role, a token those that it was given of them."""
+
+    READ = "read"
+    SUBMIT = "submit"
+    ORGANISE = "organise"
+    ADMIN = "admin"
+
+
+SCOPES: Mapping[Role, frozenset[Scope]] = {
+    Role.PARTICIPANT: frozenset({Scope.READ, Scope.SUBMIT}),
+    Role.ORGANISER: frozenset({Scope.READ, Scope.SUBMIT, Scope.ORGANISE}),
+    Role.ADMINISTRATOR: frozenset(Scope),
+}
+"""What each role may do."""
+
+
+def _session_key() -> str:
+    return secrets.token_hex(16)
+
+
+def _lower_name(context: DefaultExecutionContext) -> str:
+    parameters: dict[str, Any] = context.get_current_parameters()  # type: ignore[no-untyped-call]
+    return str(parameters["name"]).lower()
 
 
 class User(Base):
@@ -20,4 +60,62 @@ class User(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(sa.String(40), unique=True)
+    lower_name: Mapped[str] = mapped_column(sa.String(80), unique=True, default=_lower_name)
+    """Nobody may pass for somebody else by the size of letters."""
     created: Mapped[datetime]
+    role: Mapped[Role] = mapped_column(default=Role.PARTICIPANT)
+    active: Mapped[bool] = mapped_column(default=True)
+    """Who is not can't sign in, and has no sessions and no tokens that work."""
+    password: Mapped[str | None] = mapped_column(sa.String(255))
+    """Its argon2 hash; None for who can't sign in, such as owners that commands name."""
+    must_change: Mapped[bool] = mapped_column(default=False)
+    """Whether the password is known to somebody else, who gave it for one sign-in."""
+    session_key: Mapped[str] = mapped_column(sa.String(32), unique=True, default=_session_key)
+    """What sessions name their user by; a new one ends them all."""
+    last_sign_in: Mapped[datetime | None]
+
+    def end_sessions(self) -> None:
+        """Makes every session of this user worthless."""
+        self.session_key = _session_key()
+
+
+class ApiToken(Base):
+    """What a program of a user's shows instead of a password; only its digest is kept."""
+
+    __tablename__ = "api_token"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
+    name: Mapped[str] = mapped_column(sa.String(60))
+    digest: Mapped[str] = mapped_column(sa.String(64), unique=True)
+    scopes: Mapped[list[Any]]
+    created: Mapped[datetime]
+    last_used: Mapped[datetime | None]
+
+    user: Mapped[User] = relationship()
+
+
+class LinkKind(StrEnum):
+    """What a link lets its holder do."""
+
+    INVITATION = "invitation"
+    RESET = "reset"
+
+
+class Link(Base):
+    """A secret address that works once: to register, or to set a new password."""
+
+    __tablename__ = "link"
+    __table_args__ = (CheckConstraint("(kind = 'reset') = (user_id IS NOT NULL)", name="user"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[LinkKind]
+    digest: Mapped[str] = mapped_column(sa.String(64), unique=True)
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"), index=True)
+    """Whose password a reset is of."""
+    role: Mapped[Role] = mapped_column(default=Role.PARTICIPANT)
+    """What an invited person becomes."""
+    created: Mapped[datetime]
+    expires: Mapped[datetime]
+
+    user: Mapped[User | None] = relationship()

@@ -22,9 +22,30 @@ def upgrade() -> None:
         "user",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("name", sa.String(length=40), nullable=False),
+        sa.Column("lower_name", sa.String(length=80), nullable=False),
         sa.Column("created", sa.DateTime(), nullable=False),
+        sa.Column(
+            "role",
+            sa.Enum(
+                "participant",
+                "organiser",
+                "administrator",
+                name="role",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=False,
+        ),
+        sa.Column("active", sa.Boolean(), nullable=False),
+        sa.Column("password", sa.String(length=255), nullable=True),
+        sa.Column("must_change", sa.Boolean(), nullable=False),
+        sa.Column("session_key", sa.String(length=32), nullable=False),
+        sa.Column("last_sign_in", sa.DateTime(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_user")),
+        sa.UniqueConstraint("lower_name", name=op.f("uq_user_lower_name")),
         sa.UniqueConstraint("name", name=op.f("uq_user_name")),
+        sa.UniqueConstraint("session_key", name=op.f("uq_user_session_key")),
     )
     op.create_table(
         "worker",
@@ -36,10 +57,47 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("name", name=op.f("pk_worker")),
     )
     op.create_table(
+        "api_token",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("name", sa.String(length=60), nullable=False),
+        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("scopes", sa.JSON(), nullable=False),
+        sa.Column("created", sa.DateTime(), nullable=False),
+        sa.Column("last_used", sa.DateTime(), nullable=True),
+        sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_api_token_user_id_user")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_api_token")),
+        sa.UniqueConstraint("digest", name=op.f("uq_api_token_digest")),
+    )
+    with op.batch_alter_table("api_token", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_api_token_user_id"), ["user_id"], unique=False)
+
+    op.create_table(
+        "audit_entry",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("at", sa.DateTime(), nullable=False),
+        sa.Column("actor_id", sa.Integer(), nullable=True),
+        sa.Column("actor", sa.String(length=40), nullable=False),
+        sa.Column("origin", sa.String(length=60), nullable=False),
+        sa.Column("action", sa.String(length=60), nullable=False),
+        sa.Column("subject", sa.String(length=120), nullable=False),
+        sa.Column("detail", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["actor_id"], ["user.id"], name=op.f("fk_audit_entry_actor_id_user")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_audit_entry")),
+    )
+    with op.batch_alter_table("audit_entry", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_audit_entry_action"), ["action"], unique=False)
+        batch_op.create_index(batch_op.f("ix_audit_entry_actor_id"), ["actor_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_audit_entry_subject"), ["subject"], unique=False)
+
+    op.create_table(
         "bot",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("name", sa.String(length=40), nullable=False),
         sa.Column("owner_id", sa.Integer(), nullable=False),
+        sa.Column("open_source", sa.Boolean(), nullable=False),
         sa.Column("created", sa.DateTime(), nullable=False),
         sa.ForeignKeyConstraint(["owner_id"], ["user.id"], name=op.f("fk_bot_owner_id_user")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_bot")),
@@ -142,6 +200,46 @@ def upgrade() -> None:
     with op.batch_alter_table("competition", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_competition_game"), ["game"], unique=False)
         batch_op.create_index("ix_competition_kind_state", ["kind", "state"], unique=False)
+
+    op.create_table(
+        "link",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column(
+            "kind",
+            sa.Enum(
+                "invitation",
+                "reset",
+                name="linkkind",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=False,
+        ),
+        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=True),
+        sa.Column(
+            "role",
+            sa.Enum(
+                "participant",
+                "organiser",
+                "administrator",
+                name="role",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=False,
+        ),
+        sa.Column("created", sa.DateTime(), nullable=False),
+        sa.Column("expires", sa.DateTime(), nullable=False),
+        sa.CheckConstraint("(kind = 'reset') = (user_id IS NOT NULL)", name=op.f("ck_link_user")),
+        sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_link_user_id_user")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_link")),
+        sa.UniqueConstraint("digest", name=op.f("uq_link_digest")),
+    )
+    with op.batch_alter_table("link", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_link_user_id"), ["user_id"], unique=False)
 
     op.create_table(
         "bot_version",
@@ -502,6 +600,10 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_bot_version_digest"))
 
     op.drop_table("bot_version")
+    with op.batch_alter_table("link", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_link_user_id"))
+
+    op.drop_table("link")
     with op.batch_alter_table("competition", schema=None) as batch_op:
         batch_op.drop_index("ix_competition_kind_state")
         batch_op.drop_index(batch_op.f("ix_competition_game"))
@@ -511,6 +613,16 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_bot_owner_id"))
 
     op.drop_table("bot")
+    with op.batch_alter_table("audit_entry", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_audit_entry_subject"))
+        batch_op.drop_index(batch_op.f("ix_audit_entry_actor_id"))
+        batch_op.drop_index(batch_op.f("ix_audit_entry_action"))
+
+    op.drop_table("audit_entry")
+    with op.batch_alter_table("api_token", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_api_token_user_id"))
+
+    op.drop_table("api_token")
     op.drop_table("worker")
     op.drop_table("user")
     op.drop_table("mark")
