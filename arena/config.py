@@ -18,11 +18,14 @@ def _is_duration(seconds: float) -> bool:
 
 
 ISOLATION = ("full", "good", "reduced", "none")
+REGISTRATION = ("open", "invitation", "closed")
 DURATION = ("seconds, more than 0 and at most a day", _is_duration)
 RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "data": ("an address of a database can't hold a '?'", lambda data: "?" not in str(data)),
     "port": ("a port is between 1 and 65535", lambda port: 0 < port < 65_536),
     "workers": ("from 0 to 256 matches", lambda workers: 0 <= workers <= 256),
+    "registration": (f"it is one of {', '.join(REGISTRATION)}", REGISTRATION.__contains__),
+    "proxies": ("from 0 to 10", lambda proxies: 0 <= proxies <= 10),
     "minimum_isolation": (f"it is one of {', '.join(ISOLATION)}", ISOLATION.__contains__),
     "lease_seconds": DURATION,
     "take_up_seconds": DURATION,
@@ -55,6 +58,17 @@ class Settings:
         metadata={
             "doc": "The games that a fresh arena opens ladders for, with commas between them; by "
             "default all."
+        },
+    )
+    registration: str = field(
+        default="invitation",
+        metadata={"doc": "Who may make an account: open (everybody), invitation or closed."},
+    )
+    proxies: int = field(
+        default=0,
+        metadata={
+            "doc": "How many proxies of yours stand before the pages, each of which adds to "
+            "X-Forwarded-For and X-Forwarded-Proto."
         },
     )
     minimum_isolation: str = field(
