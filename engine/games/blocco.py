@@ -23,6 +23,7 @@ from engine.game import (
     Seat,
     State,
     Termination,
+    judged_once,
 )
 from engine.games.chequerboard import BLACK, OFFERS, SIZE, WHITE, Chequerboard
 from engine.scene import Body, Paint, Piece, Scene, Sign, grid
@@ -36,12 +37,12 @@ class Blocco(Chequerboard):
     def __init__(self, options: Mapping[str, str]) -> None:
         super().__init__(options)
         self.marks = WordTable([f"@{name}" for name in self.names])
-        self.near = {1 << bit: 0 for bit in range(self.squares)}
-        """The neighbours of each square, all as masks."""
+        self.near = [0] * (self.squares + 1)
+        """The neighbours of each square, by the bit length of its mask."""
         for low, high in map(bits_of, self.pairs):
-            self.near[1 << low] |= 1 << high
-            self.near[1 << high] |= 1 << low
-        self.mark_of = {f"@{name}": 1 << bit for bit, name in enumerate(self.names)}
+            self.near[low + 1] |= 1 << high
+            self.near[high + 1] |= 1 << low
+        self.mark_of = {name: 1 << bit for bit, name in enumerate(self.names)}
 
     def initial(self, seed: int = 0) -> BloccoState:
         return BloccoState(self, self.white, self.black, 0, WHITE)
@@ -64,15 +65,13 @@ class Blocco(Chequerboard):
     def group(self, stones: int, square: int) -> int:
         """Those of ``stones`` that are connected with the one on ``square``, itself included."""
         near = self.near
-        rest = stones ^ square
-        edge = near[square] & rest
-        rest ^= edge
+        edge = near[square.bit_length()] & stones
+        rest = stones ^ square ^ edge
         while edge:
-            stone = edge & -edge
-            edge ^= stone
-            if new := near[stone] & rest:
-                edge |= new
-                rest ^= new
+            bit = edge.bit_length()
+            new = near[bit] & rest
+            rest ^= new
+            edge ^= 1 << bit - 1 | new
         return stones ^ rest
 
 
@@ -126,42 +125,38 @@ class BloccoState(State):
         return words
 
     def canonical(self, move: str) -> Move:
-        self._parts(move)
+        self.play(move)
         return move
 
+    @judged_once
     def play(self, move: Move) -> BloccoState:
-        return self._after(*self._parts(move))
-
-    def _parts(self, move: str) -> tuple[int, int, int, int]:
-        """The squares that a legal move leaves and enters, the new group, the square it marks."""
-        variant = self.variant
+        variant, marked = self.variant, self.marked
         step, at, square = move.partition("@")
         start, end = variant.ends_of.get(step, (0, 0))
         own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)
-        if not (own & start & ~self.marked and other & end & ~self.marked):
+        if not (own & start and other & end) or (start | end) & marked:
             raise IllegalMoveError(
                 move,
                 "a move takes an unmarked stone of yours onto an unmarked neighbour of the other "
                 "colour",
             )
-        group = variant.group(own ^ start ^ end, end)
-        mark = variant.mark_of.get(at + square, 0)
-        if group == end:
-            if at:
-                raise IllegalMoveError(move, "the stone stands alone then, so nothing is marked")
-        elif not group & mark:
-            raise IllegalMoveError(
-                move, "it ends with '@' and the square of the stone in its group to be marked"
-            )
-        return start, end, group, mark
+        own ^= start | end
+        if variant.near[end.bit_length()] & own:
+            group, mark = variant.group(own, end), variant.mark_of.get(square, 0)
+            if not group & mark:
+                raise IllegalMoveError(
+                    move, "it ends with '@' and the square of the stone in its group to be marked"
+                )
+            marked = marked & ~group | mark
+        elif at:
+            raise IllegalMoveError(move, "the stone stands alone then, so nothing is marked")
+        return self._after(own, other ^ end, marked)
 
-    def _after(self, start: int, end: int, group: int, mark: int) -> BloccoState:
-        marked = self.marked & ~group | mark
+    def _after(self, own: int, other: int, marked: int) -> BloccoState:
+        """The position after the mover's turn, in which these are its stones and the other's."""
         if self.mover == WHITE:
-            return BloccoState(
-                self.variant, self.white ^ start ^ end, self.black ^ end, marked, BLACK
-            )
-        return BloccoState(self.variant, self.white ^ end, self.black ^ start ^ end, marked, WHITE)
+            return BloccoState(self.variant, own, other, marked, BLACK)
+        return BloccoState(self.variant, other, own, marked, WHITE)
 
     def ending(self) -> Termination | None:
         return None if self._can_move() else Termination.NORMAL
@@ -218,9 +213,10 @@ class BloccoState(State):
 
     def play_code(self, code: int) -> BloccoState:
         start, end, mark = self._split(code)
-        own = self.white if self.mover == WHITE else self.black
-        group = self.variant.group(own ^ start ^ end, end)
-        return self._after(start, end, group, mark)
+        own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)
+        own ^= start | end
+        group = self.variant.group(own, end)
+        return self._after(own, other ^ end, self.marked & ~group | mark)
 
     def _split(self, code: int) -> tuple[int, int, int]:
         """The squares that a move leaves, enters and marks."""

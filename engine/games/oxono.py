@@ -33,6 +33,7 @@ from engine.game import (
     Termination,
     Variant,
     choice,
+    judged_once,
 )
 from engine.scene import Body, Paint, Piece, Scene, Sign, grid
 
@@ -65,6 +66,8 @@ def _rays(bit: int) -> tuple[list[int], ...]:
 
 
 RAYS = {1 << bit: _rays(bit) for bit in range(SQUARES)}
+LINES = {square: sum(map(sum, rays)) for square, rays in RAYS.items()}
+"""The other squares of a square's rank and file."""
 NEAR = {square: sum(ray[0] for ray in rays if ray) for square, rays in RAYS.items()}
 
 
@@ -99,19 +102,27 @@ class Step:
     """The lines of the piece."""
 
 
-def _steps() -> Iterator[Step]:
-    slides: dict[int, dict[int, int]] = {square: {} for square in RAYS}
-    for totem, rays in RAYS.items():
+def _paths() -> dict[int, dict[int, int]]:
+    paths: dict[int, dict[int, int]] = {square: {} for square in RAYS}
+    for start, rays in RAYS.items():
         for ray in rays:
             path = 0
-            for to in ray:
-                path |= to
-                slides[to][totem] = path
+            for end in ray:
+                path |= end
+                paths[end][start] = path
+    return paths
+
+
+PATHS = _paths()
+"""To each square from each in line with it: the squares between, and the one it leads to."""
+
+
+def _steps() -> Iterator[Step]:
     for to, put in product(range(SQUARES), repeat=2):
         beside = NEAR[1 << to] >> put & 1
         # A totem may slide away from the very square that the piece is put on.
         to_be_free = (
-            {totem: path | 1 << put for totem, path in slides[1 << to].items()} if beside else {}
+            {totem: path | 1 << put for totem, path in PATHS[1 << to].items()} if beside else {}
         )
         for symbol in (CROSS, RING):
             yield Step(
@@ -215,35 +226,14 @@ class OxonoState(State):
     def legal_moves(self) -> Sequence[Move]:
         return sorted([STEPS[code].word for code in self.codes()])
 
-    def is_legal(self, move: str) -> bool:
-        return self._find(move) is not None
-
     def canonical(self, move: str) -> Move:
-        return self._checked(move).word
+        self.play(move)
+        return move
 
+    @judged_once
     def play(self, move: Move) -> OxonoState:
-        return self._after(self._find(move) or self._checked(move))
-
-    def _find(self, move: str) -> Step | None:
-        """The step that a move stands for, if it is legal."""
         step = STEP_OF.get(move)
-        if step is None or self.won:
-            return None
-        symbol = step.symbol
-        if (self.colours[self.mover] & self.symbols[symbol]).bit_count() == HAND:
-            return None
-        totem = self.totems[symbol]
-        others = self.colours[0] | self.colours[1] | self.totems[1 - symbol]
-        if not step.to_be_free.get(totem, BOARD) & others:
-            return step
-        if NEAR[totem] & ~others:
-            return None
-        jumps = _landings(totem, others)
-        return step if any(step.to == to and step.put & puts for to, puts in jumps) else None
-
-    def _checked(self, move: str) -> Step:
-        step = self._find(move)
-        if step is None:
+        if step is None or not self._allows(step):
             reason = (
                 "the game is over"
                 if self.ending()
@@ -251,7 +241,16 @@ class OxonoState(State):
                 "square beside that for the piece, such as Xd5c5"
             )
             raise IllegalMoveError(move, reason)
-        return step
+        return self._after(step)
+
+    def _allows(self, step: Step) -> bool:
+        """Whether a step is legal."""
+        symbol = step.symbol
+        if self.won or (self.colours[self.mover] & self.symbols[symbol]).bit_count() == HAND:
+            return False
+        totem = self.totems[symbol]
+        others = self.colours[0] | self.colours[1] | self.totems[1 - symbol]
+        return not step.to_be_free.get(totem, BOARD) & others or _jumps(step, totem, others)
 
     def _after(self, step: Step) -> OxonoState:
         white, black = self.colours
@@ -368,6 +367,19 @@ def _landings(totem: int, others: int) -> Iterator[tuple[int, int]]:
             landings = [1 << bit for bit in bits_of(free ^ totem)]
     for to in landings:
         yield to, NEAR[to] & free or free ^ to
+
+
+def _jumps(step: Step, totem: int, others: int) -> bool:
+    """Whether a step is one of the jumps of a totem, as `_landings` has them."""
+    free = BOARD & ~others
+    if NEAR[totem] & free:
+        return False
+    path = PATHS[step.to].get(totem)
+    if path is None:
+        lands = step.to & (free ^ totem) and not free & LINES[totem]
+    else:
+        lands = path & free == step.to
+    return bool(lands and step.put & (NEAR[step.to] & free or free ^ step.to))
 
 
 GAME = Game(

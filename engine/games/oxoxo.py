@@ -33,6 +33,7 @@ from engine.game import (
     State,
     Termination,
     Variant,
+    judged_once,
 )
 from engine.scene import Body, Paint, Piece, Scene, Sign, grid
 
@@ -172,14 +173,11 @@ class OxoxoState(State):
         words.sort()
         return words
 
-    def is_legal(self, move: str) -> bool:
-        return self._moves() >> CODE_OF.get(move, NO_CODE) & 1 == 1
-
     def canonical(self, move: str) -> Move:
-        if not self.is_legal(move):
-            raise self._refusal(move)
+        self.play(move)
         return move
 
+    @judged_once
     def play(self, move: Move) -> OxoxoState:
         code = CODE_OF.get(move, NO_CODE)
         if not self._moves() >> code & 1:

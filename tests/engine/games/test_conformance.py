@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import FrozenInstanceError
+from itertools import pairwise
 from random import Random
 from xml.etree import ElementTree
 
@@ -65,6 +66,20 @@ def test_playing_changes_nothing(variant: Variant) -> None:
         assert (state.text(), hash(state)) == (text, digest)
         with pytest.raises((FrozenInstanceError, AttributeError, TypeError)):
             state.variant = variant
+
+
+@each_variant
+def test_every_position_judges_for_itself(variant: Variant) -> None:
+    """What another position was last asked, even of the same move, makes no difference."""
+    for other, state in pairwise(positions(variant)):
+        legal = set(other.legal_moves())
+        codes = check_position(state)
+        for move in some_moves(state):
+            assert other.is_legal(move) == (move in legal)
+            assert state.is_legal(move)
+            if move in legal:
+                other.play(move)
+            assert state.play(move) == state.play_code(codes[move])
 
 
 @each_variant
