@@ -22,6 +22,7 @@ from engine.game import (
     Termination,
     Variant,
     choice,
+    judged_once,
 )
 from engine.games.blokus.board import board, count, masks, nth, shape_of
 from engine.games.blokus.polyominoes import ALL, SIZES, of_size, squares_in
@@ -170,6 +171,7 @@ class PuzzleState(State):
     def play(self, move: Move) -> PuzzleState:
         return self.play_code(self._code(move))
 
+    @judged_once
     def _code(self, move: str) -> int:
         if not self.turn:
             raise IllegalMoveError(move, "the game is over")

@@ -23,6 +23,7 @@ from engine.game import (
     Termination,
     Variant,
     choice,
+    judged_once,
     ranks_of,
 )
 from engine.games.blokus.board import board, count, masks, nth
@@ -171,6 +172,7 @@ class BlokusState(State):
     def play(self, move: Move) -> BlokusState:
         return self.play_code(self._mask(move))
 
+    @judged_once
     def _mask(self, move: str) -> int:
         """The squares that a legal move covers."""
         if self.turn is None:

@@ -24,6 +24,7 @@ from engine.game import (
     Termination,
     Variant,
     choice,
+    judged_once,
 )
 from engine.games.siege import moves
 from engine.games.siege.board import (
@@ -223,6 +224,7 @@ class SiegeState(State):
     def play(self, move: Move) -> SiegeState:
         return self.play_code(self._code(move))
 
+    @judged_once
     def _code(self, move: str) -> int:
         """The code of a legal move."""
         if self.over:
