@@ -39,10 +39,11 @@ CHECK_MS = 20
 """How often the CPU clock of a thinking bot is looked at."""
 CHECK_NS = CHECK_MS * 1_000_000
 READ_BYTES = 65536
-STDERR_LIMIT = 64 * 1024
-"""Bytes of standard error kept a game, half from its beginning and half from its end."""
-LOG_LIMIT = 256 * 1024
-"""Bytes of ``#`` text kept a game, in the same way."""
+LOG_BYTES = 64 * 1024
+"""Bytes of standard error kept a game, half from its beginning and half from its end; of ``#``
+text, which is meant for the log, four times as many."""
+DRAIN_BYTES = 64 * 1024
+"""How large the file of standard error may grow before it is taken in and emptied."""
 Tell = Callable[[str, str], None]
 """Is told of a line that passes: ``>`` or ``<``, and the line."""
 NUMBERS_LIMIT = 16
@@ -77,6 +78,37 @@ class HeadAndTail:
         return text
 
 
+class ErrorFile:
+    """The file of a program's standard error, moved into a bounded place as it grows."""
+
+    def __init__(self, file: int, kept: HeadAndTail) -> None:
+        self._file = file
+        self._kept = kept
+        self._read = 0
+
+    def drain(self) -> None:
+        """Takes it in once it has grown."""
+        if os.fstat(self._file).st_size > DRAIN_BYTES:
+            self.collect()
+
+    def collect(self) -> None:
+        """Takes in what is new."""
+        size = os.fstat(self._file).st_size
+        start = min(self._read, size)
+        if size - start <= 2 * DRAIN_BYTES:
+            self._kept.add(os.pread(self._file, size - start, start))
+        else:
+            self._kept.add(os.pread(self._file, DRAIN_BYTES, start))
+            tail = os.pread(self._file, DRAIN_BYTES, size - DRAIN_BYTES)
+            self._kept.add(tail, skipped=size - DRAIN_BYTES - start - DRAIN_BYTES)
+        self._read = size
+        if size > DRAIN_BYTES:
+            # What a program that still runs writes at this very moment is lost; only one that
+            # floods the file comes here.
+            os.ftruncate(self._file, 0)
+            self._read = 0
+
+
 class PipeChannel:
     """Lines to and from a program, each request against a deadline."""
 
@@ -86,8 +118,7 @@ class PipeChannel:
         self._hash_bytes = 0
         self.notes: list[str] = []
         """The ``#`` lines that came since they were last taken."""
-        self._errors = errors
-        self._errors_read = 0
+        self.errors = ErrorFile(program.stderr, errors)
         os.set_blocking(program.stdin, False)
         os.set_blocking(program.stdout, False)
         self._output = select.poll()
@@ -151,7 +182,7 @@ class PipeChannel:
             if now >= next_check:
                 # By the clock and not only when nothing comes: it may come byte by byte.
                 next_check = now + CHECK_NS
-                self._drain_stderr()
+                self.errors.drain()
                 if cpu_us is not None and (used := program.cpu_us() - cpu_start) > cpu_us:
                     raise TimeForfeitError(f"no reply after {used / 1000:.0f} ms of CPU time")
             ready = (self._both if unsent else self._output).poll(min(CHECK_MS, left_ms + 1))
@@ -162,7 +193,7 @@ class PipeChannel:
                     unsent = self._write(unsent)
         wall = (time.monotonic_ns() - start) // 1000
         used = program.cpu_us() - cpu_start
-        self._drain_stderr()
+        self.errors.drain()
         if unsent:
             raise ProtocolError(f"said {line[:60]!r} before it had read the request")
         return line, used, wall
@@ -217,29 +248,6 @@ class PipeChannel:
     def _heard(self, line: str) -> None:
         """Is called with each line that came; here for those that trace."""
 
-    def _drain_stderr(self) -> None:
-        """Takes in standard error once it has grown."""
-        if os.fstat(self.program.stderr).st_size > STDERR_LIMIT:
-            self.collect_stderr()
-
-    def collect_stderr(self) -> None:
-        """Moves what is new in standard error into its bounded place."""
-        file = self.program.stderr
-        size = os.fstat(file).st_size
-        start = min(self._errors_read, size)
-        if size - start <= 2 * STDERR_LIMIT:
-            self._errors.add(os.pread(file, size - start, start))
-        else:
-            self._errors.add(os.pread(file, STDERR_LIMIT, start))
-            tail = os.pread(file, STDERR_LIMIT, size - STDERR_LIMIT)
-            self._errors.add(tail, skipped=size - STDERR_LIMIT - start - STDERR_LIMIT)
-        self._errors_read = size
-        if size > STDERR_LIMIT:
-            # What a bot that still runs writes at this very moment is lost; only one that
-            # floods the file comes here.
-            os.ftruncate(file, 0)
-            self._errors_read = 0
-
 
 class TracedChannel(PipeChannel):
     """One that tells of every line, ``>`` to the program and ``<`` from it, as it passes."""
@@ -277,8 +285,13 @@ class BotProcess:
         *,
         allowances: Allowances = ALLOWANCES,
         open_channel: OpenChannel = PipeChannel,
+        log_bytes: int = LOG_BYTES,
     ) -> None:
-        """Takes the means to start the bot; its first game starts it."""
+        """Takes the means to start the bot; its first game starts it.
+
+        Args:
+            log_bytes: how much of its standard error is kept a game.
+        """
         self.name = ""
         """What it calls itself, once it has said so."""
         self.closed = False
@@ -288,8 +301,8 @@ class BotProcess:
         self._started: tuple[Program, PipeChannel] | None = None
         self.wants: frozenset[str] = frozenset()
         """What it asked to be told before each move."""
-        self._errors = HeadAndTail(STDERR_LIMIT)
-        self._log = HeadAndTail(LOG_LIMIT)
+        self._errors = HeadAndTail(log_bytes)
+        self._log = HeadAndTail(4 * log_bytes)
 
     @property
     def isolation(self) -> str:
@@ -374,7 +387,7 @@ class BotProcess:
 
     def take_log(self) -> str:
         if self._started and not self.closed:
-            self._started[1].collect_stderr()
+            self._started[1].errors.collect()
         self._take_notes()
         log = self._log.take()
         if errors := self._errors.take():
@@ -398,7 +411,7 @@ class BotProcess:
             return ""
         program, channel = self._started
         program.freeze()
-        channel.collect_stderr()
+        channel.errors.collect()
         return program.kill()
 
     @contextmanager

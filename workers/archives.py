@@ -82,11 +82,14 @@ def read_files(path: Path) -> dict[str, File]:
 class Collected:
     """Files as they come, each one judged."""
 
-    def __init__(self, left_out: AbstractSet[str] = frozenset()) -> None:
+    def __init__(
+        self, left_out: AbstractSet[str] = frozenset(), *, max_bytes: int = MAX_BYTES
+    ) -> None:
         self.files: dict[str, File] = {}
         self._left_out = left_out
         self._folders: set[str] = set()
-        self._room = MAX_BYTES
+        self._max_bytes = max_bytes
+        self._room = max_bytes
 
     @property
     def room(self) -> int:
@@ -114,7 +117,7 @@ class Collected:
             raise BundleError(f"the name {name[:60]!r} is empty or too long")
         self._room -= len(content)
         if self._room < 0:
-            raise BundleError(f"the files have more than {MAX_BYTES // MIB} MiB unpacked")
+            raise BundleError(f"the files have more than {self._max_bytes // MIB} MiB unpacked")
         if len(self.files) >= MAX_FILES:
             raise BundleError(f"there are more than {MAX_FILES} files")
         above = {"/".join(parts[:depth]) for depth in range(1, len(parts))}

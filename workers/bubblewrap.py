@@ -44,6 +44,8 @@ class Bubblewrap:
         environment: Mapping[str, str],
         *,
         scratch_bytes: int,
+        readable: Sequence[str] = (),
+        itself: str = "",
     ) -> Iterator[str]:
         """What stands before the command.
 
@@ -52,6 +54,8 @@ class Bubblewrap:
             library: contains the packages that Python bots may import.
             environment: the whole of it.
             scratch_bytes: the size of a writable /tmp; 0 for none.
+            readable: folders of the system that its language needs besides.
+            itself: what the only file of /proc says, the link self/exe; empty for no /proc.
         """
         yield "--unshare-user"
         if self.disable_userns:
@@ -62,6 +66,10 @@ class Bubblewrap:
         yield from ("--as-pid-1", "--new-session", "--die-with-parent", "--cap-drop", "ALL")
         yield from ("--uid", INSIDE_ID, "--gid", INSIDE_ID, "--hostname", "bot")
         yield from system_mounts()
+        for path in readable:
+            yield from ("--ro-bind", path, path)
+        if itself:
+            yield from ("--symlink", itself, "/proc/self/exe")
         # Nodes one by one: bubblewrap's own --dev brings a writable /dev/shm.
         yield from ("--dir", "/dev")
         for device in DEVICES:

@@ -20,7 +20,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workers.archives import BundleError, Collected, Files, read_files, read_tar, walk
+from workers.archives import (
+    MAX_BYTES,
+    BundleError,
+    Collected,
+    Files,
+    read_files,
+    read_tar,
+    walk,
+)
 from workers.languages import Launch
 from workers.manifest import Manifest, read_manifest
 from workers.runtime import FreshFolder
@@ -53,12 +61,13 @@ def pack(path: Path) -> Bundle:
     """
     files = read_files(path)
     manifest = read_manifest(files)
-    main = files[manifest.main]
-    if manifest.language is None:
+    main = files.get(manifest.main)
+    if main and manifest.language is None:
         # An upload of a single file or a zip from Windows lost the mark of a program.
         files[manifest.main] = replace(main, executable=True)
     archive = _tar(files)
-    name = manifest.name or Path(manifest.main if len(files) == 1 else path.name).stem
+    only = len(files) == 1 and manifest.main
+    name = manifest.name or Path(manifest.main if only else path.name).stem
     return Bundle(hashlib.sha256(archive).hexdigest(), archive, name, manifest)
 
 
@@ -93,10 +102,10 @@ def unpack(archive: Path, digest: str, cache: Path) -> Path:
         raise BundleError(f"{digest[:80]!r} is no digest")
     target = cache / digest
     if target.is_dir():
-        if _digest_of(target) == digest:
+        if digest_of(target) == digest:
             os.utime(target)  # for `sweep`
             return target
-        _discard(target)
+        discard(target)
     data = archive.read_bytes()
     if hashlib.sha256(data).hexdigest() != digest:
         raise BundleError(f"{archive} is not the bundle {digest[:12]}: store it again")
@@ -104,12 +113,17 @@ def unpack(archive: Path, digest: str, cache: Path) -> Path:
     read_tar(collected, data)
     cache.mkdir(parents=True, exist_ok=True, mode=0o755)
     with FreshFolder(target) as made:
-        for name, file in collected.files.items():
-            path = made / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(file.content)
-            path.chmod(0o755 if file.executable else 0o644)
+        write_files(made, collected.files)
     return target
+
+
+def write_files(folder: Path, files: Files) -> None:
+    """Puts files into a folder that nobody else can write to."""
+    for name, file in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.content)
+        path.chmod(0o755 if file.executable else 0o644)
 
 
 def launch(folder: Path) -> Launch:
@@ -123,15 +137,16 @@ def launch(folder: Path) -> Launch:
 
 
 def sweep(cache: Path, *, unused_seconds: float) -> None:
-    """Removes unpacked bundles that were not asked for in that time."""
+    """Removes unpacked and built bundles that were not asked for in that time."""
     oldest = time.time() - unused_seconds
     for folder in cache.glob("*"):
         with suppress(FileNotFoundError):  # another process swept it
-            if DIGEST.fullmatch(folder.name) and folder.stat().st_mtime < oldest:
-                _discard(folder)
+            digest = folder.name.partition("-")[0]
+            if DIGEST.fullmatch(digest) and folder.stat().st_mtime < oldest:
+                discard(folder)
 
 
-def _discard(folder: Path) -> None:
+def discard(folder: Path) -> None:
     """Removes a folder of the cache, out of others' sight first."""
     hidden = Path(tempfile.mkdtemp(prefix=".old-", dir=folder.parent))
     with suppress(FileNotFoundError):
@@ -151,9 +166,9 @@ def _tar(files: Files) -> bytes:
     return buffer.getvalue()
 
 
-def _digest_of(folder: Path) -> str | None:
+def digest_of(folder: Path, *, max_bytes: int = MAX_BYTES) -> str | None:
     """The digest of the files in a folder, all of them; None if they are no bundle's."""
-    collected = Collected()
+    collected = Collected(max_bytes=max_bytes)
     try:
         for path, info in walk(folder):
             if path.is_symlink():

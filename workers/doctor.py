@@ -16,7 +16,7 @@ from engine.referee import ISOLATION_LEVELS
 from workers import landlock, seccomp
 from workers.bubblewrap import Bubblewrap, candidates
 from workers.cgroups import SWAP_LIMIT, GroupError, find_places
-from workers.languages import LANGUAGES, LanguageError, box_program
+from workers.languages import LANGUAGES, LanguageError, programs_of
 from workers.limits import PRLIMIT, may_limit_others
 from workers.probe import Finding
 from workers.runtime import BOT_USERS
@@ -170,7 +170,7 @@ def _languages() -> Iterator[Finding]:
     """Which interpreters boxes here have."""
     for language in LANGUAGES:
         try:
-            yield Finding(language.name, True, box_program(language))
+            yield Finding(language.name, True, ", ".join(programs_of(language)))
         except LanguageError as error:
             yield Finding(language.name, False, str(error))
 

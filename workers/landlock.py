@@ -7,8 +7,13 @@ all privileges for good, lets Landlock take away every file that is not named, l
 of workers/seccomp.py take away system calls, and executes the bot's command. What fails is
 written to FD, or READY when only the command itself is left to be executed.
 
+A build may start processes, and there is no namespace that would end with its first one. So
+the launcher stays beside it, not locked in, and takes in all orphans; when the build ends, or
+the launcher is told to end or loses the worker, it ends all that is left.
+
 Landlock's interface is that of linux/landlock.h; the calls have no wrappers in libc and the
-same numbers on every processor. It needs the standard library and workers/seccomp.py alone.
+same numbers on every processor. It needs the standard library, workers/seccomp.py and
+workers/processes.py alone.
 """
 
 from __future__ import annotations
@@ -19,15 +24,18 @@ import os
 import resource
 import signal
 import sys
-from typing import TypedDict
+import time
+from contextlib import suppress
+from typing import NoReturn, TypedDict
 
 from workers import seccomp
+from workers.processes import descendants
 
 READY = "ready"
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 VERSION_FLAG = 1
 RULE_PATH_BENEATH = 1
-PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 22, 38
+PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 22, 36, 38
 SECCOMP_MODE_FILTER = 2
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
@@ -50,6 +58,10 @@ class Specification(TypedDict):
     """Other folders and files that the bot may read and execute."""
     devices: list[str]
     """Devices that it may read and write."""
+    work: str | None
+    """A folder in which a build may do anything; None for a bot that plays."""
+    private_user: bool
+    """Whether its user has nothing else on this machine."""
     limits: dict[str, int]
     """By the names of resource.RLIMIT_..., in lower case."""
     parent: int
@@ -93,6 +105,8 @@ def restrict_files(specification: Specification) -> None:
         _allow(ruleset, path, EXECUTE | READ_FILE | (READ_DIR if os.path.isdir(path) else 0))
     for path in specification["devices"]:
         _allow(ruleset, path, READ_FILE | WRITE_FILE)
+    if specification["work"]:
+        _allow(ruleset, specification["work"], rights)
     check(libc.syscall(RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
     os.close(ruleset)
 
@@ -105,9 +119,17 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     os.close(file)
 
 
-def restrict_calls(machine: str) -> None:
+def restrict_calls(machine: str, specification: Specification) -> None:
     """Loads the filter."""
-    code = seccomp.program(machine, without_namespaces=True, own_pid=os.getpid())
+    building = specification["work"] is not None
+    code = seccomp.program(
+        machine,
+        single_process=not building,
+        without_namespaces=True,
+        own_pid=0 if building else os.getpid(),
+        file_locks=building,
+        file_modes=building and specification["private_user"],
+    )
     buffer = ctypes.create_string_buffer(code, len(code))
 
     class Program(ctypes.Structure):
@@ -119,6 +141,55 @@ def restrict_calls(machine: str) -> None:
     check(libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0), "seccomp")
 
 
+def supervise(work: int) -> NoReturn:
+    """Waits for the end of a build, or for a word of it, and ends all that it started.
+
+    Args:
+        work: the build's first process.
+    """
+    code: int | None = None
+    while code is None and signal.sigwait(SUPERVISED) is not signal.SIGTERM:
+        with suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                if ended[0] == work:
+                    code = os.waitstatus_to_exitcode(ended[1])
+    while True:
+        for pid in descendants(os.getpid()):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            break
+        time.sleep(0.001)
+    code = -signal.SIGKILL if code is None else code
+    os._exit(128 - code if code < 0 else code)
+
+
+SUPERVISED = {signal.SIGTERM, signal.SIGCHLD}
+
+
+def divide() -> None:
+    """Leaves this process behind as a supervisor, and goes on as its child.
+
+    Raises:
+        OSError: the supervisor has ended already, or can't be made.
+    """
+    check(libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "subreaper")
+    # Its own death can wait until it has ended the others.
+    check(libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0), "prctl")
+    signal.pthread_sigmask(signal.SIG_BLOCK, SUPERVISED)
+    above = os.getpid()
+    if child := os.fork():
+        os.closerange(0, 64)  # or nobody would see that the build closed them
+        supervise(child)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SUPERVISED)
+    check(libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
+    if os.getppid() != above:
+        raise OSError("the supervisor has ended")
+
+
 def main(arguments: list[str]) -> None:
     """Locks itself in and executes the command, or says why not."""
     report = int(arguments[0])
@@ -128,13 +199,15 @@ def main(arguments: list[str]) -> None:
         check(libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
         if os.getppid() != specification["parent"]:
             return  # the referee died before the line above
+        if specification["work"]:
+            divide()
         os.chdir(specification["folder"])
         for name, value in specification["limits"].items():
             number = getattr(resource, f"RLIMIT_{name.upper()}")
             resource.setrlimit(number, (value, value))
         check(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
         restrict_files(specification)
-        restrict_calls(os.uname().machine)
+        restrict_calls(os.uname().machine, specification)
     except (OSError, ValueError, KeyError) as error:
         os.write(report, str(error).encode())
         raise SystemExit(1) from None

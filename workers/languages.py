@@ -1,26 +1,33 @@
-"""How a bot's file is run, by its language: plainly, or in a box.
+"""How a bot is built and run, by its language: plainly, or in a box.
 
 Outside the box a bot runs with what is on the author's PATH, Python bots with the arena's own
-interpreter. In the box it runs with the system's interpreters below /usr, since that is all a
-box shows of the machine.
+interpreter. In the box it is built and run with the system's programs below /usr, since that
+is all a box shows of the machine.
 """
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePath
 
+from engine.clock import ALLOWANCES
+
 BOX_PATH = "/usr/local/bin:/usr/bin:/bin"
-"""Where interpreters are looked for in a box."""
+"""Where programs are looked for in a box."""
 LEAST_PYTHON = (3, 11)
 MIB = 1 << 20
+BUILT = "bot"
+"""The program that a compiler makes, at the top of the bot's folder."""
+MAIN, STEM, SOURCES = "{main}", "{stem}", "{sources}"
+"""In a command: the main file, its name without the ending, all files of the language."""
 
 
 class LanguageError(ValueError):
@@ -35,16 +42,32 @@ class Language:
     suffixes: Sequence[str]
     """The endings of its files."""
     program: str
-    """The interpreter's name."""
+    """The interpreter's name, or ``./bot`` where building makes the program itself."""
     options: Sequence[str] = ()
-    """What stands between the interpreter and the file."""
+    """What follows it in every bot's command."""
+    arguments: Sequence[str] = (MAIN,)
+    """What follows these, unless the author says otherwise."""
+    build: Sequence[str] = ()
+    """The compiler and its arguments; nothing for a language that is only run."""
     memory_bytes: int = 16 * MIB
-    """The least memory that its interpreter starts with."""
+    """The least memory that a bot starts with."""
     threads: int = 1
     """The threads that its interpreter needs for itself, the first one counted."""
+    start_seconds: float = ALLOWANCES.start_seconds
+    """How long a bot may take until it is ready."""
+    readable: Sequence[str] = ()
+    """Folders outside of /usr that it needs read-only, as patterns."""
+    finds_itself: bool = False
+    """Whether its programs ask /proc/self/exe where they are; the box has no more of /proc."""
     environment: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def interpreted(self) -> bool:
+        """Whether a program of the system runs its bots."""
+        return not self.program.startswith("./")
 
+
+NATIVE = f"./{BUILT}"
 LANGUAGES = (
     Language(
         "Python",
@@ -57,6 +80,63 @@ LANGUAGES = (
         environment={"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
     ),
     Language("JavaScript", (".js", ".mjs", ".cjs"), "node", memory_bytes=96 * MIB, threads=11),
+    Language(
+        "C",
+        (".c",),
+        NATIVE,
+        arguments=(),
+        build=("gcc", "-O2", "-std=gnu17", "-pthread", "-o", BUILT, SOURCES, "-lm"),
+    ),
+    Language(
+        "C++",
+        (".cpp", ".cc", ".cxx"),
+        NATIVE,
+        arguments=(),
+        build=("g++", "-O2", "-std=c++20", "-pthread", "-o", BUILT, SOURCES),
+    ),
+    Language(
+        "Rust",
+        (".rs",),
+        NATIVE,
+        arguments=(),
+        build=("rustc", "--edition=2021", "-O", "-o", BUILT, MAIN),
+        finds_itself=True,
+    ),
+    Language(
+        "Go",
+        (".go",),
+        NATIVE,
+        arguments=(),
+        build=("go", "build", "-o", BUILT, "."),
+        # Its scheduler and collector start threads as they see fit.
+        memory_bytes=64 * MIB,
+        threads=8,
+        # Without go.mod, too; and nothing is ever fetched.
+        environment={
+            "GO111MODULE": "auto",
+            "GOPROXY": "off",
+            "GOTOOLCHAIN": "local",
+            "CGO_ENABLED": "0",
+            "GOFLAGS": "-buildvcs=false",
+        },
+    ),
+    Language(
+        "Java",
+        (".java",),
+        "java",
+        # One collector and one compiler, with fewer threads; and no files of its own in /tmp.
+        (
+            *("-Xms16m", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+            *("-XX:ReservedCodeCacheSize=32m", "-XX:-UsePerfData", "-cp", "."),
+        ),
+        arguments=(STEM,),
+        build=("javac", "-J-Xmx512m", "-J-XX:-UsePerfData", "-d", ".", SOURCES),
+        memory_bytes=224 * MIB,
+        threads=13,
+        start_seconds=20.0,
+        readable=("/etc/java-*",),
+        finds_itself=True,
+    ),
     Language("Ruby", (".rb",), "ruby", memory_bytes=64 * MIB, threads=2),
     Language("Perl", (".pl",), "perl"),
     Language("Lua", (".lua",), "lua"),
@@ -76,6 +156,12 @@ class Launch:
     threads: int = 1
     """The most threads that it uses at once."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    start_seconds: float = ALLOWANCES.start_seconds
+    """How long it may take until it is ready."""
+    readable: Sequence[str] = ()
+    """Folders outside of /usr that it needs read-only."""
+    itself: str = ""
+    """What /proc/self/exe says; empty if there is no such file."""
 
 
 def find_language(path: PurePath) -> Language | None:
@@ -84,11 +170,21 @@ def find_language(path: PurePath) -> Language | None:
 
 
 def language_named(name: str) -> Language | None:
-    """The language of this name (``python``) or interpreter (``python3``), in any case."""
+    """The language of this name (``python``), program (``python3``) or ending, in any case."""
     wanted = name.lower()
-    return next(
-        (known for known in LANGUAGES if wanted in (known.name.lower(), known.program)), None
-    )
+    for known in LANGUAGES:
+        programs = (*known.build[:1], *([known.program] if known.interpreted else []))
+        if wanted in (known.name.lower(), *programs) or f".{wanted}" in known.suffixes:
+            return known
+    return None
+
+
+def interpreter_named(name: str) -> Language | None:
+    """The language whose bots are run by a program of this name; ``python`` will do, too."""
+    for known in LANGUAGES:
+        if known.interpreted and name.lower() in (known.name.lower(), known.program):
+            return known
+    return None
 
 
 def shebang_language(first_line: str) -> Language | None:
@@ -126,6 +222,8 @@ def command_for(path: Path) -> list[str]:
                 f"({endings})"
             )
         return [file]
+    if language.build:
+        raise LanguageError(f"{path} is to be built before it is run")
     if language.program == "python3":
         return [sys.executable, "-u", file]
     if shutil.which(language.program) is None:
@@ -146,25 +244,104 @@ def launch_file(file: str, language: Language | None, *, threads: int = 1) -> La
     """
     if language is None:
         return Launch((f"./{file}",), threads=threads)
+    return launch_words(language, _filled(language.arguments, file, ()), threads=threads)
+
+
+def launch_words(language: Language, words: Iterable[str], *, threads: int = 1) -> Launch:
+    """How a bot is run in a box by its language's program with these arguments.
+
+    Raises:
+        LanguageError: the box has no interpreter for it.
+    """
+    program = box_program(language.program)
     return Launch(
-        (box_program(language), *language.options, f"./{file}"),
+        (program, *language.options, *words),
         language.memory_bytes,
         language.threads + threads - 1,
         language.environment,
+        language.start_seconds,
+        box_folders(language),
+        _itself(language, program),
     )
 
 
-def box_program(language: Language) -> str:
-    """The full path of a language's interpreter in the box.
+def launch_build(
+    language: Language | None, main: str, files: Iterable[str], *, script: str = ""
+) -> Launch:
+    """How a bot is built, in a copy of its folder in a box.
+
+    Args:
+        language: None if only a script can tell.
+        main: its main file.
+        files: all its files.
+        script: what a shell runs in place of the language's compiler.
+
+    Raises:
+        LanguageError: the box has no compiler for it.
+    """
+    if language is None or not language.build:
+        return Launch(("/bin/sh", "-c", script), readable=box_folders())
+    compiler, *words = language.build
+    program = box_program(compiler)
+    sources = [name for name in sorted(files) if find_language(PurePath(name)) is language]
+    command = [program, *_filled(words, main, sources)]
+    return Launch(
+        ("/bin/sh", "-c", script) if script else tuple(command),
+        environment=language.environment,
+        readable=box_folders(),
+        itself=_itself(language, program),
+    )
+
+
+def _itself(language: Language, program: str) -> str:
+    return str(Path(program).resolve()) if language.finds_itself else ""
+
+
+def _filled(words: Iterable[str], main: str, sources: Iterable[str]) -> list[str]:
+    """A command's words, with files in the place of names for them.
+
+    Files go by ``./NAME``, so that no name is taken for an option.
+    """
+    filled: list[str] = []
+    for word in words:
+        if word == SOURCES:
+            filled += [f"./{name}" for name in sources]
+        else:
+            filled.append({MAIN: f"./{main}", STEM: PurePath(main).stem}.get(word, word))
+    return filled
+
+
+def box_folders(language: Language | None = None) -> tuple[str, ...]:
+    """The folders outside of /usr that a language needs, or all of them, as far as they exist."""
+    languages = [language] if language else LANGUAGES
+    return tuple(
+        sorted(path for one in languages for pattern in one.readable for path in glob.glob(pattern))
+    )
+
+
+def programs_of(language: Language) -> list[str]:
+    """The full paths of all that a language's bots are built and run with in the box.
+
+    Raises:
+        LanguageError: one is not installed, or too old.
+    """
+    names = [*language.build[:1], *([language.program] if language.interpreted else [])]
+    return [box_program(name) for name in names]
+
+
+def box_program(name: str) -> str:
+    """The full path of a program in the box; ``./NAME`` is one of the bot's own.
 
     Raises:
         LanguageError: the system has none, or only one that is too old.
     """
-    if language.program == "python3":
+    if name.startswith("./"):
+        return name
+    if name == "python3":
         return box_python()
-    path = shutil.which(language.program, path=BOX_PATH)
+    path = shutil.which(name, path=BOX_PATH)
     if path is None:
-        raise LanguageError(f"{language.program} is not installed on this machine")
+        raise LanguageError(f"{name} is not installed on this machine")
     return path
 
 

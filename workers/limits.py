@@ -15,6 +15,11 @@ MIB = 1 << 20
 FILE_BYTES = 8 * MIB
 """The longest file a bot can write; its standard error is one, and is emptied as it grows."""
 OPEN_FILES = 64
+BUILD_FILE_BYTES = 64 * MIB
+"""The longest file that a build can write."""
+BUILD_OPEN_FILES = 1024
+BUILD_CPU_SECONDS = 60
+"""CPU time of each process of a build; all together have the core and the time of the build."""
 PENDING_SIGNALS = 64
 """Signals and timers that the kernel keeps for it."""
 ADDRESS_BYTES = 64 << 30
@@ -38,6 +43,11 @@ class Limits:
     """The size of /tmp in a box with a memory group; the others have no writable place."""
     several_processes: bool = False
     """Whether it may fork: only in a box with a memory group that can be frozen."""
+    work_bytes: int = 0
+    """The size of the writable folder in which bots are built; 0 for a bot that plays.
+
+    A build is no player: it may fork and lock files in any box, and nobody freezes it.
+    """
 
     def refusal(self, launch: Launch) -> str | None:
         """Why a bot can't be run within these limits, in one sentence; None if it can."""
@@ -51,21 +61,23 @@ class Limits:
     def for_process(self, *, metered: bool, counted: bool) -> dict[str, int]:
         """The resource limits of the bot's process, by the names of RLIMIT_ in lower case.
 
-        No limit of CPU time is among them: it would make the process's own clock coarse, and
-        the referee has a better one.
+        For a bot no limit of CPU time is among them: it would make the process's own clock
+        coarse, and the referee has a better one.
 
         Args:
             metered: a memory group counts its memory.
             counted: its threads are counted apart from those of other processes.
         """
         limits = {
-            "fsize": FILE_BYTES,
-            "nofile": OPEN_FILES,
+            "fsize": BUILD_FILE_BYTES if self.work_bytes else FILE_BYTES,
+            "nofile": BUILD_OPEN_FILES if self.work_bytes else OPEN_FILES,
             "core": 0,
             "memlock": 0,
             "msgqueue": 0,
             "sigpending": PENDING_SIGNALS,
         }
+        if self.work_bytes:
+            limits["cpu"] = BUILD_CPU_SECONDS
         if counted:
             limits["nproc"] = self.threads
         if not metered:
@@ -95,6 +107,7 @@ def read_limits(pid: int) -> dict[str, int]:
 
 
 LIMIT_NAMES = {
+    "Max cpu time": "cpu",
     "Max file size": "fsize",
     "Max open files": "nofile",
     "Max core file size": "core",

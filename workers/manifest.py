@@ -1,4 +1,4 @@
-"""What a bot says of itself in ``bot.toml``, and how it is therefore run.
+"""What a bot says of itself in ``bot.toml``, and how it is therefore built and run.
 
 The file is optional, as are its keys:
 
@@ -6,6 +6,7 @@ The file is optional, as are its keys:
     main = "src/player.py"      # the file to start; by default bot.* or main.*
     language = "python"         # if the file's name and first line don't tell
     run = "./player --fast"     # instead of main and language: the whole command
+    build = "make player"       # what a shell runs first, in place of the language's compiler
     games = ["clobber"]         # the games that it knows; by default it isn't said
     threads = 4                 # how many it uses; by default one
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -26,8 +27,11 @@ from workers.languages import (
     Language,
     Launch,
     find_language,
+    interpreter_named,
     language_named,
+    launch_build,
     launch_file,
+    launch_words,
     shebang_language,
 )
 
@@ -43,11 +47,15 @@ class Manifest:
     """How a bot is run."""
 
     main: str
-    """The file that is started."""
+    """The file that is started, or built."""
     language: Language | None
     """None if that is a program by itself."""
     arguments: tuple[str, ...] = ()
     """What follows the file on the command line."""
+    words: tuple[str, ...] = ()
+    """What follows the language's interpreter instead, if the author said so."""
+    build: str = ""
+    """What a shell runs to build the bot, in place of the language's compiler."""
     name: str = ""
     games: tuple[str, ...] = ()
     threads: int = 1
@@ -58,8 +66,26 @@ class Manifest:
         Raises:
             LanguageError: the interpreter is not installed.
         """
+        if self.language and self.words:
+            return launch_words(self.language, self.words, threads=self.threads)
         found = launch_file(self.main, self.language, threads=self.threads)
         return replace(found, command=(*found.command, *self.arguments))
+
+    @property
+    def is_built(self) -> bool:
+        """Whether there is something to be done before it can be run."""
+        return bool(self.build or (self.language and self.language.build and not self.words))
+
+    def building(self, files: Iterable[str]) -> Launch:
+        """The command that builds it in a box, for a bot that is built.
+
+        Args:
+            files: the names of all its files.
+
+        Raises:
+            LanguageError: the compiler is not installed.
+        """
+        return launch_build(self.language, self.main, files, script=self.build)
 
 
 def read_manifest(files: Files) -> Manifest:
@@ -69,14 +95,12 @@ def read_manifest(files: Files) -> Manifest:
         BundleError: the manifest is wrong, or it can't be told.
     """
     said = _parse(files[MANIFEST].content) if MANIFEST in files else {}
-    main, language, arguments = _command(said, files)
-    return Manifest(
-        main,
-        language,
-        arguments,
-        said.get("name", ""),
-        tuple(said.get("games", ())),
-        said.get("threads", 1),
+    return replace(
+        _command(said, files),
+        build=said.get("build", ""),
+        name=said.get("name", ""),
+        games=tuple(said.get("games", ())),
+        threads=said.get("threads", 1),
     )
 
 
@@ -86,12 +110,11 @@ def _parse(content: bytes) -> Mapping[str, Any]:
         said = tomllib.loads(content.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BundleError(f"{MANIFEST}: {error}") from None
-    wanted = {"name": str, "main": str, "language": str, "run": str, "games": list, "threads": int}
     for key, value in said.items():
-        if key not in wanted:
-            raise BundleError(f"{MANIFEST}: there is no key {key[:40]!r}; {', '.join(wanted)} are")
-        if type(value) is not wanted[key]:
-            raise BundleError(f"{MANIFEST}: {key} takes {KINDS[wanted[key]]}")
+        if key not in KEYS:
+            raise BundleError(f"{MANIFEST}: there is no key {key[:40]!r}; {', '.join(KEYS)} are")
+        if type(value) is not KEYS[key]:
+            raise BundleError(f"{MANIFEST}: {key} takes {KINDS[KEYS[key]]}")
     if not all(isinstance(game, str) for game in said.get("games", ())):
         raise BundleError(f"{MANIFEST}: games takes {KINDS[list]}")
     if not said.get("name", "x").isprintable() or not 1 <= len(said.get("name", "x")) <= MAX_NAME:
@@ -103,43 +126,60 @@ def _parse(content: bytes) -> Mapping[str, Any]:
     return said
 
 
+KEYS: Mapping[str, type] = {
+    "name": str, "main": str, "language": str, "run": str, "build": str, "games": list,
+    "threads": int,
+}  # fmt: skip
 KINDS = {str: "a text in quotes", int: "a whole number", list: 'a list of texts, ["a", "b"]'}
 
 
-def _command(said: Mapping[str, Any], files: Files) -> tuple[str, Language | None, tuple[str, ...]]:
-    """The file to start, its language, and the arguments after it."""
+def _command(said: Mapping[str, Any], files: Files) -> Manifest:
+    """How it is run, by what it says or by its files."""
     if "run" in said:
-        return _run(said["run"], files)
+        return _run(said["run"], files, built="build" in said)
     main = str(PurePosixPath(said["main"])) if "main" in said else _find_main(files)
     if main not in files:
         raise BundleError(f"{MANIFEST}: main is {main[:60]!r}, and there is no such file")
     if "language" not in said:
-        return main, _language_of(main, files[main]), ()
+        return Manifest(main, _language_of(main, files[main]))
     language = language_named(said["language"])
     if language is None:
         known = ", ".join(known.name for known in LANGUAGES)
         raise BundleError(
             f"{MANIFEST}: the language {said['language'][:40]!r} is not known; {known} are"
         )
-    return main, language, ()
+    return Manifest(main, language)
 
 
-def _run(text: str, files: Files) -> tuple[str, Language | None, tuple[str, ...]]:
-    """A whole command: a file of the bot, or an interpreter and a file, with arguments."""
+def _run(text: str, files: Files, *, built: bool) -> Manifest:
+    """A whole command: a file of the bot, or an interpreter and a file, with arguments.
+
+    The file may be one that is still to be ``built``.
+    """
     try:
         words = shlex.split(text)
     except ValueError as error:
         raise BundleError(f"{MANIFEST}: run can't be read: {error}") from None
-    language = language_named(words[0]) if words else None
+    language = interpreter_named(words[0]) if words else None
+    names = [str(PurePosixPath(word)) for word in words]
     if language:
-        words = words[1:]
-    main = str(PurePosixPath(words[0])) if words else ""
-    if main not in files:
-        raise BundleError(
-            f"{MANIFEST}: run starts {main[:60]!r}, which is none of the bot's files: it is a "
-            "file, or an interpreter and a file, and then arguments"
-        )
-    return main, language or _language_of(main, files[main]), tuple(words[1:])
+        # Options may come before the file.
+        main = next((name for name in names[1:] if name in files), "")
+        if main or (built and names[1:]):
+            filed = zip(words[1:], names[1:], strict=True)
+            # By ./NAME, so that no program takes the name for an option or looks for it elsewhere.
+            start = [f"./{name}" if name in files else word for word, name in filed]
+            return Manifest(main, language, words=tuple(start))
+    elif names and names[0] in files:
+        main = names[0]
+        return Manifest(main, _language_of(main, files[main]), tuple(words[1:]))
+    elif names and built:
+        return Manifest(names[0], find_language(PurePosixPath(names[0])), tuple(words[1:]))
+    first = next(iter(names[1:] if language else names), "")
+    raise BundleError(
+        f"{MANIFEST}: run starts {first[:60]!r}, which is none of the bot's files: it is a "
+        "file, or an interpreter and a file, and then arguments"
+    )
 
 
 def _find_main(files: Files) -> str:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 from contextlib import suppress
+from pathlib import Path
 
 from engine.program import cpu_clock_us, ended_within, exit_words
+from workers.bubblewrap import SCRATCH
 from workers.cgroups import Group
 from workers.runtime import BotUser
 
 END_SECONDS = 0.5
+SUPERVISOR_SECONDS = 10.0
+"""What a build's supervisor may take to end all that the build started."""
+MOST_COUNTED = 100_000
+"""Files, where a look at them would take too long."""
 
 
 class BoxProgram:
@@ -27,12 +34,14 @@ class BoxProgram:
         group: Group | None = None,
         user: BotUser | None = None,
         several_processes: bool = False,
+        work: Path | None = None,
     ) -> None:
         """Takes over a started bot and all that is to be given back at its end.
 
         Args:
             monitor: the process to wait for, bubblewrap or the bot itself.
             pid: the bot's process as the host sees it.
+            work: a folder in which it could write.
 
         Raises:
             OSError: the bot has ended already; nothing was taken over.
@@ -47,12 +56,27 @@ class BoxProgram:
         self._monitor = monitor
         self._group = group
         self._user = user
+        self._work = work
         # One process is stopped by a signal and has one clock; for several there is the group.
         self._whole = group if several_processes else None
         self._pidfd = os.pidfd_open(pid)
         self._monitor_pidfd = os.pidfd_open(monitor.pid)
         self._cpu_us = 0
         self._ended: str | None = None
+
+    def written(self) -> tuple[int, int]:
+        """How many files it has in its writable folder, and how many bytes of the disk or memory.
+
+        Zeros where the kernel doesn't let this process see.
+        """
+        if self._work:
+            return _disk_use(self._work)
+        try:
+            found = os.statvfs(f"/proc/{self.pid}/root{SCRATCH}")
+        except OSError:
+            return 0, 0
+        used = (found.f_blocks - found.f_bfree) * found.f_frsize
+        return found.f_files - found.f_ffree, used
 
     def cpu_us(self) -> int:
         try:
@@ -82,12 +106,14 @@ class BoxProgram:
     def kill(self) -> str:
         if self._ended is None:
             own_end = self.wait(0)
-            self._signal(signal.SIGKILL)
+            # Beside a writable folder on disk stands a supervisor that ends the rest first.
+            self._signal(signal.SIGTERM if self._work else signal.SIGKILL)
             if self._group:
                 self._group.kill()
             # Bubblewrap is left to reap the bot: killed first, it would leave a zombie to
             # the host's init.
-            if not ended_within(self._monitor_pidfd, END_SECONDS):
+            patience = SUPERVISOR_SECONDS if self._work else END_SECONDS
+            if not ended_within(self._monitor_pidfd, patience):
                 self._monitor.kill()
             code = self._monitor.wait()
             # Bubblewrap tells a signal as a shell does.
@@ -98,6 +124,8 @@ class BoxProgram:
                 if self._group.memory_kills():
                     self._ended = "memory limit reached"
                 self._group.remove()
+            if self._work:
+                shutil.rmtree(self._work, ignore_errors=True)
             if self._user:
                 self._user.release()
             close_pipes(self._monitor)
@@ -108,6 +136,21 @@ class BoxProgram:
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, number)
+
+
+def _disk_use(folder: Path) -> tuple[int, int]:
+    """The number of files below a folder that others may change meanwhile, and their bytes."""
+    files = size = 0
+    for _, folders, names, handle in os.fwalk(folder, follow_symlinks=False):
+        files += len(folders)
+        for name in names:
+            files += 1
+            with suppress(OSError):
+                info = os.stat(name, dir_fd=handle, follow_symlinks=False)
+                size += info.st_blocks * 512
+        if files > MOST_COUNTED:
+            break
+    return files, size
 
 
 def close_pipes(process: subprocess.Popen[bytes]) -> None:

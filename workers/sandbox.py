@@ -57,7 +57,7 @@ from workers.runtime import Runtime, closed_to_others
 from workers.walls import Box, BoxError, LandlockBox, NamespaceBox, environment
 
 DEFAULT_LIMITS = Limits()
-LAUNCHER_FILES = ("__init__.py", "landlock.py", "seccomp.py")
+LAUNCHER_FILES = ("__init__.py", "landlock.py", "processes.py", "seccomp.py")
 
 
 class Sandbox:
@@ -95,6 +95,8 @@ class Sandbox:
             raise BoxError(f"no runtime folder: {error}") from None
         self.bundles = self._runtime.folder / "bundles"
         """A place for unpacked bundles that bots can reach."""
+        self.builds = self._runtime.folder / "builds"
+        """The same for what was built of them."""
         programs = [bubblewrap] if bubblewrap else list(candidates())
         ceiling = ISOLATION_LEVELS.index(maximum)
         try:

@@ -68,11 +68,13 @@ SCHEDULING = """
     sched_setaffinity sched_setscheduler sched_setparam sched_setattr setpriority ioprio_set
     mbind set_mempolicy set_mempolicy_home_node migrate_pages move_pages
 """
-# What Landlock leaves open (landlock(7) names them): changes to files that the user owns, and,
-# before its sixth version, signals to the user's other processes.
-UNGUARDED_BY_LANDLOCK = """
+# What Landlock leaves open (landlock(7) names them): changes to files that the user owns ...
+FILE_MODES = """
     truncate chmod fchmod fchmodat chown fchown lchown fchownat utime utimes futimesat
     utimensat setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
+"""
+# ... and, before its sixth version, signals to the user's other processes.
+SIGNALS = """
     kill tkill rt_sigqueueinfo rt_tgsigqueueinfo
 """
 
@@ -162,8 +164,10 @@ CLONE_THREAD = 0x00010000
 CLONE_NEW = 0x7E020000
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 FIOSETOWN, SIOCSPGRP = 0x8901, 0x8902
-# F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY
-FCNTL_LOCKS = (5, 6, 7, 36, 37, 38, 1024, 1026)
+# F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW
+FCNTL_LOCKS = (5, 6, 7, 36, 37, 38)
+# F_SETLEASE, F_NOTIFY
+FCNTL_WATCHES = (1024, 1026)
 # F_SETOWN, F_SETSIG, F_SETOWN_EX: a pipe that becomes ready can send a signal to anybody.
 FCNTL_SIGNALS = (8, 10, 15)
 MAP_TYPE, MAP_SHARED, MAP_SHARED_VALIDATE, MAP_ANONYMOUS, MAP_GROWSDOWN = 0xF, 1, 3, 0x20, 0x100
@@ -190,8 +194,10 @@ def program(
     metered_memory: bool = False,
     without_namespaces: bool = False,
     own_pid: int = 0,
+    file_locks: bool = False,
+    file_modes: bool = False,
 ) -> bytes:
-    """The filter for a bot.
+    """The filter for a bot, or for what builds one.
 
     Args:
         machine: the processor, a key of `ARCHITECTURES`.
@@ -200,7 +206,11 @@ def program(
             that RLIMIT_DATA does not count is refused: shared anonymous and growing maps.
         without_namespaces: nothing but this filter and Landlock stands around the bot; then
             sockets, signals to others and changes of file metadata are refused as well.
-        own_pid: the process that will run under the filter, needed ``without_namespaces``.
+        own_pid: the process that will run under the filter, needed ``without_namespaces``; it
+            may signal itself, and 0 nobody.
+        file_locks: files may be locked; compilers do, to share what they keep.
+        file_modes: metadata of files may be changed ``without_namespaces`` as well, because the
+            user has none but those that it just made.
 
     Returns:
         The instructions as the kernel takes them, an array of ``struct sock_filter``.
@@ -222,12 +232,14 @@ def program(
     refused = OTHER_PROCESSES + SHARED_BY_ALL + MEMORY_OF_NOBODY + KERNEL + SCHEDULING
     if single_process:
         refused += " fork vfork"
+    if file_locks:
+        refused = refused.replace(" flock ", " ")
     if without_namespaces:
-        refused += UNGUARDED_BY_LANDLOCK
+        refused += SIGNALS if file_modes else FILE_MODES + SIGNALS
     numbers = {architecture.calls[name] for name in refused.split() if name in architecture.calls}
     for first, last in _ranges(numbers):
         code += [(AT_LEAST, 0, 2, first), (GREATER, 1, 0, last), refuse(EPERM)]
-    rules = _argument_rules(single_process, metered_memory, without_namespaces, own_pid)
+    rules = _argument_rules(single_process, metered_memory, without_namespaces, own_pid, file_locks)
     for name, rule in rules:
         # Each rule reloads the accumulator and ends in a verdict, or falls through to ALLOW.
         body = [*rule, (RETURN, 0, 0, ALLOW)]
@@ -237,7 +249,11 @@ def program(
 
 
 def _argument_rules(
-    single_process: bool, metered_memory: bool, without_namespaces: bool, own_pid: int
+    single_process: bool,
+    metered_memory: bool,
+    without_namespaces: bool,
+    own_pid: int,
+    file_locks: bool,
 ) -> Iterator[tuple[str, list[Instruction]]]:
     """Calls whose arguments decide."""
     flags = load_argument(0)
@@ -253,7 +269,8 @@ def _argument_rules(
     owners = (FIOSETOWN, SIOCSPGRP) if without_namespaces else ()
     yield "ioctl", [command, *_equal_any(TIOCSTI, TIOCLINUX, *owners)]
     signals = FCNTL_SIGNALS if without_namespaces else ()
-    yield "fcntl", [command, *_equal_any(*FCNTL_LOCKS, *signals)]
+    locks = FCNTL_WATCHES if file_locks else (*FCNTL_LOCKS, *FCNTL_WATCHES)
+    yield "fcntl", [command, *_equal_any(*locks, *signals)]
     if not metered_memory:
         unmetered = [
             load_argument(3),

@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -96,7 +98,9 @@ class NamespaceBox:
                     folder,
                     self.library,
                     environment(launch, LIBRARY),
-                    scratch_bytes=limits.scratch_bytes if group else 0,
+                    scratch_bytes=limits.work_bytes or (limits.scratch_bytes if group else 0),
+                    readable=launch.readable,
+                    itself=launch.itself,
                 ),
             ]
             with block, tell, _call_filter(limits, group) as calls, _arguments(words) as more:
@@ -132,7 +136,9 @@ class NamespaceBox:
             return None
         if not self.places.can_freeze:
             _refuse_several(limits)
-        return self.places.make(memory_bytes=limits.memory_bytes, tasks=limits.threads)
+        # What lies in a writable folder is memory, too.
+        memory_bytes = limits.memory_bytes + limits.work_bytes
+        return self.places.make(memory_bytes=memory_bytes, tasks=limits.threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +161,20 @@ class LandlockBox:
         _refuse_several(limits)
         with _our_fault(), ExitStack() as lent, ExitStack() as kept:
             stderr, user = _claim(kept)
+            variables = environment(launch, str(self.library))
+            work = self._work_folder(kept, user) if limits.work_bytes else None
+            if work:
+                variables |= {"HOME": str(work), "TMPDIR": str(work)}
             # Node gives up on a configuration that it may not read, but not on a missing one.
-            readable = [*SYSTEM_PATHS, "/etc/ssl/openssl.cnf", str(self.library)]
+            readable = [*SYSTEM_PATHS, "/etc/ssl/openssl.cnf", *launch.readable, str(self.library)]
             specification: Specification = {
                 "command": list(launch.command),
-                "environment": environment(launch, str(self.library)),
+                "environment": variables,
                 "folder": str(folder),
                 "readable": [path for path in readable if os.path.exists(path)],
                 "devices": [path for path in DEVICES if os.path.exists(path)],
+                "work": str(work) if work else None,
+                "private_user": user is not None,
                 # The worker's own user counts the worker's processes too.
                 "limits": limits.for_process(metered=False, counted=user is not None),
                 "parent": os.getpid(),
@@ -176,9 +188,17 @@ class LandlockBox:
             words = _read_until(report, READY)
             if words != READY:
                 raise BoxError(f"the reduced box can't be built: {words or _written(stderr)}")
-            program = BoxProgram(bot, bot.pid, stderr, self.level, user=user)
+            program = BoxProgram(bot, bot.pid, stderr, self.level, user=user, work=work)
             kept.pop_all()
             return program
+
+    def _work_folder(self, kept: ExitStack, user: BotUser | None) -> Path:
+        """A writable folder for a build, on disk."""
+        folder = Path(tempfile.mkdtemp(prefix=".work-", dir=self.launcher.parent))
+        kept.callback(shutil.rmtree, folder, ignore_errors=True)
+        if user:
+            os.chown(folder, user.number, user.number)
+        return folder
 
 
 def environment(launch: Launch, library: str) -> dict[str, str]:
@@ -316,9 +336,11 @@ def _arguments(words: Sequence[str]) -> FileIO:
 
 def _call_filter(limits: Limits, group: Group | None) -> FileIO:
     """The program of the call filter."""
+    building = limits.work_bytes > 0
     code = seccomp.program(
         os.uname().machine,
-        single_process=not limits.several_processes,
+        single_process=not (limits.several_processes or building),
         metered_memory=group is not None,
+        file_locks=building,
     )
     return _memory_file(code)

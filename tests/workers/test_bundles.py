@@ -147,7 +147,10 @@ def test_manifest_of_a_bot_in_full(tmp_path: Path) -> None:
     [
         ("name = ", "bot.toml: Invalid value"),
         (b"name = '\xff'", "bot.toml: .*decode"),
-        ("colour = 1", "there is no key 'colour'; name, main, language, run, games, threads are"),
+        (
+            "colour = 1",
+            "there is no key 'colour'; name, main, language, run, build, games, threads are",
+        ),
         ("name = 1", "name takes a text in quotes"),
         ("threads = true", "threads takes a whole number"),
         ("threads = 0", "threads is a number from 1 to 64"),

@@ -18,7 +18,7 @@ import pytest
 from engine.clock import TimeControl
 from engine.game import Termination
 from engine.games import GAMES
-from engine.process import LOG_LIMIT, STDERR_LIMIT, BotProcess
+from engine.process import LOG_BYTES, BotProcess
 from engine.program import PlainProgram
 from engine.record import GameRecord
 from engine.referee import play_game
@@ -151,7 +151,7 @@ def test_hostile_bot(
         assert record.isolation == sandbox.level
         again = play_game(VARIANT, [sibling, FirstMove()], time=MOVE_TIME)
         assert again.termination is NORMAL
-        assert len(hostile.take_log()) < STDERR_LIMIT + LOG_LIMIT + 1000
+        assert len(hostile.take_log()) < 5 * LOG_BYTES + 1000
     finally:
         hostile.close(kill=True)
         sibling.close()

@@ -55,7 +55,10 @@ def test_first_line(line: str, name: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("word", "name"),
-    [("python", "Python"), ("PYTHON3", "Python"), ("JavaScript", "JavaScript"), ("c", None)],
+    [
+        *[("python", "Python"), ("PYTHON3", "Python"), ("JavaScript", "JavaScript"), ("c", "C")],
+        *[("g++", "C++"), ("cpp", "C++"), ("rs", "Rust"), ("golang", None), ("./bot", None)],
+    ],
 )
 def test_name(word: str, name: str | None) -> None:
     """A language goes by its own name and by its interpreter's, in any case."""
@@ -64,7 +67,11 @@ def test_name(word: str, name: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("file", "name"),
-    [("a.py", "Python"), ("a.cjs", "JavaScript"), ("a.b.lua", "Lua"), ("py", None), ("a.c", None)],
+    [
+        *[("a.py", "Python"), ("a.cjs", "JavaScript"), ("a.b.lua", "Lua"), ("py", None)],
+        *[("a.c", "C"), ("a.h", None), ("a.cc", "C++"), ("a.hpp", None), ("a.rs", "Rust")],
+        *[("a.go", "Go"), ("A.java", "Java")],
+    ],
 )
 def test_ending(file: str, name: str | None) -> None:
     """The ending decides where there is one."""
@@ -91,8 +98,9 @@ def test_plain_command_speaks(tmp_path: Path) -> None:
     [
         ("missing.py", r"there is no bot .*missing.py: give the path of a program"),
         (".", "is no file: give the path of a program"),
-        ("text", r"is not executable: chmod \+x it, or give it the ending of a language \(.cjs,"),
+        ("text", r"is not executable: chmod \+x it, or give it the ending of a language \(.c, "),
         ("bot.js", "needs node, which is not installed here"),
+        ("bot.cc", "is to be built before it is run"),
     ],
 )
 def test_plain_command_refused(
@@ -100,7 +108,7 @@ def test_plain_command_refused(
 ) -> None:
     """Each in one line."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    for file in ("text", "bot.js"):
+    for file in ("text", "bot.js", "bot.cc"):
         (tmp_path / file).write_text("")
     with pytest.raises(LanguageError, match=words):
         command_for(tmp_path / name)
@@ -117,7 +125,7 @@ def test_box_has_a_python_that_is_new_enough() -> None:
 def test_missing_interpreter_is_named() -> None:
     """The worker lacks it, which is no fault of the bot."""
     with pytest.raises(LanguageError, match="own-lang is not installed on this machine"):
-        box_program(Language("Own", (".own",), "own-lang"))
+        box_program("own-lang")
 
 
 def test_python_that_will_not_do(tmp_path: Path) -> None:

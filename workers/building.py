@@ -1,0 +1,271 @@
+"""Bots that are built before they play, in a box of its own kind and once on each worker.
+
+Theory of operation. A worker gets sources, never programs, and builds them for itself: that is
+the least to trust and to move. The build box has the walls of a bot's box and no network, but
+what runs in it may start processes, lock files, and write to a copy of the sources in a folder
+of bounded size. A shell inside makes that copy, runs the compiler, or what the author says in
+its place, and sends back all files as a tar. What comes out is read as a stranger's archive is:
+no links, no devices, bounded in number and size. Then the box is ended, and whatever is left in
+it; nothing of it was ever written where another process could come across it.
+
+A memory group bounds what a build uses. Where there is none, its processes are looked at every
+few milliseconds and counted together, and so is the folder in which it writes.
+
+What was built is kept by the bundle's digest and by what identifies the compilers, so a new
+compiler builds anew. One build runs at a time on a machine; who waits finds the other's result.
+That a bot can't be built is its author's affair (`BuildError`, with the log); that no build box
+stands is ours (`BoxError`).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import select
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.process import ErrorFile, HeadAndTail
+from engine.program import Program
+from workers.archives import (
+    LEFT_OUT,
+    MIB,
+    BundleError,
+    Collected,
+    File,
+    Files,
+    read_files,
+    read_tar,
+)
+from workers.bundles import digest_of, discard, write_files
+from workers.languages import LANGUAGES, LanguageError, Launch, box_program
+from workers.limits import Limits
+from workers.manifest import ELF, read_manifest
+from workers.processes import descendants, resident_bytes
+from workers.program import BoxProgram
+from workers.runtime import FreshFolder
+from workers.sandbox import Sandbox
+
+LIMITS = Limits(memory_bytes=1024 * MIB, threads=128, work_bytes=256 * MIB)
+WALL_SECONDS = 120.0
+"""For the whole build, which has one core."""
+MAX_FILES = 20_000
+"""Files in the folder of a build, while it runs."""
+MAX_BUILT_BYTES = 64 * MIB
+"""All files together, those of the bundle and those made of them."""
+LOG_BYTES = 32 * 1024
+"""Of what the build writes this much is kept, half from its beginning and half from its end."""
+WATCH_MS = 20
+READ_BYTES = 1 << 16
+
+SCRIPT = """\
+set -e
+mkdir "$HOME/work"
+cp -R . "$HOME/work"
+cd "$HOME/work"
+"$@" </dev/null >&2
+exec tar -cf - .
+"""
+
+
+class BuildError(ValueError):
+    """A bot that can't be built; one sentence for its author."""
+
+    def __init__(self, words: str, log: str) -> None:
+        super().__init__(words)
+        self.log = log
+        """What the build wrote, its beginning and its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A bot that can be started in a box."""
+
+    folder: Path
+    launch: Launch
+    log: str = ""
+    """What its build wrote; empty if there was nothing to build."""
+    built: bool = False
+
+
+def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None) -> Ready:
+    """Makes an unpacked bundle's bot ready to play; builds it if that was not done before.
+
+    Args:
+        folder: the bundle's files, proven to be those of the digest.
+        core: the processor core for a build.
+
+    Raises:
+        BundleError: the folder is no unpacked bundle.
+        LanguageError: its interpreter or compiler is not installed here.
+        BuildError: it can't be built.
+        BoxError: no build box can be made.
+    """
+    files = read_files(folder)
+    manifest = read_manifest(files)
+    launch = manifest.launch()
+    if not manifest.is_built:
+        return Ready(folder, launch)
+    target = box.builds / f"{digest}-{toolchain()}"
+    if found := _cached(target, launch):
+        return found
+    command = manifest.building(files)
+    box.builds.mkdir(parents=True, exist_ok=True, mode=0o755)
+    with _one_at_a_time(box.builds):
+        if found := _cached(target, launch):
+            return found
+        built, log = build(box, folder, command, core=core)
+        program = launch.command[0].removeprefix("./")
+        if launch.command[0].startswith("./") and program not in built:
+            raise BuildError(f"the build made no file {program!r}", log)
+        with FreshFolder(target) as made:
+            (made / "files").mkdir()
+            write_files(made / "files", built)
+            (made / "log").write_text(log, encoding="utf-8")
+            found_digest = digest_of(made / "files", max_bytes=MAX_BUILT_BYTES)
+            (made / "digest").write_text(found_digest or "")
+    return Ready(target / "files", launch, log, built=True)
+
+
+def is_ready(box: Sandbox, folder: Path, digest: str) -> bool:
+    """Whether `prepare` has nothing to build.
+
+    Raises:
+        BundleError: the folder is no unpacked bundle.
+    """
+    built = read_manifest(read_files(folder)).is_built
+    return not built or (box.builds / f"{digest}-{toolchain()}").is_dir()
+
+
+def toolchain() -> str:
+    """Stands for this machine and its compilers, another after each change of them."""
+    parts: list[object] = [os.uname().nodename, os.uname().machine, SCRIPT]
+    for language in LANGUAGES:
+        if language.build:
+            parts += [language.build, language.environment]
+            with suppress(LanguageError, OSError):
+                program = Path(box_program(language.build[0])).resolve()
+                info = program.stat()
+                parts += [program, info.st_size, info.st_mtime_ns]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def _cached(target: Path, launch: Launch) -> Ready | None:
+    """What was built before, if it is still as it was."""
+    if not target.is_dir():
+        return None
+    with suppress(OSError):
+        digest = (target / "digest").read_text()
+        if digest_of(target / "files", max_bytes=MAX_BUILT_BYTES) == digest:
+            os.utime(target)  # for `bundles.sweep`
+            log = (target / "log").read_text(encoding="utf-8")
+            return Ready(target / "files", launch, log, built=True)
+    discard(target)
+    return None
+
+
+@contextmanager
+def _one_at_a_time(builds: Path) -> Iterator[None]:
+    with (builds / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def build(
+    box: Sandbox, folder: Path, command: Launch, *, core: int | None = None
+) -> tuple[Files, str]:
+    """Runs a command in a copy of a folder in a build box.
+
+    Where there is no box at all it runs as a process of this user (see `Sandbox.start`).
+
+    Returns:
+        All files that are there at its end, and what it wrote.
+
+    Raises:
+        BuildError: it failed, or went beyond a limit, or left what is no plain file.
+        BoxError: no build box can be made.
+    """
+    words = ("/bin/sh", "-c", SCRIPT, "build", *command.command)
+    launch = replace(command, command=words)
+    if core is None:
+        # All its processes share one, so that the wall clock bounds what they use.
+        core = max(os.sched_getaffinity(0))
+    kept = HeadAndTail(LOG_BYTES)
+    with ExitStack() as stack:
+        if box.box is None:
+            home = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-build-"))
+            places = {"HOME": home, "TMPDIR": home, "PATH": os.environ.get("PATH", "")}
+            launch = replace(launch, environment={**launch.environment, **places})
+        program = box.start(folder, launch, LIMITS, core=core)
+        stack.callback(program.kill)
+        archive, problem = _collect(program, ErrorFile(program.stderr, kept))
+        log = kept.take
+        ended = program.kill()
+        if problem is None and ended != "exit 0":
+            problem = f"the build failed: {ended}"
+        if problem:
+            raise BuildError(problem, log())
+    collected = Collected(LEFT_OUT, max_bytes=MAX_BUILT_BYTES)
+    text = log()
+    try:
+        read_tar(collected, archive)
+    except BundleError as error:
+        raise BuildError(f"what was built can't be taken: {error}", text) from None
+    return {name: _runnable(file) for name, file in collected.files.items()}, text
+
+
+def _runnable(file: File) -> File:
+    """A program is marked as one, also where the build might change no file's mode."""
+    return replace(file, executable=file.executable or file.content.startswith((ELF, b"#!")))
+
+
+def _collect(program: Program, errors: ErrorFile) -> tuple[bytes, str | None]:
+    """The archive that a build sends, and why it was broken off if it was."""
+    most = MAX_BUILT_BYTES + 4 * MIB
+    os.set_blocking(program.stdout, False)
+    output = select.poll()
+    output.register(program.stdout, select.POLLIN)
+    archive = bytearray()
+    deadline = time.monotonic() + WALL_SECONDS
+    watched = 0.0
+    problem = None
+    while problem is None:
+        ended = program.wait(0)
+        errors.drain()
+        ready = output.poll(0 if ended else WATCH_MS)
+        data = os.read(program.stdout, READ_BYTES) if ready else b""
+        archive += data
+        if not data and (ended or ready and program.wait(WATCH_MS / 1000)):
+            break
+        now = time.monotonic()
+        if now > deadline:
+            problem = f"the build took more than {WALL_SECONDS:.0f} s"
+        elif len(archive) > most:
+            problem = f"the built files have more than {MAX_BUILT_BYTES // MIB} MiB"
+        elif now - watched > WATCH_MS / 1000 and isinstance(program, BoxProgram):
+            watched = now
+            problem = _excess(program)
+    errors.collect()
+    return bytes(archive), problem
+
+
+def _excess(program: BoxProgram) -> str | None:
+    """Which limit a build has passed that no memory group holds it to."""
+    if program.isolation == "full":
+        return None
+    family = descendants(program.pid)
+    if len(family) > LIMITS.threads:
+        return f"the build had more than {LIMITS.threads} processes"
+    if sum(map(resident_bytes, family)) > LIMITS.memory_bytes:
+        return f"the build used more than {LIMITS.memory_bytes // MIB} MiB of memory"
+    files, size = program.written()
+    if files > MAX_FILES:
+        return f"the build had more than {MAX_FILES} files"
+    if size > LIMITS.work_bytes:
+        return f"the build wrote more than {LIMITS.work_bytes // MIB} MiB"
+    return None

@@ -1,0 +1,38 @@
+"""What a process has started, as the kernel tells it; standard library alone."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that a process started, those that these started, and so on.
+
+    Orphans belong to the nearest process above them that takes such in.
+    """
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        children = _children(waiting.pop())
+        found += children
+        waiting += children
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    children: list[int] = []
+    with suppress(OSError):  # it has ended
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with suppress(OSError), open(f"/proc/{pid}/task/{task}/children") as file:
+                children += map(int, file.read().split())
+    return children
+
+
+def resident_bytes(pid: int) -> int:
+    """The memory that a process holds; 0 if it has ended."""
+    with suppress(OSError), open(f"/proc/{pid}/statm") as file:
+        return int(file.read().split()[1]) * PAGE_BYTES
+    return 0
