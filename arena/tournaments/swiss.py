@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from arena.tournaments.formats import (
     Entrant,
@@ -99,29 +100,45 @@ class Swiss:
         given: Sequence[Fixture],
     ) -> list[Fixture]:
         """The fixtures of a round beside those that are given already."""
-        standing = _Standing(entrants, past, self.games)
-        fixtures = self._paired(number, standing, entrants)
+        fixtures = _paired(self, number, tuple(entrants), tuple(past), tuple(entrants))
         if set(given) <= set(fixtures):
             return [fixture for fixture in fixtures if fixture not in given]
         # An earlier result changed after this round was set. What was set stays.
         seated = {entrant for fixture in given for entrant in fixture.entrants}
-        return self._paired(number, standing, [one for one in entrants if one not in seated])
+        free = tuple(one for one in entrants if one not in seated)
+        return list(_paired(self, number, tuple(entrants), tuple(past), free))
 
-    def _paired(self, number: int, past: _Standing, free: Sequence[Entrant]) -> list[Fixture]:
-        ranking = past.ranked(free)
-        swapped = derive(self.seed, "swiss") % 2
-        fixtures = []
-        for a, b in _pairs(past, ranking):
-            claim, other = past.claim(ranking[a]), past.claim(ranking[b])
-            if claim != other:
-                first = claim > other
-            elif claim:
-                first = claim > 0
-            else:
-                first = a % 2 == swapped
-            pair = (ranking[a], ranking[b])
-            fixtures.append(Fixture(number, pair if first else pair[::-1]))
-        return fixtures
+
+@lru_cache(maxsize=8)
+def _paired(
+    swiss: Swiss,
+    number: int,
+    entrants: tuple[Entrant, ...],
+    results: tuple[Result, ...],
+    free: tuple[Entrant, ...],
+) -> tuple[Fixture, ...]:
+    """The fixtures of a round among those who have none yet.
+
+    Kept for a while, since whoever sets the fixtures of a round one by one asks for each.
+
+    Args:
+        results: of the rounds before.
+    """
+    past = _Standing(entrants, results, swiss.games)
+    ranking = past.ranked(free)
+    swapped = derive(swiss.seed, "swiss") % 2
+    fixtures = []
+    for a, b in _pairs(past, ranking):
+        claim, other = past.claim(ranking[a]), past.claim(ranking[b])
+        if claim != other:
+            first = claim > other
+        elif claim:
+            first = claim > 0
+        else:
+            first = a % 2 == swapped
+        pair = (ranking[a], ranking[b])
+        fixtures.append(Fixture(number, pair if first else pair[::-1]))
+    return tuple(fixtures)
 
 
 class _Standing:
