@@ -14,7 +14,7 @@ from typing import ClassVar
 from engine import protocol
 from engine.clock import Clock, TimeControl
 from engine.game import IllegalMoveError, Seat, State, Termination, Variant
-from engine.player import BotError, Choice, GameEnd, ProtocolError, Turn
+from engine.player import BotError, Choice, CrashError, GameEnd, ProtocolError, Turn
 from engine.process import BotProcess, HeadAndTail, TracedChannel
 from engine.program import Program
 from engine.referee import RESIGN
@@ -61,6 +61,8 @@ class PatientChannel(TracedChannel):
             self._listen()
         except ProtocolError as error:
             raise ProtocolError(f"{error.detail}, after its reply {answer[:60]!r}") from None
+        except CrashError:
+            pass  # the reply comes first; the next request finds that nobody is there
         return answer, used, self.wall_us
 
     def send(self, text: str) -> None:

@@ -75,7 +75,7 @@ def find_bots(words: Sequence[str]) -> list[Bot]:
     """
     bots: list[Bot] = []
     for word in words:
-        path = _find(word)
+        path = find_path(word)
         base = name = word if path != Path(word) else path.name
         number = 1
         while name in {bot.name for bot in bots}:
@@ -101,7 +101,12 @@ def time_control(clock: str | None, move_ms: int | None, *, wall_time: bool = Fa
     return TimeControl(move_ms=DEFAULT_MOVE_MS if move_ms is None else move_ms, charge=charge)
 
 
-def _find(word: str) -> Path:
+def find_path(word: str) -> Path:
+    """The path of a bot; a sample bot may be named without one.
+
+    Raises:
+        LanguageError: there is no such file and no such sample.
+    """
     path = Path(word)
     if path.exists():
         return path

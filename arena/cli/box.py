@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
-from pathlib import Path
 
 import click
 
 from arena.cli import Usage
-from engine.clock import TimeControl
-from engine.games import find_variant
-from engine.match import MatchSpec, entrants_needed, play_match
-from engine.process import BotProcess
-from workers import bundles
+from arena.cli.arguments import find_path, read_variant, time_control
+from arena.cli.boxed import into_box
+from engine.compliance import Check
+from engine.game import Variant
+from engine.jobs import Finding
+from engine.match import MatchSpec, entrants_needed
 from workers.archives import BundleError
+from workers.bundles import Bundle
 from workers.doctor import examine
 from workers.sandbox import Sandbox
 from workers.walls import BoxError
 
+DEFAULT_GAME = "clobber"
 MINIMUM = click.option(
     "--minimum",
     type=click.Choice(["full", "good", "reduced", "none"]),
@@ -31,36 +32,45 @@ MINIMUM = click.option(
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--game", required=True, help="A game, with options: 'clobber size=5x6'.")
-@click.option("--move", "move_ms", default=1000, show_default=True, help="Milliseconds a move.")
+@click.argument("bot", metavar="BOT")
+@click.option("--game", help="A game, with options: 'clobber size=5x6'. By default the bot's own.")
+@click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
+@click.option("--move", "move_ms", metavar="MS", type=int, help="Milliseconds a move.")
 @click.option("--json", "in_json", is_flag=True, help="Print JSON.")
 @MINIMUM
-def check(file: Path, game: str, move_ms: int, in_json: bool, minimum: str) -> None:
-    """Check a bot as an arena does: a whole game against itself, in the box.
+def check(
+    bot: str, game: str | None, clock: str | None, move_ms: int | None, in_json: bool, minimum: str
+) -> None:
+    """Check a bot as an arena does, clause by clause of the protocol, in the box.
+
+    BOT is a program, a folder, an archive, or the name of a sample bot. Each clause is tried and
+    told with the lines that were said; at last the bot plays a whole game against itself. The
+    game is the first one in its bot.toml, or Clobber, if none is given. Exit code 1 says that
+    something is broken.
 
     Example: arena check mybot.py --game clobber
     """
-    name, *options = game.split() or [""]
-    variant = find_variant(name, options).drawn(0)
-    control = TimeControl(move_ms=move_ms)
+    control = time_control(clock, move_ms)
+    variant = read_variant(game) if game else None
     try:
-        bundle = bundles.pack(file)
-        box = Sandbox(minimum)
-        with tempfile.TemporaryDirectory() as stored:
-            archive = bundles.store(Path(stored), bundle)
-            folder = bundles.unpack(archive, bundle.digest, box.bundles)
-        launch = bundles.launch(folder)
+        boxed = into_box(find_path(bot), Sandbox(minimum))
     except (BundleError, BoxError) as error:
         raise Usage(str(error)) from None
-    seats = entrants_needed(variant)
-    result = play_match(
-        MatchSpec(variant, (bundle.name,) * seats, control),
-        lambda _: BotProcess(lambda: box.start(folder, launch)),
-        games=1,
-    )
-    (record,), (logs,) = result.games, result.logs
-    faults = [f"ply {fault.ply}: {fault.termination}, {fault.detail}" for fault in record.faults]
+    bundle = boxed.bundle
+    variant = (variant or _game_of(bundle)).drawn(0)
+    names = (bundle.name,) * entrants_needed(variant)
+    tested = Check(boxed.start, MatchSpec(variant, names, control))
+    if not in_json:
+        click.echo(
+            f"{bundle.name} ({bundle.language}) in a box of level {boxed.box.level!r}, "
+            f"{variant}, {control.words}"
+        )
+    findings = []
+    for finding in tested.findings():
+        findings.append(finding)
+        if not in_json:
+            _print(finding)
+    kept = all(finding.kept for finding in findings)
     if in_json:
         click.echo(
             json.dumps(
@@ -69,25 +79,32 @@ def check(file: Path, game: str, move_ms: int, in_json: bool, minimum: str) -> N
                     "digest": bundle.digest,
                     "language": bundle.language,
                     "variant": str(variant),
-                    "isolation": record.isolation,
-                    "plies": len(record.plies),
-                    "termination": str(record.termination),
-                    "faults": faults,
-                    "logs": list(logs),
+                    "time": control.words,
+                    "isolation": boxed.box.level,
+                    "passed": kept,
+                    "findings": [finding.to_json() for finding in findings],
+                    "log": tested.log,
                 }
             )
         )
     else:
-        click.echo(f"{bundle.name} ({bundle.language}), box: {record.isolation}")
-        click.echo(
-            f"a game of {variant} against itself: {len(record.plies)} plies, {record.termination}"
-        )
-        for fault in faults:
-            click.echo(f"FAULT {fault}")
-        log = next((log for log in logs if log), "")
-        click.echo(f"its log:\n{log}" if log else "its log is empty")
-        click.echo("failed" if faults else "passed")
-    sys.exit(1 if faults else 0)
+        click.echo(f"\nits log:\n{tested.log.rstrip()}" if tested.log else "\nits log is empty")
+        broken = sum(not finding.kept for finding in findings)
+        click.echo("passed" if kept else f"failed: {broken} broken")
+    sys.exit(0 if kept else 1)
+
+
+def _game_of(bundle: Bundle) -> Variant:
+    """The first game that a bot says it knows; Clobber if it says nothing."""
+    return read_variant(next(iter(bundle.manifest.games), DEFAULT_GAME))
+
+
+def _print(finding: Finding) -> None:
+    """A finding, and below it what was said."""
+    mark = "BROKEN" if not finding.kept else "ok    " if finding.applies else "--    "
+    click.echo(f"{mark} {finding.clause}: {finding.words}")
+    for line in finding.lines:
+        click.echo(f"         {line}")
 
 
 @click.command()

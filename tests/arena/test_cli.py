@@ -309,7 +309,7 @@ def assert_refused(said: Said, words: str) -> None:
         ("play clobber {dice} {dice} --records /proc/nowhere/a", "can't write /proc/nowhere/a"),
         ("play chess {dice} {dice}", "there is no game 'chess'"),
         ("check {dice} --game chess", "there is no game 'chess'"),
-        ("check {folder}/nothing.py --game clobber", "nothing.py.*No such file"),
+        ("check {folder}/nothing.py --game clobber", "there is no bot .*nothing.py: give the path"),
         ("leaderboard --data {folder} clobber-6x7", "there is no arena in .*: start one with"),
         ("bots --data {folder}", "there is no arena in .*: start one with arena up"),
         ("up --port 0", "'--port'"),
@@ -455,15 +455,43 @@ def test_a_newer_database_is_left_alone(cli: Cli, data: Path, tmp_path: Path) ->
 
 def test_a_check_tells_what_a_bot_does(cli: Cli, tmp_path: Path) -> None:
     """One that plays passes, one that does not fails; in the weakest box that is accepted."""
-    words = ("--game", "clobber size=4x4", "--minimum", "reduced", "--json")
-    good = cli("check", DICE, *words)
+    words = ("--game", "clobber size=4x4", "--minimum", "reduced")
+    good = cli("check", DICE, *words, "--json")
     assert good.code == 0, good.err
-    assert good.json["faults"] == []
+    assert good.json["passed"] is True
+    assert good.json["findings"][-1]["clause"] == "a whole game"
+    for finding in good.json["findings"]:
+        assert finding["kept"]
+        assert finding["words"]
     bad = tmp_path / "bad.py"
     bad.write_text("print('hello?')\n")
     said = cli("check", bad, *words)
     assert said.code == 1
-    assert said.json["faults"]
+    assert "BROKEN hello: protocol: expected 'ready NAME' after 'hello', got 'hello?'" in said.out
+    assert "         > hello 1\n         < hello?\n" in said.out
+    assert said.out.endswith("failed: 1 broken\n")
+
+
+def test_a_bot_is_checked_in_its_own_game(cli: Cli, tmp_path: Path) -> None:
+    """The first of its bot.toml; a folder and a sample's name do as well as a file."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    shutil.copy(DICE, folder / "bot.py")
+    (folder / "bot.toml").write_text('games = ["oxoxo", "clobber"]\n')
+    words = ("--minimum", "reduced", "--json")
+    assert cli("check", folder, *words).json["variant"] == "oxoxo"
+    assert cli("check", "random", *words).json["variant"] == "clobber size=6x7"
+
+
+def test_the_kit_goes_with_a_single_file(cli: Cli, tmp_path: Path) -> None:
+    """A bot that imports the kit is checked as it lies there, beside others."""
+    for name in ("arena_bot.py", "example_bot.py"):
+        shutil.copy(ROOT / "bots" / "kit" / name, tmp_path)
+    (tmp_path / "arena_bot.mjs").touch()
+    (tmp_path / "other.py").touch()
+    words = ("--game", "clobber size=4x4", "--minimum", "reduced", "--json")
+    said = cli("check", tmp_path / "example_bot.py", *words)
+    assert (said.code, said.json["bot"]) == (0, "example_bot")
 
 
 def test_the_doctor_reports(cli: Cli) -> None:
