@@ -69,6 +69,8 @@ class RatingBook(Generic[E]):
         Raises:
             ValueError: a draw, where the ladder's draw probability is 0; nothing is changed.
         """
+        if len(result.entrants) == 2:
+            return self._apply_duel(*result.entrants, *result.ranks)
         teams, ranks = result.teams()
         before = [[self[entrant] for entrant in team] for team in teams]
         changes = {
@@ -79,3 +81,13 @@ class RatingBook(Generic[E]):
         for entrant, change in changes.items():
             self._ratings[entrant] = change.after
         return tuple(changes[entrant] for entrant in result.entrants)
+
+    def _apply_duel(
+        self, one: E, two: E, first: int, second: int
+    ) -> tuple[RatingChange[E], RatingChange[E]]:
+        """What `apply` does in the long run, for two seats: a rebuild is mostly this."""
+        ratings = self._ratings
+        before_one, before_two = ratings.get(one, NEW), ratings.get(two, NEW)
+        after_one, after_two = self.model.duel(before_one, before_two, first, second)
+        ratings[one], ratings[two] = after_one, after_two
+        return RatingChange(one, before_one, after_one), RatingChange(two, before_two, after_two)

@@ -119,35 +119,56 @@ class TrueSkill:
         total = noise + first.sigma**2 + second.sigma**2
         return math.sqrt(noise / total) * math.exp(-((first.mu - second.mu) ** 2) / (2 * total))
 
+    def duel(self, one: Rating, two: Rating, first: int, second: int) -> tuple[Rating, Rating]:
+        """`rate` for a game of two players, of these ranks: most games by far are such.
+
+        Raises:
+            ValueError: as for `rate`.
+        """
+        if first == second and not self.draw_probability:
+            raise ValueError("a draw cannot be rated with a draw probability of 0")
+        variance_one = one.sigma * one.sigma + self._drift
+        variance_two = two.sigma * two.sigma + self._drift
+        scale = math.sqrt(self._duel_noise + variance_one + variance_two)
+        try:
+            shift, shrink = _factors(
+                (one.mu - two.mu) / scale, self._duel_margin / scale, first - second
+            )
+        except FloatingPointError:
+            return one, two
+        part_one, part_two = variance_one / scale, variance_two / scale
+        return (
+            Rating(
+                one.mu + part_one * shift, math.sqrt(variance_one - part_one * part_one * shrink)
+            ),
+            Rating(
+                two.mu - part_two * shift, math.sqrt(variance_two - part_two * part_two * shrink)
+            ),
+        )
+
     def _rate_two(
         self, teams: Sequence[Sequence[Rating]], ranks: Sequence[int]
     ) -> tuple[tuple[Rating, ...], ...]:
         one, two = teams
+        if len(one) == len(two) == 1:
+            first, second = self.duel(one[0], two[0], ranks[0], ranks[1])
+            return (first,), (second,)
         weight_one, weight_two = weights(teams)
         noise = (len(one) * weight_one**2 + len(two) * weight_two**2) * self.beta**2
-        drift = self.tau**2
         spread = noise + sum(
-            weight**2 * (rating.sigma**2 + drift)
+            weight**2 * (rating.sigma**2 + self._drift)
             for team, weight in ((one, weight_one), (two, weight_two))
             for rating in team
         )
         scale = math.sqrt(spread)
         gap = weight_one * sum(r.mu for r in one) - weight_two * sum(r.mu for r in two)
-        # The deviation of the two performances' difference makes the draw probability that of
-        # sides known to be equal.
-        margin = self._draw_quantile * math.sqrt(noise) / scale
-        if ranks[0] == ranks[1]:
-            shift, shrink = _draw_factors(gap / scale, margin)
-        elif ranks[0] < ranks[1]:
-            shift, shrink = _win_factors(gap / scale - margin)
-        else:
-            shift, shrink = _win_factors(-gap / scale - margin)
-            shift = -shift
+        margin = self._draw_quantile * math.sqrt(noise)
+        shift, shrink = _factors(gap / scale, margin / scale, ranks[0] - ranks[1])
         updated = []
         for team, signed in ((one, weight_one), (two, -weight_two)):
             after = []
             for rating in team:
-                variance = rating.sigma**2 + drift
+                variance = rating.sigma**2 + self._drift
                 part = signed * variance / scale
                 after.append(
                     Rating(
@@ -177,8 +198,22 @@ class TrueSkill:
         return tuple(tuple(Rating(r.mu, r.sigma) for r in after[i]) for i in range(len(teams)))
 
     @cached_property
+    def _drift(self) -> float:
+        return self.tau**2
+
+    @cached_property
     def _draw_quantile(self) -> float:
+        # Times the deviation of the two performances' difference it is the lead up to which a
+        # game is drawn: it makes the draw probability that of sides known to be equal.
         return NormalDist().inv_cdf((self.draw_probability + 1) / 2)
+
+    @cached_property
+    def _duel_noise(self) -> float:
+        return 2 * self.beta**2
+
+    @cached_property
+    def _duel_margin(self) -> float:
+        return self._draw_quantile * math.sqrt(self._duel_noise)
 
     @cached_property
     def _package(self) -> Any:
@@ -194,6 +229,22 @@ class TrueSkill:
             # Its own normal distribution is good to six digits only.
             backend=(_cdf, _pdf, NormalDist().inv_cdf),
         )
+
+
+def _factors(lead: float, margin: float, order: int) -> tuple[float, float]:
+    """How far a result moves the first side's mean, and by what part it shrinks the variances.
+
+    Args:
+        lead: what the first side was expected to be ahead by, in units of the game's own.
+        margin: the lead up to which a game is drawn, in the same.
+        order: below 0 if the first side won, above if it lost, 0 for a draw.
+    """
+    if order == 0:
+        return _draw_factors(lead, margin)
+    if order < 0:
+        return _win_factors(lead - margin)
+    shift, shrink = _win_factors(-lead - margin)
+    return -shift, shrink
 
 
 def _win_factors(t: float) -> tuple[float, float]:
