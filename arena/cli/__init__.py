@@ -31,6 +31,8 @@ COMMANDS = {
     "ladders": "local",
     "leaderboard": "local",
     "ratings": "local",
+    "user": "user",
+    "fake": "fake",
     "check": "box",
     "doctor": "box",
 }

@@ -46,15 +46,20 @@ def as_json(command: F) -> F:
 
 
 @contextmanager
-def opened(data: Path | None) -> Iterator[tuple[Database, Settings]]:
+def opened(data: Path | None, *, new: bool = False) -> Iterator[tuple[Database, Settings]]:
     """The database of a data folder's arena.
+
+    Args:
+        new: makes one where there is none.
 
     Raises:
         Usage: there is none, or it can't be used.
     """
     try:
         settings = load(data=data)
-        if not settings.database and not (settings.data / "arena.db").exists():
+        if new:
+            settings.data.mkdir(parents=True, exist_ok=True)
+        elif not settings.database and not (settings.data / "arena.db").exists():
             raise Usage(f"there is no arena in {settings.data}: start one with arena up")
         database = Database(settings.database_url)
         database.upgrade()

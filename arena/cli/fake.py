@@ -1,0 +1,49 @@
+"""The command ``arena fake``: a large made-up arena, to try pages and commands on."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+import sqlalchemy as sa
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+from arena.cli import Usage
+from arena.cli.local import on_data, opened
+from arena.fake import fill
+from arena.models import PlayedGame
+
+
+@click.command()
+@on_data
+@click.option("--bots", type=click.IntRange(10, 1_000_000), default=10_000, show_default=True)
+@click.option("--ladders", type=click.IntRange(1, 10_000), default=100, show_default=True)
+@click.option("--games", type=click.IntRange(1, 100_000_000), default=1_000_000, show_default=True)
+@click.option("--seed", type=int, default=1, show_default=True)
+def fake(data: Path | None, bots: int, ladders: int, games: int, seed: int) -> None:
+    """Fills a new data folder with made-up bots, ladders and games.
+
+    For trying how pages bear many games. Nothing in it can be played: its bots have no files.
+    """
+    with opened(data, new=True) as (database, settings):
+        with database.read() as session:
+            if session.scalar(sa.select(PlayedGame.id).limit(1)) is not None:
+                raise Usage(
+                    f"the arena in {settings.data} has games, which made-up ones would spoil: "
+                    "name another folder by --data"
+                )
+        with Progress(
+            "made-up games", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+        ) as bar:
+            task = bar.add_task("", total=games)
+            made = fill(
+                database,
+                bots=bots,
+                ladders=ladders,
+                games=games,
+                seed=seed,
+                now=datetime.now(UTC),
+                progress=lambda done: bar.update(task, completed=done),
+            )
+        click.echo(f"{made} games of {bots} bots on {ladders} ladders in {settings.data}")
