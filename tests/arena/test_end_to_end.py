@@ -50,6 +50,7 @@ for line in sys.stdin:
     elif verb == "legal":
         legal = words
     elif verb == "go": print("move", legal[{choice}], flush=True)
+    elif verb == "quit": break
 """
 
 
