@@ -274,6 +274,8 @@ class Variant(ABC):
     """What people call the seats, in playing order."""
     opening_plies: int = 4
     """How many random plies open a game where openings are asked for."""
+    opening_playouts: int = 24
+    """By how many random games an opening is judged."""
     solved_score: float | None = None
     """For a puzzle, the score that says it is solved."""
 

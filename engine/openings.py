@@ -7,17 +7,16 @@ totems) is drawn with it. Puzzles have the empty opening alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
+from statistics import fmean
 
 from engine.game import Move, State, Variant
 from engine.seeds import derive
 
-PLAYOUTS = 24
-"""Random games by which an opening is judged."""
 LEAST_SHARE = 0.5
-"""The least share of the points that a side takes in them, relative to an equal share."""
+"""The least share of the points that a side takes in random games, relative to an equal share."""
 FRUITLESS = 500
 """After so many tries without a new opening there are no more."""
 
@@ -48,7 +47,7 @@ def openings(variant: Variant, seed: int, *, plies: int | None = None) -> Iterat
         number += 1
         opening, state = _random_opening(variant, draw, length)
         key = (opening.variant, state.text())
-        if key not in seen and (length == 0 or _is_open(state, draw)):
+        if key not in seen and (length == 0 or is_open(state, draw)):
             seen.add(key)
             fruitless = 0
             yield opening
@@ -87,21 +86,34 @@ def _random_opening(variant: Variant, seed: int, length: int) -> tuple[Opening, 
     return Opening(drawn, tuple(moves)), state
 
 
-def _is_open(state: State, seed: int) -> bool:
+def is_open(state: State, seed: int) -> bool:
     """Whether nobody can end the game at once, and random play gives each side its share."""
     codes = state.codes()
     if len(codes) < 2:
         return False
     if len(codes) <= 200 and any(state.play_code(code).to_move is None for code in codes):
         return False
-    sides = state.variant.side_of
-    count = len(set(sides))
-    points = dict.fromkeys(sides, 0.0)
+    points = dict.fromkeys(state.variant.side_of, 0.0)
+    playouts = state.variant.opening_playouts
+    enough = LEAST_SHARE * playouts / len(points)
     random = Random(derive(seed, "playouts"))
-    for _ in range(PLAYOUTS):
-        scores = state.playout(random)
-        best = {side: scores[sides.index(side)] for side in points}
-        top = [side for side in best if best[side] == max(best.values())]
+    for left in reversed(range(playouts)):
+        scores = _scores_of_sides(state.variant.side_of, state.playout(random))
+        top = [side for side in points if scores[side] == max(scores.values())]
         for side in top:
             points[side] += 1 / len(top)
-    return min(points.values()) >= LEAST_SHARE * PLAYOUTS / count
+        least = min(points.values())
+        # Mostly it is settled long before the last game.
+        if least >= enough or least + left < enough:
+            break
+    return least >= enough
+
+
+def _scores_of_sides(sides: Sequence[int], scores: Sequence[float]) -> dict[int, float]:
+    """The mean over the seats of each side, be it that they share a score or add theirs up."""
+    return {
+        side: fmean(
+            score for score, its_side in zip(scores, sides, strict=True) if its_side == side
+        )
+        for side in sides
+    }

@@ -1,12 +1,18 @@
 """Openings of every variant: legal, open, all different, the same on every machine."""
 
-from itertools import islice
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from random import Random
 
 import pytest
 
-from engine.game import State
+from engine.game import State, Termination, Variant
 from engine.games import GAMES
-from engine.openings import Opening, opening, openings
+from engine.openings import Opening, is_open, opening, openings
+from engine.scene import Scene
 
 VARIANTS = [variant for game in GAMES.values() for variant in game.offered]
 
@@ -55,6 +61,92 @@ def test_the_lots_are_drawn_with_the_openings():
         for one in islice(openings(GAMES["oxono"].variant(totems="random"), 1), 20)
     }
     assert drawn == {"xc4", "xd3"}
+
+
+class Scripted(Variant):
+    """A game whose random games end as they are told to, one after the other."""
+
+    game = "scripted"
+    max_plies = 8
+
+    def __init__(self, sides: Sequence[int], results: Sequence[Sequence[float]]) -> None:
+        super().__init__({})
+        self.sides, self.seats = tuple(sides), len(sides)
+        self.results, self.played = cycle(results), 0
+
+    @property
+    def side_of(self) -> tuple[int, ...]:
+        return self.sides
+
+    def initial(self, seed: int = 0) -> ScriptedState:
+        return ScriptedState(self)
+
+    def read(self, text: str) -> ScriptedState:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ScriptedState(State):
+    """A position with two moves, neither of which ends the game."""
+
+    variant: Scripted
+    plies: int = 0
+
+    @property
+    def to_move(self) -> int:
+        return self.plies % self.variant.seats
+
+    def legal_moves(self) -> Sequence[str]:
+        return ["a", "b"]
+
+    def canonical(self, move: str) -> str:
+        return move
+
+    def play(self, move: str) -> ScriptedState:
+        return ScriptedState(self.variant, self.plies + 1)
+
+    def playout(self, random: Random) -> tuple[float, ...]:
+        self.variant.played += 1
+        return tuple(next(self.variant.results))
+
+    def ending(self) -> Termination | None:
+        return None
+
+    def scores(self) -> tuple[float, ...]:
+        raise NotImplementedError
+
+    def text(self) -> str:
+        return str(self.plies)
+
+    def scene(self) -> Scene:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("sides", "results", "verdict", "games"),
+    [
+        # Of 24 games a side of two must win 6; after 12 that alternate both have.
+        ((0, 1), [(1, 0), (0, 1)], True, 12),
+        ((0, 1), [(0.5, 0.5)], True, 12),
+        # One win in four comes to 6 with the last of them.
+        ((0, 1), [(1, 0), (1, 0), (1, 0), (0, 1)], True, 24),
+        ((0, 1), [(1, 0), (1, 0), (1, 0), (1, 0), (0, 1)], False, 23),
+        # Five games before the end nothing helps who has won none.
+        ((0, 1), [(1, 0)], False, 19),
+        # Four sides need 3 each.
+        ((0, 1, 2, 3), [(9, 1, 1, 1), (1, 9, 1, 1), (1, 1, 9, 1), (1, 1, 1, 9)], True, 12),
+        # A team wins by what its seats have together, not by its first one.
+        ((0, 1, 0, 1), [(5, 0, 0, 9), (5, 0, 0, 1)], True, 12),
+        ((0, 1, 0, 1), [(5, 0, 0, 9), (1, 2, 0, 0)], False, 19),
+        # One against two that share their score.
+        ((0, 1, 1), [(0.5, 0.5, 0.5)], True, 12),
+    ],
+)
+def test_random_play_tells_a_one_sided_opening(sides, results, verdict, games):
+    """Each side must win half of an equal share; no more games are played than it takes."""
+    variant = Scripted(sides, results)
+    assert is_open(variant.initial(), 1) == verdict
+    assert variant.played == games
 
 
 @pytest.mark.parametrize("size", ["2x2", "2x3", "3x2"])

@@ -77,6 +77,8 @@ class Siege(Variant):
 
     game = "siege"
     max_plies = MAX_PLIES
+    # A random game takes hundreds of plies, and most are drawn.
+    opening_playouts = 6
 
     def __init__(self, options: Mapping[str, str]) -> None:
         super().__init__(options)
