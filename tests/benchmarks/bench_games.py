@@ -1,4 +1,4 @@
-"""How fast each game plays: random games by text and by codes, and a referee's look at a move.
+"""How fast each game plays: random games by text and by codes, a referee's moves, openings.
 
 Where open-spiel is installed its Clobber, which is C++, plays in the same rounds, driven from
 Python as ours is: list the moves, choose one, play it.
@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import cycle
+from itertools import count, cycle
 from random import Random
 from statistics import median
 from time import process_time
 
 from engine.game import State, Variant
 from engine.games import GAMES
+from engine.openings import opening
 from tests.benchmarks.table import Table
 
 ROUNDS = 5
@@ -30,24 +31,35 @@ def run(seconds: float) -> Table:
             jobs[str(variant), "text"] = text_playout(variant)
             jobs[str(variant), "fast"] = fast_playout(variant)
             jobs[str(variant), "moves"] = checked_moves(variant)
+            if variant.opening_plies:
+                jobs[str(variant), "openings"] = new_openings(variant)
     if find_spec("pyspiel"):
         for size in ("6x7", "8x8"):
             jobs[f"open-spiel clobber size={size}", "text"] = open_spiel_playout(size)
     measured = rates(jobs, seconds / len(jobs))
     rows = []
     for name in dict.fromkeys(name for name, _ in jobs):
-        text, fast, moves = (measured.get((name, kind)) for kind in ("text", "fast", "moves"))
+        text, fast, moves, openings = (
+            measured.get((name, kind)) for kind in ("text", "fast", "moves", "openings")
+        )
         rows.append(
             [
                 name,
                 f"{text:,.0f}" if text else "-",
                 f"{fast:,.0f}" if fast else "-",
                 f"{1e6 / moves:.2f}" if moves else "-",
+                f"{1e3 / openings:.1f}" if openings else "-",
             ]
         )
     return Table(
         "Games (one core)",
-        ["variant", "playouts/s by text", "playouts/s, fast path", "is_legal + play, µs"],
+        [
+            "variant",
+            "playouts/s by text",
+            "playouts/s, fast path",
+            "is_legal + play, µs",
+            "an opening, ms",
+        ],
         rows,
     )
 
@@ -94,11 +106,12 @@ def fast_playout(variant: Variant) -> Job:
 
 
 def checked_moves(variant: Variant) -> Job:
-    """The middle third of a random game, each move judged and played as a referee does.
+    """One whole random game, each move asked of `is_legal` and then played, as a referee does.
 
-    The positions are new each time, so that nothing comes from what a position remembers.
+    Each position comes fresh from the move before, so that nothing is remembered from one game
+    to the next.
     """
-    turns = cycle([middle(variant, Random(seed)) for seed in range(10)])
+    turns = cycle([random_game(variant, Random(seed)) for seed in range(20)])
 
     def play() -> int:
         state, moves = next(turns)
@@ -110,14 +123,26 @@ def checked_moves(variant: Variant) -> Job:
     return play
 
 
-def middle(variant: Variant, random: Random) -> tuple[State, list[str]]:
-    """The middle third of a random game: the position that it begins with, and its moves."""
-    states, played = [variant.initial()], []
-    while moves := states[-1].legal_moves():
-        played.append(moves[int(random.random() * len(moves))])
-        states.append(states[-1].play(played[-1]))
-    first = len(played) // 3
-    return states[first], played[first : 2 * first]
+def random_game(variant: Variant, random: Random) -> tuple[State, list[str]]:
+    """The first position of a game, and the moves that end it."""
+    start = state = variant.initial()
+    moves = []
+    while codes := state.codes():
+        code = codes[int(random.random() * len(codes))]
+        moves.append(state.word(code))
+        state = state.play_code(code)
+    return start, moves
+
+
+def new_openings(variant: Variant) -> Job:
+    """One opening, the first of a series that no other has."""
+    seeds = count()
+
+    def make() -> int:
+        opening(variant, next(seeds))
+        return 1
+
+    return make
 
 
 def open_spiel_playout(size: str) -> Job:
