@@ -181,7 +181,7 @@ class Supervisor:
         slots = str(self.settings.workers)
         worker = ["-Q", MATCHES_QUEUE, "-n", "worker@%h", "-c", slots, "--disable-prefetch"]
         children = [
-            Child("web", [sys.executable, "-P", "-m", "arena.web"], follows_broker=False),
+            Child("web", [sys.executable, "-P", "-m", "arena.cli.serve"], follows_broker=False),
             Child("recorder", [*celery, "arena.tasks", "worker", *recorder, *quiet]),
             Child("worker", [*celery, "workers.tasks", "worker", *worker, *quiet]),
             Child("beat", [*celery, "arena.beat", "beat", "-l", "WARNING", "--pidfile="]),

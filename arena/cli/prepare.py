@@ -11,12 +11,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
-from arena import scheduling
+from arena import people, scheduling
+from arena.audit import machine_user
 from arena.cli.arguments import SAMPLES, listed_samples
 from arena.config import SettingError, load
 from arena.db import Database, SchemaError
 from arena.furnish import Sample, furnish
+from arena.models import HOUSE
+from arena.people import NAME
 from engine.game import Game
 from engine.games import GAMES
 from workers import bundles
@@ -56,6 +60,23 @@ def games_of(names: str) -> list[Game]:
     return [GAMES[name] for name in chosen]
 
 
+def administrator() -> str:
+    """The name of a fresh arena's administrator: whoever starts it, as `arena submit` has it."""
+    name = machine_user()
+    return name if NAME.fullmatch(name) and name.lower() != HOUSE else "admin"
+
+
+def first_administrator(session: Session, name: str, now: datetime) -> str:
+    """Makes the administrator that a fresh arena has not; what to tell of it, if it was made."""
+    password = people.first_administrator(session, name, now)
+    if password is None:
+        return ""
+    return (
+        f"the administrator {name} can sign in once with the password {password} and then "
+        "chooses another"
+    )
+
+
 def main() -> int:
     """Prepares the arena of the environment's settings; what is wrong is one line."""
     try:
@@ -69,6 +90,9 @@ def main() -> int:
                 # Every worker ended with the arena that it belonged to.
                 scheduling.roll_back_all(session)
             furnish(session, samples(settings.bundles), datetime.now(UTC), games=games)
+            welcome = first_administrator(session, administrator(), datetime.now(UTC))
+        if welcome:
+            print(welcome, flush=True)
     except (SettingError, SchemaError, OSError) as error:
         print(error, file=sys.stderr)
         return 2

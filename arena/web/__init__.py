@@ -7,15 +7,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from flask import Flask, render_template
-from werkzeug.exceptions import HTTPException
+from flask import Flask, redirect, render_template, request, url_for
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, Unauthorized
+from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.wrappers import Response
 
 from arena.config import Settings
 from arena.db import Database
-from arena.web import charts, words
+from arena.intake import Intake
+from arena.web import charts, identity, limits, words
+from arena.web.accounts import accounts
+from arena.web.administration import administration
 from arena.web.games import games
 from arena.web.pages import pages
+from arena.web.submitting import submitting, widen
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -31,16 +36,28 @@ HEADERS = {
 STATIC_SECONDS = 365 * 24 * 60 * 60
 
 
-def create_app(settings: Settings) -> Flask:
-    """The application of these settings."""
+def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
+    """The application of these settings.
+
+    Args:
+        intake: what takes uploaded bots in; without it the pages take none.
+    """
     app = Flask(__name__)
     app.config["MAX_CONTENT_LENGTH"] = 300_000
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
     app.extensions["arena.database"] = Database(settings.database_url)
     app.extensions["arena.settings"] = settings
+    app.extensions["arena.intake"] = intake
+    if settings.proxies:
+        trusted = settings.proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted, x_proto=trusted)  # type: ignore[method-assign]
+    app.before_request(widen)
+    identity.install(app)
     app.jinja_env.filters |= charts.FILTERS | words.FILTERS
-    app.register_blueprint(pages)
-    app.register_blueprint(games)
+    for blueprint in (pages, games, accounts, administration, submitting):
+        app.register_blueprint(blueprint)
+    app.jinja_env.globals["may_read"] = identity.may_read
+    limits.install(app, settings)
 
     @app.get("/healthz")
     def healthz() -> tuple[str, dict[str, str]]:
@@ -51,6 +68,18 @@ def create_app(settings: Settings) -> Flask:
         """Static files are kept for long, so a changed one gets another address."""
         if endpoint == "static":
             values["v"] = _digest(Path(app.static_folder or "") / values["filename"])
+
+    @app.errorhandler(Unauthorized)
+    def ask_to_sign_in(error: Unauthorized) -> Response:
+        if request.method == "GET" and identity.bearer() is None:
+            there = request.full_path.rstrip("?")
+            return redirect(url_for("accounts.sign_in", next=there))
+        return explain(error)
+
+    @app.errorhandler(RequestEntityTooLarge)
+    def say_how_large(_: RequestEntityTooLarge) -> Response:
+        largest = (request.max_content_length or 0) / 1e6
+        return explain(RequestEntityTooLarge(f"This is too large: {largest:.1f} MB are allowed."))
 
     @app.errorhandler(HTTPException)
     def explain(error: HTTPException) -> Response:

@@ -12,8 +12,10 @@ import sqlalchemy as sa
 from flask import Blueprint, Response, abort, jsonify, render_template, request
 from sqlalchemy.orm import Session
 
-from arena.models import CompetitionState, EntrantState, Ladder, Meeting
+from arena import entries
+from arena.models import Bot, CompetitionState, EntrantState, Ladder, Meeting, Scope
 from arena.web import leaderboards, queries
+from arena.web.identity import current
 from arena.web.leaderboards import SORTS, Board
 from arena.web.lookup import find_bot, find_ladder, reading
 from engine.match import entrants_needed
@@ -147,5 +149,13 @@ def bot(name: str) -> str:
             entrants=entrants,
             chosen=chosen,
             versions=queries.versions_of_bot(session, found),
+            **_owners_choices(session, found),
             **details,
         )
+
+
+def _owners_choices(session: Session, bot: Bot) -> dict[str, Any]:
+    """What a bot's page shows to its owner alone: the ladders that can be entered."""
+    account = current()
+    mine = account is not None and account.owns(bot) and account.may(Scope.SUBMIT)
+    return {"ladders": entries.ladders_taking_bots(session)} if mine else {}

@@ -1,0 +1,84 @@
+"""Serves the pages in one process, with waitress; a running request is finished at the end.
+
+Here the pages are given what packs and stores uploaded bots, which they know nothing of. Other
+servers take `application()`: ``gunicorn 'arena.cli.serve:application()'``.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+from pathlib import Path
+
+from flask import Flask
+from waitress.server import create_server
+
+from arena.config import load
+from arena.intake import TakenIn
+from arena.submissions import SubmissionError
+from arena.web import create_app
+from workers import bundles
+from workers.archives import MAX_ARCHIVE_BYTES, BundleError
+
+THREADS = 4
+LARGEST_REQUEST = MAX_ARCHIVE_BYTES + 1024 * 1024
+"""Bytes; waitress would spool more to disk before the app saw it."""
+
+
+class BundleIntake:
+    """Packs what is uploaded, and keeps it in the folder of bundles."""
+
+    largest = MAX_ARCHIVE_BYTES
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __call__(self, path: Path) -> TakenIn:
+        """Takes in a file, folder or archive.
+
+        Raises:
+            SubmissionError: it is no bot.
+        """
+        try:
+            bundle = bundles.pack(path)
+        except BundleError as error:
+            # Where it lay on this server is nobody's business.
+            raise SubmissionError(str(error).replace(f"{path.parent}/", "")) from None
+        bundles.store(self._folder, bundle)
+        return TakenIn(bundle.digest, len(bundle.archive), bundle.language, bundle.name)
+
+
+def application() -> Flask:
+    """The pages of the environment's settings."""
+    settings = load()
+    return create_app(settings, BundleIntake(settings.bundles))
+
+
+def main() -> None:
+    """Serves until SIGTERM."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    settings = load()
+    server = create_server(
+        application(),
+        host=settings.host,
+        port=settings.port,
+        threads=THREADS,
+        max_request_body_size=LARGEST_REQUEST,
+        ident=None,
+    )
+
+    def stop(_number: int, _frame: object) -> None:
+        raise SystemExit(0)
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    try:
+        server.run()
+    finally:
+        # Waitress on its own cuts what is running; its dispatcher can wait for it.
+        server.task_dispatcher.shutdown(cancel_pending=False, timeout=5)
+        server.close()
+
+
+if __name__ == "__main__":
+    main()

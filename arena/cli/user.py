@@ -1,0 +1,156 @@
+"""The command user: accounts, from the arena's own machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from sqlalchemy.orm import Session
+
+from arena import audit, people
+from arena.cli import Usage
+from arena.cli.listing import show
+from arena.cli.local import as_json, on_data, opened
+from arena.models import Role
+from arena.people import PeopleError
+
+ROLE = click.Choice([str(role) for role in Role])
+
+
+@click.group()
+def user() -> None:
+    """Accounts: list, add, reset, role, deactivate, activate, invite, log."""
+
+
+@contextmanager
+def _changing(data: Path | None) -> Iterator[tuple[Session, datetime]]:
+    """A transaction on the arena of a data folder; what can't be done is wrong usage."""
+    try:
+        with opened(data) as (database, _), database.begin() as session:
+            yield session, datetime.now(UTC)
+    except PeopleError as error:
+        raise Usage(str(error)) from None
+
+
+@user.command("list")
+@on_data
+@as_json
+def list_users(data: Path | None, in_json: bool) -> None:
+    """List everyone who has an account.
+
+    Example: arena user list
+    """
+    with opened(data) as (database, _), database.read() as session:
+        rows = [people.as_json(one) for one in people.listed(session)]
+    show(rows, ("name", "role", "active", "can_sign_in", "last_sign_in"), in_json)
+
+
+@user.command()
+@click.argument("name")
+@click.option("--role", type=ROLE, default=str(Role.PARTICIPANT), help="What they become.")
+@on_data
+def add(name: str, role: str, data: Path | None) -> None:
+    """Make an account, and print its one-time password.
+
+    Example: arena user add ada --role organiser
+    """
+    with _changing(data) as (session, now):
+        actor = audit.operator()
+        made = people.add(session, actor, name, role=Role(role), now=now)
+        password = people.give_one_time_password(session, actor, made, now)
+    _tell(made.name, password)
+
+
+@user.command()
+@click.argument("name")
+@on_data
+def reset(name: str, data: Path | None) -> None:
+    """Give somebody a new one-time password; every session of theirs ends.
+
+    Example: arena user reset ada
+    """
+    with _changing(data) as (session, now):
+        found = people.get(session, name)
+        password = people.give_one_time_password(session, audit.operator(), found, now)
+    _tell(found.name, password)
+
+
+def _tell(name: str, password: str) -> None:
+    click.echo(f"{name} can sign in once with the password {password} and then chooses another")
+
+
+@user.command("role")
+@click.argument("name")
+@click.argument("role", type=ROLE)
+@on_data
+def role_command(name: str, role: str, data: Path | None) -> None:
+    """Make somebody a participant, an organiser or an administrator.
+
+    Example: arena user role ada organiser
+    """
+    with _changing(data) as (session, now):
+        found = people.get(session, name)
+        people.set_role(session, audit.operator(), found, Role(role), now)
+    click.echo(f"{found.name} is {role} now")
+
+
+@user.command()
+@click.argument("name")
+@on_data
+def deactivate(name: str, data: Path | None) -> None:
+    """Shut somebody out: no sign-in, no sessions, no tokens.
+
+    Example: arena user deactivate ada
+    """
+    with _changing(data) as (session, now):
+        found = people.get(session, name)
+        people.set_active(session, audit.operator(), found, active=False, now=now)
+    click.echo(f"{found.name} is shut out; arena user activate {found.name} lets them in again")
+
+
+@user.command()
+@click.argument("name")
+@on_data
+def activate(name: str, data: Path | None) -> None:
+    """Let somebody in again who was shut out.
+
+    Example: arena user activate ada
+    """
+    with _changing(data) as (session, now):
+        found = people.get(session, name)
+        people.set_active(session, audit.operator(), found, active=True, now=now)
+    click.echo(f"{found.name} may sign in again")
+
+
+@user.command()
+@click.option("--role", type=ROLE, default=str(Role.PARTICIPANT), help="What they become.")
+@click.option("--url", help="Where the arena is, as others reach it.")
+@on_data
+def invite(role: str, url: str | None, data: Path | None) -> None:
+    """Print a link with which one person can register, within 7 days.
+
+    Example: arena user invite --url https://arena.example
+    """
+    with _changing(data) as (session, now):
+        secret = people.invite(session, audit.operator(), Role(role), now)
+    with opened(data) as (_, settings):
+        base = url or f"http://{settings.host}:{settings.port}"
+    click.echo(f"{base.rstrip('/')}/register?invitation={secret}")
+
+
+@user.command("log")
+@click.option("--name", default="", help="Only what this user did.")
+@click.option("--count", type=click.IntRange(1, 10_000), default=50, help="How many entries.")
+@on_data
+@as_json
+def log_command(name: str, count: int, data: Path | None, in_json: bool) -> None:
+    """Show the audit log, the newest first.
+
+    Example: arena user log --name ada
+    """
+    with opened(data) as (database, _), database.read() as session:
+        rows = [audit.as_json(one) for one in audit.entries(session, count=count, actor=name)]
+    show(rows, ("at", "actor", "action", "subject", "detail", "origin"), in_json)

@@ -1,0 +1,180 @@
+"""What the owner of a bot does with it once it was taken in: enter it, retire it, open its code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, contains_eager, joinedload
+
+from arena import audit
+from arena.audit import Actor
+from arena.models import (
+    Bot,
+    BotVersion,
+    Check,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Ladder,
+    VersionStatus,
+)
+from arena.submissions import SubmissionError, enter
+
+TAKING = (CompetitionState.OPEN, CompetitionState.PAUSED)
+"""The states in which a ladder takes bots."""
+
+
+def ladders_taking_bots(session: Session) -> list[Ladder]:
+    """The ladders that can be entered now, the first made first."""
+    query = sa.select(Ladder).where(Ladder.state.in_(TAKING)).order_by(Ladder.id)
+    return list(session.scalars(query))
+
+
+def fitting(session: Session, version: BotVersion) -> list[Ladder]:
+    """The ladders of the games that a version has proved to play, where it is not active."""
+    games = set(
+        session.scalars(
+            sa.select(Ladder.game)
+            .join(Check, Check.ladder_id == Ladder.id)
+            .where(Check.version_id == version.id)
+        )
+    )
+    there = set(
+        session.scalars(
+            sa.select(Entrant.competition_id).where(
+                Entrant.version_id == version.id, Entrant.state == EntrantState.ACTIVE
+            )
+        )
+    )
+    checked = set(session.scalars(sa.select(Check.ladder_id).where(_under_way(version.id))))
+    return [
+        ladder
+        for ladder in ladders_taking_bots(session)
+        if ladder.game in games and ladder.id not in there | checked
+    ]
+
+
+def _under_way(version_id: int) -> sa.ColumnElement[bool]:
+    return sa.and_(
+        Check.version_id == version_id, Check.status.in_((JobStatus.OPEN, JobStatus.ISSUED))
+    )
+
+
+def ask_entry(
+    session: Session, actor: Actor, version: BotVersion, ladder: Ladder, now: datetime
+) -> Check | None:
+    """Enters a version on a ladder: at once if it was there before, else when its check passes.
+
+    Returns:
+        The check, if one is needed.
+
+    Raises:
+        SubmissionError: the ladder takes no bots, or the version was refused.
+    """
+    if ladder.state not in TAKING:
+        raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
+    if version.status is VersionStatus.REFUSED:
+        raise SubmissionError(f"{version.label} was refused by its check: submit a mended version")
+    audit.note(session, actor, "enter", f"bot {version.bot.name}", _words(version, ladder), now=now)
+    known = session.scalar(
+        sa.select(Entrant.id).where(
+            Entrant.competition_id == ladder.id, Entrant.version_id == version.id
+        )
+    )
+    if known is not None:
+        enter(session, ladder, version, now)
+        return None
+    asked = _under_way(version.id), Check.ladder_id == ladder.id
+    check = session.scalar(sa.select(Check).where(*asked).limit(1))
+    if check is None:
+        check = Check(
+            version=version, ladder=ladder, status=JobStatus.OPEN, created=now, findings=[]
+        )
+        session.add(check)
+        session.flush()
+    return check
+
+
+def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> None:
+    """Takes a version off a ladder; it keeps its rating for when it comes back."""
+    if entrant.state is EntrantState.RETIRED:
+        return
+    entrant.state = EntrantState.RETIRED
+    entrant.reason = "its owner retired it"
+    version = entrant.version
+    words = _words(version, entrant.competition)
+    audit.note(session, actor, "retire", f"bot {version.bot.name}", words, now=now)
+
+
+def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
+    """Takes a bot off every ladder, and gives how many those were.
+
+    Raises:
+        SubmissionError: a check is under way, after which it would enter again.
+    """
+    checks = (
+        sa.select(Check.id)
+        .join(Check.version)
+        .where(BotVersion.bot_id == bot.id, Check.status.in_((JobStatus.OPEN, JobStatus.ISSUED)))
+    )
+    if session.scalar(checks.limit(1)) is not None:
+        raise SubmissionError("a check of it is under way: withdraw it when that has ended")
+    active = session.scalars(
+        sa.select(Entrant)
+        .join(Entrant.version)
+        .join(Ladder, Ladder.id == Entrant.competition_id)
+        .where(BotVersion.bot_id == bot.id, Entrant.state != EntrantState.RETIRED)
+    ).all()
+    for entrant in active:
+        entrant.state = EntrantState.RETIRED
+        entrant.reason = "its owner withdrew the bot"
+    audit.note(session, actor, "withdraw", f"bot {bot.name}", now=now)
+    return len(active)
+
+
+def open_source(session: Session, actor: Actor, bot: Bot, *, opened: bool, now: datetime) -> None:
+    """Lets everybody read a bot's code and logs, or its owner alone."""
+    if bot.open_source is not opened:
+        bot.open_source = opened
+        action = "open code" if opened else "close code"
+        audit.note(session, actor, action, f"bot {bot.name}", now=now)
+
+
+def _words(version: BotVersion, ladder: object) -> str:
+    return f"version {version.number}, {getattr(ladder, 'name', '')}"
+
+
+def bots_of(session: Session, owner_id: int) -> list[tuple[Bot, BotVersion, Sequence[Entrant]]]:
+    """Somebody's bots by name, each with its last version and its active entrants."""
+    newest = (
+        sa.select(BotVersion.bot_id, sa.func.max(BotVersion.number).label("number"))
+        .join(BotVersion.bot)
+        .where(Bot.owner_id == owner_id)
+        .group_by(BotVersion.bot_id)
+        .subquery()
+    )
+    versions = session.scalars(
+        sa.select(BotVersion)
+        .join(
+            newest,
+            sa.and_(BotVersion.bot_id == newest.c.bot_id, BotVersion.number == newest.c.number),
+        )
+        .join(BotVersion.bot)
+        .order_by(sa.func.lower(Bot.name))
+        .options(contains_eager(BotVersion.bot))
+    ).all()
+    active: dict[int, list[Entrant]] = {}
+    for entrant in session.scalars(
+        sa.select(Entrant)
+        .join(Entrant.version)
+        .join(BotVersion.bot)
+        .join(Ladder, Ladder.id == Entrant.competition_id)
+        .where(Bot.owner_id == owner_id, Entrant.state == EntrantState.ACTIVE)
+        .order_by(Entrant.competition_id)
+        .options(joinedload(Entrant.competition), joinedload(Entrant.version))
+    ):
+        active.setdefault(entrant.version.bot_id, []).append(entrant)
+    return [(version.bot, version, active.get(version.bot_id, ())) for version in versions]

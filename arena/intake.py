@@ -1,0 +1,36 @@
+"""How a server takes files in, without knowing what runs them.
+
+The pages only see this; the composition root gives them what packs and stores bundles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """A bot's files, found to be a bot, and stored."""
+
+    digest: str
+    size: int
+    """Bytes, as they are stored."""
+    language: str
+    name: str
+    """What the bot is called by its manifest, or its file."""
+
+
+class Intake(Protocol):
+    """Whatever takes a bot's files in."""
+
+    largest: int
+    """Bytes that an upload may have."""
+
+    def __call__(self, path: Path) -> TakenIn:
+        """Takes in a file, folder or archive.
+
+        Raises:
+            SubmissionError: it is no bot; one sentence for its author.
+        """

@@ -1,0 +1,293 @@
+"""People's accounts: how they come about, and what changes them, with a note of each change.
+
+Passwords are kept as argon2 hashes. Whatever else opens a door (tokens, links) is 32 random
+bytes, shown once and kept as its SHA-256: nobody can guess it, so a slow hash would add nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from argon2 import PasswordHasher
+from sqlalchemy.orm import Session
+
+from arena import audit
+from arena.audit import Actor
+from arena.models import HOUSE, SCOPES, ApiToken, Link, LinkKind, Role, Scope, User
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
+TOKEN_PREFIX = "arena_"  # noqa: S105 - so that scanners for leaked secrets know it
+TOKENS_ALLOWED = 50
+INVITATION_LASTS, RESET_LASTS = timedelta(days=7), timedelta(days=1)
+USE_NOTED = timedelta(minutes=1)
+"""The use of a token is written down at most so often."""
+
+
+class PeopleError(ValueError):
+    """What can't be done to an account; one sentence that says what to do."""
+
+
+def find(session: Session, name: str) -> User | None:
+    """The user of this name, in whatever letters' size."""
+    return session.scalar(sa.select(User).where(User.lower_name == name.replace("\0", "").lower()))
+
+
+def get(session: Session, name: str) -> User:
+    """The person of this name.
+
+    Raises:
+        PeopleError: there is none, or it is the arena itself.
+    """
+    found = find(session, name)
+    if found is None or found.name == HOUSE:
+        raise PeopleError(f"there is no user {name[:60]!r}")
+    return found
+
+
+def listed(session: Session) -> list[User]:
+    """Everyone but the arena itself, by name."""
+    return list(
+        session.scalars(sa.select(User).where(User.name != HOUSE).order_by(User.lower_name))
+    )
+
+
+def as_json(user: User) -> dict[str, Any]:
+    """A user as JSON's types."""
+    return {
+        "name": user.name,
+        "role": str(user.role),
+        "active": user.active,
+        "can_sign_in": user.password is not None,
+        "must_change_password": user.must_change,
+        "created": user.created.isoformat(),
+        "last_sign_in": user.last_sign_in and user.last_sign_in.isoformat(),
+    }
+
+
+def add(
+    session: Session,
+    actor: Actor | None,
+    name: str,
+    *,
+    password: str | None = None,
+    role: Role = Role.PARTICIPANT,
+    must_change: bool = False,
+    now: datetime,
+) -> User:
+    """Makes an account.
+
+    Args:
+        actor: who does it; None if it is the new person's own deed.
+        password: its hash; without one nobody can sign in.
+
+    Raises:
+        PeopleError: the name is no name, or taken.
+    """
+    if not NAME.fullmatch(name):
+        raise PeopleError(
+            f"{name[:60]!r} is no name: 1 to 40 letters, digits, '_', '.', '-', a letter or "
+            "digit first"
+        )
+    if name.lower() == HOUSE or find(session, name) is not None:
+        raise PeopleError(f"the name {name} is taken: choose another")
+    user = User(name=name, role=role, password=password, must_change=must_change, created=now)
+    session.add(user)
+    session.flush()
+    by = actor or Actor(user.id, user.name, "")
+    audit.note(session, by, "add user", f"user {user.name}", f"role {user.role}", now=now)
+    return user
+
+
+def first_administrator(session: Session, name: str, now: datetime) -> str | None:
+    """Makes the administrator of a fresh arena, and gives the one-time password.
+
+    Returns:
+        None if there was an administrator before, or the name is none.
+    """
+    if session.scalar(sa.select(User.id).where(User.role == Role.ADMINISTRATOR).limit(1)):
+        return None
+    user = find(session, name) or add(session, audit.ARENA, name, now=now)
+    user.role = Role.ADMINISTRATOR
+    return give_one_time_password(session, audit.ARENA, user, now)
+
+
+def give_one_time_password(session: Session, actor: Actor, user: User, now: datetime) -> str:
+    """Gives a user a password for one sign-in, at which it must be changed."""
+    password = secrets.token_urlsafe(12)
+    set_password(session, user, PasswordHasher().hash(password))
+    user.must_change = True
+    user.active = True
+    audit.note(session, actor, "give one-time password", f"user {user.name}", now=now)
+    return password
+
+
+def set_password(session: Session, user: User, hashed: str) -> None:
+    """Changes a password, given as its hash; ends all sessions, and links to reset it."""
+    user.password = hashed
+    user.must_change = False
+    user.end_sessions()
+    session.execute(sa.delete(Link).where(Link.user_id == user.id))
+
+
+def set_role(session: Session, actor: Actor, user: User, role: Role, now: datetime) -> None:
+    """Makes a user something else here.
+
+    Raises:
+        PeopleError: nobody would be left to administer the arena.
+    """
+    if user.role is role:
+        return
+    _leave_an_administrator(session, user)
+    audit.note(
+        session, actor, "change role", f"user {user.name}", f"{user.role} to {role}", now=now
+    )
+    user.role = role
+
+
+def set_active(session: Session, actor: Actor, user: User, *, active: bool, now: datetime) -> None:
+    """Shuts a user out, or lets one in again; who is shut out loses all sessions.
+
+    Raises:
+        PeopleError: nobody would be left to administer the arena.
+    """
+    if user.active is active:
+        return
+    if not active:
+        _leave_an_administrator(session, user)
+        user.end_sessions()
+    user.active = active
+    action = "activate user" if active else "deactivate user"
+    audit.note(session, actor, action, f"user {user.name}", now=now)
+
+
+def _leave_an_administrator(session: Session, user: User) -> None:
+    if user.role is not Role.ADMINISTRATOR:
+        return
+    others = sa.select(User.id).where(
+        User.role == Role.ADMINISTRATOR, User.active, User.id != user.id
+    )
+    if session.scalar(others.limit(1)) is None:
+        raise PeopleError(f"{user.name} is the only administrator: make another one first")
+
+
+# Links.
+
+
+def invite(session: Session, actor: Actor, role: Role, now: datetime) -> str:
+    """A secret with which one person may register."""
+    audit.note(session, actor, "invite", "users", f"role {role}", now=now)
+    return _link(session, LinkKind.INVITATION, now + INVITATION_LASTS, now, role=role)
+
+
+def reset_link(session: Session, actor: Actor, user: User, now: datetime) -> str:
+    """A secret with which a user may set a new password."""
+    audit.note(session, actor, "give reset link", f"user {user.name}", now=now)
+    return _link(session, LinkKind.RESET, now + RESET_LASTS, now, user_id=user.id)
+
+
+def _link(
+    session: Session,
+    kind: LinkKind,
+    expires: datetime,
+    now: datetime,
+    *,
+    user_id: int | None = None,
+    role: Role = Role.PARTICIPANT,
+) -> str:
+    session.execute(sa.delete(Link).where(Link.expires < now))
+    secret = secrets.token_urlsafe(32)
+    session.add(
+        Link(
+            kind=kind, digest=digest(secret), user_id=user_id, role=role, created=now,
+            expires=expires,
+        )
+    )  # fmt: skip
+    return secret
+
+
+def find_link(session: Session, kind: LinkKind, secret: str, now: datetime) -> Link:
+    """The link of this secret, while it works.
+
+    Raises:
+        PeopleError: there is none, it was used, or it is too old.
+    """
+    found = session.scalar(
+        sa.select(Link).where(Link.digest == digest(secret), Link.kind == kind, Link.expires > now)
+    )
+    if found is None or (found.user is not None and not found.user.active):
+        raise PeopleError(
+            "This link was used or is too old: ask an administrator of the arena for a new one."
+        )
+    return found
+
+
+def use_link(session: Session, kind: LinkKind, secret: str, now: datetime) -> Link:
+    """Uses a link up, in the transaction of what it allows.
+
+    Raises:
+        PeopleError: as `find_link`; also when somebody else uses it at the same moment.
+    """
+    found = find_link(session, kind, secret, now)
+    session.expunge(found)
+    used = session.execute(sa.delete(Link).where(Link.id == found.id).returning(Link.id))
+    if used.first() is None:
+        raise PeopleError("This link was used just now.")
+    return found
+
+
+# Tokens.
+
+
+def add_token(
+    session: Session, actor: Actor, user: User, name: str, scopes: Iterable[Scope], now: datetime
+) -> str:
+    """Makes a token, and gives the only copy of it.
+
+    Raises:
+        PeopleError: it has no name or no scope, or one that its user has not, or there are
+            too many.
+    """
+    wanted = frozenset(scopes)
+    if not name.strip() or len(name) > 60:
+        raise PeopleError("a token needs a name of at most 60 characters, to know it by")
+    if not wanted or not wanted <= SCOPES[user.role]:
+        raise PeopleError("a token needs one scope at least, and none that its owner has not")
+    count = sa.select(sa.func.count()).select_from(ApiToken).where(ApiToken.user_id == user.id)
+    if (session.scalar(count) or 0) >= TOKENS_ALLOWED:
+        raise PeopleError(f"there are {TOKENS_ALLOWED} tokens already: revoke one first")
+    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    session.add(
+        ApiToken(
+            user_id=user.id,
+            name=name.strip(),
+            digest=digest(secret),
+            scopes=[str(scope) for scope in Scope if scope in wanted],
+            created=now,
+        )
+    )
+    words = f"{name.strip()}: {', '.join(sorted(wanted))}"
+    audit.note(session, actor, "add token", f"user {user.name}", words, now=now)
+    return secret
+
+
+def revoke_token(session: Session, actor: Actor, token: ApiToken, now: datetime) -> None:
+    """Makes a token worthless."""
+    audit.note(session, actor, "revoke token", f"user {token.user.name}", token.name, now=now)
+    session.delete(token)
+
+
+def tokens_of(session: Session, user_id: int) -> list[ApiToken]:
+    """A user's tokens, the newest first."""
+    query = sa.select(ApiToken).where(ApiToken.user_id == user_id).order_by(ApiToken.id.desc())
+    return list(session.scalars(query))
+
+
+def digest(secret: str) -> str:
+    """What is kept of a token or a link."""
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,0 +1,299 @@
+"""A person's own pages: signing in, registering, the account with its password and tokens."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+import sqlalchemy as sa
+from flask import Blueprint, abort, flash, redirect, render_template, request, session, url_for
+from flask_security import hash_password, logout_user, verify_password
+from flask_security.utils import validate_redirect_url
+from sqlalchemy.exc import IntegrityError
+from werkzeug.wrappers import Response
+
+from arena import audit, entries, people
+from arena.audit import Actor
+from arena.models import SCOPES, ApiToken, LinkKind, Role, Scope, User
+from arena.people import PeopleError
+from arena.web.forms import PasswordForm, RegisterForm, ResetForm, SignInForm, TokenForm
+from arena.web.identity import (
+    anybody,
+    before_change,
+    begin_session,
+    current,
+    database,
+    needs,
+    settings,
+    signed_in,
+)
+from arena.web.lookup import LARGEST_ID
+
+accounts = Blueprint("accounts", __name__)
+
+REFUSED = 422
+"""The status of a form that comes back with what is wrong in it."""
+
+
+@accounts.after_request
+def keep_to_itself(response: Response) -> Response:
+    """No cache keeps what is one person's own."""
+    response.headers["Cache-Control"] = "private, no-store"
+    return response
+
+
+@accounts.route("/sign-in", methods=["GET", "POST"])
+@anybody
+def sign_in() -> Any:
+    """Signs in with name and password."""
+    form = SignInForm()
+    if request.method == "GET":
+        if current() is not None:
+            return redirect(url_for("accounts.account"))
+        form.next.data = request.args.get("next", "")
+    if not form.validate_on_submit():
+        return _form("sign_in.html", form)
+    name, password, now = form.name.data, form.password.data, datetime.now(UTC)
+    with database().read() as reading:
+        user = people.find(reading, name)
+    # For a name that nobody has it takes as long to say no.
+    stored = user.password if user else None
+    right = verify_password(password, stored or _nobodys_password())
+    if user is None or stored is None or not right:
+        if user is not None:
+            with database().begin() as writing:
+                by = Actor(None, name, _address())
+                audit.note(writing, by, "fail sign-in", f"user {user.name}", now=now)
+        form.password.errors = ["There is no such account, or this is not its password."]
+        return _form("sign_in.html", form)
+    if not user.active:
+        form.name.errors = ["This account was deactivated: ask an administrator of the arena."]
+        return _form("sign_in.html", form)
+    with database().begin() as writing:
+        user = writing.get_one(User, user.id)
+        user.last_sign_in = now
+        by = Actor(user.id, user.name, _address())
+        audit.note(writing, by, "sign in", f"user {user.name}", now=now)
+    begin_session(user)
+    if user.must_change:
+        return redirect(url_for("accounts.password"))
+    return redirect(_next(form.next.data))
+
+
+@cache
+def _nobodys_password() -> str:
+    return str(hash_password(secrets.token_urlsafe()))
+
+
+def _address() -> str:
+    return request.remote_addr or ""
+
+
+def _next(address: str) -> str:
+    """Where somebody was going; only ever a page of this arena."""
+    if address.startswith("/") and validate_redirect_url(address):
+        return address
+    return url_for("accounts.account")
+
+
+def _form(template: str, form: Any, **more: Any) -> tuple[str, int]:
+    """A page with a form: empty, or as it was sent with what is wrong."""
+    refused = request.method == "POST" and form.errors
+    page = render_template(template, form=form, registration=settings().registration, **more)
+    return page, REFUSED if refused else 200
+
+
+@accounts.post("/sign-out")
+@needs(Scope.READ)
+@before_change
+def sign_out() -> Response:
+    """Ends this session."""
+    logout_user()
+    session.clear()
+    return redirect(url_for("pages.front"))
+
+
+@accounts.route("/register", methods=["GET", "POST"])
+@anybody
+def register() -> Any:
+    """Makes an account, if the arena lets people in."""
+    form = RegisterForm()
+    if request.method == "GET":
+        form.invitation.data = request.args.get("invitation", "")
+    by_invitation = bool(form.invitation.data)
+    how = settings().registration
+    if how == "closed" and not by_invitation:
+        abort(403, "This arena takes no new accounts. An administrator of it can invite you.")
+    if how == "invitation" and not by_invitation:
+        abort(403, "New accounts are by invitation: ask an administrator of the arena for a link.")
+    now = datetime.now(UTC)
+    if by_invitation:
+        with database().read() as reading:
+            try:
+                people.find_link(reading, LinkKind.INVITATION, form.invitation.data, now)
+            except PeopleError as error:
+                abort(403, str(error))
+    if not form.validate_on_submit():
+        return _form("register.html", form)
+    hashed = hash_password(form.password.data)
+    try:
+        with database().begin() as writing:
+            role = Role.PARTICIPANT
+            if by_invitation:
+                role = people.use_link(writing, LinkKind.INVITATION, form.invitation.data, now).role
+            by = Actor(None, form.name.data, _address())
+            user = people.add(writing, by, form.name.data, password=hashed, role=role, now=now)
+    except PeopleError as error:
+        form.name.errors = [str(error)]
+        return _form("register.html", form)
+    except IntegrityError:
+        form.name.errors = [f"The name {form.name.data} is taken: choose another."]
+        return _form("register.html", form)
+    begin_session(user)
+    flash("Welcome. Enter your first bot whenever you like.")
+    return redirect(url_for("accounts.account"))
+
+
+@accounts.route("/reset/<secret>", methods=["GET", "POST"])
+@anybody
+def reset(secret: str) -> Any:
+    """Sets a new password for who has an administrator's link."""
+    form, now = ResetForm(), datetime.now(UTC)
+    try:
+        with database().read() as reading:
+            found = people.find_link(reading, LinkKind.RESET, secret, now).user
+            name = found.name if found else ""
+        if not form.validate_on_submit():
+            return _form("reset.html", form, name=name)
+        hashed = hash_password(form.password.data)
+        with database().begin() as writing:
+            user = people.use_link(writing, LinkKind.RESET, secret, now).user
+            assert user is not None
+            people.set_password(writing, user, hashed)
+            by = Actor(user.id, user.name, _address())
+            audit.note(writing, by, "reset password", f"user {user.name}", now=now)
+    except PeopleError as error:
+        abort(403, str(error))
+    begin_session(user)
+    flash("The new password counts from now on, and every other session has ended.")
+    return redirect(url_for("accounts.account"))
+
+
+@accounts.get("/account")
+@needs(Scope.READ)
+def account() -> Any:
+    """The account: its bots, its tokens, its password."""
+    return _account(TokenForm())
+
+
+def _account(form: Any, secret: str = "") -> tuple[str, int]:
+    who = signed_in()
+    form.scopes.choices = [
+        (str(scope), WORDS[scope]) for scope in Scope if scope in SCOPES[who.role]
+    ]
+    with database().read() as reading:
+        return _form(
+            "account.html",
+            form,
+            user=reading.get_one(User, who.id),
+            bots=entries.bots_of(reading, who.id),
+            tokens=people.tokens_of(reading, who.id),
+            secret=secret,
+        )
+
+
+WORDS = {
+    Scope.READ: "read: what everybody may read, and your own bots, code and logs",
+    Scope.SUBMIT: "submit: enter bots and change yours",
+    Scope.ORGANISE: "organise: run tournaments, freeze ladders, void matches",
+    Scope.ADMIN: "admin: everything else, users too",
+}
+
+
+@accounts.post("/account/tokens")
+@needs(Scope.READ)
+def add_token() -> Any:
+    """Makes a token, and shows it this once."""
+    _by_session()
+    who, form = signed_in(), TokenForm()
+    form.scopes.choices = [(str(scope), "") for scope in Scope]
+    if not form.validate_on_submit():
+        return _account(form)
+    try:
+        with database().begin() as writing:
+            user = writing.get_one(User, who.id)
+            scopes = [Scope(scope) for scope in form.scopes.data or ()]
+            secret = people.add_token(
+                writing, who.actor, user, form.name.data, scopes, datetime.now(UTC)
+            )
+    except PeopleError as error:
+        form.name.errors = [str(error)]
+        return _account(form)
+    return _account(TokenForm(formdata=None), secret)
+
+
+def _by_session() -> None:
+    """Keeps programs from what only a person at a browser may do: a token makes no token."""
+    if request.headers.get("Authorization"):
+        abort(403, "A token can't do this: sign in with a browser.")
+
+
+@accounts.post("/account/tokens/<int:number>/revoke")
+@needs(Scope.READ)
+def revoke_token(number: int) -> Response:
+    """Makes a token worthless."""
+    who = signed_in()
+    query = sa.select(ApiToken).where(ApiToken.id == number, ApiToken.user_id == who.id)
+    with database().begin() as writing:
+        token = writing.scalar(query) if number <= LARGEST_ID else None
+        if token is None:
+            abort(404, "There is no such token of yours.")
+        people.revoke_token(writing, who.actor, token, datetime.now(UTC))
+        flash(f"The token “{token.name}” is worthless now.")
+    return redirect(url_for("accounts.account"))
+
+
+@accounts.route("/account/password", methods=["GET", "POST"])
+@needs(Scope.READ)
+@before_change
+def password() -> Any:
+    """Changes the password; every other session ends."""
+    _by_session()
+    who, form = signed_in(), PasswordForm()
+    if not form.validate_on_submit():
+        return _form("password.html", form)
+    with database().read() as reading:
+        stored = reading.get_one(User, who.id).password
+    if stored is None or not verify_password(form.present.data, stored):
+        form.present.errors = ["This is not the present password."]
+        return _form("password.html", form)
+    if form.present.data == form.password.data:
+        form.password.errors = ["This is the present password: choose a new one."]
+        return _form("password.html", form)
+    hashed = hash_password(form.password.data)
+    with database().begin() as writing:
+        user = writing.get_one(User, who.id)
+        people.set_password(writing, user, hashed)
+        audit.note(
+            writing, who.actor, "change password", f"user {user.name}", now=datetime.now(UTC)
+        )
+    begin_session(user)
+    flash("The new password counts from now on, and every other session has ended.")
+    return redirect(url_for("accounts.account"))
+
+
+@accounts.post("/account/end-sessions")
+@needs(Scope.READ)
+def end_sessions() -> Response:
+    """Ends every session of the account, but this one begins anew."""
+    _by_session()
+    who = signed_in()
+    with database().begin() as writing:
+        user = writing.get_one(User, who.id)
+        user.end_sessions()
+        audit.note(writing, who.actor, "end sessions", f"user {user.name}", now=datetime.now(UTC))
+    begin_session(user)
+    flash("Every other session of yours has ended.")
+    return redirect(url_for("accounts.account"))

@@ -1,0 +1,127 @@
+"""The forms of accounts and submissions, each field with the words that refuse it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask_security.proxies import _security
+from flask_wtf import FlaskForm
+from flask_wtf.file import MultipleFileField
+from wtforms import (
+    BooleanField,
+    HiddenField,
+    PasswordField,
+    SelectField,
+    SelectMultipleField,
+    StringField,
+    TextAreaField,
+)
+from wtforms.validators import EqualTo, InputRequired, Length, StopValidation
+from wtforms.widgets import CheckboxInput, ListWidget
+
+PASSWORD_LENGTH_MAX = 200
+NOTE_LENGTH_MAX = 500
+
+NEEDED = InputRequired("This is needed.")
+PASSWORD = Length(max=PASSWORD_LENGTH_MAX, message="A password has at most %(max)d characters.")
+NAME = Length(max=40, message="A name has at most %(max)d characters.")
+
+
+def _good_password(form: Any, field: Any) -> None:
+    """Refuses what is too short or too simple, and keeps one form of equal characters."""
+    problems, normal = _security.password_util.validate(field.data or "", False)
+    if problems:
+        raise StopValidation(" ".join(str(problem) for problem in problems))
+    field.data = normal
+    name = form.name.data if "name" in form else ""
+    if name and name.lower() in field.data.lower():
+        raise StopValidation("A password must not have the name in it.")
+
+
+def _normal(text: str | None) -> str | None:
+    return text and str(_security.password_util.normalize(text))
+
+
+class SignInForm(FlaskForm):
+    """Name and password."""
+
+    name = StringField("Name", [NEEDED, NAME], render_kw={"autocomplete": "username"})
+    password = PasswordField(
+        "Password",
+        [NEEDED, PASSWORD],
+        filters=[_normal],
+        render_kw={"autocomplete": "current-password"},
+    )
+    next = HiddenField()
+
+
+class _NewPassword(FlaskForm):
+    password = PasswordField(
+        "New password",
+        [NEEDED, PASSWORD, _good_password],
+        render_kw={"autocomplete": "new-password"},
+    )
+    again = PasswordField(
+        "The same again",
+        [NEEDED, EqualTo("password", "The two are not the same.")],
+        filters=[_normal],
+        render_kw={"autocomplete": "new-password"},
+    )
+
+
+class ResetForm(_NewPassword):
+    """A new password, without the old one."""
+
+
+class RegisterForm(_NewPassword):
+    """A new account."""
+
+    name = StringField("Name", [NEEDED, NAME], render_kw={"autocomplete": "username"})
+    invitation = HiddenField()
+
+
+class PasswordForm(_NewPassword):
+    """A new password for who knows the present one."""
+
+    present = PasswordField(
+        "Present password",
+        [NEEDED, PASSWORD],
+        filters=[_normal],
+        render_kw={"autocomplete": "current-password"},
+    )
+
+
+class _Boxes(SelectMultipleField):
+    widget = ListWidget(prefix_label=False)
+    option_widget = CheckboxInput()
+
+
+class TokenForm(FlaskForm):
+    """A new token; its scopes are those that its owner has."""
+
+    name = StringField(
+        "What it is for",
+        [NEEDED, Length(max=60, message="At most %(max)d characters.")],
+        render_kw={"placeholder": "e.g. my bot's CI"},
+    )
+    scopes = _Boxes("It may")
+
+
+class SubmitForm(FlaskForm):
+    """A bot's files, and what is said of them."""
+
+    files = MultipleFileField("File")
+    folder = MultipleFileField("Folder")
+    name = StringField("The bot's name", [NAME], render_kw={"autocomplete": "off"})
+    note = TextAreaField(
+        "What is new in this version",
+        [Length(max=NOTE_LENGTH_MAX, message="A note has at most %(max)d characters.")],
+        render_kw={"rows": 2},
+    )
+    ladder = SelectField("Ladder", validate_choice=False)
+
+
+class BotForm(FlaskForm):
+    """What a bot's owner decides."""
+
+    open_source = BooleanField("Everybody may read its code and its logs")

@@ -1,0 +1,269 @@
+"""Who asks: a person by a session or a program by a token, and what either may do.
+
+`current` gives the one account of a request, whichever way it came; with a token in the request
+its cookies count for nothing. Each view says what it needs (`needs`, `anybody`), and `guard`
+refuses before it is called: who is not signed in, who lacks the scope, and any change that
+comes with neither a token nor the secret of a form that was sent from here (CSRF). A view that
+says nothing may be read by everybody and changes nothing.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from flask import Flask, abort, current_app, redirect, request, session, url_for
+from flask.sessions import SecureCookieSessionInterface
+from flask_login import current_user
+from flask_security import RoleMixin, Security, UserDatastore, UserMixin, login_user
+from flask_wtf import CSRFProtect
+from flask_wtf.csrf import CSRFError
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import joinedload
+from werkzeug.wrappers import Response
+
+from arena import people
+from arena.audit import Actor
+from arena.config import Settings
+from arena.db import Database
+from arena.models import SCOPES, ApiToken, Bot, Mark, Role, Scope, User
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+ANYBODY = "anybody"
+SECRET_MARK = "secret of sessions"  # noqa: S105 - the name of where it is kept
+SESSION_LASTS = timedelta(days=30)
+PASSWORD_LENGTH_MIN = 10
+
+csrf = CSRFProtect()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Account(UserMixin):
+    """Who asks, as of the start of the request."""
+
+    id: int
+    name: str
+    role: Role
+    scopes: frozenset[Scope]
+    """What may be done: by the role, and by the token if there is one."""
+    fs_uniquifier: str
+    """What sessions name it by, in the library's word for `User.session_key`."""
+    active: bool
+    must_change: bool
+    """Whether the password must be changed before anything else."""
+
+    @property
+    def actor(self) -> Actor:
+        """This account in the audit log."""
+        return Actor(self.id, self.name, request.remote_addr or "")
+
+    def may(self, scope: Scope) -> bool:
+        """Whether it may do what needs this scope."""
+        return scope in self.scopes
+
+    def owns(self, bot: Bot) -> bool:
+        """Whether a bot is its own."""
+        return bot.owner_id == self.id
+
+
+def account_of(user: User, scopes: frozenset[Scope] | None = None) -> Account:
+    """The account of a user, with all that the role may do, or less."""
+    may = SCOPES[user.role]
+    return Account(
+        user.id,
+        user.name,
+        user.role,
+        may if scopes is None else may & scopes,
+        user.session_key,
+        user.active,
+        user.must_change,
+    )
+
+
+class _People(UserDatastore):
+    """Where the library finds people: read each time, so that what is revoked ends at once."""
+
+    def __init__(self) -> None:
+        super().__init__(Account, RoleMixin)  # roles are not the library's here
+
+    def find_user(self, case_insensitive: bool = False, **by: Any) -> Account | None:
+        """The account of a session's key; none if a token asks."""
+        if bearer() is not None:
+            return None
+        with database().read() as reading:
+            user = reading.scalar(sa.select(User).where(User.session_key == by["fs_uniquifier"]))
+            return account_of(user) if user else None
+
+
+def database() -> Database:
+    """The arena's database."""
+    found: Database = current_app.extensions["arena.database"]
+    return found
+
+
+def settings() -> Settings:
+    """The arena's settings."""
+    found: Settings = current_app.extensions["arena.settings"]
+    return found
+
+
+def bearer() -> str | None:
+    """The token that the request shows, if any."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
+def _of_token(_: object) -> Account | None:
+    token = bearer()
+    if not token:
+        return None
+    query = sa.select(ApiToken).where(ApiToken.digest == people.digest(token))
+    now = datetime.now(UTC)
+    with database().read() as reading:
+        found = reading.scalar(query.options(joinedload(ApiToken.user)))
+    if found is None or not found.user.active:
+        return None
+    if found.last_used is None or now - found.last_used >= people.USE_NOTED:
+        with database().begin() as writing:
+            writing.execute(
+                sa.update(ApiToken).where(ApiToken.id == found.id).values(last_used=now)
+            )
+    return account_of(found.user, frozenset(Scope(scope) for scope in found.scopes))
+
+
+def current() -> Account | None:
+    """Who asks; None for a reader who is not signed in."""
+    user = current_user._get_current_object()
+    return user if isinstance(user, Account) else None
+
+
+def signed_in() -> Account:
+    """Who asks, in a view that only signed-in people reach."""
+    return current() or abort(401)
+
+
+def may_read(bot: Bot) -> bool:
+    """Whether who asks may read the code and the logs of a bot: its owner, or all if opened."""
+    account = current()
+    return bot.open_source or (account is not None and account.owns(bot))
+
+
+def needs(scope: Scope) -> Callable[[F], F]:
+    """Marks a view that only those with this scope may call."""
+
+    def mark(view: F) -> F:
+        view.access = scope  # type: ignore[attr-defined]
+        return view
+
+    return mark
+
+
+def anybody(view: F) -> F:
+    """Marks a view that anybody may call, though it changes something."""
+    view.access = ANYBODY  # type: ignore[attr-defined]
+    return view
+
+
+def access_of(view: Callable[..., Any], method: str) -> Scope | None:
+    """What a view needs for a method; None if anybody may call it."""
+    declared = getattr(view, "access", None)
+    if declared is None:
+        # Whoever forgot to say it has made a view for administrators.
+        return None if method in ("GET", "HEAD", "OPTIONS") else Scope.ADMIN
+    return None if declared == ANYBODY else Scope(declared)
+
+
+def guard() -> Response | None:
+    """Refuses, before a view is called, whoever may not call it."""
+    view = current_app.view_functions.get(request.endpoint or "")
+    if view is None:
+        return None
+    needed = access_of(view, request.method)
+    if needed is not None:
+        account = current()
+        if account is None:
+            abort(401)
+        if needed not in account.scopes:
+            abort(403, _lacking(account, needed))
+        if account.must_change and bearer() is None and not getattr(view, "before_change", False):
+            return redirect(url_for("accounts.password"))
+    if bearer() is None:
+        try:
+            csrf.protect()
+        except CSRFError:
+            abort(400, "This form is too old, or was not sent from here: reload it and try again.")
+    return None
+
+
+def _lacking(account: Account, needed: Scope) -> str:
+    if needed in SCOPES[account.role]:
+        return f"This token has no scope {needed}."
+    return f"This is for those who may {needed}; you are a {account.role}."
+
+
+def before_change(view: F) -> F:
+    """Marks a view that is open to who must change the password first."""
+    view.before_change = True  # type: ignore[attr-defined]
+    return view
+
+
+def begin_session(user: User) -> None:
+    """Signs a user in, with a fresh session: nothing of the one before is left."""
+    session.clear()
+    session.permanent = True
+    login_user(account_of(user))
+
+
+class _Sessions(SecureCookieSessionInterface):
+    """Sessions in a signed cookie, which never travels in the clear once it came over TLS."""
+
+    def get_cookie_secure(self, app: Flask) -> bool:
+        return request.is_secure
+
+
+def install(app: Flask) -> None:
+    """Makes an application know who asks, and guards its views."""
+    app.config.update(
+        SECRET_KEY=secret_key(app.extensions["arena.database"]),
+        SESSION_COOKIE_NAME="arena",
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_REFRESH_EACH_REQUEST=False,  # or else pictures that may be kept would set it
+        PERMANENT_SESSION_LIFETIME=SESSION_LASTS,
+        WTF_CSRF_CHECK_DEFAULT=False,  # `guard` asks for it, where there is no token
+        WTF_CSRF_TIME_LIMIT=None,  # as long as the session
+        SECURITY_PASSWORD_HASH="argon2",  # noqa: S106
+        SECURITY_PASSWORD_SCHEMES=["argon2"],
+        SECURITY_PASSWORD_SINGLE_HASH=True,  # as arena.people hashes what it gives out
+        SECURITY_PASSWORD_LENGTH_MIN=PASSWORD_LENGTH_MIN,
+        SECURITY_CLI_USERS_NAME=None,
+        SECURITY_CLI_ROLES_NAME=None,
+    )
+    app.session_interface = _Sessions()
+    csrf.init_app(app)
+    security = Security(app, _People(), register_blueprint=False)
+    security.login_manager.request_loader(_of_token)
+    # It would look up whoever is signed in for every picture, too.
+    app.before_request_funcs[None].remove(security.principal._on_before_request)
+    app.before_request(guard)
+    app.context_processor(lambda: {"account": current()})
+
+
+def secret_key(database: Database) -> str:
+    """What sessions are signed with: made once, and kept in the database for every server."""
+    query = sa.select(Mark.value).where(Mark.key == SECRET_MARK)
+    with database.read() as reading:
+        found = reading.scalar(query)
+    if found is None:
+        try:
+            with database.begin() as writing:
+                writing.add(Mark(key=SECRET_MARK, value=secrets.token_hex(32)))
+        except IntegrityError:
+            pass  # another server was faster
+        with database.read() as reading:
+            found = reading.scalars(query).one()
+    return found

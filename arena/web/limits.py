@@ -1,0 +1,118 @@
+"""How often something may be tried, counted in the broker, for all servers together.
+
+What fails counts against the account and the address; each has to wait once there were too many.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Flask, Response, request
+from flask_limiter import Limiter
+from flask_limiter.errors import RateLimitExceeded
+from werkzeug.exceptions import TooManyRequests
+
+from arena.config import Settings
+from arena.web.identity import current
+
+
+def _address() -> str:
+    return request.remote_addr or "nowhere"
+
+
+def _name() -> str:
+    return request.form.get("name", "").lower()[:100]
+
+
+def _account() -> str:
+    account = current()
+    return str(account.id) if account else _address()
+
+
+def _failed(response: Response) -> bool:
+    return response.status_code >= 400
+
+
+def _done(response: Response) -> bool:
+    return response.status_code < 400
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How often a view may be posted to."""
+
+    often: str
+    key: Callable[[], str]
+    words: str
+    """What there was too much of."""
+    counts: Callable[[Response], bool] | None = None
+    """Which tries count, by their answer; None for all."""
+
+
+LIMITS = {
+    "accounts.sign_in": [
+        Limit("10 per 15 minutes", _name, "failed sign-ins to this account", _failed),
+        Limit("30 per 15 minutes", _address, "failed sign-ins from your address", _failed),
+    ],
+    "accounts.register": [
+        Limit("20 per hour", _address, "failed registrations from your address", _failed),
+        Limit("10 per day", _address, "new accounts from your address", _done),
+    ],
+    "accounts.reset": [Limit("20 per hour", _address, "tries from your address")],
+    "accounts.password": [Limit("10 per 15 minutes", _account, "tries", _failed)],
+    "submitting.submit": [Limit("60 per hour", _account, "uploads")],
+}
+
+
+def install(app: Flask, settings: Settings) -> None:
+    """Puts the limits on the views of an application.
+
+    Without a broker, or while it is away, each server counts for itself.
+    """
+    limiter = Limiter(
+        _address,
+        app=app,
+        storage_uri=storage(settings.broker),
+        in_memory_fallback_enabled=bool(settings.broker),
+        strategy="moving-window",
+        key_prefix="arena",
+    )
+    for endpoint, limits in LIMITS.items():
+        view: Any = app.view_functions[endpoint]
+        for limit in limits:
+            view = limiter.limit(
+                limit.often,
+                key_func=limit.key,
+                methods=["POST"],
+                error_message=limit.words,
+                deduct_when=limit.counts,
+            )(view)
+        app.view_functions[endpoint] = view
+
+    @app.errorhandler(RateLimitExceeded)
+    def say_how_long(error: RateLimitExceeded) -> Any:
+        hit = limiter.current_limit
+        seconds = max(1, math.ceil(hit.reset_at - time.time())) if hit else 60
+        refusal = TooManyRequests(
+            f"There were too many {error.description}: wait {_wait(seconds)}.",
+            retry_after=seconds,
+        )
+        return app.handle_http_exception(refusal)
+
+
+def _wait(seconds: int) -> str:
+    if seconds < 60:
+        return f"{seconds} seconds"
+    minutes = math.ceil(seconds / 60)
+    return f"{minutes} minutes" if minutes > 1 else "a minute"
+
+
+def storage(broker: str) -> str:
+    """Where it is counted, in the words of the library that counts."""
+    if broker.startswith("redis+socket:"):
+        return "redis+unix:" + broker.removeprefix("redis+socket:")
+    return broker or "memory://"

@@ -1,0 +1,374 @@
+"""Submitting a bot and watching its check, and what the owner of a bot does with it."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    current_app,
+    flash,
+    redirect,
+    render_template,
+    request,
+    send_file,
+    url_for,
+)
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, joinedload
+from werkzeug.datastructures import FileStorage
+from werkzeug.wrappers import Response as Answer
+
+from arena import audit, entries
+from arena.intake import Intake, TakenIn
+from arena.models import (
+    Bot,
+    BotVersion,
+    Check,
+    Entrant,
+    GameSeat,
+    Ladder,
+    PlayedGame,
+    Scope,
+    User,
+)
+from arena.submissions import SubmissionError
+from arena.submissions import submit as take_in
+from arena.web import queries
+from arena.web.forms import BotForm, SubmitForm
+from arena.web.identity import current, database, may_read, needs, settings, signed_in
+from arena.web.lookup import LARGEST_ID, find_bot, reading
+from engine.games import GAMES
+
+submitting = Blueprint("submitting", __name__)
+
+REFUSED = 422
+FOLDER_FILES = 1000
+SPARE_BYTES = 256 * 1024
+"""What an upload's form has besides the files."""
+
+
+def intake() -> Intake:
+    """What takes files in on this server."""
+    found: Intake | None = current_app.extensions["arena.intake"]
+    return found or abort(503, "This server takes no uploads: use arena submit on its machine.")
+
+
+def widen() -> None:
+    """Lets the one form that takes files be as large as a bot may be, from those signed in."""
+    if request.endpoint == "submitting.submit" and request.method == "POST" and current():
+        request.max_content_length = intake().largest + SPARE_BYTES
+        request.max_form_parts = FOLDER_FILES + 20
+
+
+@submitting.route("/submit", methods=["GET", "POST"])
+@needs(Scope.SUBMIT)
+def submit() -> Any:
+    """Takes a bot in, to be checked for a ladder and entered there."""
+    form = SubmitForm()
+    with reading() as session:
+        ladders = entries.ladders_taking_bots(session)
+    form.ladder.choices = _by_game(ladders)
+    if request.method == "GET":
+        form.name.data = request.args.get("bot", "")
+        form.ladder.data = request.args.get("ladder", "")
+    if not form.validate_on_submit():
+        return _form(form)
+    ladder = next((ladder for ladder in ladders if ladder.name == form.ladder.data), None)
+    if ladder is None:
+        form.ladder.errors = ["Choose one of these ladders."]
+        return _form(form)
+    try:
+        taken = _take_files([*(form.files.data or ()), *(form.folder.data or ())])
+    except SubmissionError as error:
+        form.files.errors = [_sentence(error)]
+        return _form(form)
+    name = form.name.data or taken.name
+    form.name.data = name
+    try:
+        try:
+            number = _store(name, taken, ladder, form.note.data)
+        except IntegrityError:
+            # Another submission made the same bot meanwhile; now it is there.
+            number = _store(name, taken, ladder, form.note.data)
+    except SubmissionError as error:
+        form.name.errors = [_sentence(error)]
+        return _form(form)
+    return redirect(url_for("submitting.check", number=number))
+
+
+def _form(form: Any) -> tuple[str, int]:
+    page = render_template("submit.html", form=form, largest=intake().largest)
+    return page, REFUSED if form.errors else 200
+
+
+def _by_game(ladders: list[Ladder]) -> dict[str, list[tuple[str, str]]]:
+    """Ladders as the choices of a field, under the titles of their games."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for ladder in ladders:
+        found.setdefault(GAMES[ladder.game].title, []).append((ladder.name, ladder.title))
+    return found
+
+
+def _sentence(error: Exception) -> str:
+    words = str(error)
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
+
+
+def _take_files(uploaded: list[Any]) -> TakenIn:
+    """Takes in what a browser sent: one file, or a folder's files by their paths.
+
+    Raises:
+        SubmissionError: there is nothing, or it is no bot.
+    """
+    files = [file for file in uploaded if isinstance(file, FileStorage) and file.filename]
+    if not files:
+        raise SubmissionError("choose a file or a folder")
+    with tempfile.TemporaryDirectory(prefix="arena-upload-") as made:
+        folder = Path(made)
+        paths = [_path(str(file.filename)) for file in files]
+        if len(files) == 1 and len(paths[0].parts) == 1:
+            files[0].save(folder / paths[0])
+            return intake()(folder / paths[0])
+        top = folder / "upload"
+        for file, path in zip(files, paths, strict=True):
+            try:
+                (top / path).parent.mkdir(parents=True, exist_ok=True)
+                file.save(top / path)
+            except OSError:
+                raise SubmissionError(f"{str(path)[:60]!r} is no name for a file") from None
+        return intake()(_without_common_folder(top))
+
+
+def _without_common_folder(top: Path) -> Path:
+    """The folder that was sent, which gives the bot its name unless it says one."""
+    inside = list(top.iterdir())
+    return inside[0] if len(inside) == 1 and inside[0].is_dir() else top
+
+
+def _path(name: str) -> Path:
+    """The path of an uploaded file, below the folder that it is put in.
+
+    Raises:
+        SubmissionError: it leads elsewhere, or is no name.
+    """
+    parts = name.split("/")
+    if any(
+        part in ("", ".", "..") or len(part.encode()) > 200 or re.search(r"[\\\0-\x1f]", part)
+        for part in parts
+    ):
+        raise SubmissionError(f"{name[:60]!r} is no name for a file")
+    return Path(*parts)
+
+
+def _store(name: str, taken: TakenIn, ladder: Ladder, note: str | None) -> int:
+    """Takes a bot's stored files in, and gives the number of their check.
+
+    Raises:
+        SubmissionError: as `arena.submissions.submit`.
+    """
+    who, now = signed_in(), datetime.now(UTC)
+    with database().begin() as session:
+        version = take_in(
+            session,
+            session.get_one(User, who.id),
+            name,
+            digest=taken.digest,
+            size=taken.size,
+            language=taken.language,
+            ladder=session.get_one(Ladder, ladder.id),
+            note=note or "",
+            now=now,
+        )
+        words = f"version {version.number} for {ladder.name}, {taken.digest[:12]}"
+        audit.note(session, who.actor, "submit", f"bot {version.bot.name}", words, now=now)
+        asked = sa.select(sa.func.max(Check.id)).where(Check.version_id == version.id)
+        return session.scalars(asked).one()
+
+
+@submitting.get("/checks/<int:number>")
+@needs(Scope.SUBMIT)
+def check(number: int) -> str:
+    """A check of one's own bot: what is found, as it is found."""
+    with reading() as session:
+        return render_template("check.html", **_check(session, number))
+
+
+@submitting.get("/checks/<int:number>/live")
+@needs(Scope.SUBMIT)
+def check_live(number: int) -> str:
+    """The part of a check's page that renews itself."""
+    with reading() as session:
+        return render_template("_check.html", **_check(session, number))
+
+
+def _check(session: Session, number: int) -> dict[str, Any]:
+    query = sa.select(Check).where(Check.id == number)
+    version = joinedload(Check.version).joinedload(BotVersion.bot)
+    found = (
+        session.scalar(query.options(version, joinedload(Check.ladder)))
+        if number <= LARGEST_ID
+        else None
+    )
+    if found is None or not signed_in().owns(found.version.bot):
+        abort(404, f"There is no check {number} of a bot of yours.")
+    passed = bool(found.findings) and all(finding["kept"] for finding in found.findings)
+    return {
+        "check": found,
+        "passed": passed,
+        "fitting": entries.fitting(session, found.version) if passed else [],
+        "workers": queries.living_workers(session, datetime.now(UTC)),
+    }
+
+
+def _own_bot(session: Session, name: str) -> Bot:
+    """The bot of this name, if it is the asker's own."""
+    bot = find_bot(session, name)
+    if not signed_in().owns(bot):
+        abort(403, f"The bot {name} is not yours.")
+    return bot
+
+
+def _number(text: str) -> int:
+    """A number that a form names something by; 0, which names nothing, for all else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+
+
+def _version(session: Session, bot: Bot, number: str) -> BotVersion:
+    """A version of a bot by its number."""
+    wanted = _number(number)
+    query = sa.select(BotVersion).where(BotVersion.bot_id == bot.id, BotVersion.number == wanted)
+    found = session.scalar(query.options(joinedload(BotVersion.bot)))
+    return found or abort(404, f"The bot {bot.name} has no version {number[:20]}.")
+
+
+@submitting.post("/bots/<name>/enter")
+@needs(Scope.SUBMIT)
+def enter(name: str) -> Answer:
+    """Enters a version of one's own bot on a ladder."""
+    who = signed_in()
+    with database().begin() as session:
+        version = _version(session, _own_bot(session, name), request.form.get("version", ""))
+        asked = request.form.get("ladder", "").replace("\0", "")
+        ladder = session.scalar(sa.select(Ladder).where(Ladder.name == asked))
+        if ladder is None:
+            abort(404, f"There is no ladder {asked[:60]}.")
+        try:
+            found = entries.ask_entry(session, who.actor, version, ladder, datetime.now(UTC))
+        except SubmissionError as error:
+            abort(409, _sentence(error))
+        number = found.id if found else None
+    if number is not None:
+        return redirect(url_for("submitting.check", number=number))
+    flash(f"Version {version.number} is on {ladder.title} again, with the rating that it had.")
+    return redirect(url_for("pages.bot", name=name, ladder=ladder.name))
+
+
+@submitting.post("/bots/<name>/retire")
+@needs(Scope.SUBMIT)
+def retire(name: str) -> Answer:
+    """Takes one's own bot off a ladder."""
+    who = signed_in()
+    with database().begin() as session:
+        bot = _own_bot(session, name)
+        asked = request.form.get("entrant", "")
+        entrant = session.scalar(
+            sa.select(Entrant)
+            .join(Entrant.version)
+            .join(Ladder, Ladder.id == Entrant.competition_id)
+            .where(
+                Entrant.id == _number(asked),
+                BotVersion.bot_id == bot.id,
+            )
+            .options(joinedload(Entrant.competition))
+        )
+        if entrant is None:
+            abort(404, f"The bot {name} is not on such a ladder.")
+        entries.retire(session, who.actor, entrant, datetime.now(UTC))
+        ladder = entrant.competition
+    flash(f"Version {entrant.version.number} is retired from {ladder.title}.")
+    return redirect(url_for("pages.bot", name=name, ladder=ladder.name))
+
+
+@submitting.post("/bots/<name>/withdraw")
+@needs(Scope.SUBMIT)
+def withdraw(name: str) -> Answer:
+    """Takes one's own bot off every ladder."""
+    with database().begin() as session:
+        bot = _own_bot(session, name)
+        try:
+            left = entries.withdraw(session, signed_in().actor, bot, datetime.now(UTC))
+        except SubmissionError as error:
+            abort(409, _sentence(error))
+    flash(f"{name} is withdrawn: it left {left} ladder{'' if left == 1 else 's'}.")
+    return redirect(url_for("pages.bot", name=name))
+
+
+@submitting.post("/bots/<name>/settings")
+@needs(Scope.SUBMIT)
+def change(name: str) -> Answer:
+    """Opens or closes the code and the logs of one's own bot."""
+    opened = bool(BotForm().open_source.data)
+    with database().begin() as session:
+        bot = _own_bot(session, name)
+        entries.open_source(session, signed_in().actor, bot, opened=opened, now=datetime.now(UTC))
+    who = "everybody" if opened else "you alone"
+    flash(f"Code and logs of {name} are for {who} now.")
+    return redirect(url_for("pages.bot", name=name))
+
+
+@submitting.get("/bots/<name>/versions/<int:number>.tar")
+def download(name: str, number: int) -> Response:
+    """A version's files, for its owner; for everybody if they were opened."""
+    with reading() as session:
+        bot = find_bot(session, name)
+        _must_read(bot, f"The code of {name} is its owner's alone.")
+        version = _version(session, bot, str(number))
+    file = settings().bundles / version.digest
+    if not file.exists():
+        abort(404, f"The files of {version.label} are not stored on this server.")
+    answer = send_file(
+        file,
+        mimetype="application/x-tar",
+        as_attachment=True,
+        download_name=f"{bot.name}-v{version.number}.tar",
+        conditional=False,
+    )
+    answer.headers["Cache-Control"] = "private, no-store"
+    return answer
+
+
+@submitting.get("/games/<int:number>/logs/<int:seat>")
+def log(number: int, seat: int) -> Response:
+    """What a seat's bot wrote during a game, for its owner; seats are counted from 1."""
+    with reading() as session:
+        query = (
+            sa.select(GameSeat.log, Bot, PlayedGame.id)
+            .join(PlayedGame, PlayedGame.id == GameSeat.game_id)
+            .join(Entrant, Entrant.id == GameSeat.entrant_id)
+            .join(BotVersion, BotVersion.id == Entrant.version_id)
+            .join(Bot, Bot.id == BotVersion.bot_id)
+            .where(GameSeat.game_id == number, GameSeat.seat == seat - 1)
+        )
+        small = number <= LARGEST_ID and seat <= LARGEST_ID
+        row = session.execute(query).first() if small else None
+    if row is None:
+        abort(404, f"There is no game {number} with a seat {seat}.")
+    text, bot, _ = row
+    _must_read(bot, f"The logs of {bot.name} are its owner's alone.")
+    answer = Response(text or "The bot wrote nothing.\n", mimetype="text/plain")
+    answer.headers["Cache-Control"] = "private, no-store"
+    return answer
+
+
+def _must_read(bot: Bot, words: str) -> None:
+    """Refuses who may not read a bot's code and logs."""
+    if not may_read(bot):
+        abort(403 if current() else 401, words)
