@@ -23,6 +23,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
+from arena import workforce
 from arena.config import Settings
 from arena.matchmaking import make_match
 from arena.models import (
@@ -31,6 +32,7 @@ from arena.models import (
     BotVersion,
     Check,
     Competition,
+    CompetitionState,
     Job,
     JobStatus,
     Ladder,
@@ -47,16 +49,17 @@ FAILURES_ALLOWED = 2
 """A job that fails once more is set aside."""
 AHEAD = 2
 """Jobs issued for each slot of a living worker: one under way, one waiting."""
-ALIVE_SECONDS = 30.0
-"""A worker that was not heard of for so long is dead."""
 
 
 def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.Job]:
     """Rolls back what is overdue, then issues open jobs, and new matches while slots are free.
 
+    What is under way on a ladder that no longer plays is called off.
+
     Returns:
         The jobs issued; to be sent once the transaction is committed.
     """
+    call_off(session)
     roll_back_overdue(session, now)
     return list(fill(session, settings, now))
 
@@ -65,23 +68,42 @@ def fill(session: Session, settings: Settings, now: datetime) -> Iterator[jobs.J
     """Issues jobs until every living worker has enough.
 
     Checks get half of the room at most while there are matches to play, so that a heap of
-    uploads does not stop the ladders, and the other way round.
+    uploads does not stop the ladders, and the other way round. So do matches on request.
     """
-    enough = AHEAD * living_slots(session, now)
+    enough = AHEAD * workforce.slots(session, settings.minimum_isolation, now)
     matches, checks = _count_issued(session, Match), _count_issued(session, Check)
+    requests = _count_issued(session, Match, Match.requester_id.is_not(None))
     share = max(1, enough // 2)
     for check in _open_checks(session, min(share - checks, enough - matches - checks)):
         yield issue(session, check, settings, now)
         checks += 1
-    waiting = sa.select(Match).where(Match.status == JobStatus.OPEN).order_by(Match.id)
-    for match in session.scalars(waiting.limit(max(0, enough - matches - checks))).all():
+    for match in _open_matches(session, enough - matches - checks, Match.requester_id.is_(None)):
         yield issue(session, match, settings, now)
         matches += 1
-    while matches + checks < enough and (made := make_match(session, now)):
+    asked = Match.requester_id.is_not(None)
+    for match in _open_matches(session, min(share - requests, enough - matches - checks), asked):
+        yield issue(session, match, settings, now)
+        matches += 1
+    while matches + checks < enough and (
+        made := make_match(
+            session, now, only=settings.only, trickle_seconds=settings.trickle_seconds
+        )
+    ):
         yield issue(session, made, settings, now)
+        matches += 1
+    for match in _open_matches(session, enough - matches - checks, asked):
+        yield issue(session, match, settings, now)
         matches += 1
     for check in _open_checks(session, enough - matches - checks):
         yield issue(session, check, settings, now)
+
+
+def _open_matches(session: Session, count: int, which: sa.ColumnElement[bool]) -> Sequence[Match]:
+    """The next open matches of a kind."""
+    if count <= 0:
+        return []
+    waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, which)
+    return session.scalars(waiting.order_by(Match.id).limit(count)).all()
 
 
 def _open_checks(session: Session, count: int) -> Sequence[Check]:
@@ -115,16 +137,11 @@ def _open_checks(session: Session, count: int) -> Sequence[Check]:
     ).all()
 
 
-def living_slots(session: Session, now: datetime) -> int:
-    """How many matches the workers that gave a sign of life can play at the same time."""
-    recent = now - timedelta(seconds=ALIVE_SECONDS)
-    total = session.scalar(sa.select(sa.func.sum(Worker.slots)).where(Worker.last_seen >= recent))
-    return total or 0
-
-
-def _count_issued(session: Session, kind: type[Match] | type[Check]) -> int:
+def _count_issued(
+    session: Session, kind: type[Match] | type[Check], *which: sa.ColumnElement[bool]
+) -> int:
     issued = sa.select(sa.func.count()).select_from(kind).where(kind.status == JobStatus.ISSUED)
-    return session.scalar(issued) or 0
+    return session.scalar(issued.where(*which)) or 0
 
 
 def issue(session: Session, job: Match | Check, settings: Settings, now: datetime) -> jobs.Job:
@@ -139,7 +156,7 @@ def issue(session: Session, job: Match | Check, settings: Settings, now: datetim
         lease_of(job),
         spec,
         tuple(_files(version, settings.bundles) for version in versions),
-        _competition(job).memory_bytes,
+        _grant(_competition(job)),
         settings.lease_seconds,
     )
 
@@ -153,6 +170,10 @@ def lease_of(job: Match | Check) -> jobs.Lease:
 
 def _competition(job: Match | Check) -> Competition:
     return job.competition if isinstance(job, Match) else job.ladder
+
+
+def _grant(competition: Competition) -> jobs.Grant:
+    return jobs.Grant(competition.memory_bytes, competition.threads, competition.log_bytes)
 
 
 def _files(version: BotVersion, bundles: Path) -> jobs.BotFiles:
@@ -211,9 +232,17 @@ def find_issued(session: Session, lease: jobs.Lease) -> Match | Check | None:
 def take_up(
     session: Session, lease: jobs.Lease, worker: str, settings: Settings, now: datetime
 ) -> bool:
-    """A worker took a job: its lease now lives on signs of life. False if the lease is stale."""
+    """A worker took a job: its lease now lives on signs of life.
+
+    Returns:
+        False if the lease is stale, or the worker is given no jobs: then another gets this one.
+    """
     job = find_issued(session, lease)
     if job is None:
+        return False
+    known = session.get(Worker, worker)
+    if known is not None and not workforce.may_play(known, settings.minimum_isolation):
+        roll_back(job, f"{worker} took it up, which is given no jobs", failed=False)
         return False
     job.worker = worker
     job.lease_ends = now + timedelta(seconds=settings.lease_seconds)
@@ -229,6 +258,19 @@ def roll_back(job: Job, problem: str, *, failed: bool) -> None:
     job.ticket = job.lease_ends = job.worker = None
     if isinstance(job, Match):
         job.progress = None
+
+
+def call_off(session: Session) -> None:
+    """Makes void what is not played yet on ladders that play no more: their tables stand."""
+    still = sa.select(Ladder.id).where(
+        Ladder.state.in_([CompetitionState.FROZEN, CompetitionState.CLOSED])
+    )
+    unfinished = sa.select(Match).where(
+        Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]), Match.competition_id.in_(still)
+    )
+    for match in session.scalars(unfinished.order_by(Match.id).with_for_update()):
+        roll_back(match, f"the ladder is {match.competition.state}", failed=False)
+        match.status = JobStatus.VOID
 
 
 def roll_back_overdue(session: Session, now: datetime) -> int:

@@ -7,7 +7,7 @@ job carries them, so that a worker that was given up for dead is not listened to
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from engine.match import MatchSpec
@@ -73,6 +73,24 @@ class BotFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class Grant:
+    """What a competition grants each of its bots."""
+
+    memory_bytes: int
+    threads: int
+    """At a time, those of its interpreter included."""
+    log_bytes: int
+    """Of standard error that is kept a game."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Any) -> Grant:
+        return cls(int(data["memory_bytes"]), int(data["threads"]), int(data["log_bytes"]))
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """A match to play; for a check, of one bot against itself."""
 
@@ -80,7 +98,7 @@ class Job:
     spec: MatchSpec
     bots: tuple[BotFiles, ...]
     """One for each entrant of the match."""
-    memory_bytes: int
+    grant: Grant
     lease_seconds: float
     """How long the arena waits for a sign of life before it gives the job to another worker."""
 
@@ -91,7 +109,7 @@ class Job:
             "lease": self.lease.to_json(),
             "spec": self.spec.to_json(),
             "bots": [bot.to_json() for bot in self.bots],
-            "memory_bytes": self.memory_bytes,
+            "grant": self.grant.to_json(),
             "lease_seconds": self.lease_seconds,
         }
 
@@ -108,7 +126,7 @@ class Job:
             Lease.from_json(data["lease"]),
             MatchSpec.from_json(data["spec"]),
             tuple(BotFiles.from_json(bot) for bot in data["bots"]),
-            int(data["memory_bytes"]),
+            Grant.from_json(data["grant"]),
             float(data["lease_seconds"]),
         )
 

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from celery import Celery
 from celery.signals import worker_init, worker_process_init, worker_ready
 
 from engine import jobs
+from engine.clock import ALLOWANCES, Allowances
 from engine.compliance import Check
 from engine.game import State
 from engine.match import play_match
@@ -34,8 +36,9 @@ from engine.process import BotProcess
 from engine.program import Program
 from engine.record import Ply
 from engine.referee import Watch
-from workers import bundles
+from workers import building, bundles
 from workers.archives import BundleError
+from workers.building import BuildError
 from workers.languages import LANGUAGES, LanguageError, programs_of
 from workers.limits import Limits
 from workers.sandbox import Sandbox
@@ -114,7 +117,8 @@ def probe(**_: Any) -> None:
     """Finds the box before the pool is forked, or refuses to work at all."""
     try:
         log.info("bots run in boxes of level %s", sandbox().level)
-        bundles.sweep(sandbox().bundles, unused_seconds=UNUSED_SECONDS)
+        for cache in (sandbox().bundles, sandbox().builds):
+            bundles.sweep(cache, unused_seconds=UNUSED_SECONDS)
         sandbox().end_orphans()
     except BoxError as error:
         print(f"this worker plays nothing: {error}", file=sys.stderr, flush=True)
@@ -183,16 +187,8 @@ def _do(data: dict[str, Any], work: Callable[[jobs.Job, Watcher], Message]) -> N
     try:
         with _Progress(lease, job.lease_seconds / 3) as progress:
             task, report = work(job, progress.watch)
-    except LanguageError as error:
-        # What can't be run here is no fault of the machine while it is only being checked.
-        if job.lease.kind == "check":
-            finding = jobs.Finding(False, str(error), "language")
-            told = jobs.CheckReport(job.lease, worker_name(), (finding,), "")
-            say(jobs.RECORD_CHECK, **told.to_json())
-        else:
-            say(jobs.RECORD_VOID, lease=lease, problem=f"{worker_name()}: {error}")
-        return
-    except (VoidGameError, BundleError, OSError) as error:
+    except (VoidGameError, BundleError, LanguageError, BuildError, OSError) as error:
+        # What plays was checked before: if it can't be built or run now, that is our affair.
         log.exception("%s %s could not be done", job.lease.kind, job.lease.job)
         say(jobs.RECORD_VOID, lease=lease, problem=f"{worker_name()}: {error}"[:2000])
         return
@@ -201,33 +197,79 @@ def _do(data: dict[str, Any], work: Callable[[jobs.Job, Watcher], Message]) -> N
 
 def _play(job: jobs.Job, watch: Watcher) -> Message:
     """Plays a job's match."""
-    starts = _starts(job)
-    result = play_match(job.spec, lambda entrant: BotProcess(starts[entrant]), watch=watch)
+    bots = [_Bot.ready(job, files) for files in job.bots]
+    log_bytes = job.grant.log_bytes
+
+    def start_player(entrant: int) -> BotProcess:
+        bot = bots[entrant]
+        return BotProcess(bot.start, allowances=bot.allowances, log_bytes=log_bytes)
+
+    result = play_match(job.spec, start_player, watch=watch)
     report = jobs.MatchReport(job.lease, worker_name(), result.games, result.logs)
     return jobs.RECORD_MATCH, report.to_json()
 
 
 def _check(job: jobs.Job, watch: Watcher) -> Message:
     """Checks a job's bot."""
-    tested = Check(_starts(job)[0], job.spec, watch=watch)
-    findings = tuple(tested.findings())
-    report = jobs.CheckReport(job.lease, worker_name(), findings, tested.log)
+    findings: list[jobs.Finding] = []
+    try:
+        bot = _Bot.ready(job, job.bots[0])
+    except LanguageError as error:
+        # What can't be run here is no fault of the machine while it is only being checked.
+        finding = jobs.Finding(False, str(error), "language")
+        return _checked(job, [finding], "")
+    except BuildError as error:
+        return _checked(job, [jobs.Finding(False, str(error), "build")], _build_log(error.log))
+    if bot.built:
+        findings.append(jobs.Finding(True, "it was built from its sources", "build"))
+    tested = Check(bot.start, job.spec, allowances=bot.allowances, watch=watch)
+    findings += tested.findings()
+    return _checked(job, findings, _build_log(bot.build_log) + tested.log)
+
+
+def _checked(job: jobs.Job, findings: Sequence[jobs.Finding], log: str) -> Message:
+    report = jobs.CheckReport(job.lease, worker_name(), tuple(findings), log)
     return jobs.RECORD_CHECK, report.to_json()
 
 
-def _starts(job: jobs.Job) -> list[Callable[[], Program]]:
-    """The means to start each of a job's bots in a box, and all of them on one core.
+def _build_log(text: str) -> str:
+    """What a build wrote, as a part of the log of a check."""
+    return f"=== while building\n{text.rstrip()}\n" if text.strip() else ""
 
-    Only one of them runs at any time, so that they do not disturb each other there.
-    """
-    box = sandbox()
-    limits = Limits(memory_bytes=job.memory_bytes)
-    cores = sorted(os.sched_getaffinity(0))
-    core = cores[getattr(current_process(), "index", 0) % len(cores)]
-    folders = [bundles.unpack(Path(bot.location), bot.digest, box.bundles) for bot in job.bots]
-    return [
-        partial(box.start, folder, bundles.launch(folder), limits, core=core) for folder in folders
-    ]
+
+@dataclass(frozen=True, slots=True)
+class _Bot:
+    """A bot of a job, ready to be started."""
+
+    start: Callable[[], Program]
+    allowances: Allowances
+    built: bool
+    build_log: str
+
+    @classmethod
+    def ready(cls, job: jobs.Job, files: jobs.BotFiles) -> _Bot:
+        """Fetches a bot, and builds it if it must be.
+
+        All bots of a job are on one core: only one of them runs at any time, so that they do
+        not disturb each other there.
+
+        Raises:
+            BundleError: what was fetched is not the bundle.
+            LanguageError: it can't be run here, or not with what it is granted.
+            BuildError: it can't be built.
+            BoxError: no box can be built for that.
+        """
+        box = sandbox()
+        cores = sorted(os.sched_getaffinity(0))
+        core = cores[getattr(current_process(), "index", 0) % len(cores)]
+        folder = bundles.unpack(Path(files.location), files.digest, box.bundles)
+        found = building.prepare(box, folder, files.digest, core=core)
+        limits = Limits(memory_bytes=job.grant.memory_bytes, threads=job.grant.threads)
+        if words := limits.refusal(found.launch):
+            raise LanguageError(f"it can't be run here: {words}")
+        start = partial(box.start, found.folder, found.launch, limits, core=core)
+        allowances = replace(ALLOWANCES, start_seconds=found.launch.start_seconds)
+        return cls(start, allowances, found.built, found.log)
 
 
 class _Progress:
