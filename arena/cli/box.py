@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 
 import click
 
 from arena.cli import Usage
 from arena.cli.arguments import find_path, read_variant, time_control
-from arena.cli.boxed import into_box
+from arena.cli.boxed import into_box, pack
+from engine.clock import TimeControl
 from engine.compliance import Check
 from engine.game import Variant
 from engine.jobs import Finding
 from engine.match import MatchSpec, entrants_needed
 from workers.archives import BundleError
+from workers.building import BuildError
 from workers.bundles import Bundle
 from workers.doctor import examine
 from workers.sandbox import Sandbox
@@ -53,23 +56,24 @@ def check(
     control = time_control(clock, move_ms)
     variant = read_variant(game) if game else None
     try:
-        boxed = into_box(find_path(bot), Sandbox(minimum))
+        bundle = pack(find_path(bot))
+        box = Sandbox(minimum)
     except (BundleError, BoxError) as error:
         raise Usage(str(error)) from None
-    bundle = boxed.bundle
     variant = (variant or _game_of(bundle)).drawn(0)
-    names = (bundle.name,) * entrants_needed(variant)
-    tested = Check(boxed.start, MatchSpec(variant, names, control))
     if not in_json:
         click.echo(
-            f"{bundle.name} ({bundle.language}) in a box of level {boxed.box.level!r}, "
+            f"{bundle.name} ({bundle.language}) in a box of level {box.level!r}, "
             f"{variant}, {control.words}"
         )
     findings = []
-    for finding in tested.findings():
-        findings.append(finding)
-        if not in_json:
-            _print(finding)
+    log = ""
+    for finding, part in _findings(bundle, box, variant, control):
+        log += part
+        if finding:
+            findings.append(finding)
+            if not in_json:
+                _print(finding)
     kept = all(finding.kept for finding in findings)
     if in_json:
         click.echo(
@@ -80,18 +84,37 @@ def check(
                     "language": bundle.language,
                     "variant": str(variant),
                     "time": control.words,
-                    "isolation": boxed.box.level,
+                    "isolation": box.level,
                     "passed": kept,
                     "findings": [finding.to_json() for finding in findings],
-                    "log": tested.log,
+                    "log": log,
                 }
             )
         )
     else:
-        click.echo(f"\nits log:\n{tested.log.rstrip()}" if tested.log else "\nits log is empty")
+        click.echo(f"\nits log:\n{log.rstrip()}" if log else "\nits log is empty")
         broken = sum(not finding.kept for finding in findings)
         click.echo("passed" if kept else f"failed: {broken} broken")
     sys.exit(0 if kept else 1)
+
+
+def _findings(
+    bundle: Bundle, box: Sandbox, variant: Variant, control: TimeControl
+) -> Iterator[tuple[Finding | None, str]]:
+    """Builds a bot if it must be and checks it: what is found, and parts of the log."""
+    try:
+        boxed = into_box(bundle, box)
+    except BuildError as error:
+        yield Finding(False, str(error), "build"), f"=== while building\n{error.log.rstrip()}\n"
+        return
+    if boxed.ready.built:
+        log = f"=== while building\n{boxed.ready.log.rstrip()}\n" if boxed.ready.log else ""
+        yield Finding(True, "it was built from its sources", "build"), log
+    names = (bundle.name,) * entrants_needed(variant)
+    tested = Check(boxed.start, MatchSpec(variant, names, control), allowances=boxed.allowances)
+    for finding in tested.findings():
+        yield finding, ""
+    yield None, tested.log
 
 
 def _game_of(bundle: Bundle) -> Variant:

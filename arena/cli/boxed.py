@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from engine.clock import ALLOWANCES, Allowances
 from engine.program import Program
-from workers import bundles
+from workers import building, bundles
+from workers.building import Ready
 from workers.bundles import Bundle
-from workers.languages import Launch
 from workers.limits import Limits
 from workers.manifest import MANIFEST
 from workers.sandbox import Sandbox
@@ -28,33 +29,35 @@ KIT_FILES = {
 class Boxed:
     """A bot that is ready to be started in boxes."""
 
-    bundle: Bundle
     box: Sandbox
-    folder: Path
-    """Where it is unpacked."""
-    launch: Launch
+    ready: Ready
 
-    def start(self, *, core: int | None = None) -> Program:
+    @property
+    def allowances(self) -> Allowances:
+        """Its language may be slow to start."""
+        return replace(ALLOWANCES, start_seconds=self.ready.launch.start_seconds)
+
+    def start(self, core: int | None = None) -> Program:
         """Starts it, with the limits that ladders have where nothing else is said.
 
         Raises:
             BoxError: the box can't be built.
         """
-        return self.box.start(self.folder, self.launch, Limits(), core=core)
+        return self.box.start(self.ready.folder, self.ready.launch, Limits(), core=core)
 
 
-def into_box(path: Path, box: Sandbox) -> Boxed:
-    """Packs a bot, unpacks it where its box can see it, and finds out how it is run.
+def into_box(bundle: Bundle, box: Sandbox) -> Boxed:
+    """Unpacks a bot where its box can see it, and builds it if it must be.
 
     Raises:
-        BundleError: it is no bot.
         LanguageError: this machine can't run its language.
+        BuildError: it can't be built.
+        BoxError: no box can be built for that.
     """
-    bundle = pack(path)
     with tempfile.TemporaryDirectory() as stored:
         archive = bundles.store(Path(stored), bundle)
         folder = bundles.unpack(archive, bundle.digest, box.bundles)
-    return Boxed(bundle, box, folder, bundles.launch(folder))
+    return Boxed(box, building.prepare(box, folder, bundle.digest))
 
 
 def pack(path: Path) -> Bundle:
