@@ -37,11 +37,12 @@ class Blocco(Chequerboard):
     def __init__(self, options: Mapping[str, str]) -> None:
         super().__init__(options)
         self.marks = WordTable([f"@{name}" for name in self.names])
-        self.near = [0] * (self.squares + 1)
-        """The neighbours of each square, by the bit length of its mask."""
+        beside = [0] * self.squares
         for low, high in map(bits_of, self.pairs):
-            self.near[low + 1] |= 1 << high
-            self.near[high + 1] |= 1 << low
+            beside[low] |= 1 << high
+            beside[high] |= 1 << low
+        self.near = [(0, 0), *((1 << bit, others) for bit, others in enumerate(beside))]
+        """Each square and its neighbours, as masks, by the bit length of its own."""
         self.mark_of = {name: 1 << bit for bit, name in enumerate(self.names)}
 
     def initial(self, seed: int = 0) -> BloccoState:
@@ -65,13 +66,13 @@ class Blocco(Chequerboard):
     def group(self, stones: int, square: int) -> int:
         """Those of ``stones`` that are connected with the one on ``square``, itself included."""
         near = self.near
-        edge = near[square.bit_length()] & stones
+        edge = near[square.bit_length()][1] & stones
         rest = stones ^ square ^ edge
         while edge:
-            bit = edge.bit_length()
-            new = near[bit] & rest
+            stone, new = near[edge.bit_length()]
+            new &= rest
             rest ^= new
-            edge ^= 1 << bit - 1 | new
+            edge ^= stone | new
         return stones ^ rest
 
 
@@ -141,8 +142,9 @@ class BloccoState(State):
                 "colour",
             )
         own ^= start | end
-        if variant.near[end.bit_length()] & own:
-            group, mark = variant.group(own, end), variant.mark_of.get(square, 0)
+        group = variant.group(own, end)
+        if group != end:
+            mark = variant.mark_of.get(square, 0)
             if not group & mark:
                 raise IllegalMoveError(
                     move, "it ends with '@' and the square of the stone in its group to be marked"
@@ -150,13 +152,9 @@ class BloccoState(State):
             marked = marked & ~group | mark
         elif at:
             raise IllegalMoveError(move, "the stone stands alone then, so nothing is marked")
-        return self._after(own, other ^ end, marked)
-
-    def _after(self, own: int, other: int, marked: int) -> BloccoState:
-        """The position after the mover's turn, in which these are its stones and the other's."""
         if self.mover == WHITE:
-            return BloccoState(self.variant, own, other, marked, BLACK)
-        return BloccoState(self.variant, other, own, marked, WHITE)
+            return BloccoState(variant, own, other ^ end, marked, BLACK)
+        return BloccoState(variant, other ^ end, own, marked, WHITE)
 
     def ending(self) -> Termination | None:
         return None if self._can_move() else Termination.NORMAL
@@ -216,7 +214,10 @@ class BloccoState(State):
         own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)
         own ^= start | end
         group = self.variant.group(own, end)
-        return self._after(own, other ^ end, self.marked & ~group | mark)
+        marked = self.marked & ~group | mark
+        if self.mover == WHITE:
+            return BloccoState(self.variant, own, other ^ end, marked, BLACK)
+        return BloccoState(self.variant, other ^ end, own, marked, WHITE)
 
     def _split(self, code: int) -> tuple[int, int, int]:
         """The squares that a move leaves, enters and marks."""
