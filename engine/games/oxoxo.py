@@ -60,8 +60,6 @@ FLIP, PUT_O, PUT_X = 0, 1, 2
 ACTS = "FOX"
 WORDS = tuple(act + name for act in ACTS for name in NAMES)
 CODE_OF = {word: code for code, word in enumerate(WORDS)}
-NO_CODE = len(WORDS)
-"""A bit that no position's mask of moves has."""
 STEPS = tuple((act, 1 << bit, LINES_OF[bit]) for act in range(3) for bit in range(SQUARES))
 """By code: what is done, the square, and the lines through it."""
 MOVES = WordTable(WORDS)
@@ -179,8 +177,8 @@ class OxoxoState(State):
 
     @judged_once
     def play(self, move: Move) -> OxoxoState:
-        code = CODE_OF.get(move, NO_CODE)
-        if not self._moves() >> code & 1:
+        code = CODE_OF.get(move)
+        if code is None or not self._moves() >> code & 1:
             raise self._refusal(move)
         return self.play_code(code)
 
