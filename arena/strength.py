@@ -39,35 +39,16 @@ class StrengthError(ValueError):
     """A test that can't be made, or can't go on; one sentence for people."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lineup:
-    """Which bot stands behind each entrant of a match, and how many of its rotations differ."""
-
-    holders: tuple[int, ...]
-    """CANDIDATE or BASELINE for each entrant."""
-    games: int
-
-
-@cache
-def lineups(variant: Variant) -> tuple[Lineup, ...]:
-    """The lineups whose rotations are all the even seatings, each once."""
-    count = max(variant.entrant_of) + 1
-    found = {}
-    for share in {count // 2, count - count // 2}:
-        for places in combinations(range(count), share):
-            holders = tuple(CANDIDATE if place in places else BASELINE for place in range(count))
-            turns = {holders[turn:] + holders[:turn] for turn in range(count)}
-            found[min(turns)] = len(turns)
-    return tuple(Lineup(holders, games) for holders, games in sorted(found.items()))
-
-
 @cache
 def seatings(variant: Variant) -> tuple[tuple[int, ...], ...]:
     """Who holds each entrant's place in each game of a match, in the order they are played."""
+    count = max(variant.entrant_of) + 1
     return tuple(
-        lineup.holders[game:] + lineup.holders[:game]
-        for lineup in lineups(variant)
-        for game in range(lineup.games)
+        sorted(
+            tuple(CANDIDATE if place in places else BASELINE for place in range(count))
+            for share in {count // 2, count - count // 2}
+            for places in combinations(range(count), share)
+        )
     )
 
 

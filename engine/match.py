@@ -35,14 +35,19 @@ class MatchSpec:
     time: TimeControl
     opening: tuple[Move, ...] = ()
     seed: int = 0
+    seatings: tuple[tuple[int, ...], ...] = ()
+    """For each game who has each place, if that is not to be every rotation of the entrants;
+    then an entrant may have several places."""
 
     @property
     def games(self) -> int:
         """How many games it has: one for every rotation, or in a race one for each entrant."""
-        return len(self.entrants)
+        return len(self.seatings or self.entrants)
 
     def seating(self, game: int) -> tuple[int, ...]:
         """The entrant in each seat of a game; seat by seat they move on by one every game."""
+        if self.seatings:
+            return tuple(self.seatings[game][place] for place in self.variant.entrant_of)
         if self.variant.seats == 1:
             return (game,)
         count = len(self.entrants)
@@ -61,6 +66,7 @@ class MatchSpec:
             "time": self.time.to_json(),
             "opening": list(self.opening),
             "seed": self.seed,
+            "seatings": [list(places) for places in self.seatings],
         }
 
     @classmethod
@@ -72,6 +78,7 @@ class MatchSpec:
             TimeControl(**data["time"]),
             tuple(data["opening"]),
             int(data["seed"]),
+            tuple(tuple(places) for places in data["seatings"]),
         )
 
 

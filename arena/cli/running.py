@@ -12,7 +12,7 @@ from typing import TypeVar
 from arena.cli.arguments import Bot
 from arena.gauntlet import Gauntlet
 from arena.ratings.sprt import Decision
-from arena.strength import Outcome, StrengthTest, lineups, outcome
+from arena.strength import Outcome, StrengthTest, outcome, seatings
 from engine.clock import TimeControl
 from engine.match import MatchSpec, StartPlayer, play_match
 from engine.openings import Opening, openings
@@ -102,16 +102,11 @@ def _play(
             raise _AbandonedError
 
     number, opening = job
-    records: list[GameRecord] = []
-    for part, lineup in enumerate(lineups(opening.variant)):
-        bots = [pair[holder] for holder in lineup.holders]
-        names = tuple(bot.name for bot in bots)
-        dice = derive(seed, "match", number, part)
-        spec = MatchSpec(opening.variant, names, time, opening.moves, dice)
-        check()
-        result = play_match(spec, starter(bots), games=lineup.games, watch=lambda _: check)
-        records += result.games
-    return tuple(records)
+    variant, names = opening.variant, tuple(bot.name for bot in pair)
+    dice = derive(seed, "match", number)
+    spec = MatchSpec(variant, names, time, opening.moves, dice, seatings(variant))
+    check()
+    return play_match(spec, starter(pair), watch=lambda _: check).games
 
 
 def go_on(

@@ -1,5 +1,6 @@
 """Matches: who sits where, who is started when, and what counts."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -48,6 +49,22 @@ def test_every_rotation_is_played_once(variant, entrants, seatings):
 
 
 @pytest.mark.parametrize(
+    ("variant", "places", "seats"),
+    [
+        (CLASSIC, ["aabb", "abba", "bbaa"], ["aabb", "abba", "bbaa"]),
+        (TRIO, ["aab", "bba"], ["aab", "bba"]),
+        (TEAMS, ["ab", "ba"], ["abab", "baba"]),
+    ],
+    ids=str,
+)
+def test_places_may_be_shared_otherwise(variant, places, seats):
+    """Two entrants sit down at a table of more, in games that are set one by one."""
+    seatings = tuple(tuple("ab".index(entrant) for entrant in game) for game in places)
+    spec = MatchSpec(variant, ("a", "b"), SECOND, seatings=seatings)
+    assert ["".join("ab"[e] for e in spec.seating(game)) for game in range(spec.games)] == seats
+
+
+@pytest.mark.parametrize(
     ("variant", "needed"), [(CLOBBER, 2), (TRIO, 3), (CLASSIC, 4), (TEAMS, 2), (PUZZLE, 1)], ids=str
 )
 def test_how_many_sit_down(variant, needed):
@@ -62,8 +79,8 @@ def test_how_many_sit_down(variant, needed):
 )
 def test_a_spec_travels_as_json(time):
     """What is written is what is read."""
-    spec = MatchSpec(CLOBBER, ("a", "b"), time, ("a1a2",), 2**48 - 1)
-    assert MatchSpec.from_json(spec.to_json()) == spec
+    spec = MatchSpec(CLOBBER, ("a", "b"), time, ("a1a2",), 2**48 - 1, ((0, 1), (1, 0)))
+    assert MatchSpec.from_json(json.loads(json.dumps(spec.to_json()))) == spec
 
 
 def test_a_pair_of_games():
