@@ -29,10 +29,13 @@ class Opening:
     moves: tuple[Move, ...]
 
 
-def openings(variant: Variant, seed: int, *, plies: int | None = None) -> Iterator[Opening]:
+def openings(
+    variant: Variant, seed: int, *, plies: int | None = None, known: Sequence[Opening] = ()
+) -> Iterator[Opening]:
     """Every opening of a series in its order, none twice; ends when the board has no more.
 
     Args:
+        known: those that it is known to begin with; they are not judged again, which takes long.
         plies: how many moves an opening has; the variant's own number by default. Where the
             board is too small for so many, openings get shorter.
     """
@@ -41,15 +44,19 @@ def openings(variant: Variant, seed: int, *, plies: int | None = None) -> Iterat
         return
     seen: set[tuple[Variant, str]] = set()
     number = fruitless = 0
+    rest = iter(known)
+    due = next(rest, None)
     length = variant.opening_plies if plies is None else plies
     while True:
         draw = derive(seed, "opening", number)
         number += 1
         opening, state = _random_opening(variant, draw, length)
         key = (opening.variant, state.text())
-        if key not in seen and (length == 0 or is_open(state, draw)):
+        fits = opening == due if due else key not in seen and (length == 0 or is_open(state, draw))
+        if fits:
             seen.add(key)
             fruitless = 0
+            due = next(rest, None)
             yield opening
             continue
         fruitless += 1

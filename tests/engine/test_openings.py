@@ -170,6 +170,17 @@ def test_a_small_board_runs_out():
     assert lengths.count(1) == 12
 
 
+@pytest.mark.parametrize(
+    ("options", "count", "length"),
+    [({"size": "3x3"}, 0, None), ({"size": "3x3"}, 15, None), ({"size": "6x7"}, 5, 8)],
+)
+def test_a_series_goes_on_after_a_known_part(options, count, length):
+    """Whoever kept what was played need not judge it again."""
+    variant = GAMES["clobber"].variant(**options)
+    series = list(islice(openings(variant, 1), length))
+    assert list(islice(openings(variant, 1, known=series[:count]), length)) == series
+
+
 @pytest.mark.parametrize(("plies", "length"), [(0, 0), (1, 1), (6, 6)])
 def test_the_length_may_be_chosen(plies, length):
     """Instead of the variant's own; without plies there is one opening."""
