@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ from arena.cli import Usage
 from engine.clock import Charge, TimeControl, parse_time
 from engine.game import GameError, State, Variant
 from engine.games import find_variant
-from workers.languages import LanguageError, command_for
+from workers.languages import LanguageError
 
 DEFAULT_MOVE_MS = 1000
 
@@ -26,7 +28,9 @@ class Bot:
 
     name: str
     path: Path
-    command: tuple[str, ...]
+    """Its file, folder or archive; of a whole command the program that is started."""
+    words: tuple[str, ...] = ()
+    """A whole command, that is started as it stands."""
 
 
 def read_position(
@@ -68,21 +72,46 @@ def split_words(game: str, words: Sequence[str]) -> tuple[Variant, list[str]]:
 
 
 def find_bots(words: Sequence[str]) -> list[Bot]:
-    """The bots of these paths or samples' names; each gets a name of its own.
+    """The bots of these paths, samples' names or commands; each gets a name of its own.
+
+    A word with a space that is no path is a command with its arguments.
 
     Raises:
-        LanguageError: one can't be found or run.
+        LanguageError: one can't be found.
     """
     bots: list[Bot] = []
     for word in words:
-        path = find_path(word)
-        base = name = word if path != Path(word) else path.name
+        command = _command(word)
+        path = find_path(command[0] if command else word)
+        base = name = _name(word, path, command)
         number = 1
         while name in {bot.name for bot in bots}:
             number += 1
             name = f"{base}#{number}"
-        bots.append(Bot(name, path, tuple(command_for(path))))
+        bots.append(Bot(name, path, command))
     return bots
+
+
+def _name(word: str, path: Path, command: Sequence[str]) -> str:
+    """What a bot is called: a sample as it is, others by their file; a bridge by what is behind."""
+    if command:
+        behind = command.index("--") + 1 if "--" in command[:-1] else 0
+        return Path(command[behind]).name
+    return word if path != Path(word) else path.name
+
+
+def _command(word: str) -> tuple[str, ...]:
+    """The words of a whole command, its program by its full path; none if it is no command."""
+    if " " not in word or Path(word).exists():
+        return ()
+    try:
+        program, *arguments = shlex.split(word)
+    except ValueError as error:
+        raise LanguageError(f"the command {word!r} can't be read: {error}") from None
+    found = shutil.which(program)
+    if found is None:
+        raise LanguageError(f"there is no program {program!r} for the command {word!r}")
+    return (str(Path(found).absolute()), *arguments)
 
 
 def time_control(clock: str | None, move_ms: int | None, *, wall_time: bool = False) -> TimeControl:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time as wall
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from queue import SimpleQueue
 from typing import IO
 
 import click
@@ -18,18 +20,21 @@ from rich.table import Table
 
 from arena.cli import Usage
 from arena.cli.arguments import Bot, find_bots, split_words, time_control
-from arena.cli.running import cores, in_order, starter
+from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
+from arena.cli.running import Launcher, cores, in_order, launch_all
 from arena.cli.tally import Tally
+from arena.cli.trace import print_logs, traced_channel
 from engine.clock import TimeControl
 from engine.game import Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import openings
+from engine.process import BotProcess, PipeChannel
 from engine.seeds import derive
 
 
 @click.command()
 @click.argument("game")
-@click.argument("words", metavar="[KEY=VALUE]... BOT BOT [BOT BOT]", nargs=-1, required=True)
+@click.argument("words", metavar="[KEY=VALUE]... BOT BOT [BOT BOT]", nargs=-1)
 @click.option("--games", type=click.IntRange(1), help="How many; by default one match.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
 @click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
@@ -48,6 +53,24 @@ from engine.seeds import derive
     help="Matches at the same time; by default one a core.",
 )
 @click.option("--records", type=click.Path(dir_okay=False), help="Write the games, one a line.")
+@click.option("--no-box", is_flag=True, help="Run the bots as plain processes of this user.")
+@click.option("--trace", is_flag=True, help="Show the lines that pass, as they pass.")
+@click.option("--log", "show_logs", is_flag=True, help="Show what the bots log, with stderr.")
+@click.option(
+    "--replay",
+    "recorded",
+    metavar="RECORD",
+    help="Ask the bots again in a recorded game; all arguments are bots then.",
+)
+@click.option("--game", "number", metavar="N", type=click.IntRange(1), help="Which game of RECORD.")
+@click.option(
+    "--seat",
+    "seats",
+    metavar="S",
+    type=click.IntRange(1),
+    multiple=True,
+    help="A bot's seat there.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def play(
     game: str,
@@ -60,37 +83,57 @@ def play(
     plies: int | None,
     concurrency: int | None,
     records: str | None,
+    no_box: bool,
+    trace: bool,
+    show_logs: bool,
+    recorded: str | None,
+    number: int | None,
+    seats: tuple[int, ...],
     as_json: bool,
 ) -> None:
     """Play games between bots.
 
-    A BOT is the path of a program, or the name of a sample bot. Each match is one random
-    opening, played once from every rotation of the seats. The same seed gives the same games
-    with any concurrency, if the bots are deterministic.
+    A BOT is the path of a program, a folder, the name of a sample bot, or a whole command in
+    quotes. The bots run in boxes as in an arena, if this machine can build them. Each match is
+    one random opening, played once from every rotation of the seats. The same seed gives the
+    same games with any concurrency, if the bots are deterministic.
+
+    With --replay a bot is asked again in the situations of a recorded game: whether it plays
+    now what it played then. It takes the seat of its name, or those of --seat.
 
     \b
     Examples:
       arena play clobber random greedy --games 100
       arena play blokus corners=fixed ./mybot.py greedy random random --time 10+0.1
+      arena play --replay games.jsonl --game 3 ./mybot.py --seat 2 --trace
     """
+    if recorded is None and (number or seats):
+        raise Usage("--game and --seat belong to --replay")
+    if recorded is not None:
+        record = pick_record(recorded, number)
+        bots = find_bots([game, *words])
+        seating = seat_bots(record, bots, seats)
+        launchers = launch_all(bots, no_box=no_box, say=lambda text: _say(as_json, text))
+        show = Show(trace=trace, logs=show_logs, in_json=as_json)
+        sys.exit(ask_again(record, seating, bots, launchers, show))
     variant, names = split_words(game, words)
     bots = find_bots(names)
     _check_count(variant, bots)
     control = time_control(clock, move_ms, wall_time=wall_time)
     specs = _matches(variant, bots, control, games, seed, plies)
     with _writable(records) as file:
-        _say(
-            as_json,
-            "The bots run as plain processes of this user, in no box: play only those "
-            "that you trust.",
-        )
+        launchers = launch_all(bots, no_box=no_box, say=lambda text: _say(as_json, text))
         tally = Tally(variant, [bot.name for bot in bots])
         started = wall.monotonic()
-        results = _play_all(specs, bots, concurrency or cores(), tally)
+        # Lines of several matches at once would be nobody's help.
+        many = 1 if trace else concurrency or cores()
+        results = _play_all(specs, bots, launchers, many, tally, trace=trace)
         for result in results:
-            for record in result.games:
+            for record, logs in zip(result.games, result.logs, strict=True):
                 if file:
                     file.write(json.dumps(record.to_json()) + "\n")
+                if show_logs:
+                    print_logs(record.players, logs)
         tally.seconds = wall.monotonic() - started
     if as_json:
         click.echo(json.dumps(tally.to_json()))
@@ -142,14 +185,39 @@ def _matches(
 
 
 def _play_all(
-    specs: Sequence[tuple[MatchSpec, int]], bots: Sequence[Bot], concurrency: int, tally: Tally
+    specs: Sequence[tuple[MatchSpec, int]],
+    bots: Sequence[Bot],
+    launchers: Sequence[Launcher],
+    concurrency: int,
+    tally: Tally,
+    *,
+    trace: bool,
 ) -> Iterator[MatchResult]:
-    """Plays the matches, some at a time, and yields their results in the order of the specs."""
-    start = starter(bots)
+    """Plays the matches, some at a time, and yields their results in the order of the specs.
+
+    All bots of a match are on one core, as in an arena: only one of them runs at any time.
+    """
+    available = sorted(os.sched_getaffinity(0))
+    free: SimpleQueue[int] = SimpleQueue()
+    for number in range(concurrency):
+        free.put(available[number % len(available)])
+
+    def play_one(job: tuple[MatchSpec, int]) -> MatchResult:
+        core = free.get()
+
+        def start(entrant: int) -> BotProcess:
+            traced = traced_channel(bots[entrant].name) if trace else PipeChannel
+            return launchers[entrant].player(core=core, open_channel=traced)
+
+        try:
+            return play_match(job[0], start, games=job[1])
+        finally:
+            free.put(core)
+
     with _progress(sum(games for _, games in specs)) as advance:
         for (spec, _), result in in_order(
             specs,
-            lambda job: play_match(job[0], start, games=job[1]),
+            play_one,
             concurrency=concurrency,
             finished=lambda result: advance(len(result.games)),
         ):

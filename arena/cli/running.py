@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from itertools import islice, takewhile
 from threading import Event
 from typing import TypeVar
 
+from arena.cli import Usage
 from arena.cli.arguments import Bot
+from arena.cli.boxed import into_box, pack
 from arena.gauntlet import Gauntlet
 from arena.ratings.sprt import Decision
 from arena.strength import Outcome, StrengthTest, outcome, seatings
-from engine.clock import TimeControl
+from engine.clock import ALLOWANCES, Allowances, TimeControl
 from engine.match import MatchSpec, StartPlayer, play_match
 from engine.openings import Opening, openings
-from engine.process import BotProcess
-from engine.program import PlainProgram
+from engine.process import BotProcess, OpenChannel, PipeChannel
+from engine.program import PlainProgram, Program
 from engine.record import GameRecord
 from engine.seeds import derive
+from workers.archives import BundleError, read_files
+from workers.building import BuildError
+from workers.languages import LanguageError, command_for
+from workers.limits import Limits
+from workers.manifest import read_manifest
+from workers.sandbox import Sandbox
+from workers.walls import BoxError
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -30,14 +41,98 @@ def cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """How a bot is started on this machine."""
+
+    start: Callable[[int | None], Program]
+    """Starts it, bound to this core of the processor if that can be done."""
+    allowances: Allowances = ALLOWANCES
+
+    def player(
+        self, *, core: int | None = None, open_channel: OpenChannel = PipeChannel
+    ) -> BotProcess:
+        """A fresh process of the bot."""
+        return BotProcess(
+            lambda: self.start(core), allowances=self.allowances, open_channel=open_channel
+        )
+
+
+def plain(bot: Bot) -> Launcher:
+    """A bot as a plain process: a file in its own folder, a command where we are.
+
+    Raises:
+        LanguageError: it can't be run so.
+    """
+    folder = bot.path.resolve()
+    if bot.words:
+        return Launcher(lambda _: PlainProgram(bot.words))
+    if bot.path.is_file():
+        command = command_for(bot.path)
+        return Launcher(lambda _: PlainProgram(command, cwd=folder.parent))
+    try:
+        manifest = read_manifest(read_files(bot.path))
+    except BundleError as error:
+        raise LanguageError(str(error)) from None
+    if manifest.is_built or not bot.path.is_dir():
+        raise LanguageError(f"{bot.path} can't be run as it is: unpack and build it first")
+    launch = manifest.launch()
+    command = list(launch.command)
+    if manifest.language and manifest.language.program == "python3":
+        command[0] = sys.executable  # the one that has the engine
+    return Launcher(lambda _: PlainProgram(command, cwd=folder))
+
+
+def launch_all(bots: Sequence[Bot], *, no_box: bool, say: Callable[[str], None]) -> list[Launcher]:
+    """Makes bots ready, in the strongest box that this machine can build, and says which.
+
+    A whole command runs outside, as it may be anything.
+
+    Raises:
+        LanguageError: one can't be run.
+        Usage: one is no bot, or can't be built.
+    """
+    outside = "as plain processes of this user, in no box: play only those that you trust"
+    box = None
+    told = [f"The bots run {outside}."]
+    if not no_box and not all(bot.words for bot in bots):
+        try:
+            box = Sandbox("reduced")
+            told = [f"The bots run in boxes of level {box.level!r}."]
+        except BoxError as error:
+            told.insert(0, f"No box can be built here: {error}.")
+    launchers: list[Launcher] = []
+    for bot in bots:
+        if box and not bot.words:
+            launchers.append(_boxed(bot, box))
+            continue
+        launchers.append(plain(bot))
+        if box:
+            told.append(f"{bot.name} is a whole command: it runs in no box.")
+    say("\n".join(told))
+    return launchers
+
+
+def _boxed(bot: Bot, box: Sandbox) -> Launcher:
+    try:
+        boxed = into_box(pack(bot.path), box)
+    except BuildError as error:
+        raise Usage(f"{bot.path} can't be built: {error}\n{error.log.rstrip()}") from None
+    except (BundleError, BoxError) as error:
+        raise Usage(str(error)) from None
+    if words := Limits().refusal(boxed.ready.launch):
+        raise Usage(f"{bot.path}: {words}")
+    return Launcher(boxed.start, boxed.allowances)
+
+
 def starter(bots: Sequence[Bot]) -> StartPlayer:
-    """Starts the bot of an entrant's number as a plain process, in its own folder."""
+    """Starts the bot of an entrant's number as a plain process.
 
-    def start(entrant: int) -> BotProcess:
-        bot = bots[entrant]
-        return BotProcess(lambda: PlainProgram(bot.command, cwd=bot.path.resolve().parent))
-
-    return start
+    Raises:
+        LanguageError: one can't be run so.
+    """
+    launchers = [plain(bot) for bot in bots]
+    return lambda entrant: launchers[entrant].player()
 
 
 def in_order(

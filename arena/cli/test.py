@@ -29,6 +29,9 @@ from arena.cli.report import (
 from arena.cli.running import cores, go_on
 from arena.ratings.sprt import Decision, Model
 from arena.strength import Settings, StrengthError, StrengthTest, Version
+from workers import bundles
+from workers.archives import BundleError
+from workers.languages import LanguageError
 
 HYPOTHESES = "0,10"
 MAX_GAMES = 20_000
@@ -170,8 +173,14 @@ def test(
 
 
 def version_of(bot: Bot) -> Version:
-    """The bot as its file is now."""
-    return Version(bot.name, sha256(bot.path.read_bytes()).hexdigest())
+    """The bot as its file or folder is now."""
+    if bot.path.is_dir():
+        try:
+            return Version(bot.name, bundles.pack(bot.path).digest)
+        except BundleError as error:
+            raise LanguageError(str(error)) from None
+    words = "\0".join(bot.words[1:])
+    return Version(bot.name, sha256(bot.path.read_bytes() + words.encode()).hexdigest())
 
 
 def _hypotheses(text: str) -> tuple[float, float]:

@@ -147,7 +147,10 @@ def test_a_run_is_summed_up(cli: Cli) -> None:
     assert [first["name"], second["name"]] == ["dice.py", "dice.py#2"]
     table = play(cli, DICE, DICE, "--games", "4", "--seed", "5")
     assert f"digest {told['digest']}" in " ".join(table.out.split())
-    assert "in no box" in table.err
+    assert "The bots run in" in table.err
+    unboxed = play(cli, DICE, DICE, "--games", "4", "--seed", "5", "--no-box", "--json")
+    assert unboxed.json["digest"] == told["digest"]
+    assert "in no box" in play(cli, DICE, DICE, "--no-box").err
 
 
 def test_a_seed_gives_the_same_games_at_any_concurrency(cli: Cli, tmp_path: Path) -> None:
@@ -164,6 +167,47 @@ def test_a_seed_gives_the_same_games_at_any_concurrency(cli: Cli, tmp_path: Path
     other = play(cli, "random", "random", "--games", "6", "--seed", "4", "--json")
     assert len(digests) == 1
     assert other.json["digest"] not in digests
+
+
+def test_lines_and_logs_are_shown(cli: Cli) -> None:
+    """With the seat and the direction, as they pass; beside the summary."""
+    said = play(cli, DICE, "random", "--trace", "--log", "--json")
+    lines = said.err.splitlines()
+    assert "- dice.py > hello 1" in lines
+    assert "- dice.py < ready dice want=legal" in lines
+    for seat, line in (("1", "> newgame clobber size=4x4 seats=2 you=1"), ("2", "< # roll ")):
+        assert any(text.startswith(f"{seat} dice.py {line}") for text in lines)
+    assert "the log of seat 1, random is empty" in lines
+    assert said.json["games"] == 2
+
+
+def test_a_folder_and_a_command_play(cli: Cli, tmp_path: Path) -> None:
+    """In a box or not; a whole command is never in one, which is said."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    shutil.copy(DICE, folder / "bot.py")
+    shell = f"sh {BOTS / 'first.sh'}"
+    for more in ([], ["--no-box"]):
+        said = play(cli, folder, shell, *more, "--json")
+        assert [bot["name"] for bot in said.json["bots"]] == ["mine", "sh"]
+        assert said.code == 0
+    assert "in no box" in play(cli, folder, shell).err
+
+
+def test_a_game_is_asked_again(cli: Cli, records: Path, tmp_path: Path) -> None:
+    """The same bot answers as then; another one does not, and it is told where."""
+    same = cli("play", "--replay", records, "--game", "1", DICE, DICE)
+    assert same.code == 0
+    assert re.search(r"ply +\d+  seat 1 dice\.py: \w+  as recorded", same.out)
+    assert same.out.endswith(" answers, 0 differ from the record\n")
+    one = cli("play", "--replay", records, "--game", "1", DICE, "--json")
+    assert {answer["seat"] for answer in one.json["answers"]} == {1}
+    other = cli("play", "--replay", records, "--game", "1", BOTS / "first.sh", "--seat", "2")
+    assert other.code == 1
+    assert re.search(r"seat 2 first\.sh: \w+  DIFFERS: recorded \w+", other.out)
+    traced = cli("play", "--replay", records, "--game", "2", DICE, "--trace", "--log")
+    assert "2 dice.py > newgame" in traced.err or "1 dice.py > newgame" in traced.err
+    assert "the log of seat " in traced.err
 
 
 def test_a_bot_that_fails_is_told(cli: Cli, tmp_path: Path) -> None:
@@ -300,8 +344,17 @@ def assert_refused(said: Said, words: str) -> None:
         ("replay {records} --game 1 --draw /proc/nowhere/a.svg", "can't write /proc/nowhere/a.svg"),
         ("play clobber {dice}", "clobber size=6x7 takes 2 bots; 1 are given"),
         ("play clobber {dice} nobody", "there is no bot nobody: give the path of a program, or"),
-        ("play clobber {dice} {plain}", "plain is not executable: chmod"),
-        ("play clobber {dice} {folder}", "is no file: give the path of a program"),
+        ("play clobber {dice} {plain}", "how is 'plain' run\\? Give it the ending of a language"),
+        ("play clobber {dice} {folder}", "folder holds no files"),
+        ("play clobber {dice} {plain} --no-box", "plain is not executable: chmod"),
+        ("play clobber {dice} {folder} --no-box", "folder holds no files"),
+        ("play clobber {dice} {dice} --seat 1", "--game and --seat belong to --replay"),
+        ("play --replay {records} {dice}", "has 2 games: say which with --game N"),
+        ("play --replay {records} --game 3 {dice}", "has 2 games, so there is no game 3"),
+        ("play --replay {records} --game 1 random", "random did not play .* with --seat S"),
+        ("play --replay {records} --game 1 {dice} --seat 3", "has 2 seats, so there is no seat 3"),
+        ("play --replay {plain} {dice}", "this is no JSON"),
+        ("play --replay {records} --game 1 a b c", "there is no bot a"),
         ("play clobber {dice} {dice} --time 1 --move 1", "give --time or --move, not both"),
         ("play clobber {dice} {dice} --time soon", "soon"),
         ("play clobber {dice} {dice} --move 0", "0"),

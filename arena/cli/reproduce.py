@@ -1,0 +1,127 @@
+"""A recorded game asked again: whether bots play now what they played then."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import click
+
+from arena.cli import Usage
+from arena.cli.arguments import Bot
+from arena.cli.replay import read_records
+from arena.cli.running import Launcher
+from arena.cli.trace import print_logs, traced_channel
+from engine.game import Seat
+from engine.process import BotProcess, PipeChannel
+from engine.record import GameRecord, RecordError
+from engine.reproduction import Answer, reproduce
+
+
+def pick_record(name: str, number: int | None) -> GameRecord:
+    """The game of a file that is meant.
+
+    Raises:
+        Usage: the file can't be read, or it isn't said which.
+    """
+    records = read_records(name)
+    if number is None and len(records) > 1:
+        raise Usage(f"{name} has {len(records)} games: say which with --game N")
+    if number is not None and number > len(records):
+        raise Usage(f"{name} has {len(records)} games, so there is no game {number}")
+    return records[(number or 1) - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """What is to be shown beside the answers, and how."""
+
+    trace: bool
+    logs: bool
+    in_json: bool
+
+
+def ask_again(
+    record: GameRecord,
+    seating: Mapping[Seat, int],
+    bots: Sequence[Bot],
+    launchers: Sequence[Launcher],
+    show: Show,
+) -> int:
+    """Asks the bots in their seats of a record, and shows what they answer; the exit code."""
+    players: dict[Seat, BotProcess] = {}
+    names: dict[Seat, str] = {}
+    for seat, entrant in seating.items():
+        names[seat] = bots[entrant].name
+        channel = traced_channel(names[seat]) if show.trace else PipeChannel
+        players[seat] = launchers[entrant].player(open_channel=channel)
+    answers: list[Answer] = []
+    try:
+        for answer in reproduce(record, players):
+            answers.append(answer)
+            if not show.in_json:
+                _print(answer, names[answer.seat])
+    except RecordError as error:
+        raise Usage(f"the rules contradict this record: {error}") from None
+    finally:
+        for player in players.values():
+            player.close()
+        if show.logs:
+            print_logs(
+                list(names.values()), [players[seat].take_log() for seat in names], list(names)
+            )
+    differ = sum(not answer.same for answer in answers)
+    if show.in_json:
+        click.echo(
+            json.dumps({"answers": [_to_json(answer) for answer in answers], "differ": differ})
+        )
+    else:
+        click.echo(f"{len(answers)} answers, {differ} differ from the record")
+    return 1 if differ else 0
+
+
+def seat_bots(record: GameRecord, bots: Sequence[Bot], seats: Sequence[int]) -> dict[Seat, int]:
+    """For each seat that is asked the number of its bot.
+
+    Raises:
+        Usage: it can't be told.
+    """
+    there = len(record.players)
+    for seat in seats:
+        if seat > there:
+            raise Usage(f"the game has {there} seats, so there is no seat {seat}")
+    if len(bots) == 1:
+        chosen = (
+            [seat - 1 for seat in seats]
+            or [seat for seat, name in enumerate(record.players) if name == bots[0].name]
+            or ([0] if there == 1 else [])
+        )
+        if not chosen:
+            raise Usage(
+                f"{bots[0].name} did not play this game ({', '.join(record.players)} did): say "
+                "which seat it takes with --seat S"
+            )
+        return dict.fromkeys(chosen, 0)
+    if seats and len(seats) == len(bots):
+        return {seat - 1: entrant for entrant, seat in enumerate(seats)}
+    if not seats and len(bots) == there:
+        return {seat: seat for seat in range(there)}
+    raise Usage(f"give one bot, or {there}, or a --seat for each of the {len(bots)}")
+
+
+def _print(answer: Answer, name: str) -> None:
+    same = "as recorded" if answer.same else f"DIFFERS: recorded {answer.recorded}"
+    detail = f" ({answer.detail})" if answer.detail else ""
+    click.echo(f"ply {answer.ply:3}  seat {answer.seat + 1} {name}: {answer.now}{detail}  {same}")
+
+
+def _to_json(answer: Answer) -> dict[str, object]:
+    return {
+        "ply": answer.ply,
+        "seat": answer.seat + 1,
+        "recorded": answer.recorded,
+        "now": answer.now,
+        "detail": answer.detail,
+        "same": answer.same,
+    }
