@@ -60,6 +60,13 @@ class Settings:
             "default all."
         },
     )
+    only: str = field(
+        default="",
+        metadata={
+            "doc": "The name of the only competition that matches are made for; by default all "
+            "that are open."
+        },
+    )
     registration: str = field(
         default="invitation",
         metadata={"doc": "Who may make an account: open (everybody), invitation or closed."},

@@ -1,19 +1,20 @@
 """Whose turn it is: the next match of all competitions.
 
-Ladders with bots in placement go first, people's bots before the house's. Among the others the
-workers' time is shared: next is the one for which they have played the least, by its weight,
-with what is under way counted in. What it wants played is for its kind to say
-(`arena.competitions`).
+The workers' time is shared: next is the one for which they have played the least, by its weight,
+with what is under way counted in. Among ladders, those with bots in placement go first, people's
+bots before the house's; whichever ladder is first then shares with the tournaments. What is to
+be played is for a competition's kind to say (`arena.competitions`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions import ladders
+from arena.competitions import ladders, tournaments
 from arena.competitions.pairings import Pairing, Unfinished
 from arena.models import (
     Competition,
@@ -23,6 +24,7 @@ from arena.models import (
     Match,
     OpeningPolicy,
     Place,
+    Tournament,
 )
 from engine.match import entrants_needed
 from engine.openings import opening
@@ -32,29 +34,40 @@ FIRST_GUESS_SECONDS = 10.0
 """How long a match takes in a competition that has played none yet."""
 
 
-def make_match(session: Session, now: datetime) -> Match | None:
-    """A new match of the competition whose turn it is, or None if none can be made."""
+def make_match(session: Session, now: datetime, *, only: str = "") -> Match | None:
+    """A new match of the competition whose turn it is, or None if none can be made.
+
+    Args:
+        only: the name of the one competition whose turn it may be.
+    """
     unfinished = _unfinished(session)
-    competitions = session.scalars(
-        sa.select(Competition).where(Competition.state == CompetitionState.OPEN)
-    ).all()
+    query = sa.select(Competition).where(Competition.state == CompetitionState.OPEN)
+    if only:
+        query = query.where(Competition.name == only)
 
-    def turn(competition: Competition) -> tuple[int, float, int]:
+    def share(competition: Competition) -> tuple[float, int]:
         due = unfinished.get(competition.id, {})
-        share = _seconds(competition, due) / competition.weight
-        return _urgency(session, competition, due), share, competition.last_match_id
+        return _seconds(competition, due) / competition.weight, competition.last_match_id
 
-    for competition in sorted(competitions, key=turn):
+    def turn(competition: Ladder) -> tuple[int, tuple[float, int]]:
         due = unfinished.get(competition.id, {})
-        if pairing := _next_pairing(session, competition, due):
-            return _make(session, competition, pairing, now)
-    return None
+        return ladders.urgency(session, competition, due), share(competition)
 
-
-def _urgency(session: Session, competition: Competition, unfinished: Unfinished) -> int:
-    if isinstance(competition, Ladder):
-        return ladders.urgency(session, competition, unfinished)
-    return ladders.ALL_PLACED
+    competitions = session.scalars(query).all()
+    those = sorted((one for one in competitions if isinstance(one, Ladder)), key=turn)
+    others = sorted((one for one in competitions if not isinstance(one, Ladder)), key=share)
+    firsts: list[tuple[Competition, Pairing]] = []
+    groups: tuple[Sequence[Competition], ...] = (those, others)
+    for group in groups:
+        for competition in group:
+            due = unfinished.get(competition.id, {})
+            if pairing := _next_pairing(session, competition, due):
+                firsts.append((competition, pairing))
+                break
+    if not firsts:
+        return None
+    competition, pairing = min(firsts, key=lambda first: share(first[0]))
+    return _make(session, competition, pairing, now)
 
 
 def _next_pairing(
@@ -63,18 +76,20 @@ def _next_pairing(
     match competition:
         case Ladder():
             return ladders.next_pairing(session, competition, unfinished)
+        case Tournament():
+            return tournaments.next_pairing(session, competition)
         case _:
             return None
 
 
 def _make(session: Session, competition: Competition, pairing: Pairing, now: datetime) -> Match:
-    number = competition.matches_made
+    key = pairing.key or (competition.matches_made,)
+    draw = derive(competition.seed, "opening", *key)
     if competition.openings is OpeningPolicy.RANDOM:
-        start = opening(competition.variant, derive(competition.seed, "opening", number))
+        start = opening(competition.variant, draw)
         variant, moves = start.variant, list(start.moves)
     else:
-        variant = competition.variant.drawn(derive(competition.seed, "opening", number))
-        moves = []
+        variant, moves = competition.variant.drawn(draw), []
     match = Match(
         competition=competition,
         status=JobStatus.OPEN,
@@ -83,11 +98,11 @@ def _make(session: Session, competition: Competition, pairing: Pairing, now: dat
         rated=isinstance(competition, Ladder),
         options=dict(variant.options),
         opening=moves,
-        seed=derive(competition.seed, "match", number),
+        seed=derive(competition.seed, "match", *key),
         created=now,
         places=[Place(number=n, entrant_id=entrant) for n, entrant in enumerate(pairing.entrants)],
     )
-    competition.matches_made = number + 1
+    competition.matches_made += 1
     session.add(match)
     session.flush()
     competition.last_match_id = match.id

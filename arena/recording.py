@@ -19,6 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import scheduling
+from arena.competitions import tournaments
 from arena.competitions.pairings import pairs_of
 from arena.config import Settings
 from arena.models import (
@@ -31,6 +32,7 @@ from arena.models import (
     Match,
     Meeting,
     PlayedGame,
+    Tournament,
     VersionStatus,
     Worker,
 )
@@ -79,6 +81,8 @@ def record_match(session: Session, report: jobs.MatchReport, now: datetime) -> O
     match.ticket = match.lease_ends = match.worker = match.progress = None
     match.problem = ""
     _store(session, match, report, now)
+    if isinstance(match.competition, Tournament):
+        tournaments.settle(session, match.competition, now)
     return Outcome.FIXED
 
 

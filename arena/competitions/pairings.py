@@ -19,6 +19,9 @@ class Pairing:
     """Of a tournament, from 1."""
     leg: int = 1
     """Which of the fixtures of the same entrants in the same round it is."""
+    key: tuple[str | int, ...] | None = None
+    """What its opening and dice are drawn by, where they must not depend on when it is made; by
+    default it is the number of the match."""
 
 
 def pairs_of(ids: Sequence[int]) -> Iterator[tuple[int, int]]:

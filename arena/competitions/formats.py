@@ -1,0 +1,204 @@
+"""The formats that a tournament can be played by: for which games, with which settings.
+
+A setting is a number or a yes; what was not given is worked out from the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import ceil, log2
+
+from arena.tournaments.formats import Format
+from arena.tournaments.knockout import Knockout
+from arena.tournaments.round_robin import Gauntlet, RoundRobin
+from arena.tournaments.schedule import Balanced, rounds_to_meet
+from arena.tournaments.swiss import Swiss
+
+Settings = Mapping[str, int]
+"""Of a format, complete; a yes is 1 and a no 0."""
+
+
+class FormatError(ValueError):
+    """A format or a setting that can't be; one sentence that says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a format must know of the tournament that is played by it."""
+
+    size: int
+    """How many entrants the field has."""
+    seats: int
+    """How many of them a match has."""
+    race: bool
+    """Whether a match is a race: the same start for everybody, so that there is no rematch."""
+    seed: int
+
+    @property
+    def games(self) -> int:
+        """How many games of a match give points; a race is a single one."""
+        return 1 if self.race else self.seats
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting of a format."""
+
+    words: str
+    """What it says, for commands and pages."""
+    default: Callable[[Frame], int]
+    least: int = 1
+    most: Callable[[Frame], int] = lambda _: 100
+    in_a_race: int | None = None
+    """The only value under which nobody races somebody twice."""
+    yes_or_no: bool = False
+
+    def default_for(self, frame: Frame) -> int:
+        """What it is when nothing is said."""
+        if frame.race and self.in_a_race is not None:
+            return self.in_a_race
+        return self.default(frame)
+
+
+@dataclass(frozen=True, slots=True)
+class FormatKind:
+    """A way to play a tournament."""
+
+    title: str
+    settings: Mapping[str, Setting]
+    build: Callable[[Frame, Settings], Format]
+    tie_breaks: tuple[str, ...]
+    """Those that are used if no others are asked for."""
+    seats: range = range(2, 3)
+    """How many entrants a match may have."""
+
+
+def _constant(value: int) -> Callable[[Frame], int]:
+    return lambda _: value
+
+
+def _yes_or_no(words: str) -> Setting:
+    return Setting(words, _constant(0), 0, _constant(1), yes_or_no=True)
+
+
+_CYCLES = Setting("how often everybody meets everybody", _constant(1), in_a_race=1)
+
+FORMATS: Mapping[str, FormatKind] = {
+    "round-robin": FormatKind(
+        "Round robin",
+        {"cycles": _CYCLES},
+        lambda _, settings: RoundRobin(settings["cycles"]),
+        ("head-to-head", "sonneborn-berger", "wins"),
+    ),
+    "gauntlet": FormatKind(
+        "Gauntlet",
+        {
+            "candidates": Setting(
+                "how many, the first by seeding, meet all the others",
+                _constant(1),
+                most=lambda frame: frame.size - 1,
+            ),
+            "cycles": Setting("how often each candidate meets each", _constant(1), in_a_race=1),
+        },
+        lambda _, settings: Gauntlet(settings["candidates"], settings["cycles"]),
+        ("head-to-head", "wins"),
+    ),
+    "swiss": FormatKind(
+        "Swiss",
+        {
+            "rounds": Setting(
+                "how many rounds",
+                lambda frame: ceil(log2(frame.size)),
+                # Beyond these everybody has met everybody.
+                most=lambda frame: frame.size - 1 + frame.size % 2,
+            )
+        },
+        lambda frame, settings: Swiss(settings["rounds"], frame.games, frame.seed),
+        ("buchholz", "sonneborn-berger", "head-to-head", "wins"),
+    ),
+    "knockout": FormatKind(
+        "Knockout",
+        {
+            "legs": Setting(
+                "a tie is the best of so many matches",
+                _constant(1),
+                most=_constant(25),
+                in_a_race=1,
+            ),
+            "extra_legs": Setting(
+                "how many more are played while it is level",
+                _constant(2),
+                0,
+                _constant(25),
+                in_a_race=0,
+            ),
+            "double": _yes_or_no("who loses is out at the second loss only"),
+            "third_place": _yes_or_no("who lost the semi-finals meet for the third place"),
+        },
+        lambda frame, settings: Knockout(
+            settings["legs"],
+            frame.games,
+            settings["extra_legs"],
+            bool(settings["double"]),
+            bool(settings["third_place"]),
+        ),
+        ("wins",),
+    ),
+    "balanced": FormatKind(
+        "Balanced schedule",
+        {
+            "rounds": Setting(
+                "how many rounds",
+                lambda frame: rounds_to_meet(frame.size, frame.seats),
+                most=_constant(1000),
+            )
+        },
+        lambda frame, settings: Balanced(frame.seats, settings["rounds"], frame.seed),
+        ("head-to-head", "wins"),
+        seats=range(3, 5),
+    ),
+}
+"""By the names that commands and the database know them by."""
+
+
+def settings_for(name: str, frame: Frame, given: Mapping[str, int]) -> dict[str, int]:
+    """All settings of a format: those given, and the others by default.
+
+    Raises:
+        FormatError: there is no such format or setting, the format is not for this number of
+            seats or this field, or a value is not allowed.
+    """
+    if name not in FORMATS:
+        raise FormatError(f"there is no format {name[:40]!r}; there are {', '.join(FORMATS)}")
+    kind = FORMATS[name]
+    if frame.seats not in kind.seats:
+        fitting = [other for other, one in FORMATS.items() if frame.seats in one.seats]
+        raise FormatError(
+            f"{name} is not for matches of {frame.seats} bots; use {' or '.join(fitting)}"
+        )
+    if frame.size < max(2, frame.seats):
+        raise FormatError(f"a match takes {frame.seats} bots, and the field has {frame.size}")
+    unknown = [key for key in given if key not in kind.settings]
+    if unknown:
+        known = ", ".join(kind.settings)
+        raise FormatError(f"{name} has no setting {unknown[0]!r}; it has {known}")
+    settings = {
+        key: given.get(key, setting.default_for(frame)) for key, setting in kind.settings.items()
+    }
+    for key, value in settings.items():
+        setting, most = kind.settings[key], kind.settings[key].most(frame)
+        if not setting.least <= value <= most:
+            raise FormatError(
+                f"{key} is {value}, and in this field it can be from {setting.least} to {most}"
+            )
+        if frame.race and setting.in_a_race not in (None, value):
+            raise FormatError(
+                f"{key} must be {setting.in_a_race} in a race: the same bots on the same puzzle "
+                "would come out the same again"
+            )
+    try:
+        kind.build(frame, settings)
+    except ValueError as error:
+        raise FormatError(str(error)) from None
+    return settings

@@ -1,0 +1,303 @@
+"""What stands in a tournament: standings, crosstable, rounds, bracket, as values and as JSON."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload
+
+from arena.competitions import tournaments
+from arena.competitions.formats import FORMATS
+from arena.competitions.tournaments import SetMatch
+from arena.models import Bot, BotVersion, Entrant, JobStatus, Match, PlayedGame, Tournament
+from arena.ratings.bradley_terry import Strength
+from arena.ratings.result import GameResult
+from arena.tournaments.formats import Fixture, Result
+from arena.tournaments.knockout import Knockout, Tie
+from arena.tournaments.standings import Cell, Table, crosstable, standings
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An entrant's line in the standings."""
+
+    place: int | None
+    """None while a knockout has not decided it."""
+    number: int
+    """In the seeding."""
+    points: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    tie_breaks: Mapping[str, float]
+    """By their names, in their order; the last is the lot, from 0 to 1."""
+    strength: Strength | None
+    """Whatever the order of its games; None before the first."""
+
+    @property
+    def score(self) -> float:
+        """Points a game, byes among them; above 1 for who has byes alone."""
+        return self.points / self.games if self.games else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A fixture of a round, and the match that was made for it."""
+
+    fixture: Fixture
+    match: SetMatch | None = None
+    """None as long as none was made."""
+
+    @property
+    def words(self) -> str:
+        """Where it stands."""
+        return str(self.match.status) if self.match else "due"
+
+    @property
+    def points(self) -> tuple[float, ...] | None:
+        """Of each of its entrants; None before it is played."""
+        return self.match.result.points if self.match and self.match.result.games else None
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A round as far as it is known."""
+
+    number: int
+    pairs: tuple[Pair, ...]
+    byes: tuple[Result, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A tournament as far as it is played."""
+
+    tournament: Tournament
+    entrants: Mapping[int, Entrant]
+    """By their numbers, with their bots."""
+    standings: tuple[Standing, ...]
+    cells: tuple[tuple[Cell | None, ...], ...]
+    """The crosstable, both ways in the order of the standings."""
+    rounds: tuple[Round, ...]
+    ties: tuple[Tie, ...]
+    """The bracket of a knockout; otherwise none."""
+    planned: int | None
+    """How many matches it has in all; None where that depends on results."""
+    points_by_round: Mapping[int, tuple[float, ...]]
+    """For each entrant its points after each round that somebody has played in."""
+
+    @property
+    def matches(self) -> list[SetMatch]:
+        """Those that were made, round by round."""
+        return [pair.match for each in self.rounds for pair in each.pairs if pair.match]
+
+    def count(self, status: JobStatus) -> int:
+        """How many matches are in a status."""
+        return sum(match.status is status for match in self.matches)
+
+    def label(self, number: int) -> str:
+        """An entrant's name: ``greedy v2``."""
+        return self.entrants[number].version.label
+
+
+def results(session: Session, tournament: Tournament) -> Results:
+    """What stands in a tournament now, in a fixed number of statements."""
+    entrants = {
+        entrant.number: entrant
+        for entrant in session.scalars(
+            sa.select(Entrant)
+            .where(Entrant.competition_id == tournament.id)
+            .order_by(Entrant.number)
+            .options(joinedload(Entrant.version).joinedload(BotVersion.bot).joinedload(Bot.owner))
+        )
+    }
+    made = tournaments.matches_of(session, tournament)
+    field, past = list(entrants), [match.result for match in made]
+    format_ = tournaments.format_of(tournament, len(field))
+    byes = format_.byes(field, past)
+    table = Table(field, [*past, *byes], seed=tournament.seed)
+    games = [game for match in made for game in match.games]
+    names = [*tournament.settings["tie_breaks"], "lot"]
+    records = _records(field, games)
+    places: Mapping[int, int | None] = {}
+    ties: tuple[Tie, ...] = ()
+    rows = standings(table, tournament.settings["tie_breaks"], games=games)
+    if isinstance(format_, Knockout):
+        ties, places = tuple(format_.ties(field, past)), format_.places(field, past)
+        # Who is still in it stands above all who are out.
+        rows.sort(key=lambda row: places.get(row.entrant) or 0)
+    lines = tuple(
+        Standing(
+            places.get(row.entrant) if ties else row.place,
+            row.entrant,
+            row.points,
+            row.games,
+            *records[row.entrant],
+            dict(zip(names, row.tie_breaks, strict=True)),
+            row.strength,
+        )
+        for row in rows
+    )
+    frame = tournaments.frame_of(tournament, len(field))
+    return Results(
+        tournament,
+        entrants,
+        lines,
+        tuple(map(tuple, crosstable(table, [line.number for line in lines]))),
+        _rounds(made, format_.fixtures(field, past), byes),
+        ties,
+        tournaments.planned_matches(tournament.format, frame, tournament.settings),
+        {one: _course(table, one) for one in field},
+    )
+
+
+def _records(
+    field: Sequence[int], games: Sequence[GameResult[int]]
+) -> dict[int, tuple[int, int, int]]:
+    """Games won, drawn and lost of each: first alone, first with another side, or behind."""
+    counts = {one: [0, 0, 0] for one in field}
+    for game in games:
+        firsts = len({s for s, rank in zip(game.sides, game.ranks, strict=True) if rank == 1})
+        for one, rank in dict(zip(game.entrants, game.ranks, strict=True)).items():
+            counts[one][2 if rank > 1 else min(firsts - 1, 1)] += 1
+    return {one: (won, drawn, lost) for one, (won, drawn, lost) in counts.items()}
+
+
+def _rounds(
+    made: Sequence[SetMatch], due: Sequence[Fixture], byes: Sequence[Result]
+) -> tuple[Round, ...]:
+    set_ = {match.result.fixture for match in made}
+    pairs = [Pair(match.result.fixture, match) for match in made]
+    pairs += [Pair(fixture) for fixture in due if fixture not in set_]
+    numbers = sorted({pair.fixture.round for pair in pairs})
+    return tuple(
+        Round(
+            number,
+            tuple(pair for pair in pairs if pair.fixture.round == number),
+            tuple(bye for bye in byes if bye.fixture.round == number),
+        )
+        for number in numbers
+    )
+
+
+def _course(table: Table, entrant: int) -> tuple[float, ...]:
+    return tuple(table.points_before(entrant, after) for after in range(2, table.rounds + 2))
+
+
+def digest(session: Session, tournament: Tournament) -> str:
+    """SHA-256 over the records of all games that count, in the order of fixtures, less their times.
+
+    The same bots from the same seed give the same one, however the tournament was played.
+    """
+    place: dict[int, list[int]] = {}
+    for match in tournaments.matches_of(session, tournament):
+        fixture = match.result.fixture
+        place[match.id] = [fixture.round, *fixture.entrants, fixture.leg]
+    rows = session.execute(
+        sa.select(PlayedGame.match_id, PlayedGame.number, PlayedGame.digest)
+        .join(Match, Match.id == PlayedGame.match_id)
+        .where(Match.competition_id == tournament.id, Match.status == JobStatus.FIXED)
+    )
+    lines = sorted((place[row.match_id], row.number, row.digest) for row in rows)
+    return hashlib.sha256("\n".join(str(line) for line in lines).encode()).hexdigest()
+
+
+def summary(tournament: Tournament) -> dict[str, Any]:
+    """What a tournament is, as JSON's types."""
+    settings = dict(tournament.settings)
+    return {
+        "tournament": tournament.name,
+        "title": tournament.title,
+        "game": tournament.game,
+        "variant": str(tournament.variant),
+        "time": tournament.time.words,
+        "openings": str(tournament.openings),
+        "format": tournament.format,
+        "tie_breaks": settings.pop("tie_breaks"),
+        "settings": settings,
+        "seed": tournament.seed,
+        "state": str(tournament.state),
+        "games": tournament.games,
+        "created": tournament.created.isoformat(),
+        "finished": tournament.finished and tournament.finished.isoformat(),
+        "note": tournament.note,
+    }
+
+
+def rows(found: Results) -> list[dict[str, Any]]:
+    """The standings as JSON's types, flat enough for CSV."""
+    return [
+        {
+            "place": line.place,
+            "bot": found.entrants[line.number].version.bot.name,
+            "version": found.entrants[line.number].version.number,
+            "owner": found.entrants[line.number].version.bot.owner.name,
+            "seeding": line.number,
+            "points": line.points,
+            "games": line.games,
+            "wins": line.wins,
+            "draws": line.draws,
+            "losses": line.losses,
+            **{name.replace("-", "_"): value for name, value in line.tie_breaks.items()},
+            "elo": line.strength and round(line.strength.elo, 1),
+            "elo_lower": line.strength and round(line.strength.lower, 1),
+            "elo_upper": line.strength and round(line.strength.upper, 1),
+        }
+        for line in found.standings
+    ]
+
+
+def to_json(found: Results) -> dict[str, Any]:
+    """All that stands in a tournament as JSON's types."""
+    return {
+        **summary(found.tournament),
+        "format_title": FORMATS[found.tournament.format].title,
+        "matches": found.count(JobStatus.FIXED),
+        "planned": found.planned,
+        "set_aside": found.count(JobStatus.SET_ASIDE),
+        "standings": rows(found),
+        "crosstable": [
+            [
+                cell and {"wins": cell.wins, "draws": cell.draws, "losses": cell.losses}
+                for cell in row
+            ]
+            for row in found.cells
+        ],
+        "rounds": [
+            {
+                "round": each.number,
+                "matches": [
+                    {
+                        "match": pair.match.id if pair.match else None,
+                        "leg": pair.fixture.leg,
+                        "bots": [found.label(number) for number in pair.fixture.entrants],
+                        "status": pair.words,
+                        "points": pair.points and list(pair.points),
+                    }
+                    for pair in each.pairs
+                ],
+                "byes": [
+                    {"bot": found.label(bye.fixture.entrants[0]), "points": sum(bye.points)}
+                    for bye in each.byes
+                ],
+            }
+            for each in found.rounds
+        ],
+        "bracket": [_tie(found, tie) for tie in found.ties] or None,
+    }
+
+
+def _tie(found: Results, tie: Tie) -> dict[str, Any]:
+    return {
+        "stage": tie.stage,
+        "round": tie.round,
+        "bots": [side and found.label(side) for side in tie.sides],
+        "score": list(tie.score),
+        "winner": tie.winner and found.label(tie.winner),
+        "decided": tie.decided,
+    }

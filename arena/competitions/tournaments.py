@@ -1,0 +1,440 @@
+"""Tournaments: how one is made, who meets next, and when all is played.
+
+Theory of operation. Which fixtures are due follows from those that were set and their results;
+the opening and the dice of each follow from the tournament's seed and from the fixture alone,
+not from when it was set. So a tournament goes on wherever it was interrupted, and comes out the
+same in whatever order and by however many workers it is played. A match that was made void
+leaves its fixture due again; one that is set aside holds the tournament up until somebody
+decides what becomes of it.
+
+Entrants go by their number in the seeding, from 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload
+
+from arena import audit
+from arena.competitions.formats import FORMATS, FormatError, Frame, settings_for
+from arena.competitions.pairings import Pairing
+from arena.models import (
+    Bot,
+    BotVersion,
+    Competition,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    GameSeat,
+    JobStatus,
+    Ladder,
+    Match,
+    OpeningPolicy,
+    Place,
+    PlayedGame,
+    Tournament,
+    VersionStatus,
+)
+from arena.ratings.book import NEW
+from arena.ratings.result import GameResult
+from arena.ratings.trueskill import Rating
+from arena.tournaments.formats import Fixture, Format, Result
+from arena.tournaments.standings import TIE_BREAKS
+from engine.clock import TimeControl
+from engine.game import Variant
+from engine.match import entrants_needed
+from engine.seeds import derive
+
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
+WEIGHT = 10.0
+"""How many times the workers' time of a ladder a tournament gets while workers are scarce."""
+MOST_ENTRANTS = 256
+MOST_MATCHES = 5000
+"""All of them are read whenever one is set or fixed."""
+
+
+class TournamentError(ValueError):
+    """A tournament that can't be made or changed so; one sentence that says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a bot may use, as on a ladder."""
+
+    memory_bytes: int = 256 * 1024 * 1024
+    threads: int = 16
+    bundle_bytes: int = 16 * 1024 * 1024
+    log_bytes: int = 64 * 1024
+
+    @classmethod
+    def of(cls, competition: Competition) -> Limits:
+        """Those of a ladder."""
+        return cls(
+            competition.memory_bytes,
+            competition.threads,
+            competition.bundle_bytes,
+            competition.log_bytes,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a tournament is to be; its field comes beside it."""
+
+    name: str
+    """In addresses and commands."""
+    variant: Variant
+    time: TimeControl
+    format: str
+    title: str = ""
+    """For people; by default the name."""
+    settings: Mapping[str, int] = field(default_factory=dict)
+    """Those of the format that are not to be by default."""
+    tie_breaks: tuple[str, ...] | None = None
+    """By default the format's."""
+    openings: OpeningPolicy = OpeningPolicy.RANDOM
+    limits: Limits = Limits()
+    seed: int = 0
+    note: str = ""
+
+
+def create(
+    session: Session,
+    plan: Plan,
+    versions: Sequence[BotVersion],
+    now: datetime,
+    actor: audit.Actor,
+) -> Tournament:
+    """Makes a tournament of some bot versions, the strongest by seeding first; it is open at once.
+
+    Raises:
+        TournamentError: the name is none or is taken, or a version can't play this game.
+        FormatError: the format does not take these settings or this field.
+    """
+    if not NAME.fullmatch(plan.name):
+        raise TournamentError(
+            f"{plan.name[:60]!r} is no name for a tournament: 1 to 80 small letters, digits and '-'"
+        )
+    if session.scalar(sa.select(Competition.id).where(Competition.name == plan.name)):
+        raise TournamentError(f"there is a competition {plan.name} already: choose another name")
+    _check_versions(session, plan.variant, versions)
+    frame = _frame(plan.variant, len(versions), plan.seed)
+    settings = settings_for(plan.format, frame, plan.settings)
+    tie_breaks = FORMATS[plan.format].tie_breaks if plan.tie_breaks is None else plan.tie_breaks
+    for name in tie_breaks:
+        if name not in TIE_BREAKS:
+            raise FormatError(f"there is no tie-break {name!r}; there are {', '.join(TIE_BREAKS)}")
+    matches = planned_matches(plan.format, frame, settings)
+    if matches is not None and matches > MOST_MATCHES:
+        raise FormatError(
+            f"these are {matches} matches, and a tournament has {MOST_MATCHES} at most"
+        )
+    tournament = Tournament(
+        name=plan.name,
+        title=plan.title or plan.name,
+        note=plan.note,
+        creator_id=actor.id,
+        game=plan.variant.game,
+        options=dict(plan.variant.options),
+        openings=plan.openings,
+        time_ms=plan.time.time_ms,
+        inc_ms=plan.time.inc_ms,
+        move_ms=plan.time.move_ms,
+        charge=plan.time.charge,
+        memory_bytes=plan.limits.memory_bytes,
+        threads=plan.limits.threads,
+        bundle_bytes=plan.limits.bundle_bytes,
+        log_bytes=plan.limits.log_bytes,
+        state=CompetitionState.OPEN,
+        seed=plan.seed,
+        weight=WEIGHT,
+        # Who comes late must not have the workers to itself until it has caught up.
+        worker_seconds=_least_share(session) * WEIGHT,
+        created=now,
+        format=plan.format,
+        settings={**settings, "tie_breaks": list(tie_breaks)},
+    )
+    session.add(tournament)
+    session.flush()
+    last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
+    session.add_all(
+        Entrant(
+            competition=tournament,
+            version=version,
+            state=EntrantState.ACTIVE,
+            number=number,
+            entered=now,
+            entered_after=last,
+            mu=NEW.mu,
+            sigma=NEW.sigma,
+        )
+        for number, version in enumerate(versions, 1)
+    )
+    session.flush()
+    detail = f"{plan.format}, {plan.variant}, {len(versions)} bots, seed {plan.seed}"
+    audit.note(session, actor, "create tournament", f"tournament {plan.name}", detail, now=now)
+    return tournament
+
+
+def _check_versions(session: Session, variant: Variant, versions: Sequence[BotVersion]) -> None:
+    """Refuses a field in which a bot stands twice or never passed a check of this game."""
+    if len(versions) > MOST_ENTRANTS:
+        raise TournamentError(f"a field has {MOST_ENTRANTS} bots at most, not {len(versions)}")
+    seen: set[int] = set()
+    checked = set(
+        session.scalars(
+            sa.select(Entrant.version_id)
+            .join(Ladder, Ladder.id == Entrant.competition_id)
+            .where(Ladder.game == variant.game)
+        )
+    )
+    for version in versions:
+        if version.id in seen:
+            raise TournamentError(f"{version.label} stands in the field twice")
+        seen.add(version.id)
+        if version.status is not VersionStatus.READY:
+            raise TournamentError(
+                f"{version.label} can't play: its check is {version.status}"
+                if version.status is VersionStatus.REFUSED
+                else f"{version.label} can't play yet: it is still being checked"
+            )
+        if version.id not in checked:
+            raise TournamentError(
+                f"{version.label} was never checked for {variant.game}: submit it to a ladder of "
+                "that game first"
+            )
+
+
+def _least_share(session: Session) -> float:
+    share = sa.select(sa.func.min(Competition.worker_seconds / Competition.weight))
+    return session.scalar(share.where(Competition.state == CompetitionState.OPEN)) or 0.0
+
+
+def named_versions(session: Session, names: Iterable[str]) -> list[BotVersion]:
+    """The versions of names such as ``greedy`` (its newest that is ready) and ``greedy:2``.
+
+    Raises:
+        TournamentError: there is no such bot or version.
+    """
+    found = []
+    for name in names:
+        bot, _, number = name.strip().partition(":")
+        query = (
+            sa.select(BotVersion)
+            .join(BotVersion.bot)
+            .where(Bot.name == bot)
+            .order_by(BotVersion.number.desc())
+            .limit(1)
+            .options(joinedload(BotVersion.bot))
+        )
+        if number:
+            wanted = int(number) if number.isascii() and number.isdigit() else 0
+            query = query.where(BotVersion.number == min(wanted, 2**31 - 1))
+        else:
+            query = query.where(BotVersion.status == VersionStatus.READY)
+        version = session.scalar(query)
+        if version is None:
+            what = f"version {number} of a bot {bot}" if number else f"bot {bot!r} that is ready"
+            raise TournamentError(f"there is no {what}; arena bots lists those there are")
+        found.append(version)
+    return found
+
+
+def field_of(session: Session, ladder: Ladder, top: int | None = None) -> list[BotVersion]:
+    """The active versions of a ladder by what is surely believed of each, the strongest first.
+
+    Args:
+        top: only so many of them.
+    """
+    entrants = session.scalars(
+        sa.select(Entrant)
+        .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
+        .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
+    ).all()
+    order = sorted(entrants, key=lambda e: (-Rating(e.mu, e.sigma).conservative, e.id))
+    return [entrant.version for entrant in order[:top]]
+
+
+def seeded_by(session: Session, ladder: Ladder, versions: Sequence[BotVersion]) -> list[BotVersion]:
+    """The versions in the order of their ratings on a ladder; those without one come last."""
+    rated = {
+        row.version_id: Rating(row.mu, row.sigma).conservative
+        for row in session.execute(
+            sa.select(Entrant.version_id, Entrant.mu, Entrant.sigma).where(
+                Entrant.competition_id == ladder.id
+            )
+        )
+    }
+    least = min(rated.values(), default=0.0) - 1
+    return sorted(versions, key=lambda version: -rated.get(version.id, least))
+
+
+def set_state(
+    session: Session,
+    tournament: Tournament,
+    state: CompetitionState,
+    now: datetime,
+    actor: audit.Actor,
+) -> None:
+    """Pauses a tournament or opens it again; what is under way is played to its end.
+
+    Raises:
+        TournamentError: it is over.
+    """
+    if tournament.state is CompetitionState.CLOSED:
+        raise TournamentError(f"the tournament {tournament.name} is over")
+    if tournament.state is not state:
+        tournament.state = state
+        action = "resume" if state is CompetitionState.OPEN else "pause"
+        subject = f"tournament {tournament.name}"
+        audit.note(session, actor, f"{action} tournament", subject, now=now)
+
+
+def frame_of(tournament: Tournament, size: int) -> Frame:
+    """What the format must know of a tournament of so many entrants."""
+    return _frame(tournament.variant, size, tournament.seed)
+
+
+def _frame(variant: Variant, size: int, seed: int) -> Frame:
+    race = variant.seats == 1
+    return Frame(size, 2 if race else entrants_needed(variant), race, derive(seed, "format"))
+
+
+def format_of(tournament: Tournament, size: int) -> Format:
+    """The format of a tournament of so many entrants, with its settings."""
+    return FORMATS[tournament.format].build(frame_of(tournament, size), tournament.settings)
+
+
+def planned_matches(name: str, frame: Frame, settings: Mapping[str, Any]) -> int | None:
+    """How many matches a tournament has; None where that depends on results."""
+    if name == "knockout":
+        return None
+    fixtures = FORMATS[name].build(frame, settings).fixtures(range(1, frame.size + 1), [])
+    return len(fixtures) * (settings["rounds"] if name == "swiss" else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class SetMatch:
+    """A match that was made for a fixture, and what came of it."""
+
+    id: int
+    status: JobStatus
+    result: Result
+    """Without games as long as it is not fixed."""
+    games: tuple[GameResult[int], ...] = ()
+    """Its games as ratings take them."""
+
+
+def matches_of(session: Session, tournament: Tournament) -> list[SetMatch]:
+    """All matches of a tournament that are not void, round by round, in three statements."""
+    seats: dict[int, dict[int, list[Any]]] = {}
+    for row in session.execute(
+        sa.select(
+            PlayedGame.match_id,
+            PlayedGame.number.label("game"),
+            Entrant.number,
+            GameSeat.points,
+            GameSeat.rank,
+        )
+        .join(PlayedGame, PlayedGame.id == GameSeat.game_id)
+        .join(Match, Match.id == PlayedGame.match_id)
+        .join(Entrant, Entrant.id == GameSeat.entrant_id)
+        .where(Match.competition_id == tournament.id, Match.status == JobStatus.FIXED)
+        .order_by(PlayedGame.match_id, PlayedGame.number, GameSeat.seat)
+    ):
+        seats.setdefault(row.match_id, {}).setdefault(row.game, []).append(row)
+    entrants: dict[int, list[int]] = {}
+    for match_id, number in session.execute(
+        sa.select(Place.match_id, Entrant.number)
+        .join(Entrant, Entrant.id == Place.entrant_id)
+        .where(Entrant.competition_id == tournament.id)
+        .order_by(Place.match_id, Place.number)
+    ):
+        entrants.setdefault(match_id, []).append(number)
+    rows = session.execute(
+        sa.select(Match.id, Match.round, Match.leg, Match.status)
+        .where(Match.competition_id == tournament.id, Match.status != JobStatus.VOID)
+        .order_by(Match.round, Match.id)
+    )
+    sides = tournament.variant.side_of
+    return [
+        _set_match(
+            row.id,
+            row.status,
+            Fixture(row.round, tuple(entrants[row.id]), row.leg),
+            list(seats.get(row.id, {}).values()),
+            sides,
+        )
+        for row in rows
+    ]
+
+
+def _set_match(
+    id_: int,
+    status: JobStatus,
+    fixture: Fixture,
+    games: list[list[Any]],
+    sides: tuple[int, ...],
+) -> SetMatch:
+    if games and len(sides) == 1:
+        # The runs of a race are one result.
+        games = [[seat for game in games for seat in game]]
+        sides = tuple(range(len(fixture.entrants)))
+    points = [{seat.number: seat.points for seat in game} for game in games]
+    return SetMatch(
+        id_,
+        status,
+        Result(fixture, tuple(tuple(game[one] for one in fixture.entrants) for game in points)),
+        tuple(
+            GameResult(
+                tuple(seat.number for seat in game), sides, tuple(seat.rank for seat in game)
+            )
+            for game in games
+        ),
+    )
+
+
+def due_fixtures(session: Session, tournament: Tournament) -> list[Fixture]:
+    """The fixtures that are not played yet, those that no match was made for first by round."""
+    entrants = list(entrant_ids(session, tournament))
+    results = [one.result for one in matches_of(session, tournament)]
+    return format_of(tournament, len(entrants)).fixtures(entrants, results)
+
+
+def entrant_ids(session: Session, tournament: Tournament) -> dict[int, int]:
+    """The id of each entrant by its number, in the order of the seeding."""
+    query = sa.select(Entrant.number, Entrant.id).where(Entrant.competition_id == tournament.id)
+    return {row.number: row.id for row in session.execute(query.order_by(Entrant.number))}
+
+
+def next_pairing(session: Session, tournament: Tournament) -> Pairing | None:
+    """The next fixture that no match was made for yet; None if there is none for now."""
+    ids = entrant_ids(session, tournament)
+    results = [one.result for one in matches_of(session, tournament)]
+    made = {result.fixture for result in results}
+    for fixture in format_of(tournament, len(ids)).fixtures(list(ids), results):
+        if fixture not in made:
+            return Pairing(
+                tuple(ids[number] for number in fixture.entrants),
+                fixture.round,
+                fixture.leg,
+                key=("round", fixture.round, *fixture.entrants, "leg", fixture.leg),
+            )
+    return None
+
+
+def settle(session: Session, tournament: Tournament, now: datetime) -> None:
+    """Closes a tournament of which all is played; a closed one of which a match is due again
+    is opened.
+    """
+    over = not due_fixtures(session, tournament)
+    if over and tournament.state is not CompetitionState.CLOSED:
+        tournament.state, tournament.finished = CompetitionState.CLOSED, now
+    elif not over and tournament.state is CompetitionState.CLOSED:
+        tournament.state, tournament.finished = CompetitionState.OPEN, None

@@ -1,0 +1,64 @@
+"""Tournaments of each format, played while everything goes wrong and come out the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from arena.db import Database
+from tests.arena.competitions.tournament_simulation import TournamentSimulation
+from tests.arena.simulator import CALM, Villainy, empty
+
+CLOBBER = ("clobber", {"size": "4x3"})
+TRIO = ("siege", {})
+PUZZLE = ("puzzle", {"task": "tetrominoes"})
+TOURNAMENTS = [
+    # Matches by hand: 5 bots have 10 pairs, 7 of which one sits out have 3 a round, a knockout of
+    # 6 has 5 ties and one more for the third place, 2 candidates meet 3 others, 6 bots have two
+    # tables of three.
+    ("round-robin", CLOBBER, 5, {"cycles": 2}, 20),
+    ("gauntlet", CLOBBER, 5, {"candidates": 2}, 6),
+    ("swiss", CLOBBER, 7, {"rounds": 3}, 9),
+    ("knockout", CLOBBER, 6, {"third_place": 1, "extra_legs": 0}, 6),
+    ("knockout", CLOBBER, 5, {"double": 1, "legs": 3}, None),
+    ("balanced", TRIO, 6, {"rounds": 2}, 4),
+    ("round-robin", PUZZLE, 4, {}, 6),
+]
+CASES = [
+    # Which database it is matters only to how results are read, and that is one for all formats.
+    *(pytest.param("sqlite", *case, id=f"{case[0]} of {case[1][0]}") for case in TOURNAMENTS),
+    pytest.param("postgresql", *TOURNAMENTS[0], id="on PostgreSQL"),
+]
+
+
+@pytest.mark.parametrize(
+    ("database", "format_", "game", "bots", "settings", "matches"), CASES, indirect=["database"]
+)
+def test_a_tournament_comes_out_the_same_whatever_happens(
+    database: Database,
+    format_: str,
+    game: tuple[str, dict[str, str]],
+    bots: int,
+    settings: dict[str, int],
+    matches: int | None,
+) -> None:
+    """Every fixture is played once, and games and tables are those of a calm run."""
+    outcomes = []
+    for seed, villainy in ((1, CALM), (2, Villainy())):
+        empty(database)
+        simulation = TournamentSimulation(database, seed, villainy, game[0], bots, **game[1])
+        simulation.create("cup", format_, **settings)
+        simulation.play_out(30)
+        outcomes.append(simulation.outcome("cup"))
+    assert outcomes[0] == outcomes[1]
+    _, found = outcomes[0]
+    fixtures = Counter(
+        (each["round"], *match["bots"], match["leg"])
+        for each in found["rounds"]
+        for match in each["matches"]
+    )
+    assert set(fixtures.values()) == {1}
+    assert found["state"] == "closed"
+    assert matches in (None, fixtures.total())
+    assert found["planned"] in (None, fixtures.total())

@@ -1,0 +1,281 @@
+"""How tournaments are made, what is refused, and what an interruption does to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from arena import scheduling
+from arena.audit import entries
+from arena.competitions import tournaments
+from arena.competitions.formats import FORMATS, FormatError, Frame, settings_for
+from arena.competitions.results import results, rows
+from arena.competitions.tournaments import Plan, TournamentError
+from arena.db import Database
+from arena.matchmaking import make_match
+from arena.models import (
+    BotVersion,
+    CompetitionState,
+    Entrant,
+    JobStatus,
+    Ladder,
+    Match,
+    OpeningPolicy,
+    Tournament,
+    VersionStatus,
+)
+from engine.clock import TimeControl
+from engine.games import GAMES
+from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
+from tests.arena.simulator import CALM, START
+
+CLOBBER = GAMES["clobber"].variant(size="4x3")
+MOVE = TimeControl(move_ms=100)
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[TournamentSimulation]:
+    """A ladder of five bots, and nothing else."""
+    database = Database(f"sqlite:///{tmp_path}/arena.db")
+    database.upgrade()
+    yield TournamentSimulation(database, 1, CALM, "clobber", 5, size="4x3")
+    database.close()
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"name": "Cup!"}, "'Cup!' is no name for a tournament"),
+    ({"name": "ladder-0"}, "there is a competition ladder-0 already"),
+    ({"format": "league"}, "there is no format 'league'; there are round-robin, gauntlet"),
+    ({"format": "balanced"}, "balanced is not for matches of 2 bots; use round-robin or gauntlet"),
+    ({"settings": {"rounds": 3}}, "round-robin has no setting 'rounds'; it has cycles"),
+    ({"settings": {"cycles": 0}}, "cycles is 0, and in this field it can be from 1 to 100"),
+    ({"format": "swiss", "settings": {"rounds": 6}}, "rounds is 6, and in this field it can be"),
+    ({"format": "gauntlet", "settings": {"candidates": 5}}, "can be from 1 to 4"),
+    (
+        {"format": "knockout", "settings": {"double": 1, "third_place": 1}},
+        "in double elimination the losers' final is for the third place",
+    ),
+    ({"tie_breaks": ("koya",)}, "there is no tie-break 'koya'"),
+    ({"variant": GAMES["oxono"].variant()}, "bot-0 v1 was never checked for oxono"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), REFUSED, ids=[words[:40] for _, words in REFUSED])
+def test_what_can_not_be_is_refused(
+    arena: TournamentSimulation, change: dict[str, Any], words: str
+) -> None:
+    """One sentence says what is wrong, and nothing is made."""
+    plan = Plan(
+        **{"name": "cup", "variant": CLOBBER, "time": MOVE, "format": "round-robin"} | change
+    )
+    with arena.database.begin() as session:
+        field = tournaments.named_versions(session, [f"bot-{n}" for n in range(5)])
+        with pytest.raises((TournamentError, FormatError)) as refusal:
+            tournaments.create(session, plan, field, START, ORGANISER)
+        assert words in str(refusal.value)
+        assert session.scalars(sa.select(Tournament)).all() == []
+
+
+def test_a_field_has_everybody_once_and_checked(arena: TournamentSimulation) -> None:
+    """Fields with a bot twice, a single one, one that isn't checked, or a bot of nobody's."""
+    plan = Plan("cup", CLOBBER, MOVE, "round-robin")
+    with arena.database.begin() as session:
+        one, other = tournaments.named_versions(session, ["bot-0", "bot-1:1"])
+        other.status = VersionStatus.CHECKING
+        for field, words in (
+            ([one, one], "bot-0 v1 stands in the field twice"),
+            ([one], "a match takes 2 bots, and the field has 1"),
+            ([one, other], "bot-1 v1 can't play yet: it is still being checked"),
+        ):
+            with pytest.raises((TournamentError, FormatError), match=words):
+                tournaments.create(session, plan, field, START, ORGANISER)
+        for name in ("nobody", "bot-1", "bot-0:2", "bot-0:x", "bot-0:99999999999"):
+            with pytest.raises(TournamentError, match="there is no"):
+                tournaments.named_versions(session, [name])
+
+
+RACES = [
+    ("round-robin", {}, {"cycles": 1}),
+    ("gauntlet", {"candidates": 2}, {"candidates": 2, "cycles": 1}),
+    ("swiss", {}, {"rounds": 3}),
+    ("knockout", {}, {"legs": 1, "extra_legs": 0, "double": 0, "third_place": 0}),
+]
+
+
+@pytest.mark.parametrize(("format_", "given", "complete"), RACES, ids=[race[0] for race in RACES])
+def test_nobody_races_somebody_twice(
+    format_: str, given: dict[str, int], complete: dict[str, int]
+) -> None:
+    """In a race settings are such that everybody meets anybody once, and others are refused."""
+    frame = Frame(size=6, seats=2, race=True, seed=1)
+    assert settings_for(format_, frame, given) == complete
+    for key, setting in FORMATS[format_].settings.items():
+        if setting.in_a_race is not None:
+            with pytest.raises(FormatError, match="in a race"):
+                settings_for(format_, frame, {**given, key: 2})
+
+
+def test_the_ladder_gives_the_field_and_its_seeding(arena: TournamentSimulation) -> None:
+    """The strongest by mu - 3 sigma are taken, the first seed first; who has no rating is last."""
+    with arena.database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder)).one()
+        # Less three sigma: -3, 26, 1, 14, 3.
+        for (mu, sigma), entrant in zip(
+            ((21, 8), (29, 1), (25, 8), (20, 2), (27, 8)),
+            session.scalars(sa.select(Entrant).order_by(Entrant.id)),
+            strict=True,
+        ):
+            entrant.mu, entrant.sigma = mu, sigma
+        session.flush()
+        assert [v.bot.name for v in tournaments.field_of(session, ladder, 3)] == [
+            "bot-1", "bot-3", "bot-4",
+        ]  # fmt: skip
+        named = tournaments.named_versions(session, ["bot-0", "bot-2", "bot-3"])
+        seeded = tournaments.seeded_by(session, ladder, named)
+        assert [v.bot.name for v in seeded] == ["bot-3", "bot-2", "bot-0"]
+
+
+def openings(
+    arena: TournamentSimulation, name: str, turns: list[int]
+) -> dict[tuple[int, ...], Any]:
+    """The openings and seeds of a tournament's matches, made in some order."""
+    made = {}
+    with arena.database.begin() as session:
+        for _ in turns:
+            match = make_match(session, START, only=name)
+            assert match is not None
+            key = (match.round or 0, *(p.entrant.number for p in match.places), match.leg)
+            made[key] = (match.opening, match.seed)
+        assert make_match(session, START, only=name) is None
+    return made
+
+
+def test_openings_follow_from_seed_and_fixture_alone(arena: TournamentSimulation) -> None:
+    """Two tournaments of one seed have the same openings, one of another seed has others."""
+    matches = list(range(10))
+    for name, seed in (("one", 7), ("again", 7), ("other", 8)):
+        arena.create(name, "round-robin", seed=seed)
+    one, again, other = (openings(arena, name, matches) for name in ("one", "again", "other"))
+    assert one == again
+    assert one.keys() == other.keys()
+    assert not set(map(str, one.values())) & set(map(str, other.values()))
+    assert len(set(map(str, one.values()))) == 10
+
+
+def test_an_empty_opening_is_the_games_start(arena: TournamentSimulation) -> None:
+    """The policy of openings is kept."""
+    plan = Plan("cup", CLOBBER, MOVE, "gauntlet", openings=OpeningPolicy.EMPTY)
+    with arena.database.begin() as session:
+        field = tournaments.named_versions(session, ["bot-2", "bot-0", "bot-1"])
+        tournaments.create(session, plan, field, START, ORGANISER)
+    made = openings(arena, "cup", [1, 2])
+    assert [opening for opening, _ in made.values()] == [[], []]
+    # The first by seeding is the candidate, and sits first against every other one.
+    assert set(made) == {(1, 1, 2, 1), (2, 3, 1, 1)}
+
+
+def test_a_tournament_gets_its_share_beside_a_ladder(arena: TournamentSimulation) -> None:
+    """Of the workers' time a tournament gets ten times that of a ladder, and leaves it the rest."""
+    with arena.database.begin() as session:
+        session.execute(sa.update(Ladder).values(state=CompetitionState.OPEN, worker_seconds=500))
+    arena.create("cup", "round-robin", cycles=10)
+    with arena.database.begin() as session:
+        kinds = [
+            str(match.competition.kind)
+            for _ in range(44)
+            if (match := make_match(session, START)) is not None
+        ]
+    assert kinds.count("tournament") == 40
+    assert kinds.index("ladder") < 11
+
+
+def play(arena: TournamentSimulation) -> None:
+    """Plays what is open to the end."""
+    arena.play_out(5)
+
+
+def test_all_is_closed_when_all_is_played(arena: TournamentSimulation) -> None:
+    """The last result closes a tournament; nothing more is made, and its state stays."""
+    arena.create("cup", "swiss", rounds=3)
+    play(arena)
+    with arena.database.begin() as session:
+        cup = session.scalars(sa.select(Tournament)).one()
+        assert (cup.state, cup.games) == (CompetitionState.CLOSED, 12)
+        assert cup.finished is not None
+        found = results(session, cup)
+        assert [len(each.byes) for each in found.rounds] == [1, 1, 1]
+        # A bye is worth the two points of a match won.
+        assert sum(line.points for line in found.standings) == 12 + 3 * 2
+        assert [row["place"] for row in rows(found)] == [1, 2, 3, 4, 5]
+        with pytest.raises(TournamentError, match="the tournament cup is over"):
+            tournaments.set_state(session, cup, CompetitionState.OPEN, START, ORGANISER)
+
+
+def test_a_paused_tournament_waits(arena: TournamentSimulation) -> None:
+    """Nothing is made while it is paused; both changes are written down."""
+    arena.create("cup", "round-robin")
+    with arena.database.begin() as session:
+        cup = session.scalars(sa.select(Tournament)).one()
+        for state in (CompetitionState.PAUSED, CompetitionState.PAUSED, CompetitionState.OPEN):
+            tournaments.set_state(session, cup, state, START, ORGANISER)
+            made = make_match(session, START)
+            assert (made is None) == (state is CompetitionState.PAUSED)
+        noted = [(entry.action, entry.subject) for entry in entries(session)]
+    assert noted == [
+        ("resume tournament", "tournament cup"),
+        ("pause tournament", "tournament cup"),
+        ("create tournament", "tournament cup"),
+    ]
+
+
+def test_a_void_match_is_played_again(arena: TournamentSimulation) -> None:
+    """A closed tournament opens when a match is made void, and is played to the same end."""
+    arena.create("cup", "round-robin")
+    play(arena)
+    before = arena.outcome("cup")
+    with arena.database.begin() as session:
+        cup = session.scalars(sa.select(Tournament)).one()
+        match = session.scalars(sa.select(Match).order_by(Match.id).limit(1)).one()
+        match.status, match.seq = JobStatus.VOID, None
+        tournaments.settle(session, cup, START)
+        assert (cup.state, cup.finished) == (CompetitionState.OPEN, None)
+        assert results(session, cup).count(JobStatus.FIXED) == 9
+    play(arena)
+    again = arena.outcome("cup")
+    assert again[0] == before[0]
+    assert again[1]["standings"] == before[1]["standings"]
+
+
+def test_a_match_set_aside_holds_a_tournament_up(arena: TournamentSimulation) -> None:
+    """It is neither made again nor forgotten, and says so."""
+    arena.create("cup", "round-robin")
+    with arena.database.begin() as session:
+        first = make_match(session, START)
+        assert first is not None
+        scheduling.issue(session, first, arena.settings, START)
+        for _ in range(3):
+            scheduling.roll_back(first, "the host broke", failed=True)
+        assert first.status is JobStatus.SET_ASIDE
+        others = [make_match(session, START) for _ in range(10)]
+        assert sum(match is not None for match in others) == 9
+        cup = session.scalars(sa.select(Tournament)).one()
+        tournaments.settle(session, cup, START)
+        assert cup.state is CompetitionState.OPEN
+        assert results(session, cup).count(JobStatus.SET_ASIDE) == 1
+
+
+def test_versions_are_frozen(arena: TournamentSimulation) -> None:
+    """A version that comes later takes nobody's place in a tournament."""
+    arena.create("cup", "round-robin")
+    arena.upload()
+    play(arena)
+    with arena.database.read() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(BotVersion)) == 6
+        cup = session.scalars(sa.select(Tournament)).one()
+        assert {entrant.version.number for entrant in results(session, cup).entrants.values()} == {
+            1
+        }
