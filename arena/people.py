@@ -108,12 +108,14 @@ def first_administrator(session: Session, name: str, now: datetime) -> str | Non
     """Makes the administrator of a fresh arena, and gives the one-time password.
 
     Returns:
-        None if there was an administrator before, or the name is none.
+        None if there was an administrator before.
     """
     if session.scalar(sa.select(User.id).where(User.role == Role.ADMINISTRATOR).limit(1)):
         return None
-    user = find(session, name) or add(session, audit.ARENA, name, now=now)
-    user.role = Role.ADMINISTRATOR
+    user = find(session, name)
+    if user is None:
+        user = add(session, audit.ARENA, name, role=Role.ADMINISTRATOR, now=now)
+    set_role(session, audit.ARENA, user, Role.ADMINISTRATOR, now)
     return give_one_time_password(session, audit.ARENA, user, now)
 
 

@@ -18,7 +18,7 @@ from arena.intake import TakenIn
 from arena.submissions import SubmissionError
 from arena.web import create_app
 from workers import bundles
-from workers.archives import MAX_ARCHIVE_BYTES, BundleError
+from workers.archives import MAX_ARCHIVE_BYTES, MAX_BYTES, BundleError
 
 THREADS = 4
 LARGEST_REQUEST = MAX_ARCHIVE_BYTES + 1024 * 1024
@@ -28,7 +28,7 @@ LARGEST_REQUEST = MAX_ARCHIVE_BYTES + 1024 * 1024
 class BundleIntake:
     """Packs what is uploaded, and keeps it in the folder of bundles."""
 
-    largest = MAX_ARCHIVE_BYTES
+    largest = MAX_BYTES
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

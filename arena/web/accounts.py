@@ -79,7 +79,7 @@ def sign_in() -> Any:
     begin_session(user)
     if user.must_change:
         return redirect(url_for("accounts.password"))
-    return redirect(_next(form.next.data))
+    return redirect(_next(form.next.data or ""))
 
 
 @cache

@@ -51,8 +51,8 @@ submitting = Blueprint("submitting", __name__)
 
 REFUSED = 422
 FOLDER_FILES = 1000
-SPARE_BYTES = 256 * 1024
-"""What an upload's form has besides the files."""
+SPARE_BYTES = 4 * 1024 * 1024
+"""What an upload has besides the files: an archive's headers, the form."""
 
 
 def intake() -> Intake:

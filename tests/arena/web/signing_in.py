@@ -1,0 +1,79 @@
+"""People at the pages, as tests need them: with accounts, sessions and forms."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from argon2 import PasswordHasher
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from arena import audit, people
+from arena.db import Database
+from arena.models import Role, User
+from arena.people import PeopleError
+
+PASSWORD = "correct horse battery"
+# The cheapest that argon2 allows; what it hashes is read like any other.
+HASHED = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def person(database: Database, name: str, role: Role = Role.PARTICIPANT, **more: Any) -> User:
+    """Somebody with an account, made if need be."""
+    with database.begin() as session:
+        try:
+            user = people.get(session, name)
+        except PeopleError:
+            user = people.add(session, audit.ARENA, name, role=role, now=now())
+        user.password = HASHED
+        for key, value in more.items():
+            setattr(user, key, value)
+        return user
+
+
+class Browser:
+    """Somebody at a browser, who fills in the forms that pages have."""
+
+    def __init__(self, app: Flask, address: str = "127.0.0.1") -> None:
+        self.client: FlaskClient = app.test_client()
+        self._address = {"REMOTE_ADDR": address}
+
+    def get(self, address: str, **more: Any) -> TestResponse:
+        return self.client.get(address, environ_base=self._address, **more)
+
+    def secret(self, page: str = "/sign-in") -> str:
+        """What a form of a page proves with where it is from."""
+        text = self.get(page, follow_redirects=True).text
+        found = re.search(r'name="csrf_token" value="([^"]+)"', text)
+        assert found, page
+        return found[1]
+
+    def post(
+        self, address: str, fields: dict[str, Any] | None = None, *, page: str = "/sign-in", **more
+    ) -> TestResponse:
+        """Sends a form with the secret of a page."""
+        data = {"csrf_token": self.secret(page), **(fields or {})}
+        return self.client.post(address, data=data, environ_base=self._address, **more)
+
+    def sign_in(self, name: str, password: str = PASSWORD, **more: Any) -> TestResponse:
+        return self.post("/sign-in", {"name": name, "password": password, **more})
+
+
+def signed_in(app: Flask, name: str) -> Browser:
+    """A browser with a session of somebody."""
+    browser = Browser(app)
+    answer = browser.sign_in(name)
+    assert answer.status_code == 302, answer.text
+    return browser
+
+
+def complaints(answer: TestResponse) -> list[str]:
+    """What a form that came back says is wrong."""
+    return re.findall(r'role="alert">(.*?)</small>', answer.text)

@@ -1,0 +1,168 @@
+"""Who may see what: every route and method, for each kind of person. A new route must be added.
+
+The table says what each of them gets of the site's example of a route. 200 and 302 are what the
+route does for those who may, 401 and 403 that it refuses. Somebody who is not signed in is sent
+to do so (302 to /sign-in, written ASK) where a page was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from arena.audit import ARENA
+from arena.config import Settings
+from arena.intake import TakenIn
+from arena.models import Bot, BotVersion, Check, Role, Scope, User
+from arena.people import add_token
+from arena.web import create_app
+from tests.arena.web.conftest import Site
+from tests.arena.web.signing_in import Browser, now, person, signed_in
+
+PEOPLE = ("anonymous", "other", "owner", "organiser", "administrator")
+ASK = "ask"
+ALL = (200,) * 5
+SIGNED_IN = (ASK, 200, 200, 200, 200)
+OWNERS = (ASK, 403, 200, 403, 403)
+ADMINISTRATORS = (ASK, 403, 403, 403, 200)
+# A form that is sent empty: it comes back (422), or is refused for what it lacks (400, 404).
+ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
+    ("GET", "static"): ("/static/arena.css", ALL),
+    ("GET", "healthz"): ("/healthz", ALL),
+    ("GET", "pages.front"): ("/", ALL),
+    ("GET", "pages.leaderboard"): ("/ladders/ladder-0", ALL),
+    ("GET", "pages.leaderboard_json"): ("/ladders/ladder-0.json", ALL),
+    ("GET", "pages.leaderboard_csv"): ("/ladders/ladder-0.csv", ALL),
+    ("GET", "pages.bot"): ("/bots/bot-0", ALL),
+    ("GET", "games.match"): ("/matches/{played}", ALL),
+    ("GET", "games.live"): ("/matches/{played}/live", ALL),
+    ("GET", "games.game"): ("/games/{trio}", ALL),
+    ("GET", "games.board"): ("/games/{trio}/0/board", ALL),
+    ("GET", "games.picture"): ("/games/{trio}/0.svg", ALL),
+    ("GET", "games.game_json"): ("/games/{trio}.json", ALL),
+    ("GET", "games.game_text"): ("/games/{trio}.txt", ALL),
+    ("GET", "accounts.sign_in"): ("/sign-in", (200, 302, 302, 302, 302)),
+    ("POST", "accounts.sign_in"): ("/sign-in", (422,) * 5),
+    ("GET", "accounts.register"): ("/register", ALL),
+    ("POST", "accounts.register"): ("/register", (422,) * 5),
+    ("GET", "accounts.reset"): ("/reset/nonsense", (403,) * 5),
+    ("POST", "accounts.reset"): ("/reset/nonsense", (403,) * 5),
+    ("GET", "accounts.account"): ("/account", SIGNED_IN),
+    ("GET", "accounts.password"): ("/account/password", SIGNED_IN),
+    ("POST", "accounts.password"): ("/account/password", (401, 422, 422, 422, 422)),
+    ("POST", "accounts.add_token"): ("/account/tokens", (401, 422, 422, 422, 422)),
+    ("POST", "accounts.revoke_token"): (
+        "/account/tokens/{owners_token}/revoke",
+        (401, 404, 302, 404, 404),
+    ),
+    ("GET", "submitting.submit"): ("/submit", SIGNED_IN),
+    ("POST", "submitting.submit"): ("/submit", (401, 422, 422, 422, 422)),
+    ("GET", "submitting.check"): ("/checks/{owners_check}", (ASK, 404, 200, 404, 404)),
+    ("GET", "submitting.check_live"): ("/checks/{owners_check}/live", (ASK, 404, 200, 404, 404)),
+    ("POST", "submitting.enter"): ("/bots/bot-0/enter", (401, 403, 404, 403, 403)),
+    ("POST", "submitting.retire"): ("/bots/bot-0/retire", (401, 403, 404, 403, 403)),
+    ("POST", "submitting.change"): ("/bots/bot-0/settings", (401, 403, 302, 403, 403)),
+    ("POST", "submitting.withdraw"): ("/bots/bot-0/withdraw", (401, 403, 409, 403, 403)),
+    ("GET", "submitting.download"): ("/bots/bot-0/versions/{last}.tar", OWNERS),
+    ("GET", "submitting.log"): ("/games/{trio}/logs/1", OWNERS),
+    ("GET", "administration.users"): ("/users", ADMINISTRATORS),
+    ("GET", "administration.users_json"): ("/users.json", ADMINISTRATORS),
+    ("GET", "administration.log"): ("/audit", ADMINISTRATORS),
+    ("GET", "administration.log_json"): ("/audit.json", ADMINISTRATORS),
+    ("POST", "administration.change_role"): ("/users/other/role", (401, 403, 403, 403, 400)),
+    ("POST", "administration.change_active"): ("/users/nobody/active", (401, 403, 403, 403, 404)),
+    ("POST", "administration.give_reset_link"): ("/users/other/reset", (401, 403, 403, 403, 200)),
+    ("POST", "administration.invite"): ("/users/invitations", (401, 403, 403, 403, 400)),
+    # These end sessions, so they come last.
+    ("POST", "accounts.end_sessions"): ("/account/end-sessions", (401, 302, 302, 302, 302)),
+    ("POST", "accounts.sign_out"): ("/sign-out", (401, 302, 302, 302, 302)),
+}
+
+
+class NoIntake:
+    """It is never reached: the table's uploads have no file."""
+
+    largest = 1_000_000
+
+    def __call__(self, path: Path) -> TakenIn:
+        raise AssertionError(path)
+
+
+@pytest.fixture(scope="module")
+def door(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """The site, with one of each kind of person at a browser, and things of the owner's."""
+    data = tmp_path_factory.mktemp("data")
+    app = create_app(
+        Settings(data=data, database=site.database.url, registration="open"), NoIntake()
+    )
+    app.testing = True
+    numbers = dict(site.numbers)
+    with site.database.begin() as session:
+        owner = session.scalars(sa.select(User).join(Bot, Bot.owner_id == User.id)).first()
+        assert owner is not None
+        bot = session.scalars(sa.select(Bot).where(Bot.name == "bot-0")).one()
+        version = session.scalars(
+            sa.select(BotVersion)
+            .where(BotVersion.bot_id == bot.id)
+            .order_by(BotVersion.number.desc())
+        ).first()
+        assert version is not None
+        numbers["last"] = version.number
+        numbers["owners_check"] = session.scalars(
+            sa.select(Check.id).where(Check.version_id == version.id)
+        ).first()
+        name = owner.name
+        digest = version.digest
+    (data / "bundles").mkdir()
+    (data / "bundles" / digest).write_bytes(b"a tar")
+    person(site.database, "other")
+    person(site.database, "organiser", Role.ORGANISER)
+    person(site.database, "administrator", Role.ADMINISTRATOR)
+    owner = person(site.database, name)
+    with site.database.begin() as session:
+        add_token(session, ARENA, owner, "ci", [Scope.READ], now())
+        session.flush()
+        numbers["owners_token"] = session.scalars(sa.text("SELECT max(id) FROM api_token")).one()
+    browsers = {"anonymous": Browser(app)}
+    for kind, named in {**{kind: kind for kind in PEOPLE[1:]}, "owner": name}.items():
+        browsers[kind] = signed_in(app, named)
+    yield SimpleNamespace(app=app, browsers=browsers, numbers=numbers, owner=name)
+    app.extensions["arena.database"].close()
+
+
+def routes(app: Flask) -> set[tuple[str, str]]:
+    """Every route of an application with each of its methods."""
+    return {
+        (method, rule.endpoint)
+        for rule in app.url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+
+
+def test_the_table_has_every_route(door: SimpleNamespace) -> None:
+    """A route that is not in it has not been thought about; one that is gone is taken out."""
+    assert routes(door.app) == set(ROUTES)
+
+
+@pytest.mark.parametrize("kind", PEOPLE)
+def test_everybody_gets_what_the_table_says(door: SimpleNamespace, kind: str) -> None:
+    """No more, and no less."""
+    number = PEOPLE.index(kind)
+    browser, found, wanted = door.browsers[kind], {}, {}
+    secret = browser.secret("/sign-in" if kind == "anonymous" else "/account")
+    for (method, endpoint), (pattern, answers) in ROUTES.items():
+        address = pattern.format(**door.numbers)
+        data = {"csrf_token": secret} if method == "POST" else None
+        with browser.client.open(address, method=method, data=data) as answer:
+            sent = answer.status_code == 302 and "/sign-in?next=" in answer.location
+            found[method, endpoint] = ASK if sent else answer.status_code
+        wanted[method, endpoint] = answers[number]
+        if endpoint == "accounts.end_sessions" and answer.status_code == 302:
+            secret = browser.secret("/account")
+    assert found == wanted
