@@ -32,6 +32,7 @@ from pathlib import Path
 
 from engine.process import ErrorFile, HeadAndTail
 from engine.program import Program
+from engine.protocol import clean
 from workers.archives import (
     LEFT_OUT,
     MIB,
@@ -54,7 +55,7 @@ from workers.sandbox import Sandbox
 LIMITS = Limits(memory_bytes=1024 * MIB, threads=128, work_bytes=256 * MIB)
 WALL_SECONDS = 120.0
 """For the whole build, which has one core."""
-MAX_FILES = 20_000
+MAX_FILES = 10_000
 """Files in the folder of a build, while it runs."""
 MAX_BUILT_BYTES = 64 * MIB
 """All files together, those of the bundle and those made of them."""
@@ -177,7 +178,13 @@ def _one_at_a_time(builds: Path) -> Iterator[None]:
 
 
 def build(
-    box: Sandbox, folder: Path, command: Launch, *, core: int | None = None
+    box: Sandbox,
+    folder: Path,
+    command: Launch,
+    *,
+    limits: Limits = LIMITS,
+    wall_seconds: float = WALL_SECONDS,
+    core: int | None = None,
 ) -> tuple[Files, str]:
     """Runs a command in a copy of a folder in a build box.
 
@@ -201,22 +208,22 @@ def build(
             home = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-build-"))
             places = {"HOME": home, "TMPDIR": home, "PATH": os.environ.get("PATH", "")}
             launch = replace(launch, environment={**launch.environment, **places})
-        program = box.start(folder, launch, LIMITS, core=core)
+        program = box.start(folder, launch, limits, core=core)
         stack.callback(program.kill)
-        archive, problem = _collect(program, ErrorFile(program.stderr, kept))
-        log = kept.take
+        watch = _Watch(program, limits, wall_seconds)
+        archive, problem = _collect(program, ErrorFile(program.stderr, kept), watch)
         ended = program.kill()
-        if problem is None and ended != "exit 0":
-            problem = f"the build failed: {ended}"
-        if problem:
-            raise BuildError(problem, log())
+    log = clean(kept.take())
+    if problem is None and ended != "exit 0":
+        problem = f"the build failed: {ended}"
+    if problem:
+        raise BuildError(problem, log)
     collected = Collected(LEFT_OUT, max_bytes=MAX_BUILT_BYTES)
-    text = log()
     try:
         read_tar(collected, archive)
     except BundleError as error:
-        raise BuildError(f"what was built can't be taken: {error}", text) from None
-    return {name: _runnable(file) for name, file in collected.files.items()}, text
+        raise BuildError(f"what was built can't be taken: {error}", log) from None
+    return {name: _runnable(file) for name, file in collected.files.items()}, log
 
 
 def _runnable(file: File) -> File:
@@ -224,15 +231,13 @@ def _runnable(file: File) -> File:
     return replace(file, executable=file.executable or file.content.startswith((ELF, b"#!")))
 
 
-def _collect(program: Program, errors: ErrorFile) -> tuple[bytes, str | None]:
+def _collect(program: Program, errors: ErrorFile, watch: _Watch) -> tuple[bytes, str | None]:
     """The archive that a build sends, and why it was broken off if it was."""
     most = MAX_BUILT_BYTES + 4 * MIB
     os.set_blocking(program.stdout, False)
     output = select.poll()
     output.register(program.stdout, select.POLLIN)
     archive = bytearray()
-    deadline = time.monotonic() + WALL_SECONDS
-    watched = 0.0
     problem = None
     while problem is None:
         ended = program.wait(0)
@@ -240,32 +245,51 @@ def _collect(program: Program, errors: ErrorFile) -> tuple[bytes, str | None]:
         ready = output.poll(0 if ended else WATCH_MS)
         data = os.read(program.stdout, READ_BYTES) if ready else b""
         archive += data
-        if not data and (ended or ready and program.wait(WATCH_MS / 1000)):
+        if not data and (ended or (ready and program.wait(WATCH_MS / 1000))):
             break
-        now = time.monotonic()
-        if now > deadline:
-            problem = f"the build took more than {WALL_SECONDS:.0f} s"
-        elif len(archive) > most:
+        if len(archive) > most:
             problem = f"the built files have more than {MAX_BUILT_BYTES // MIB} MiB"
-        elif now - watched > WATCH_MS / 1000 and isinstance(program, BoxProgram):
-            watched = now
-            problem = _excess(program)
+        else:
+            problem = watch.excess()
     errors.collect()
     return bytes(archive), problem
 
 
-def _excess(program: BoxProgram) -> str | None:
-    """Which limit a build has passed that no memory group holds it to."""
-    if program.isolation == "full":
+class _Watch:
+    """Looks every few milliseconds at what a build uses."""
+
+    def __init__(self, program: Program, limits: Limits, wall_seconds: float) -> None:
+        self._program = program
+        self._limits = limits
+        self._wall_seconds = wall_seconds
+        self._started = self._next = time.monotonic()
+
+    def excess(self) -> str | None:
+        """Which limit it has passed; None if none, or if it is not yet time to look again."""
+        now = time.monotonic()
+        if now - self._started > self._wall_seconds:
+            return f"the build took more than {self._wall_seconds:g} s"
+        if now < self._next:
+            return None
+        problem = self._look()
+        # Many files take long to count; most of the time is left to the build.
+        looked = time.monotonic()
+        self._next = looked + max(WATCH_MS / 1000, 4 * (looked - now))
+        return problem
+
+    def _look(self) -> str | None:
+        program, limits = self._program, self._limits
+        if not isinstance(program, BoxProgram):
+            return None  # a build of the author's own, in no box
+        family = descendants(program.pid)
+        if len(family) > limits.threads:
+            return f"the build had more than {limits.threads} processes"
+        counted = program.isolation == "full"  # by its memory group
+        if not counted and sum(map(resident_bytes, family)) > limits.memory_bytes:
+            return f"the build used more than {limits.memory_bytes // MIB} MiB of memory"
+        files, size = program.written()
+        if files > MAX_FILES:
+            return f"the build had more than {MAX_FILES} files"
+        if size > limits.work_bytes:
+            return f"the build wrote more than {limits.work_bytes // MIB} MiB"
         return None
-    family = descendants(program.pid)
-    if len(family) > LIMITS.threads:
-        return f"the build had more than {LIMITS.threads} processes"
-    if sum(map(resident_bytes, family)) > LIMITS.memory_bytes:
-        return f"the build used more than {LIMITS.memory_bytes // MIB} MiB of memory"
-    files, size = program.written()
-    if files > MAX_FILES:
-        return f"the build had more than {MAX_FILES} files"
-    if size > LIMITS.work_bytes:
-        return f"the build wrote more than {LIMITS.work_bytes // MIB} MiB"
-    return None

@@ -1,0 +1,3 @@
+# Delivers a pipe, at which a reader would wait for ever.
+printf '#!/bin/sh\n' > bot
+mkfifo pipe

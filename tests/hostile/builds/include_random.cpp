@@ -1,0 +1,2 @@
+// Reads a device without end that every box has.
+#include "/dev/urandom"

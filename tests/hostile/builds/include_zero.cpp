@@ -1,0 +1,2 @@
+// Reads a device without end.
+#include "/dev/zero"

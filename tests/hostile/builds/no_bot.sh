@@ -1,0 +1,2 @@
+# Delivers nothing to run.
+true

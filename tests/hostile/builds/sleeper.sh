@@ -1,0 +1,3 @@
+# Sleeps.
+. ./targets.sh
+sh -c 'trap "" TERM HUP INT; sleep 1000' "$MARKER"
