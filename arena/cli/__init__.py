@@ -16,25 +16,26 @@ from engine.game import GameError
 from engine.player import VoidGameError
 from workers.languages import LanguageError
 
-# The module of each command, imported when it is used: a command for one position must not
-# wait for what a server needs.
+# The module of each command, imported when it is used, and what the list of commands says of it:
+# a command for one position must not wait for what a server needs.
 COMMANDS = {
-    "play": "play",
-    "test": "test",
-    "moves": "position",
-    "perft": "position",
-    "draw": "position",
-    "replay": "replay",
-    "up": "up",
-    "submit": "local",
-    "bots": "local",
-    "ladders": "local",
-    "leaderboard": "local",
-    "ratings": "local",
-    "user": "user",
-    "fake": "fake",
-    "check": "box",
-    "doctor": "box",
+    "play": ("play", "Play games between bots."),
+    "test": ("test", "Test whether one bot is stronger than another."),
+    "check": ("box", "Check a bot as an arena does, in the box."),
+    "bridge": ("bridge", "Make a bot of a program that speaks another protocol."),
+    "moves": ("position", "List the legal moves of a position."),
+    "perft": ("position", "Count the leaf nodes of the tree of legal moves."),
+    "draw": ("position", "Draw a position as SVG."),
+    "replay": ("replay", "Replay a record and prove it against the rules."),
+    "up": ("up", "Run the arena: broker, recorder, workers and pages."),
+    "submit": ("local", "Submit a bot to a ladder of this machine's arena."),
+    "bots": ("local", "List the bots, their versions and their checks."),
+    "ladders": ("local", "List the ladders."),
+    "leaderboard": ("local", "Show a ladder's leaderboard."),
+    "ratings": ("local", "Make ratings anew from the results."),
+    "user": ("user", "Manage accounts."),
+    "fake": ("fake", "Fill a new data folder with made-up bots and games."),
+    "doctor": ("box", "Say which boxes this machine can build for bots."),
 }
 
 
@@ -51,10 +52,14 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"arena.cli.{COMMANDS[cmd_name]}")
+        module = importlib.import_module(f"arena.cli.{COMMANDS[cmd_name][0]}")
         command = getattr(module, cmd_name)
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, words) for name, (_, words) in COMMANDS.items()])
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})

@@ -8,6 +8,8 @@ import json
 import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -53,7 +55,7 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(cli: Cli, name: str) -> None:
     """Its help has an example, which begins with the command itself; so has a group's commands'."""
-    command = getattr(importlib.import_module(f"arena.cli.{COMMANDS[name]}"), name)
+    command = getattr(importlib.import_module(f"arena.cli.{COMMANDS[name][0]}"), name)
     group = command.commands if isinstance(command, click.Group) else None
     for words in [[name, inner] for inner in group] if group else [[name]]:
         said = cli(*words, "--help")
@@ -65,8 +67,17 @@ def test_the_help_lists_every_command(cli: Cli) -> None:
     """Without a command too, which is wrong usage."""
     helped, bare = cli("--help"), cli()
     assert (helped.code, bare.code) == (0, 2)
-    for name in COMMANDS:
-        assert re.search(rf"^  {name} +\S", helped.out, re.MULTILINE)
+    for name, (_, words) in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(words)}$", helped.out, re.MULTILINE)
+
+
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    """It comes at once, although some commands need much."""
+    code = "import sys; from arena.cli import run; run(['--help']); print(*sys.modules)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(said.stdout.splitlines()[-1].split())
+    assert "arena.cli" in loaded
+    assert not loaded & {"flask", "sqlalchemy", "celery", "arena.cli.play", "rich"}
 
 
 # One position.

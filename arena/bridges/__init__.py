@@ -1,0 +1,1 @@
+"""Bridges: programs that speak other protocols, made into bots without a change."""

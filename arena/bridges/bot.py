@@ -1,0 +1,152 @@
+"""The bot's side of the arena's protocol, with another program behind it that chooses.
+
+The rules are the engine's: a foreign program's answer is a move only if it is legal, and what it
+must know of the game so far is told in its own protocol by an `Adapter`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from arena.bridges.foreign import BridgeError
+from engine.clock import TimeControl
+from engine.game import GameError, IllegalMoveError, Move, State, Variant
+from engine.games import GAMES, find_variant
+from engine.referee import RESIGN
+
+GRACE_SECONDS = 1.0
+"""How long beyond its clock a program is waited for: the referee judges, not the bridge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a foreign program."""
+
+    variant: Variant
+    state: State
+    moves: Sequence[Move]
+    """All that were played."""
+    time: TimeControl
+    clocks_ms: Sequence[int]
+    left_ms: int
+    """On its own clock."""
+    deadline: float
+    """By `time.monotonic`: when to give it up."""
+
+    @property
+    def move_ms(self) -> int:
+        """A time for the move that leaves something for the way there and back."""
+        return max(1, self.left_ms - min(100, self.left_ms // 5))
+
+
+class Adapter(Protocol):
+    """A foreign program, spoken to in its own protocol."""
+
+    def start(self) -> str:
+        """Starts it, and returns its name."""
+
+    def new_game(self, variant: Variant) -> None:
+        """A game begins.
+
+        Raises:
+            BridgeError: it can't play that.
+        """
+
+    def choose(self, request: Request) -> tuple[Move, dict[str, float]]:
+        """Its move in the arena's notation, or ``resign``, and numbers for the ply."""
+
+    def close(self) -> None:
+        """Ends it."""
+
+
+def run(adapter: Adapter, requests: Iterable[str], write: Callable[[str], None]) -> None:
+    """Plays until the referee says ``quit``.
+
+    Raises:
+        BridgeError: it can't go on.
+    """
+    game: _Game | None = None
+    try:
+        for request in requests:
+            verb, _, rest = request.strip().partition(" ")
+            if verb == "hello":
+                write(f"ready {'-'.join(adapter.start().split())[:80] or 'bridge'}")
+            elif verb == "newgame":
+                game = _Game(rest)
+                adapter.new_game(game.variant)
+                write("ok")
+            elif verb == "go" and game:
+                move, numbers = _ask(adapter, game.request(rest))
+                for key, value in numbers.items():
+                    write(f"# {key} {value:.10g}")
+                write(f"move {move}")
+            elif verb == "quit":
+                return
+    finally:
+        adapter.close()
+
+
+def _ask(adapter: Adapter, request: Request) -> tuple[Move, dict[str, float]]:
+    move, numbers = adapter.choose(request)
+    if move != RESIGN:
+        try:
+            move = request.state.canonical(move)
+        except IllegalMoveError as error:
+            raise BridgeError(f"the answer is no move: {error}") from None
+    return move, numbers
+
+
+class _Game:
+    """A game as the referee tells it."""
+
+    def __init__(self, text: str) -> None:
+        name, *words = text.split()
+        keys = _keys(words)
+        if name not in GAMES:
+            raise BridgeError(f"there is no game {name[:40]!r} here")
+        try:
+            options = [f"{key}={keys[key]}" for key in GAMES[name].options if key in keys]
+            self.variant = find_variant(name, options)
+        except GameError as error:
+            raise BridgeError(str(error)) from None
+        self.you = int(keys["you"])
+        if "move" in keys:
+            self.time = TimeControl(move_ms=int(keys["move"]))
+        else:
+            self.time = TimeControl(time_ms=int(keys["time"]), inc_ms=int(keys.get("inc", 0)))
+
+    def request(self, text: str) -> Request:
+        """What a line ``go PLY clocks=... [out=...] moves S:M ...`` asks for."""
+        now = time.monotonic()
+        head, _, tail = f"{text} ".partition(" moves ")
+        keys = _keys(head.split())
+        moves = [word.partition(":")[2] for word in tail.split()]
+        clocks = [int(clock) for clock in keys["clocks"].split(",")]
+        left = clocks[self.you - 1]
+        return Request(
+            self.variant,
+            self._position(moves, keys.get("out", "")),
+            moves,
+            self.time,
+            clocks,
+            left,
+            now + left / 1000 + GRACE_SECONDS,
+        )
+
+    def _position(self, moves: Sequence[Move], out: str) -> State:
+        gone = [word.partition("@") for word in out.split(",") if word]
+        state: State = self.variant.initial()
+        for ply, move in enumerate([*moves, None]):
+            for seat, _, left in gone:
+                if int(left) == ply:
+                    state = state.retire(int(seat) - 1)
+            if move is not None:
+                state = state.play(move)
+        return state
+
+
+def _keys(words: Iterable[str]) -> dict[str, str]:
+    return dict(word.split("=", 1) for word in words if "=" in word)

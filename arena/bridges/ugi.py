@@ -1,0 +1,117 @@
+"""UGI, the universal game interface, and UCI, from which it comes: for two seats.
+
+A program is greeted in both, and the one that it answers is spoken. In UGI it is told our own
+moves and position texts, and must know which game it plays; the usual start is ``startpos``,
+others are written out. In UCI a game has the name of a variant, as Fairy-Stockfish has them.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+
+from arena.bridges.bot import Request
+from arena.bridges.foreign import BridgeError, Foreign
+from engine.game import Move, Variant
+from engine.games import GAMES
+
+UCI_VARIANTS: Mapping[tuple[str, str], str] = {
+    ("clobber", "5x6"): "clobber",
+    ("clobber", "10x10"): "clobber10",
+}
+"""The value of UCI_Variant for a game and its size. The start and the notation are the same."""
+HANDSHAKE_SECONDS = 8.0
+READY_SECONDS = 4.0
+NUMBERS = {
+    "depth": re.compile(r"\bdepth (\d+)"),
+    "nodes": re.compile(r"\bnodes (\d+)"),
+    "cp": re.compile(r"\bscore cp (-?\d+)"),
+}
+
+
+class Ugi:
+    """A program that speaks UGI or UCI."""
+
+    def __init__(self, command: Sequence[str], options: Mapping[str, str]) -> None:
+        """Takes its command, and options to be set before the first game."""
+        self._command = command
+        self._options = options
+        self._foreign: Foreign | None = None
+        self._dialect = ""
+        self._start = "startpos"
+
+    def start(self) -> str:
+        self._foreign = foreign = Foreign(self._command)
+        name = foreign.name
+        # Either word is unknown to those who speak the other language, and ignored.
+        self._say("ugi")
+        self._say("uci")
+        deadline = time.monotonic() + HANDSHAKE_SECONDS
+        while not self._dialect:
+            line = foreign.hear(deadline, "'ugiok' or 'uciok'")
+            if line.startswith("id name "):
+                name = line.removeprefix("id name ").strip()
+            if line.strip() in ("ugiok", "uciok"):
+                self._dialect = line.strip().removesuffix("ok")
+        for key, value in self._options.items():
+            self._say(f"setoption name {key} value {value}")
+        self._await_ready()
+        return name
+
+    def new_game(self, variant: Variant) -> None:
+        if variant.seats != 2:
+            raise BridgeError(f"{self._dialect} is for two seats; {variant} has {variant.seats}")
+        if self._dialect == "uci":
+            key = (variant.game, variant.options.get("size", ""))
+            if key not in UCI_VARIANTS:
+                known = ", ".join(f"{game} size={size}" for game, size in UCI_VARIANTS)
+                raise BridgeError(f"no UCI variant is known for {variant}; there are: {known}")
+            self._say(f"setoption name UCI_Variant value {UCI_VARIANTS[key]}")
+        elif variant != GAMES[variant.game].variant():
+            self._start = f"fen {variant.initial().text()}"
+        else:
+            self._start = "startpos"
+        self._say(f"{self._dialect}newgame")
+        self._await_ready()
+
+    def choose(self, request: Request) -> tuple[Move, dict[str, float]]:
+        assert self._foreign is not None
+        moves = f" moves {' '.join(request.moves)}" if request.moves else ""
+        self._say(f"position {self._start}{moves}")
+        self._say(self._go(request))
+        numbers: dict[str, float] = {}
+        while True:
+            words = self._foreign.hear(request.deadline, "bestmove").split()
+            if words[:1] == ["info"]:
+                numbers |= _numbers(" ".join(words))
+            elif words[:1] == ["bestmove"] and len(words) > 1:
+                return words[1], numbers
+
+    def close(self) -> None:
+        if self._foreign:
+            self._foreign.close("quit")
+
+    def _go(self, request: Request) -> str:
+        if request.time.move_ms is not None:
+            return f"go movetime {request.move_ms}"
+        first, second = (max(1, clock) for clock in request.clocks_ms)
+        one, two = ("w", "b") if self._dialect == "uci" else ("p1", "p2")
+        inc = request.time.inc_ms
+        return f"go {one}time {first} {two}time {second} {one}inc {inc} {two}inc {inc}"
+
+    def _say(self, line: str) -> None:
+        assert self._foreign is not None
+        self._foreign.say(line)
+
+    def _await_ready(self) -> None:
+        assert self._foreign is not None
+        self._say("isready")
+        deadline = time.monotonic() + READY_SECONDS
+        while self._foreign.hear(deadline, "'readyok'").strip() != "readyok":
+            pass
+
+
+def _numbers(info: str) -> dict[str, float]:
+    found = {key: pattern.search(info) for key, pattern in NUMBERS.items()}
+    return {key: float(match[1]) for key, match in found.items() if match}
