@@ -39,7 +39,7 @@ class Request:
     @property
     def move_ms(self) -> int:
         """A time for the move that leaves something for the way there and back."""
-        return max(1, self.left_ms - min(100, self.left_ms // 5))
+        return max(1, self.left_ms - min(200, self.left_ms // 3))
 
 
 class Adapter(Protocol):

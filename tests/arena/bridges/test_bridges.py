@@ -1,0 +1,207 @@
+"""The bridges, as the referee has them: real processes, with a scripted program behind each."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.clock import Allowances, TimeControl
+from engine.games import find_variant
+from engine.match import MatchSpec, entrants_needed, play_match
+from engine.process import BotProcess, TracedChannel
+from engine.program import PlainProgram
+from engine.record import GameRecord, replay
+from tests.requirements import need
+
+BOTS = Path(__file__).parents[2] / "bots"
+ARENA = [sys.executable, "-c", "from arena.cli import main; main()"]
+PLENTY = TimeControl(move_ms=20_000)
+CLOCK = TimeControl(time_ms=60_000, inc_ms=500)
+
+
+def bridge(protocol: str, dialect: str, *words: str, options: tuple[str, ...] = ()) -> list[str]:
+    """The command of a bridge with the scripted program behind it."""
+    program = [sys.executable, str(BOTS / "foreign_engine.py"), dialect, *words]
+    return [*ARENA, "bridge", protocol, *options, "--", *program]
+
+
+def play(
+    command: list[str],
+    game: str,
+    *,
+    time: TimeControl = PLENTY,
+    games: int = 1,
+    lines: list[str] | None = None,
+) -> tuple[tuple[GameRecord, ...], str]:
+    """Games of a match of the bridge against a bot that plays first moves; the bridge's log."""
+    name, *options = game.split()
+    variant = find_variant(name, options)
+    others = entrants_needed(variant) - 1
+    spec = MatchSpec(variant, ("bridge", *(f"bot {n}" for n in range(others))), time, seed=3)
+    first = ["sh", str(BOTS / "first.sh")]
+    said = [] if lines is None else lines
+
+    def start(entrant: int) -> BotProcess:
+        if entrant:
+            return BotProcess(lambda: PlainProgram(first))
+        environment = os.environ | {"GAME": game}
+        return BotProcess(
+            lambda: PlainProgram(command, env=environment),
+            allowances=Allowances(start_seconds=30.0),
+            open_channel=lambda program, errors: TracedChannel(
+                program, errors, lambda way, line: said.append(f"{way} {line}")
+            ),
+        )
+
+    result = play_match(spec, start, games=games)
+    logs = [
+        log
+        for record, game_logs in zip(result.games, result.logs, strict=True)
+        for name, log in zip(record.players, game_logs, strict=True)
+        if name == "bridge"
+    ]
+    return result.games, "\n".join(logs)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "dialect", "game", "time"),
+    [
+        ("ugi", "ugi", "clobber", PLENTY),
+        ("ugi", "ugi", "clobber size=4x4", CLOCK),
+        ("ugi", "ugi", "mijnlieff", PLENTY),
+        ("ugi", "ugi", "oxono totems=xc4", PLENTY),
+        ("ugi", "uci", "clobber size=5x6", PLENTY),
+        ("ugi", "uci", "clobber size=10x10", CLOCK),
+        ("gtp", "gtp", "blokus mode=classic corners=fixed", PLENTY),
+        ("gtp", "gtp", "blokus mode=duel corners=fixed", PLENTY),
+        ("gtp", "gtp", "blokus mode=trio corners=fixed", CLOCK),
+    ],
+)
+def test_whole_games(protocol: str, dialect: str, game: str, time: TimeControl) -> None:
+    """From every seat of a match, in one process, without a fault; the rules confirm them."""
+    records, log = play(bridge(protocol, dialect), game, time=time, games=2)
+    for record in records:
+        assert record.faults == ()
+        replay(record)
+        assert "bridge" in record.players
+    assert log.count("newgame" if protocol == "ugi" else "set_game") == 2
+
+
+def test_what_a_uci_program_is_told() -> None:
+    """As Fairy-Stockfish takes it: the variant by its name, moves as they are, both clocks."""
+    lines: list[str] = []
+    options = ("--option", "Threads=1", "--option", "UCI_Elo=2000")
+    command = bridge("ugi", "uci", options=options)
+    (record,), log = play(command, "clobber size=5x6", time=CLOCK, lines=lines)
+    told = [line for line in log.splitlines() if not line.startswith("ply")]
+    assert told[1:8] == [
+        "ugi",
+        "uci",
+        "setoption name Threads value 1",
+        "setoption name UCI_Elo value 2000",
+        "isready",
+        "setoption name UCI_Variant value clobber",
+        "ucinewgame",
+    ]
+    assert told[8:11] == [
+        "isready",
+        "position startpos",
+        "go wtime 60000 btime 60000 winc 500 binc 500",
+    ]
+    assert told[11] == f"position startpos moves {' '.join(record.moves[:2])}"
+    assert "< ready Random-uci" in lines
+    assert record.plies[0].values == {"depth": 4.0, "nodes": 1234.0, "cp": -35.0}
+
+
+def test_what_a_ugi_program_is_told() -> None:
+    """The usual board as startpos, others written out; a time for the move that leaves some."""
+    _, log = play(bridge("ugi", "ugi"), "clobber")
+    assert "uginewgame\nisready\nposition startpos\ngo movetime 19800\n" in log
+    _, log = play(bridge("ugi", "ugi"), "clobber size=4x4", time=CLOCK)
+    assert "\nposition fen wbwb/bwbw/wbwb/bwbw 1\ngo p1time 60000 p2time 60000 p1inc 500" in log
+
+
+def test_what_a_gtp_program_is_told() -> None:
+    """Colours by their numbers, squares with commas between; what it has played not again."""
+    command = bridge("gtp", "gtp", options=("--first", "name"))
+    (record,), log = play(command, "blokus mode=classic corners=fixed")
+    told = [line for line in log.splitlines() if not line.startswith("ply")]
+    assert told[1:5] == ["name", "name", "set_game Blokus", "genmove 1"]
+    yellow = record.moves[1].removeprefix("yellow:")
+    assert told[5] == f"play 2 {yellow}"
+    assert [line for line in told if line.startswith("play 1")] == []
+
+
+@pytest.mark.parametrize(
+    ("protocol", "dialect", "flaw", "words"),
+    [
+        ("ugi", "ugi", "dies", "python.* ended (exit 5) before it gave bestmove"),
+        ("ugi", "uci", "illegal", "the answer is no move: 'illegal' is not legal"),
+        ("ugi", "uci", "none", "the answer is no move: '(none)' is not legal"),
+        ("gtp", "gtp", "dies", "ended (exit 5) before it gave answer to 'genmove'"),
+        ("gtp", "gtp", "illegal", "the answer is no move: "),
+        ("gtp", "gtp", "none", "the answer is no move: "),
+        ("gtp", "gtp", "refuses", "refuses 'set_game Blokus': '? unknown game'"),
+    ],
+)
+def test_a_program_that_fails(protocol: str, dialect: str, flaw: str, words: str) -> None:
+    """The bridge says why in one line, and ends: the bot's loss, and its owner's to read."""
+    game = "blokus mode=classic corners=fixed" if protocol == "gtp" else "clobber size=5x6"
+    (record,), log = play(bridge(protocol, dialect, flaw), game)
+    assert [str(fault.termination) for fault in record.faults] == ["crash"]
+    (line,) = [line for line in log.splitlines() if line.startswith("arena bridge: ")]
+    assert words.removeprefix("python.* ") in line
+
+
+def test_a_program_that_sleeps_is_given_up() -> None:
+    """The referee's wall clock judges: twice the move's time and a second."""
+    (record,), _ = play(
+        bridge("ugi", "uci", "sleeps"), "clobber size=5x6", time=TimeControl(move_ms=300)
+    )
+    (fault,) = record.faults
+    assert str(fault.termination) in ("timeout", "crash")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "dialect", "game", "words"),
+    [
+        ("ugi", "uci", "clobber", "there are: clobber size=5x6, clobber size=10x10"),
+        ("ugi", "uci", "mijnlieff", "no UCI variant is known for mijnlieff"),
+        ("ugi", "ugi", "siege", "ugi is for two seats; siege seats=3"),
+        ("gtp", "gtp", "clobber", "there is no translation to GTP for clobber size=6x7"),
+        ("gtp", "gtp", "blokus", "there are: blokus mode=classic corners=fixed, blokus mode=duel"),
+    ],
+)
+def test_games_without_a_translation_are_refused(
+    protocol: str, dialect: str, game: str, words: str
+) -> None:
+    """With those that there are."""
+    (record,), log = play(bridge(protocol, dialect), game)
+    assert record.faults[0].termination.value == "crash"
+    (line,) = [line for line in log.splitlines() if line.startswith("arena bridge: ")]
+    assert words in line
+
+
+def test_a_program_that_is_not_there() -> None:
+    (record,), log = play([*ARENA, "bridge", "ugi", "--", "./nobody"], "clobber size=5x6")
+    assert record.faults
+    assert "arena bridge: ./nobody can't be started: No such file or directory" in log
+
+
+@pytest.mark.parametrize("size", ["5x6", "10x10"])
+def test_fairy_stockfish_plays(size: str) -> None:
+    """A real program of others: whole games of Clobber, from both seats."""
+    found = shutil.which("fairy-stockfish", path=f"{os.environ['PATH']}:/usr/games")
+    need(found, "fairy-stockfish is not installed")
+    command = [*ARENA, "bridge", "ugi", "--option", "Threads=1", "--", str(found)]
+    records, _ = play(
+        command, f"clobber size={size}", time=TimeControl(time_ms=1000, inc_ms=20), games=2
+    )
+    for record in records:
+        assert record.faults == ()
+        # It is far above one that plays the first move there is.
+        assert record.ranks[record.players.index("bridge")] == 1
