@@ -19,6 +19,8 @@ from arena.models.competitions import (
     Meeting,
     OpeningPolicy,
     StrengthTest,
+    TestTally,
+    TestVerdict,
     Tournament,
 )
 from arena.models.matches import (
@@ -62,6 +64,8 @@ __all__ = [
     "Role",
     "Scope",
     "StrengthTest",
+    "TestTally",
+    "TestVerdict",
     "Tournament",
     "User",
     "UtcTime",

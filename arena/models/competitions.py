@@ -65,6 +65,8 @@ class Competition(Base):
         ),
         CheckConstraint("(kind = 'tournament') = (format IS NOT NULL)", name="format"),
         CheckConstraint("(kind = 'test') = (elo0 IS NOT NULL AND elo1 IS NOT NULL)", name="elo"),
+        CheckConstraint("(kind = 'test') = (verdict IS NOT NULL)", name="verdict"),
+        CheckConstraint("(state = 'closed') = (verdict <> 'running')", name="decided"),
         Index("ix_competition_kind_state", "kind", "state"),
     )
     # Whoever reads a competition through a match reads the columns of its kind with it. (The base
@@ -104,9 +106,27 @@ class Competition(Base):
     games: Mapped[int] = mapped_column(default=0)
     worker_seconds: Mapped[float] = mapped_column(default=0.0)
     """How long workers played for it: the measure of its share of them."""
+    head_start: Mapped[float] = mapped_column(default=0.0)
+    """How much of that is taken as if it had been played: whoever comes late must not have the
+    workers to itself until it has caught up."""
+    neighbours: Mapped[int] = mapped_column(default=0)
+    """Of a ladder's rated results: sides next to each other in the order of finish, two by two."""
+    ties: Mapped[int] = mapped_column(default=0)
+    """How many of those two shared a rank: what a draw probability is the guess of."""
     last_game: Mapped[datetime | None]
     created: Mapped[datetime]
     finished: Mapped[datetime | None]
+    rebuild_due: Mapped[bool] = mapped_column(default=False)
+    """Whether the recorder is to make its ratings and counters anew (see `arena.rebuild`)."""
+    checked: Mapped[datetime | None]
+    """When they were last made anew in secret, to see whether they come out the same."""
+    alarm: Mapped[str] = mapped_column(sa.Text, default="")
+    """What that check found wrong, for the operator; empty if nothing."""
+
+    @property
+    def takes_bots(self) -> bool:
+        """Whether it can be entered in its state."""
+        return self.state in (CompetitionState.OPEN, CompetitionState.PAUSED)
 
     @property
     def variant(self) -> Variant:
@@ -143,6 +163,20 @@ class Tournament(Competition):
     """The format's own, such as how many rounds."""
 
 
+class TestVerdict(StrEnum):
+    """What became of a strength test."""
+
+    __test__ = False  # nothing for pytest
+
+    RUNNING = "running"
+    PASSED = "passed"
+    FAILED = "failed"
+    UNDECIDED = "undecided"
+    """At its limit, or because the board has no more openings."""
+    STOPPED = "stopped"
+    """By somebody, or because its matches can't be played."""
+
+
 class StrengthTest(Competition):
     """Candidate against baseline until a sequential test decides."""
 
@@ -150,6 +184,35 @@ class StrengthTest(Competition):
 
     elo0: Mapped[float] = mapped_column(nullable=True)
     elo1: Mapped[float] = mapped_column(nullable=True)
+    alpha: Mapped[float] = mapped_column(nullable=True)
+    beta: Mapped[float] = mapped_column(nullable=True)
+    elo_model: Mapped[str] = mapped_column(sa.String(10), nullable=True)
+    """``normalized`` or ``logistic``."""
+    max_games: Mapped[int] = mapped_column(nullable=True)
+    verdict: Mapped[TestVerdict] = mapped_column(nullable=True)
+    """That of the moment it was reached; what comes in later is counted and changes it no more."""
+    reason: Mapped[str] = mapped_column(sa.Text, nullable=True)
+    """What else there is to say of the verdict, for people."""
+    ladder_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"))
+    """The ladder that the candidate enters when it passes."""
+
+
+class TestTally(Base):
+    """What one worker's matches of a strength test say; the test's counts are their sum."""
+
+    __test__ = False  # nothing for pytest
+    __tablename__ = "test_tally"
+
+    test_id: Mapped[int] = mapped_column(ForeignKey("competition.id"), primary_key=True)
+    worker: Mapped[str] = mapped_column(sa.String(120), primary_key=True)
+    counts: Mapped[list[Any]]
+    """Matches by the candidate's score, from the worst to the best in equal steps."""
+    wins: Mapped[int] = mapped_column(default=0)
+    draws: Mapped[int] = mapped_column(default=0)
+    losses: Mapped[int] = mapped_column(default=0)
+    candidate_faults: Mapped[dict[str, Any]]
+    """Games that it lost by its own fault, by their terminations."""
+    baseline_faults: Mapped[dict[str, Any]]
 
 
 class Entrant(Base):
@@ -158,7 +221,7 @@ class Entrant(Base):
     __tablename__ = "entrant"
     __table_args__ = (
         UniqueConstraint("competition_id", "version_id"),
-        Index("ix_entrant_competition_state", "competition_id", "state"),
+        Index("ix_entrant_board", "competition_id", "state", "conservative"),
         CheckConstraint("sigma > 0", name="sigma"),
         CheckConstraint("games = wins + draws + losses", name="games"),
     )
@@ -178,6 +241,8 @@ class Entrant(Base):
     """The `Match.seq` of the last match that was fixed before it entered."""
     mu: Mapped[float]
     sigma: Mapped[float]
+    conservative: Mapped[float] = mapped_column(sa.Computed("mu - 3 * sigma", persisted=True))
+    """What is surely believed of it, by which a board is sorted."""
     games: Mapped[int] = mapped_column(default=0)
     wins: Mapped[int] = mapped_column(default=0)
     draws: Mapped[int] = mapped_column(default=0)
@@ -186,6 +251,8 @@ class Entrant(Base):
     """Of each game the share of opponents beaten, ties half, added up."""
     faults: Mapped[int] = mapped_column(default=0)
     last_game: Mapped[datetime | None]
+    returned: Mapped[datetime | None]
+    """When it last became active again; a suspension looks at no fault before."""
 
     competition: Mapped[Competition] = relationship()
     version: Mapped[BotVersion] = relationship()

@@ -19,7 +19,8 @@ from engine.game import Termination
 class JobStatus(StrEnum):
     """Where a match or a check stands.
 
-    Set aside: failed too often, for the operator to see. Void: it was fixed, and is not to count.
+    Set aside: failed too often, for the operator to see. Void: it is not to count; a match that
+    was fixed keeps its games, one that was called off has none.
     """
 
     OPEN = "open"
@@ -39,7 +40,7 @@ class Job:
     lease_ends: Mapped[datetime | None]
     failures: Mapped[int] = mapped_column(default=0)
     problem: Mapped[str] = mapped_column(sa.Text, default="")
-    """Why the last attempt failed, for the operator."""
+    """Why the last attempt failed, for the operator; of a void match why it is void."""
     worker: Mapped[str | None] = mapped_column(sa.String(120))
     """Who took the present attempt up; None while it waits."""
     created: Mapped[datetime]
@@ -60,7 +61,8 @@ class Match(Job, Base):
     __tablename__ = "match"
     __table_args__ = (
         *_job_checks(),
-        CheckConstraint("(status = 'fixed') = (seq IS NOT NULL)", name="seq"),
+        # A void one keeps its number, so that no other match ever gets it.
+        CheckConstraint("status = 'void' OR (status = 'fixed') = (seq IS NOT NULL)", name="seq"),
         Index("ix_match_status_id", "status", "id"),
         Index("ix_match_competition_status_seq", "competition_id", "status", "seq"),
     )
@@ -84,6 +86,8 @@ class Match(Job, Base):
     seq: Mapped[int | None] = mapped_column(unique=True)
     """Its place in the order of completion, in which ratings are computed."""
     fixed: Mapped[datetime | None]
+    played_by: Mapped[str | None] = mapped_column(sa.String(120))
+    """The worker that played it to its end."""
 
     competition: Mapped[Competition] = relationship()
     places: Mapped[list[Place]] = relationship(
@@ -92,6 +96,14 @@ class Match(Job, Base):
     games: Mapped[list[PlayedGame]] = relationship(
         back_populates="match", order_by="PlayedGame.number"
     )
+
+    @property
+    def counts(self) -> bool:
+        """Whether it counts in the tables of its competition once it is fixed.
+
+        What is played on request beside a ladder does not.
+        """
+        return self.rated or not isinstance(self.competition, Ladder)
 
 
 class Place(Base):
@@ -120,6 +132,9 @@ class Check(Job, Base):
     findings: Mapped[list[Any]]
     """What was found: for each clause whether it was kept, in words."""
     log: Mapped[str] = mapped_column(sa.Text, default="")
+    test_first: Mapped[dict[str, Any] | None]
+    """What its owner wants of a strength test against the active version that it is to pass
+    before it enters (see `arena.competitions.strength_tests.FirstTest`); None for no test."""
 
     version: Mapped[BotVersion] = relationship()
     ladder: Mapped[Ladder] = relationship()
@@ -189,3 +204,9 @@ class Worker(Base):
     slots: Mapped[int]
     isolation: Mapped[str] = mapped_column(sa.String(20))
     languages: Mapped[list[Any]]
+    failed: Mapped[list[Any]] = mapped_column(default=list)
+    """The jobs that it failed at since it last did one (see `arena.workforce`)."""
+    set_aside: Mapped[datetime | None]
+    """Since when it gets no jobs, until somebody readmits it."""
+    problem: Mapped[str] = mapped_column(sa.Text, default="")
+    """Why the last of those failed, for the operator."""

@@ -1,10 +1,14 @@
-"""The leaderboard of a ladder, read with a fixed number of statements."""
+"""The leaderboard of a ladder, read with a fixed number of statements.
+
+Of everybody on the ladder only what ranks them is read; the rest only of those that are shown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
@@ -21,6 +25,7 @@ from arena.models import (
     Match,
     Meeting,
     PlayedGame,
+    User,
 )
 from arena.ratings.trueskill import Rating
 from arena.tournaments.ladder import PLACEMENT_GAMES
@@ -29,11 +34,12 @@ TREND_GAMES = 30
 """A trend shows so many of an entrant's games."""
 MOVEMENT_GAMES = 200
 """A rank is compared with the one before so many games of the ladder."""
+PAGE_BOTS = 50
+"""A page of a board shows so many ranked bots, and so many in placement."""
 
 
-Rated = sa.Row[int, int, float, float, int]
-"""Of an entrant only what ranks it (see `_active_ratings`)."""
-E = TypeVar("E", Entrant, Rated)
+Rated = sa.Row[int, float, int]
+"""Of an entrant only what ranks it (see `_field`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,120 +87,112 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """What somebody wants to see of a board."""
+
+    sort: str = "rank"
+    """A key of `SORTS` for the ranked bots."""
+    page: int | None = None
+    """Of the ranked bots, from 1; None is all of them at once."""
+    bot: str = ""
+    """A part of the names wanted."""
+    owner: str = ""
+    language: str = ""
+    picked_id: int | None = None
+    """An active entrant; every line gains its games against that one."""
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether some bots are left out."""
+        return bool(self.bot or self.owner or self.language)
+
+
+@dataclass(frozen=True, slots=True)
 class Board:
-    """A ladder's leaderboard."""
+    """A ladder's leaderboard, or a page of it."""
 
     ladder: Ladder
+    view: View
     ranked: tuple[Line, ...]
     placement: tuple[Line, ...]
+    """Those nearest to a place on the board."""
+    field_count: int
+    """How many bots are paired on the ladder."""
+    ranked_count: int
+    """How many of them have a place on the board."""
+    found_count: int
+    """How many of these the view's filters let through."""
+    placement_count: int
+    """How many of those in placement they let through."""
     games_to_be_ranked: int
     picked: Entrant | None
     """Whose games against everyone the lines show."""
     running: int
     """Matches that a worker plays now."""
 
+    @property
+    def pages(self) -> int:
+        """How many pages the ranked bots take."""
+        return max(1, -(-self.found_count // PAGE_BOTS))
 
-SORTS: Mapping[str, Callable[[Line], Any]] = {
-    "rank": lambda line: line.rank,
-    "bot": lambda line: line.entrant.version.bot.name.lower(),
-    "version": lambda line: -line.entrant.version.created.timestamp(),
-    "rating": lambda line: -line.rating.mu,
-    "games": lambda line: -line.entrant.games,
-    "score": lambda line: -line.score,
-    "faults": lambda line: -line.fault_share,
-    "last": lambda line: -line.entrant.last_game.timestamp() if line.entrant.last_game else 0,
+
+SORTS: Mapping[str, sa.ColumnElement[Any]] = {
+    "rank": Entrant.conservative.desc(),
+    "bot": sa.func.lower(Bot.name),
+    "version": BotVersion.created.desc(),
+    "rating": Entrant.mu.desc(),
+    "games": Entrant.games.desc(),
+    "score": (Entrant.points / sa.func.nullif(Entrant.games, 0)).desc(),
+    "faults": (sa.cast(Entrant.faults, sa.Double) / sa.func.nullif(Entrant.games, 0)).desc(),
+    "last": Entrant.last_game.desc(),
 }
 """The orders in which ranked bots can be shown, each with what people look for at the top."""
 
-COLUMNS: Mapping[str, Callable[[Line], Any]] = {
-    "rank": lambda line: line.rank,
-    "bot": lambda line: line.entrant.version.bot.name,
-    "version": lambda line: line.entrant.version.number,
-    "owner": lambda line: line.entrant.version.bot.owner.name,
-    "language": lambda line: line.entrant.version.language,
-    "rating": lambda line: round(line.rating.display, 1),
-    "interval": lambda line: round(line.rating.display_margin, 1),
-    "mu": lambda line: line.entrant.mu,
-    "sigma": lambda line: line.entrant.sigma,
-    "games": lambda line: line.entrant.games,
-    "wins": lambda line: line.entrant.wins,
-    "draws": lambda line: line.entrant.draws,
-    "losses": lambda line: line.entrant.losses,
-    "score": lambda line: round(line.score, 4),
-    "faults": lambda line: line.entrant.faults,
-    "last_game": lambda line: line.entrant.last_game and line.entrant.last_game.isoformat(),
-}
-AGAINST_COLUMNS: Mapping[str, Callable[[Line], Any]] = {
-    "against_wins": lambda line: line.against and line.against.wins,
-    "against_draws": lambda line: line.against and line.against.draws,
-    "against_losses": lambda line: line.against and line.against.losses,
-}
-"""What CSV and JSON say of each bot; the second part only beside a picked one."""
 
-
-def columns(board: Board) -> Mapping[str, Callable[[Line], Any]]:
-    """What CSV and JSON say of each bot of a board."""
-    return {**COLUMNS, **AGAINST_COLUMNS} if board.picked else COLUMNS
-
-
-def rows(board: Board) -> list[dict[str, Any]]:
-    """What CSV and JSON say of the bots of a board, the ranked ones first."""
-    return [
-        {key: value(line) for key, value in columns(board).items()}
-        for line in (*board.ranked, *board.placement)
-    ]
-
-
-def board_json(board: Board) -> dict[str, Any]:
-    """A board as JSON's types."""
-    return {
-        "ladder": board.ladder.name,
-        "variant": str(board.ladder.variant),
-        "games": board.ladder.games,
-        "running": board.running,
-        "against": board.picked and board.picked.version.label,
-        "bots": rows(board),
-    }
-
-
-def board(
-    session: Session, ladder: Ladder, *, picked_id: int | None = None, sort: str = "rank"
-) -> Board:
-    """A ladder's leaderboard, ranked by what is surely believed of each: mu - 3 sigma.
-
-    Args:
-        picked_id: an active entrant of it; every line gains its games against that one.
-        sort: a key of `SORTS` for the ranked bots.
-    """
-    active = session.scalars(
-        sa.select(Entrant)
-        .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
-        .options(joinedload(Entrant.version).joinedload(BotVersion.bot).joinedload(Bot.owner))
-    ).all()
-    ranked = in_order(ladder, active)
-    placement = [entrant for entrant in active if entrant not in ranked]
-    picked = next((entrant for entrant in active if entrant.id == picked_id), None)
-    trends = _last_ratings(session, active, TREND_GAMES)
-    climbed = _climbed(session, ladder, ranked)
+def board(session: Session, ladder: Ladder, view: View = View()) -> Board:
+    """A ladder's leaderboard, ranked by what is surely believed of each: mu - 3 sigma."""
+    field = _field(session, ladder)
+    needed = games_to_be_ranked(ladder, len(field))
+    ranks = {row.id: rank for rank, row in enumerate(_ranked(field, needed), start=1)}
+    in_placement = [row.id for row in field if row.id not in ranks]
+    order = list(ranks)
+    if view.is_filtered or view.sort != "rank":
+        wanted = _wanted(session, ladder, view)
+        order = [entrant for entrant in wanted if entrant in ranks]
+        placed = set(wanted)
+        in_placement = [entrant for entrant in in_placement if entrant in placed]
+    found, waiting = len(order), len(in_placement)
+    if view.page is not None:
+        order = order[(view.page - 1) * PAGE_BOTS : view.page * PAGE_BOTS]
+        in_placement = in_placement[:PAGE_BOTS]
+    pick = [row.id for row in field if row.id == view.picked_id]
+    shown = _load(session, [*order, *in_placement, *pick])
+    picked = shown[pick[0]] if pick else None
+    trends = _last_ratings(session, order, TREND_GAMES)
+    climbed = _climbed(session, ladder, field, ranks)
     against = _against(session, picked) if picked else {}
 
-    def line(entrant: Entrant, rank: int | None) -> Line:
+    def line(entrant_id: int) -> Line:
         return Line(
-            entrant,
-            rank,
-            climbed.get(entrant.id, 0),
-            tuple(rating.display for rating in trends.get(entrant.id, ())),
-            against.get(entrant.id),
+            shown[entrant_id],
+            ranks.get(entrant_id),
+            climbed.get(entrant_id, 0),
+            tuple(rating.display for rating in trends.get(entrant_id, ())),
+            against.get(entrant_id),
         )
 
-    lines = [line(entrant, rank) for rank, entrant in enumerate(ranked, start=1)]
     return Board(
         ladder,
-        tuple(sorted(lines, key=SORTS[sort])),
-        tuple(line(entrant, None) for entrant in sorted(placement, key=_standing)),
-        games_to_be_ranked(ladder, len(active)),
-        picked,
-        _count_running(session, ladder),
+        view,
+        tuple(map(line, order)),
+        tuple(map(line, in_placement)),
+        field_count=len(field),
+        ranked_count=len(ranks),
+        found_count=found,
+        placement_count=waiting,
+        games_to_be_ranked=needed,
+        picked=picked,
+        running=_count_running(session, ladder),
     )
 
 
@@ -206,43 +204,101 @@ def games_to_be_ranked(ladder: Competition, field: int) -> int:
     return max(1, min(PLACEMENT_GAMES, field - 1))
 
 
-def in_order(ladder: Competition, active: Sequence[E]) -> list[E]:
-    """Those of a ladder's active entrants that have a place on its board, the first first."""
-    needed = games_to_be_ranked(ladder, len(active))
-    return sorted((entrant for entrant in active if entrant.games >= needed), key=_standing)
+def _active(ladder_id: int | sa.SQLColumnExpression[int]) -> sa.ColumnElement[bool]:
+    return sa.and_(Entrant.competition_id == ladder_id, Entrant.state == EntrantState.ACTIVE)
 
 
-def _standing(entrant: Entrant | Rated) -> tuple[float, int]:
-    return (-Rating(entrant.mu, entrant.sigma).conservative, entrant.id)
+def _field(session: Session, ladder: Ladder) -> Sequence[Rated]:
+    """What ranks the active entrants of a ladder, the first first."""
+    return session.execute(
+        sa.select(Entrant.id, Entrant.conservative, Entrant.games)
+        .where(_active(ladder.id))
+        .order_by(Entrant.conservative.desc(), Entrant.id)
+    ).all()
+
+
+def _ranked(field: Sequence[Rated], needed: int) -> list[Rated]:
+    """Those that have a place on the board."""
+    return [row for row in field if row.games >= needed]
+
+
+def _wanted(session: Session, ladder: Ladder, view: View) -> Sequence[int]:
+    """The active entrants that a view's filters let through, in its order."""
+    query = (
+        sa.select(Entrant.id)
+        .join(Entrant.version)
+        .join(BotVersion.bot)
+        .join(Bot.owner)
+        .where(_active(ladder.id))
+        .order_by(sa.nulls_last(SORTS[view.sort]), Entrant.id)
+    )
+    if view.bot:
+        query = query.where(Bot.name.icontains(view.bot, autoescape=True))
+    if view.owner:
+        query = query.where(User.name == view.owner)
+    if view.language:
+        query = query.where(BotVersion.language == view.language)
+    return session.scalars(query).all()
+
+
+def _load(session: Session, ids: Sequence[int]) -> dict[int, Entrant]:
+    """Entrants with all that a line shows of them, by their ids."""
+    bot = joinedload(Entrant.version).joinedload(BotVersion.bot)
+    found: dict[int, Entrant] = {}
+    # SQLite takes 32,766 parameters of a statement at most.
+    for start in range(0, len(ids), 10_000):
+        part = sa.select(Entrant).where(Entrant.id.in_(ids[start : start + 10_000]))
+        for entrant in session.scalars(part.options(bot.joinedload(Bot.owner))):
+            found[entrant.id] = entrant
+    return found
+
+
+def languages(session: Session, ladder: Ladder) -> Sequence[str]:
+    """What the active bots of a ladder are written in."""
+    return session.scalars(
+        sa.select(BotVersion.language)
+        .join(Entrant, Entrant.version_id == BotVersion.id)
+        .where(_active(ladder.id))
+        .distinct()
+        .order_by(BotVersion.language)
+    ).all()
 
 
 def leaders(session: Session, ladders: Sequence[Ladder]) -> dict[int, Entrant]:
     """Who is first on each ladder's board, by the ladder's id."""
-    fields: dict[int, list[Rated]] = {}
-    for row in session.execute(_active_ratings()):
-        fields.setdefault(row.competition_id, []).append(row)
-    firsts = [in_order(ladder, fields.get(ladder.id, []))[:1] for ladder in ladders]
-    found = session.scalars(
-        sa.select(Entrant)
-        .where(Entrant.id.in_([row.id for first in firsts for row in first]))
-        .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
+    races = [ladder.id for ladder in ladders if ladder.variant.seats == 1]
+    field = sa.select(sa.func.count()).where(_active(Ladder.id)).scalar_subquery()
+    rivals = field - 1
+    needed = sa.case(
+        (Ladder.id.not_in(races) | (rivals > PLACEMENT_GAMES), PLACEMENT_GAMES),
+        (rivals < 1, 1),
+        else_=rivals,
     )
-    return {entrant.competition_id: entrant for entrant in found}
+    first = (
+        sa.select(Entrant.id)
+        .where(_active(Ladder.id), Entrant.games >= needed)
+        .order_by(Entrant.conservative.desc(), Entrant.id)
+        .limit(1)
+        .correlate(Ladder)
+        .scalar_subquery()
+    )
+    asked = sa.select(first).select_from(Ladder).where(Ladder.id.in_([one.id for one in ladders]))
+    found = [entrant for entrant in session.scalars(asked) if entrant is not None]
+    return {entrant.competition_id: entrant for entrant in _load(session, found).values()}
 
 
 def rank_of(session: Session, entrant: Entrant) -> tuple[int | None, int]:
     """An entrant's rank on its board, None if it has none there, and how many have one."""
-    rows = session.execute(
-        _active_ratings().where(Entrant.competition_id == entrant.competition_id)
-    ).all()
-    order = [row.id for row in in_order(entrant.competition, rows)]
-    return (order.index(entrant.id) + 1 if entrant.id in order else None, len(order))
-
-
-def _active_ratings() -> sa.Select[int, int, float, float, int]:
-    return sa.select(
-        Entrant.competition_id, Entrant.id, Entrant.mu, Entrant.sigma, Entrant.games
-    ).where(Entrant.state == EntrantState.ACTIVE)
+    active = _active(entrant.competition_id)
+    size = session.scalar(sa.select(sa.func.count()).where(active)) or 0
+    needed = games_to_be_ranked(entrant.competition, size)
+    placed = sa.select(sa.func.count()).where(active, Entrant.games >= needed)
+    before = placed.where(
+        sa.tuple_(-Entrant.conservative, Entrant.id) < (-entrant.conservative, entrant.id)
+    )
+    is_ranked = entrant.state is EntrantState.ACTIVE and entrant.games >= needed
+    ranked = session.scalar(placed) or 0
+    return (session.scalar(before) or 0) + 1 if is_ranked else None, ranked
 
 
 def _count_running(session: Session, ladder: Ladder) -> int:
@@ -258,30 +314,39 @@ def _count_running(session: Session, ladder: Ladder) -> int:
     return session.scalar(query) or 0
 
 
-def _climbed(session: Session, ladder: Ladder, ranked: Sequence[Entrant]) -> dict[int, int]:
+def _climbed(
+    session: Session, ladder: Ladder, field: Sequence[Rated], ranks: Mapping[int, int]
+) -> dict[int, int]:
     """How many ranks each gained over the ladder's last games, among those that are ranked now."""
-    before = session.scalar(
+    last = (
         sa.select(PlayedGame.id)
         .where(PlayedGame.competition_id == ladder.id)
         .order_by(PlayedGame.id.desc())
-        .offset(MOVEMENT_GAMES)
-        .limit(1)
+        .limit(MOVEMENT_GAMES)
     )
-    ratings = _last_ratings(session, ranked, 1, until=before or 0)
-    were_there = [entrant for entrant in ranked if entrant.id in ratings]
-    earlier = sorted(were_there, key=lambda e: (-ratings[e.id][-1].conservative, e.id))
-    return {entrant.id: earlier.index(entrant) - now for now, entrant in enumerate(were_there)}
+    rows = session.execute(
+        sa.select(GameSeat.entrant_id, GameSeat.mu_before, GameSeat.sigma_before)
+        .where(GameSeat.game_id.in_(last))
+        .order_by(GameSeat.game_id.desc())
+    )
+    lately: dict[int, Rating] = {}
+    games = Counter[int]()
+    for entrant, mu, sigma in rows:
+        if mu is not None and sigma is not None:
+            lately[entrant] = Rating(mu, sigma)  # the oldest comes last, and stands
+            games[entrant] += 1
+    were_there = [row for row in field if row.id in ranks and row.games > games[row.id]]
+    then = {
+        row.id: lately[row.id].conservative if row.id in lately else row.conservative
+        for row in were_there
+    }
+    order = sorted(then, key=lambda entrant: (-then[entrant], entrant))
+    earlier = {entrant: rank for rank, entrant in enumerate(order)}
+    return {row.id: earlier[row.id] - now for now, row in enumerate(were_there)}
 
 
-def _last_ratings(
-    session: Session, entrants: Sequence[Entrant], games: int, *, until: int | None = None
-) -> dict[int, list[Rating]]:
-    """The ratings of some entrants after their last games, in statements that read only those.
-
-    Args:
-        games: how many for each.
-        until: the last game that counts.
-    """
+def _last_ratings(session: Session, entrants: Sequence[int], games: int) -> dict[int, list[Rating]]:
+    """The ratings of some entrants after so many last games of each, oldest first."""
     found: dict[int, list[tuple[int, Rating]]] = {}
     # SQLite takes 500 parts of a union at most.
     for start in range(0, len(entrants), 200):
@@ -289,9 +354,7 @@ def _last_ratings(
         for entrant in entrants[start : start + 200]:
             last = sa.select(
                 GameSeat.entrant_id, GameSeat.game_id, GameSeat.mu_after, GameSeat.sigma_after
-            ).where(GameSeat.entrant_id == entrant.id, GameSeat.mu_after.is_not(None))
-            if until is not None:
-                last = last.where(GameSeat.game_id <= until)
+            ).where(GameSeat.entrant_id == entrant, GameSeat.mu_after.is_not(None))
             parts.append(last.order_by(GameSeat.game_id.desc()).limit(games).subquery())
         for row in session.execute(sa.union_all(*(sa.select(part) for part in parts))):
             found.setdefault(row[0], []).append((row[1], Rating(row[2], row[3])))

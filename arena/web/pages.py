@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from datetime import UTC, datetime
-from itertools import combinations
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,16 +12,18 @@ from flask import Blueprint, Response, abort, jsonify, render_template, request
 from sqlalchemy.orm import Session
 
 from arena import entries
-from arena.models import Bot, CompetitionState, EntrantState, Ladder, Meeting, Scope
-from arena.web import leaderboards, queries
+from arena.models import Bot, CompetitionState, Entrant, EntrantState, Ladder, Meeting, Scope
+from arena.web import exports, leaderboards, queries
 from arena.web.identity import current
-from arena.web.leaderboards import SORTS, Board
+from arena.web.leaderboards import SORTS, Board, View
 from arena.web.lookup import find_bot, find_ladder, reading
 from engine.match import entrants_needed
 
 pages = Blueprint("pages", __name__)
 
 GALLERY_GAMES = 8
+LAST_PAGE = 1_000_000
+"""Nobody asks for a later one in earnest."""
 
 
 @pages.get("/")
@@ -49,7 +50,8 @@ def leaderboard(name: str) -> str:
             "ladder.html",
             ladder=board.ladder,
             board=board,
-            sort=_sort(),
+            sort=board.view.sort,
+            languages=leaderboards.languages(session, board.ladder),
             quiet=_why_quiet(session, board),
             running=queries.running_matches(session, ladder=board.ladder),
             latest=queries.latest_games(session, board.ladder, count=12),
@@ -57,17 +59,23 @@ def leaderboard(name: str) -> str:
         )
 
 
-def _sort() -> str:
-    sort = request.args.get("sort", "rank")
-    return sort if sort in SORTS else "rank"
+def _view() -> View:
+    """The view of a board that an address asks for; what can't be meant is left out."""
+    ask = request.args
+    sort = ask.get("sort", "rank")
+    return View(
+        sort=sort if sort in SORTS else "rank",
+        page=min(max(ask.get("page", 1, type=int), 1), LAST_PAGE),
+        bot=ask.get("bot", "").strip()[:40],
+        owner=ask.get("owner", "").strip()[:40],
+        language=ask.get("language", "").strip()[:40],
+        picked_id=ask.get("against", type=int),
+    )
 
 
 def _board(session: Session, name: str) -> Board:
     """The board that an address asks for."""
-    picked_id = request.args.get("against", type=int)
-    return leaderboards.board(
-        session, find_ladder(session, name), picked_id=picked_id, sort=_sort()
-    )
+    return leaderboards.board(session, find_ladder(session, name), _view())
 
 
 def _entrants_needed(ladder: Ladder) -> int:
@@ -79,30 +87,35 @@ def _why_quiet(session: Session, board: Board) -> str | None:
     """Why no game is running, if none is."""
     if board.running:
         return None
-    ladder, entered = board.ladder, [line.entrant.id for line in (*board.ranked, *board.placement)]
+    ladder = board.ladder
     if ladder.state is not CompetitionState.OPEN:
         return f"The ladder is {ladder.state}."
-    if len(entered) < _entrants_needed(ladder):
+    if board.field_count < _entrants_needed(ladder):
         return f"It takes {_entrants_needed(ladder)} bots for a match."
-    if ladder.variant.seats == 1 and _all_met(session, entered):
+    if ladder.variant.seats == 1 and _all_met(session, board):
         return "Every two of these bots have met; the next version of one will race again."
     if not queries.living_workers(session, datetime.now(UTC)):
         return "No worker is there to play."
     return "Other ladders have their turn."
 
 
-def _all_met(session: Session, entrants: list[int]) -> bool:
-    met = sa.select(sa.func.count()).where(
-        Meeting.first_id.in_(entrants), Meeting.second_id.in_(entrants)
+def _all_met(session: Session, board: Board) -> bool:
+    active = sa.select(Entrant.id).where(
+        Entrant.competition_id == board.ladder.id, Entrant.state == EntrantState.ACTIVE
     )
-    return session.scalar(met) == len(list(combinations(entrants, 2)))
+    met = sa.select(sa.func.count()).where(
+        Meeting.competition_id == board.ladder.id,
+        Meeting.first_id.in_(active),
+        Meeting.second_id.in_(active),
+    )
+    return session.scalar(met) == board.field_count * (board.field_count - 1) // 2
 
 
 @pages.get("/ladders/<name>.json")
 def leaderboard_json(name: str) -> Response:
     """A ladder's board as JSON."""
     with reading() as session:
-        return jsonify(leaderboards.board_json(_board(session, name)))
+        return jsonify(exports.board_json(_board(session, name)))
 
 
 @pages.get("/ladders/<name>.csv")
@@ -111,9 +124,9 @@ def leaderboard_csv(name: str) -> Response:
     with reading() as session:
         board = _board(session, name)
         file = io.StringIO(newline="")
-        writer = csv.DictWriter(file, fieldnames=list(leaderboards.columns(board)))
+        writer = csv.DictWriter(file, fieldnames=list(exports.columns(board)))
         writer.writeheader()
-        writer.writerows(leaderboards.rows(board))
+        writer.writerows(exports.rows(board))
     return Response(file.getvalue(), mimetype="text/csv")
 
 

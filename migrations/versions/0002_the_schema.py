@@ -54,6 +54,9 @@ def upgrade() -> None:
         sa.Column("slots", sa.Integer(), nullable=False),
         sa.Column("isolation", sa.String(length=20), nullable=False),
         sa.Column("languages", sa.JSON(), nullable=False),
+        sa.Column("failed", sa.JSON(), nullable=False),
+        sa.Column("set_aside", sa.DateTime(), nullable=True),
+        sa.Column("problem", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_worker")),
     )
     op.create_table(
@@ -168,14 +171,41 @@ def upgrade() -> None:
         sa.Column("last_match_id", sa.Integer(), nullable=False),
         sa.Column("games", sa.Integer(), nullable=False),
         sa.Column("worker_seconds", sa.Double(), nullable=False),
+        sa.Column("head_start", sa.Double(), nullable=False),
+        sa.Column("neighbours", sa.Integer(), nullable=False),
+        sa.Column("ties", sa.Integer(), nullable=False),
         sa.Column("last_game", sa.DateTime(), nullable=True),
         sa.Column("created", sa.DateTime(), nullable=False),
         sa.Column("finished", sa.DateTime(), nullable=True),
+        sa.Column("rebuild_due", sa.Boolean(), nullable=False),
+        sa.Column("checked", sa.DateTime(), nullable=True),
+        sa.Column("alarm", sa.Text(), nullable=False),
         sa.Column("draw_probability", sa.Double(), nullable=True),
         sa.Column("format", sa.String(length=20), nullable=True),
         sa.Column("settings", sa.JSON(), nullable=True),
         sa.Column("elo0", sa.Double(), nullable=True),
         sa.Column("elo1", sa.Double(), nullable=True),
+        sa.Column("alpha", sa.Double(), nullable=True),
+        sa.Column("beta", sa.Double(), nullable=True),
+        sa.Column("elo_model", sa.String(length=10), nullable=True),
+        sa.Column("max_games", sa.Integer(), nullable=True),
+        sa.Column(
+            "verdict",
+            sa.Enum(
+                "running",
+                "passed",
+                "failed",
+                "undecided",
+                "stopped",
+                name="testverdict",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=True,
+        ),
+        sa.Column("reason", sa.Text(), nullable=True),
+        sa.Column("ladder_id", sa.Integer(), nullable=True),
         sa.CheckConstraint(
             "(kind = 'ladder') = (draw_probability IS NOT NULL)",
             name=op.f("ck_competition_draw_probability"),
@@ -185,7 +215,13 @@ def upgrade() -> None:
             name=op.f("ck_competition_elo"),
         ),
         sa.CheckConstraint(
+            "(kind = 'test') = (verdict IS NOT NULL)", name=op.f("ck_competition_verdict")
+        ),
+        sa.CheckConstraint(
             "(kind = 'tournament') = (format IS NOT NULL)", name=op.f("ck_competition_format")
+        ),
+        sa.CheckConstraint(
+            "(state = 'closed') = (verdict <> 'running')", name=op.f("ck_competition_decided")
         ),
         sa.CheckConstraint(
             "(time_ms IS NULL) <> (move_ms IS NULL)", name=op.f("ck_competition_time")
@@ -193,6 +229,9 @@ def upgrade() -> None:
         sa.CheckConstraint("weight > 0", name=op.f("ck_competition_weight")),
         sa.ForeignKeyConstraint(
             ["creator_id"], ["user.id"], name=op.f("fk_competition_creator_id_user")
+        ),
+        sa.ForeignKeyConstraint(
+            ["ladder_id"], ["competition.id"], name=op.f("fk_competition_ladder_id_competition")
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_competition")),
         sa.UniqueConstraint("name", name=op.f("uq_competition_name")),
@@ -285,6 +324,7 @@ def upgrade() -> None:
         sa.Column("progress", sa.JSON(), nullable=True),
         sa.Column("seq", sa.Integer(), nullable=True),
         sa.Column("fixed", sa.DateTime(), nullable=True),
+        sa.Column("played_by", sa.String(length=120), nullable=True),
         sa.Column(
             "status",
             sa.Enum(
@@ -307,12 +347,14 @@ def upgrade() -> None:
         sa.Column("problem", sa.Text(), nullable=False),
         sa.Column("worker", sa.String(length=120), nullable=True),
         sa.Column("created", sa.DateTime(), nullable=False),
-        sa.CheckConstraint("(status = 'fixed') = (seq IS NOT NULL)", name=op.f("ck_match_seq")),
         sa.CheckConstraint(
             "(status = 'issued') = (lease_ends IS NOT NULL AND ticket IS NOT NULL)",
             name=op.f("ck_match_lease"),
         ),
         sa.CheckConstraint("status = 'issued' OR worker IS NULL", name=op.f("ck_match_worker")),
+        sa.CheckConstraint(
+            "status = 'void' OR (status = 'fixed') = (seq IS NOT NULL)", name=op.f("ck_match_seq")
+        ),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competition.id"], name=op.f("fk_match_competition_id_competition")
         ),
@@ -330,12 +372,28 @@ def upgrade() -> None:
         batch_op.create_index("ix_match_status_id", ["status", "id"], unique=False)
 
     op.create_table(
+        "test_tally",
+        sa.Column("test_id", sa.Integer(), nullable=False),
+        sa.Column("worker", sa.String(length=120), nullable=False),
+        sa.Column("counts", sa.JSON(), nullable=False),
+        sa.Column("wins", sa.Integer(), nullable=False),
+        sa.Column("draws", sa.Integer(), nullable=False),
+        sa.Column("losses", sa.Integer(), nullable=False),
+        sa.Column("candidate_faults", sa.JSON(), nullable=False),
+        sa.Column("baseline_faults", sa.JSON(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["test_id"], ["competition.id"], name=op.f("fk_test_tally_test_id_competition")
+        ),
+        sa.PrimaryKeyConstraint("test_id", "worker", name=op.f("pk_test_tally")),
+    )
+    op.create_table(
         "check",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("version_id", sa.Integer(), nullable=False),
         sa.Column("ladder_id", sa.Integer(), nullable=False),
         sa.Column("findings", sa.JSON(), nullable=False),
         sa.Column("log", sa.Text(), nullable=False),
+        sa.Column("test_first", sa.JSON(), nullable=True),
         sa.Column(
             "status",
             sa.Enum(
@@ -400,6 +458,12 @@ def upgrade() -> None:
         sa.Column("entered_after", sa.Integer(), nullable=False),
         sa.Column("mu", sa.Double(), nullable=False),
         sa.Column("sigma", sa.Double(), nullable=False),
+        sa.Column(
+            "conservative",
+            sa.Double(),
+            sa.Computed("mu - 3 * sigma", persisted=True),
+            nullable=False,
+        ),
         sa.Column("games", sa.Integer(), nullable=False),
         sa.Column("wins", sa.Integer(), nullable=False),
         sa.Column("draws", sa.Integer(), nullable=False),
@@ -407,6 +471,7 @@ def upgrade() -> None:
         sa.Column("points", sa.Double(), nullable=False),
         sa.Column("faults", sa.Integer(), nullable=False),
         sa.Column("last_game", sa.DateTime(), nullable=True),
+        sa.Column("returned", sa.DateTime(), nullable=True),
         sa.CheckConstraint("games = wins + draws + losses", name=op.f("ck_entrant_games")),
         sa.CheckConstraint("sigma > 0", name=op.f("ck_entrant_sigma")),
         sa.ForeignKeyConstraint(
@@ -427,7 +492,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("entrant", schema=None) as batch_op:
         batch_op.create_index(
-            "ix_entrant_competition_state", ["competition_id", "state"], unique=False
+            "ix_entrant_board", ["competition_id", "state", "conservative"], unique=False
         )
         batch_op.create_index(batch_op.f("ix_entrant_version_id"), ["version_id"], unique=False)
 
@@ -582,7 +647,7 @@ def downgrade() -> None:
     op.drop_table("game")
     with op.batch_alter_table("entrant", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_entrant_version_id"))
-        batch_op.drop_index("ix_entrant_competition_state")
+        batch_op.drop_index("ix_entrant_board")
 
     op.drop_table("entrant")
     with op.batch_alter_table("check", schema=None) as batch_op:
@@ -590,6 +655,7 @@ def downgrade() -> None:
         batch_op.drop_index("ix_check_status_id")
 
     op.drop_table("check")
+    op.drop_table("test_tally")
     with op.batch_alter_table("match", schema=None) as batch_op:
         batch_op.drop_index("ix_match_status_id")
         batch_op.drop_index(batch_op.f("ix_match_requester_id"))

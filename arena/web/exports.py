@@ -1,0 +1,62 @@
+"""What CSV and JSON say of a board."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from arena.web.leaderboards import Board, Line
+
+COLUMNS: Mapping[str, Callable[[Line], Any]] = {
+    "rank": lambda line: line.rank,
+    "bot": lambda line: line.entrant.version.bot.name,
+    "version": lambda line: line.entrant.version.number,
+    "owner": lambda line: line.entrant.version.bot.owner.name,
+    "language": lambda line: line.entrant.version.language,
+    "rating": lambda line: round(line.rating.display, 1),
+    "interval": lambda line: round(line.rating.display_margin, 1),
+    "mu": lambda line: line.entrant.mu,
+    "sigma": lambda line: line.entrant.sigma,
+    "games": lambda line: line.entrant.games,
+    "wins": lambda line: line.entrant.wins,
+    "draws": lambda line: line.entrant.draws,
+    "losses": lambda line: line.entrant.losses,
+    "score": lambda line: round(line.score, 4),
+    "faults": lambda line: line.entrant.faults,
+    "last_game": lambda line: line.entrant.last_game and line.entrant.last_game.isoformat(),
+}
+AGAINST_COLUMNS: Mapping[str, Callable[[Line], Any]] = {
+    "against_wins": lambda line: line.against and line.against.wins,
+    "against_draws": lambda line: line.against and line.against.draws,
+    "against_losses": lambda line: line.against and line.against.losses,
+}
+"""What CSV and JSON say of each bot; the second part only beside a picked one."""
+
+
+def columns(board: Board) -> Mapping[str, Callable[[Line], Any]]:
+    """What CSV and JSON say of each bot of a board."""
+    return {**COLUMNS, **AGAINST_COLUMNS} if board.picked else COLUMNS
+
+
+def rows(board: Board) -> list[dict[str, Any]]:
+    """What CSV and JSON say of the bots of a board, the ranked ones first."""
+    return [
+        {key: value(line) for key, value in columns(board).items()}
+        for line in (*board.ranked, *board.placement)
+    ]
+
+
+def board_json(board: Board) -> dict[str, Any]:
+    """A board as JSON's types."""
+    return {
+        "ladder": board.ladder.name,
+        "variant": str(board.ladder.variant),
+        "games": board.ladder.games,
+        "running": board.running,
+        "ranked": board.ranked_count,
+        "placement": board.placement_count,
+        "page": board.view.page,
+        "pages": board.pages if board.view.page is not None else 1,
+        "against": board.picked and board.picked.version.label,
+        "bots": rows(board),
+    }
