@@ -83,12 +83,13 @@ class Supervisor:
         self._signals = 0
         self._logs_due = 0.0
 
-    def run(self, announce: Tell, complain: Tell) -> None:
+    def run(self, announce: Tell, complain: Tell, over: Callable[[], bool] = lambda: False) -> None:
         """Runs until SIGINT, SIGTERM or SIGHUP, then ends every child in order.
 
         Args:
             announce: told the address once the pages answer.
             complain: told of what goes wrong meanwhile, a line each time.
+            over: asked ten times a second; once it says so, that is the end, too.
 
         Raises:
             BrokerError, StartError: it can't be started.
@@ -105,10 +106,11 @@ class Supervisor:
             self._start_all()
             if not self._signals:
                 announce(f"http://{self._address()}/")
-            while not self._signals:
+            while not self._signals and not over():
                 self._watch(complain)
                 time.sleep(0.1)
-            complain("ending; Ctrl-C again ends at once, and nothing is lost either way")
+            if self._signals:
+                complain("ending; Ctrl-C again ends at once, and nothing is lost either way")
         finally:
             self._end_all()
             os.close(lock)
@@ -158,6 +160,8 @@ class Supervisor:
             env=self._environment("prepare"),
             cwd=self.data,
             stdin=subprocess.DEVNULL,
+            # Its words are for people, and a command's output may be for programs.
+            stdout=2,
             stderr=subprocess.PIPE,
             start_new_session=True,
             # The supervisor has one thread, so a hook between fork and exec is safe.
@@ -318,6 +322,25 @@ class Supervisor:
                 time.sleep(0.02)
         for child in children:
             _kill(child)
+
+
+def is_running(settings: Settings) -> bool:
+    """Whether an arena plays what is in the data folder: on this machine, or with a broker of its
+    own anywhere.
+    """
+    if not settings.embedded:
+        return True
+    try:
+        lock = os.open(settings.data / "lock", os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 def _kill(child: Child) -> None:

@@ -19,6 +19,7 @@ from workers.languages import LanguageError
 # The module of each command, imported when it is used, and what the list of commands says of it:
 # a command for one position must not wait for what a server needs.
 COMMANDS = {
+    "new": ("new", "Begin a bot: a folder with one that plays."),
     "play": ("play", "Play games between bots."),
     "test": ("test", "Test whether one bot is stronger than another."),
     "check": ("box", "Check a bot as an arena does, in the box."),
@@ -33,6 +34,7 @@ COMMANDS = {
     "ladders": ("local", "List the ladders."),
     "leaderboard": ("local", "Show a ladder's leaderboard."),
     "ratings": ("local", "Make ratings anew from the results."),
+    "tournament": ("tournament", "Create and run tournaments, and show how they stand."),
     "user": ("user", "Manage accounts."),
     "fake": ("fake", "Fill a new data folder with made-up bots and games."),
     "doctor": ("box", "Say which boxes this machine can build for bots."),

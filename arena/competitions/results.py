@@ -230,7 +230,7 @@ def summary(tournament: Tournament) -> dict[str, Any]:
 
 
 def rows(found: Results) -> list[dict[str, Any]]:
-    """The standings as JSON's types, flat enough for CSV."""
+    """The standings as JSON's types."""
     return [
         {
             "place": line.place,
@@ -243,12 +243,21 @@ def rows(found: Results) -> list[dict[str, Any]]:
             "wins": line.wins,
             "draws": line.draws,
             "losses": line.losses,
-            **{name.replace("-", "_"): value for name, value in line.tie_breaks.items()},
+            "tie_breaks": dict(line.tie_breaks),
             "elo": line.strength and round(line.strength.elo, 1),
             "elo_lower": line.strength and round(line.strength.lower, 1),
             "elo_upper": line.strength and round(line.strength.upper, 1),
         }
         for line in found.standings
+    ]
+
+
+def flat_rows(found: Results) -> list[dict[str, Any]]:
+    """The standings as lines of CSV: each tie-break is a column of its own."""
+    return [
+        {key: value for key, value in row.items() if key != "tie_breaks"}
+        | {f"tie_break {name}": value for name, value in row["tie_breaks"].items()}
+        for row in rows(found)
     ]
 
 

@@ -1,0 +1,379 @@
+"""The commands of tournaments: create, run, show, pause, resume, list."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena import audit
+from arena.broker import BrokerError
+from arena.cli import Usage
+from arena.cli.arguments import read_variant, time_control
+from arena.cli.listing import show as show_rows
+from arena.cli.local import as_json, find_ladder, on_data, opened
+from arena.cli.tournament_progress import Progress, held_up
+from arena.competitions import tournaments
+from arena.competitions.formats import FORMATS, FormatError
+from arena.competitions.results import Results, digest, flat_rows, results, summary, to_json
+from arena.competitions.tournaments import Limits, Plan, TournamentError
+from arena.config import SettingError, load
+from arena.db import Database
+from arena.models import CompetitionState, JobStatus, OpeningPolicy, Tournament
+from arena.supervisor import StartError, Supervisor, is_running
+from arena.tournaments.standings import TIE_BREAKS
+
+INTERRUPTED = 130
+MOST_COLUMNS = 20
+"""A crosstable of more bots is shown in JSON and on its page alone."""
+
+
+@click.group()
+def tournament() -> None:
+    """Tournaments: create one, run it, show how it stands."""
+
+
+def find_tournament(session: Session, name: str) -> Tournament:
+    """The tournament of this name.
+
+    Raises:
+        Usage: there is none; it lists those there are.
+    """
+    found = session.scalar(sa.select(Tournament).where(Tournament.name == name))
+    if found is None:
+        names = ", ".join(session.scalars(sa.select(Tournament.name).order_by(Tournament.id)))
+        raise Usage(f"there is no tournament {name!r}; there are: {names or 'none'}")
+    return found
+
+
+def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds an option for each setting that some format has."""
+    found: dict[str, tuple[list[str], str, bool]] = {}
+    for name, kind in FORMATS.items():
+        for key, setting in kind.settings.items():
+            found.setdefault(key, ([], setting.words, setting.yes_or_no))[0].append(name)
+    for key, (names, words, yes_or_no) in reversed(found.items()):
+        option = f"--{key.replace('_', '-')}"
+        text = f"{', '.join(names)}: {words}."
+        if yes_or_no:
+            command = click.option(option, key, flag_value=1, type=int, help=text)(command)
+        else:
+            command = click.option(option, key, type=int, help=text)(command)
+    return command
+
+
+@tournament.command()
+@click.argument("name")
+@click.option("--format", "format_", required=True, type=click.Choice(list(FORMATS)))
+@click.option("--ladder", "ladder_name", help="Its game, time and limits; its ratings seed.")
+@click.option("--game", help='The game and its options, e.g. "clobber size=5x6".')
+@click.option("--bots", "bot_names", help="The field, e.g. greedy,mybot,mybot:2; by default all.")
+@click.option("--top", type=click.IntRange(2), help="Only so many of the ladder's first bots.")
+@click.option("--as-given", is_flag=True, help="Seed by the order of --bots, not by ratings.")
+@click.option("--move", "move_ms", type=click.IntRange(1), help="Milliseconds of CPU time a move.")
+@click.option("--time", "clock", help="A clock for the whole game, e.g. 60+0.5.")
+@click.option("--memory", "memory_mb", type=click.IntRange(16, 65_536), help="MiB for each bot.")
+@click.option("--openings", type=click.Choice([str(policy) for policy in OpeningPolicy]))
+@click.option("--tie-breaks", help=f"In their order, from {', '.join(TIE_BREAKS)}; a lot is last.")
+@click.option("--seed", type=click.IntRange(0, 2**48 - 1), default=0, help="Of pairings and dice.")
+@click.option("--title", default="", help="For people.")
+@click.option("--note", default="", help="For people, too.")
+@_settings
+@on_data
+@as_json
+def create(
+    name: str,
+    format_: str,
+    ladder_name: str | None,
+    game: str | None,
+    bot_names: str | None,
+    top: int | None,
+    as_given: bool,
+    move_ms: int | None,
+    clock: str | None,
+    memory_mb: int | None,
+    openings: str | None,
+    tie_breaks: str | None,
+    seed: int,
+    title: str,
+    note: str,
+    data: Path | None,
+    in_json: bool,
+    **settings: int | None,
+) -> None:
+    """Make a tournament; a running arena begins to play it at once.
+
+    The versions that it is made of stay in it, whatever is submitted later.
+
+    Example: arena tournament create cup --ladder clobber-6x7 --format swiss --rounds 5
+    """
+    if ladder_name is None and (game is None or bot_names is None):
+        raise Usage("say what is played and by whom: --ladder NAME, or --game GAME --bots A,B,C")
+    if ladder_name is not None and game is not None:
+        raise Usage("give --ladder or --game, not both: a ladder has its game")
+    if (top is not None or as_given) and (bot_names is None) == as_given:
+        raise Usage("--top chooses from a ladder's bots, and --as-given is for those of --bots")
+    with opened(data) as (database, _), database.begin() as session:
+        ladder = find_ladder(session, ladder_name) if ladder_name else None
+        if bot_names is not None:
+            field = tournaments.named_versions(session, bot_names.split(","))
+            if ladder and not as_given:
+                field = tournaments.seeded_by(session, ladder, field)
+        else:
+            assert ladder is not None
+            field = tournaments.field_of(session, ladder, top)
+        limits = Limits.of(ladder) if ladder else Limits()
+        if memory_mb is not None:
+            limits = Limits(
+                memory_mb * 2**20, limits.threads, limits.bundle_bytes, limits.log_bytes
+            )
+        policy = OpeningPolicy(openings) if openings else ladder and ladder.openings
+        timed = clock is not None or move_ms is not None
+        plan = Plan(
+            name=name,
+            title=title,
+            note=note,
+            variant=ladder.variant if ladder else read_variant(game or ""),
+            time=ladder.time if ladder and not timed else time_control(clock, move_ms),
+            format=format_,
+            settings={key: value for key, value in settings.items() if value is not None},
+            tie_breaks=_words(tie_breaks),
+            openings=policy or OpeningPolicy.RANDOM,
+            limits=limits,
+            seed=seed,
+        )
+        try:
+            now = datetime.now(UTC)
+            made = tournaments.create(session, plan, field, now, audit.operator())
+        except (TournamentError, FormatError) as error:
+            raise Usage(str(error)) from None
+        found = results(session, made)
+    if in_json:
+        click.echo(json.dumps(to_json(found)))
+        return
+    matches = "" if found.planned is None else f", {found.planned} matches"
+    click.echo(
+        f"{name}: {FORMATS[format_].title.lower()} of {len(field)} bots{matches}; a running arena "
+        f"plays it now, otherwise: arena tournament run {name}"
+    )
+
+
+def _words(text: str | None) -> tuple[str, ...] | None:
+    if text is None:
+        return None
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+@tournament.command("list")
+@on_data
+@as_json
+def list_(data: Path | None, in_json: bool) -> None:
+    """List the tournaments.
+
+    Example: arena tournament list
+    """
+    with opened(data) as (database, _), database.read() as session:
+        found = [
+            summary(one) for one in session.scalars(sa.select(Tournament).order_by(Tournament.id))
+        ]
+    columns = ("tournament", "format", "variant", "time", "state", "games")
+    show_rows(found, columns, in_json)
+
+
+@tournament.command()
+@click.argument("name")
+@click.option("--rounds", "with_rounds", is_flag=True, help="List who met whom in each round.")
+@click.option("--csv", "in_csv", is_flag=True, help="Print the standings as CSV.")
+@on_data
+@as_json
+def show(name: str, with_rounds: bool, in_csv: bool, data: Path | None, in_json: bool) -> None:
+    """Show how a tournament stands.
+
+    Example: arena tournament show cup
+    """
+    with opened(data) as (database, _), database.read() as session:
+        _print(session, find_tournament(session, name), in_json, in_csv, with_rounds=with_rounds)
+
+
+def _print(
+    session: Session,
+    found: Tournament,
+    in_json: bool,
+    in_csv: bool = False,
+    *,
+    with_rounds: bool = False,
+) -> None:
+    stands = results(session, found)
+    if in_json:
+        click.echo(json.dumps({**to_json(stands), "digest": digest(session, found)}))
+    elif in_csv:
+        lines = flat_rows(stands)
+        writer = csv.DictWriter(sys.stdout, fieldnames=list(lines[0]))
+        writer.writeheader()
+        writer.writerows(lines)
+    else:
+        _print_tables(stands, with_rounds=with_rounds)
+
+
+def _print_tables(found: Results, *, with_rounds: bool) -> None:
+    one = found.tournament
+    of = "" if found.planned is None else f" of {found.planned}"
+    click.echo(f"{one.title}: {FORMATS[one.format].title.lower()}, {one.variant}, {one.time.words}")
+    click.echo(f"{one.state}, {found.count(JobStatus.FIXED)}{of} matches, {one.games} games")
+    lines = []
+    for line in found.standings:
+        strength = line.strength
+        elo = (
+            f"{strength.elo:+.0f} [{strength.lower:+.0f}, {strength.upper:+.0f}]"
+            if strength
+            else ""
+        )
+        tie_breaks = {key: f"{value:g}" for key, value in line.tie_breaks.items() if key != "lot"}
+        lines.append(
+            {
+                "#": "" if line.place is None else line.place,
+                "bot": found.label(line.number),
+                "points": f"{line.points:g}",
+                "games": line.games,
+                "W-D-L": f"{line.wins}-{line.draws}-{line.losses}",
+                **tie_breaks,
+                "Elo": elo,
+            }
+        )
+    show_rows(lines, list(lines[0]), False)
+    if len(lines) <= MOST_COLUMNS:
+        table = [
+            {
+                "#": number,
+                "bot": found.label(line.number),
+                **{str(n): _cell(cell) for n, cell in enumerate(cells, 1)},
+            }
+            for number, (line, cells) in enumerate(
+                zip(found.standings, found.cells, strict=True), 1
+            )
+        ]
+        show_rows(table, list(table[0]), False, title="Points against each")
+    for tie in found.ties:
+        sides = " - ".join("?" if side is None else found.label(side) for side in tie.sides)
+        if not tie.decided or tie.loser is not None:
+            score = f" {tie.score[0]:g}-{tie.score[1]:g}" if any(tie.score) else ""
+            click.echo(f"{tie.stage}: {sides}{score}")
+    if with_rounds:
+        for each in found.rounds:
+            click.echo(f"Round {each.number}")
+            for pair in each.pairs:
+                names = " - ".join(map(found.label, pair.fixture.entrants))
+                points = "-".join(f"{p:g}" for p in pair.points) if pair.points else pair.words
+                click.echo(f"  {names}: {points}")
+            for bye in each.byes:
+                click.echo(f"  {found.label(bye.fixture.entrants[0])} sits out")
+
+
+def _cell(cell: Any) -> str:
+    if cell is None:
+        return ""
+    return f"{cell.points:g}/{cell.wins + cell.draws + cell.losses}"
+
+
+@tournament.command()
+@click.argument("name")
+@on_data
+def pause(name: str, data: Path | None) -> None:
+    """Make no more matches of a tournament for now; those under way are played to their end.
+
+    Example: arena tournament pause cup
+    """
+    with opened(data) as (database, _):
+        _set_state(database, name, CompetitionState.PAUSED)
+    click.echo(f"{name} is paused; go on with: arena tournament resume {name}")
+
+
+def _set_state(database: Database, name: str, state: CompetitionState) -> None:
+    with database.begin() as session:
+        try:
+            tournaments.set_state(
+                session, find_tournament(session, name), state, datetime.now(UTC), audit.operator()
+            )
+        except TournamentError as error:
+            raise Usage(str(error)) from None
+
+
+def _playing(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds what run and resume share."""
+    port = click.option("--port", type=click.IntRange(1, 65535), help="Where the pages are served.")
+    workers = click.option("--workers", type=click.IntRange(1, 256), help="Matches at a time.")
+    return port(workers(on_data(as_json(command))))
+
+
+@tournament.command()
+@click.argument("name")
+@_playing
+def run(name: str, port: int | None, workers: int | None, data: Path | None, in_json: bool) -> None:
+    """Play a tournament to its end, wherever it stands.
+
+    If an arena runs on the data folder, this only tells how far it is. Otherwise one is started
+    that plays nothing else, and ends with the tournament.
+
+    Example: arena tournament run cup
+    """
+    _run(name, port, workers, data, in_json)
+
+
+@tournament.command()
+@click.argument("name")
+@_playing
+def resume(
+    name: str, port: int | None, workers: int | None, data: Path | None, in_json: bool
+) -> None:
+    """Open a paused tournament again, and play it to its end as run does.
+
+    Example: arena tournament resume cup
+    """
+    with opened(data) as (database, _):
+        _set_state(database, name, CompetitionState.OPEN)
+    _run(name, port, workers, data, in_json)
+
+
+def _run(
+    name: str, port: int | None, workers: int | None, data: Path | None, in_json: bool
+) -> None:
+    with opened(data) as (database, _):
+        with database.read() as session:
+            if find_tournament(session, name).state is CompetitionState.PAUSED:
+                raise Usage(f"{name} is paused; go on with: arena tournament resume {name}")
+        try:
+            settings = load(data=data, port=port, workers=workers, only=name)
+            with Progress(database, name) as progress:
+                if is_running(settings):
+                    progress.follow()
+                elif not progress.is_over():
+                    Supervisor(settings).run(
+                        announce=lambda url: progress.say(f"its pages are at {url}"),
+                        complain=lambda line: progress.say(f"arena: {line}"),
+                        over=progress.is_over,
+                    )
+        except (SettingError, BrokerError, StartError) as error:
+            raise Usage(str(error)) from None
+        except KeyboardInterrupt:
+            click.echo(
+                f"the arena goes on with {name}; see: arena tournament show {name}", err=True
+            )
+            sys.exit(INTERRUPTED)
+        with database.read() as session:
+            found = find_tournament(session, name)
+            _print(session, found, in_json)
+            why = held_up(results(session, found))
+        if found.state is CompetitionState.CLOSED:
+            return
+        if why:
+            raise click.ClickException(why)
+        click.echo(f"not over; go on with: arena tournament resume {name}", err=True)
+        sys.exit(INTERRUPTED)

@@ -1,0 +1,149 @@
+"""The commands of tournaments, on an arena in which nothing runs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from arena.cli import run
+from arena.config import Settings
+from arena.db import Database
+from arena.supervisor import is_running
+from tests.arena.competitions.tournament_simulation import TournamentSimulation
+from tests.arena.simulator import CALM
+
+Cli = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of an arena of five bots that has played a knockout."""
+    data = tmp_path_factory.mktemp("data")
+    database = Database(f"sqlite:///{data}/arena.db")
+    database.upgrade()
+    simulation = TournamentSimulation(database, 1, CALM, "clobber", 5, size="4x3")
+    simulation.create("played", "knockout", third_place=1)
+    simulation.play_out(5)
+    database.close()
+    return data
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], played: Path) -> Cli:
+    """Runs a command of tournaments on that folder: its exit code, output and errors."""
+
+    def call(*words: object) -> tuple[int, str, str]:
+        try:
+            code = run(["tournament", *map(str, words), "--data", str(played)])
+        except SystemExit as exit_:
+            code = int(exit_.code or 0)
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+CREATED = [
+    (["--ladder", "ladder-0"], 10, ["bot-0", "bot-1", "bot-2", "bot-3", "bot-4"]),
+    (["--ladder", "ladder-0", "--top", "3", "--cycles", "2"], 6, ["bot-0", "bot-1", "bot-2"]),
+    (
+        ["--game", "clobber size=4x3", "--bots", "bot-3,bot-1:1", "--move", "50"],
+        1,
+        ["bot-3", "bot-1"],
+    ),
+    (
+        ["--ladder", "ladder-0", "--bots", "bot-4,bot-2", "--as-given", "--time", "10+0.1"],
+        1,
+        ["bot-4", "bot-2"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "matches", "bots"), CREATED, ids=["all", "top", "bots", "given"])
+def test_a_tournament_is_made(cli: Cli, words: list[str], matches: int, bots: list[str]) -> None:
+    """From a ladder, its first bots, or named ones; it is shown and listed from then on."""
+    name = f"made-{len(words)}-{matches}"
+    code, out, _ = cli("create", name, "--format", "round-robin", *words, "--json")
+    assert code == 0
+    made = json.loads(out)
+    assert (made["state"], made["planned"], made["matches"]) == ("open", matches, 0)
+    assert [row["bot"] for row in sorted(made["standings"], key=lambda row: row["seeding"])] == bots
+    if "--time" in words:
+        assert made["time"] == "time=10000 inc=100"
+    listed = json.loads(cli("list", "--json")[1])
+    assert name in [one["tournament"] for one in listed]
+    shown = json.loads(cli("show", name, "--json")[1])
+    assert {key: shown[key] for key in made} == made
+
+
+REFUSED = [
+    (["create", "cup", "--format", "swiss"], "say what is played and by whom"),
+    (
+        ["create", "cup", "--format", "swiss", "--ladder", "ladder-0", "--game", "clobber"],
+        "give --ladder or --game, not both",
+    ),
+    (
+        ["create", "cup", "--format", "swiss", "--ladder", "ladder-0", "--as-given"],
+        "--as-given is for those of --bots",
+    ),
+    (["create", "cup", "--format", "swiss", "--ladder", "nowhere"], "there is no ladder 'nowhere'"),
+    (
+        ["create", "cup", "--format", "swiss", "--ladder", "ladder-0", "--rounds", "9"],
+        "rounds is 9",
+    ),
+    (["create", "played", "--format", "swiss", "--ladder", "ladder-0"], "choose another name"),
+    (["show", "nothing"], "there is no tournament 'nothing'; there are: played"),
+    (["pause", "played"], "the tournament played is over"),
+    (["resume", "played"], "the tournament played is over"),
+]
+
+
+@pytest.mark.parametrize(("words", "line"), REFUSED, ids=[line for _, line in REFUSED])
+def test_wrong_usage_is_one_line(cli: Cli, words: list[str], line: str) -> None:
+    """The exit code is 2, and the line says what is wrong."""
+    code, out, err = cli(*words)
+    assert (code, out) == (2, "")
+    assert line in err
+    assert err.count("\n") == 1
+
+
+def test_a_finished_tournament_is_shown(cli: Cli) -> None:
+    """Tables for people with the bracket and the rounds, CSV and JSON for programs."""
+    code, out, _ = cli("show", "played", "--rounds")
+    assert code == 0
+    for words in ("closed", "Points against each", "semi-final", "third place", "final", "Round 3"):
+        assert words in out
+    found = json.loads(cli("show", "played", "--json")[1])
+    final = next(tie for tie in found["bracket"] if tie["stage"] == "final")
+    lines = list(csv.DictReader(io.StringIO(cli("show", "played", "--csv")[1])))
+    assert [line["place"] for line in lines][:4] == ["1", "2", "3", "4"]
+    assert f"{lines[0]['bot']} v{lines[0]['version']}" == final["winner"]
+    assert [line["bot"] for line in lines] == [row["bot"] for row in found["standings"]]
+    assert len(found["digest"]) == 64
+
+
+def test_to_run_what_is_over_shows_it(cli: Cli) -> None:
+    """No arena is started for it."""
+    code, out, _ = cli("run", "played", "--json")
+    assert code == 0
+    assert json.loads(out)["state"] == "closed"
+
+
+def test_a_paused_one_is_not_run(cli: Cli) -> None:
+    """It says how to go on."""
+    cli("create", "waits", "--format", "swiss", "--ladder", "ladder-0")
+    assert cli("pause", "waits")[0] == 0
+    code, _, err = cli("run", "waits")
+    assert code == 2
+    assert "waits is paused; go on with: arena tournament resume waits" in err
+
+
+def test_whether_an_arena_runs_is_seen_by_its_lock(played: Path) -> None:
+    """A folder of which nobody holds the lock is free; a broker elsewhere means an arena."""
+    assert not is_running(Settings(data=played))
+    assert is_running(Settings(data=played, broker="redis://somewhere"))
