@@ -30,6 +30,9 @@ RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "lease_seconds": DURATION,
     "take_up_seconds": DURATION,
     "tick_seconds": DURATION,
+    "trickle_seconds": DURATION,
+    "check_seconds": DURATION,
+    "requests_a_day": ("from 0 to 10000", lambda requests: 0 <= requests <= 10_000),
 }
 """What a setting must be, in words and as a test."""
 
@@ -92,6 +95,23 @@ class Settings:
     )
     tick_seconds: float = field(
         default=2.0, metadata={"doc": "How often matches are made, issued and rolled back."}
+    )
+    trickle_seconds: float = field(
+        default=1800.0,
+        metadata={
+            "doc": "How long a ladder on which every rating is known well rests after each match."
+        },
+    )
+    check_seconds: float = field(
+        default=86_400.0,
+        metadata={
+            "doc": "How often the ratings and counters of each competition are made anew in "
+            "secret, to see whether they come out the same."
+        },
+    )
+    requests_a_day: int = field(
+        default=50,
+        metadata={"doc": "How many unrated matches a user may ask for within 24 hours."},
     )
 
     @property

@@ -46,8 +46,10 @@ class Database:
             event.listen(self.engine, "connect", _prepare)
             event.listen(self.engine, "begin", _begin)
         self._write = sessionmaker(self.engine, expire_on_commit=False)
+        # Whoever reads sees one moment: SQLite gives nothing else, PostgreSQL is asked for it.
+        moment = {} if sqlite else {"isolation_level": "REPEATABLE READ"}
         self._read = sessionmaker(
-            self.engine.execution_options(read_only=True), expire_on_commit=False
+            self.engine.execution_options(read_only=True, **moment), expire_on_commit=False
         )
 
     @contextmanager

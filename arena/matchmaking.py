@@ -14,7 +14,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions import ladders, tournaments
+from arena.competitions import ladders, strength_tests, tournaments
 from arena.competitions.pairings import Pairing, Unfinished
 from arena.models import (
     Competition,
@@ -24,7 +24,9 @@ from arena.models import (
     Match,
     OpeningPolicy,
     Place,
+    StrengthTest,
     Tournament,
+    User,
 )
 from engine.match import entrants_needed
 from engine.openings import opening
@@ -34,11 +36,14 @@ FIRST_GUESS_SECONDS = 10.0
 """How long a match takes in a competition that has played none yet."""
 
 
-def make_match(session: Session, now: datetime, *, only: str = "") -> Match | None:
+def make_match(
+    session: Session, now: datetime, *, only: str = "", trickle_seconds: float = 0.0
+) -> Match | None:
     """A new match of the competition whose turn it is, or None if none can be made.
 
     Args:
         only: the name of the one competition whose turn it may be.
+        trickle_seconds: how long a settled ladder rests after each match.
     """
     unfinished = _unfinished(session)
     query = sa.select(Competition).where(Competition.state == CompetitionState.OPEN)
@@ -61,32 +66,55 @@ def make_match(session: Session, now: datetime, *, only: str = "") -> Match | No
     for group in groups:
         for competition in group:
             due = unfinished.get(competition.id, {})
-            if pairing := _next_pairing(session, competition, due):
+            if pairing := _next_pairing(session, competition, due, now, trickle_seconds):
                 firsts.append((competition, pairing))
                 break
     if not firsts:
         return None
     competition, pairing = min(firsts, key=lambda first: share(first[0]))
-    return _make(session, competition, pairing, now)
+    return make(session, competition, pairing, now)
 
 
 def _next_pairing(
-    session: Session, competition: Competition, unfinished: Unfinished
+    session: Session,
+    competition: Competition,
+    unfinished: Unfinished,
+    now: datetime,
+    trickle_seconds: float,
 ) -> Pairing | None:
     match competition:
         case Ladder():
+            if ladders.is_resting(session, competition, unfinished, now, trickle_seconds):
+                return None
             return ladders.next_pairing(session, competition, unfinished)
         case Tournament():
             return tournaments.next_pairing(session, competition)
+        case StrengthTest():
+            under_way = _matches(competition, unfinished)
+            return strength_tests.next_pairing(session, competition, under_way, now)
         case _:
             return None
 
 
-def _make(session: Session, competition: Competition, pairing: Pairing, now: datetime) -> Match:
+def make(
+    session: Session,
+    competition: Competition,
+    pairing: Pairing,
+    now: datetime,
+    *,
+    requester: User | None = None,
+) -> Match:
+    """A match of this pairing, by the rules of its competition.
+
+    Args:
+        requester: who asked for it; such a match counts for nothing.
+    """
+    # Requests are made beside the recorder, and each match has a number of its own.
+    session.refresh(competition, with_for_update=True)
     key = pairing.key or (competition.matches_made,)
     draw = derive(competition.seed, "opening", *key)
-    if competition.openings is OpeningPolicy.RANDOM:
-        start = opening(competition.variant, draw)
+    if pairing.opening or competition.openings is OpeningPolicy.RANDOM:
+        start = pairing.opening or opening(competition.variant, draw)
         variant, moves = start.variant, list(start.moves)
     else:
         variant, moves = competition.variant.drawn(draw), []
@@ -95,7 +123,8 @@ def _make(session: Session, competition: Competition, pairing: Pairing, now: dat
         status=JobStatus.OPEN,
         round=pairing.round,
         leg=pairing.leg,
-        rated=isinstance(competition, Ladder),
+        rated=isinstance(competition, Ladder) and requester is None,
+        requester_id=requester and requester.id,
         options=dict(variant.options),
         opening=moves,
         seed=derive(competition.seed, "match", *key),
@@ -105,18 +134,24 @@ def _make(session: Session, competition: Competition, pairing: Pairing, now: dat
     competition.matches_made += 1
     session.add(match)
     session.flush()
-    competition.last_match_id = match.id
+    if requester is None:
+        competition.last_match_id = match.id
     return match
 
 
 def _seconds(competition: Competition, unfinished: Unfinished) -> float:
     """The workers' time for a competition, with that of what is unfinished by the mean so far."""
-    entered = sum(unfinished.values())
-    variant = competition.variant
-    matches = entered / (2 if variant.seats == 1 else entrants_needed(variant))
+    matches = _matches(competition, unfinished)
     played = competition.matches_made - matches
     mean = competition.worker_seconds / played if played > 0 else FIRST_GUESS_SECONDS
-    return competition.worker_seconds + matches * mean
+    return competition.head_start + competition.worker_seconds + matches * mean
+
+
+def _matches(competition: Competition, unfinished: Unfinished) -> int:
+    """How many matches those are, of which each entrant is in so many."""
+    pairs = competition.variant.seats == 1 or isinstance(competition, StrengthTest)
+    size = 2 if pairs else entrants_needed(competition.variant)
+    return sum(unfinished.values()) // size
 
 
 def _unfinished(session: Session) -> dict[int, Unfinished]:

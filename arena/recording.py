@@ -18,10 +18,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import scheduling
-from arena.competitions import tournaments
-from arena.competitions.pairings import pairs_of
+from arena import scheduling, workforce
+from arena.competitions import strength_tests, tournaments
 from arena.config import Settings
+from arena.counters import Tally, tally
+from arena.first_tests import admit, conclude
 from arena.models import (
     Check,
     Competition,
@@ -32,6 +33,7 @@ from arena.models import (
     Match,
     Meeting,
     PlayedGame,
+    StrengthTest,
     Tournament,
     VersionStatus,
     Worker,
@@ -39,7 +41,8 @@ from arena.models import (
 from arena.ratings.book import RatingBook, RatingChange
 from arena.ratings.result import GameResult
 from arena.ratings.trueskill import Rating, TrueSkill
-from arena.submissions import enter
+from arena.strength import outcome
+from arena.suspension import suspend_if_faulty
 from engine import jobs
 from engine.match import race_ranks, shares_beaten
 from engine.record import GameRecord, RecordError, replay
@@ -73,16 +76,25 @@ def record_match(session: Session, report: jobs.MatchReport, now: datetime) -> O
     match = scheduling.find_issued(session, report.lease)
     if not isinstance(match, Match):
         return Outcome.STALE
+    # Whoever makes its ratings anew, or voids a match of it, waits until this one is counted.
+    session.get(Competition, match.competition_id, with_for_update=True, populate_existing=True)
     if problem := contradiction(match, report):
+        workforce.note_failure(session, match, match.worker or report.worker, problem, now)
         scheduling.roll_back(match, f"{report.worker}: {problem}"[:2000], failed=True)
         return Outcome.REFUSED
+    workforce.note_success(session, match.worker or report.worker)
     last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
     match.status, match.seq, match.fixed = JobStatus.FIXED, last + 1, now
+    match.played_by = report.worker[:120]
     match.ticket = match.lease_ends = match.worker = match.progress = None
     match.problem = ""
     _store(session, match, report, now)
     if isinstance(match.competition, Tournament):
         tournaments.settle(session, match.competition, now)
+    elif isinstance(match.competition, StrengthTest):
+        found = outcome(match.competition.variant, report.games)
+        strength_tests.count(session, match, found, now)
+        conclude(session, match.competition, now)
     return Outcome.FIXED
 
 
@@ -171,21 +183,16 @@ def _store(session: Session, match: Match, report: jobs.MatchReport, now: dateti
             )
         session.add(game)
     competition = match.competition
-    # What was played on request beside a ladder is nothing that its tables count.
-    if match.rated or not isinstance(competition, Ladder):
-        for result in results:
-            _count(entrants, result, now)
-            _count_meetings(session, competition, result)
+    if match.counts:
+        faulty = [
+            ids[seatings[number][fault.seat]]
+            for number, record in enumerate(report.games)
+            for fault in record.faults
+        ]
+        _count(session, match, tally(results, faulty, games=len(report.games)), now)
+    if match.rated:
         for entrant in entrants.values():
-            entrant.faults += sum(
-                ids[seatings[number][fault.seat]] == entrant.id
-                for number, record in enumerate(report.games)
-                for fault in record.faults
-            )
-        for pair in pairs_of(ids):
-            _meeting(session, competition, pair).matches += 1
-        competition.games += len(report.games)
-        competition.last_game = now
+            suspend_if_faulty(session, entrant, now)
     competition.worker_seconds += sum(
         ply.wall_us or 0 for record in report.games for ply in record.plies
     ) / 1e6 + START_SECONDS * len(report.games)
@@ -208,48 +215,45 @@ def _rate(
     return changes
 
 
-def _count(entrants: dict[int, Entrant], result: GameResult[int], now: datetime) -> None:
-    """Adds a result to the counters of its entrants, each counted once."""
-    for entrant_id, seat in {e: seat for seat, e in enumerate(result.entrants)}.items():
-        entrant = entrants[entrant_id]
-        entrant.games += 1
-        entrant.points += shares_beaten(result.sides, result.ranks)[seat]
+def _count(session: Session, match: Match, found: Tally, now: datetime) -> None:
+    """Adds what is counted of a match to its competition, its entrants and their meetings."""
+    competition = match.competition
+    for place in match.places:
+        entrant, its = place.entrant, found.entrants[place.entrant_id]
+        entrant.games += its.games
+        entrant.wins += its.wins
+        entrant.draws += its.draws
+        entrant.losses += its.losses
+        entrant.points += its.points
+        entrant.faults += its.faults
         entrant.last_game = now
-        if result.ranks[seat] > 1:
-            entrant.losses += 1
-        elif any(
-            rank == 1 and side != result.sides[seat]
-            for rank, side in zip(result.ranks, result.sides, strict=True)
-        ):
-            entrant.draws += 1
-        else:
-            entrant.wins += 1
+    for pair, both in found.meetings.items():
+        meeting = session.get(Meeting, pair)
+        if meeting is None:
+            meeting = new_meeting(competition.id, pair)
+            session.add(meeting)
+        meeting.matches += both.matches
+        meeting.games += both.games
+        meeting.wins += both.wins
+        meeting.draws += both.draws
+    competition.games += found.games
+    competition.neighbours += found.neighbours
+    competition.ties += found.ties
+    competition.last_game = now
 
 
-def _count_meetings(session: Session, competition: Competition, result: GameResult[int]) -> None:
-    seats = {entrant: seat for seat, entrant in enumerate(result.entrants)}
-    for pair in pairs_of(sorted(seats)):
-        first, second = (seats[entrant] for entrant in pair)
-        meeting = _meeting(session, competition, pair)
-        meeting.games += 1
-        meeting.wins += result.ranks[first] < result.ranks[second]
-        meeting.draws += result.ranks[first] == result.ranks[second]
-
-
-def _meeting(session: Session, competition: Competition, pair: tuple[int, int]) -> Meeting:
-    meeting = session.get(Meeting, pair)
-    if meeting is None:
-        meeting = Meeting(
-            first_id=pair[0],
-            second_id=pair[1],
-            competition_id=competition.id,
-            matches=0,
-            games=0,
-            wins=0,
-            draws=0,
-        )
-        session.add(meeting)
-    return meeting
+def new_meeting(competition_id: int, pair: tuple[int, int]) -> Meeting:
+    """That of two who have not met yet, by the ids of both, the lower first."""
+    first, second = pair
+    return Meeting(
+        first_id=first,
+        second_id=second,
+        competition_id=competition_id,
+        matches=0,
+        games=0,
+        wins=0,
+        draws=0,
+    )
 
 
 def record_check(session: Session, report: jobs.CheckReport, now: datetime) -> Outcome:
@@ -257,6 +261,7 @@ def record_check(session: Session, report: jobs.CheckReport, now: datetime) -> O
     check = scheduling.find_issued(session, report.lease)
     if not isinstance(check, Check):
         return Outcome.STALE
+    workforce.note_success(session, check.worker or report.worker)
     check.status = JobStatus.FIXED
     check.ticket = check.lease_ends = check.worker = None
     check.problem = ""
@@ -267,7 +272,7 @@ def record_check(session: Session, report: jobs.CheckReport, now: datetime) -> O
             check.version.status = VersionStatus.REFUSED
         return Outcome.FIXED
     check.version.status = VersionStatus.READY
-    enter(session, check.ladder, check.version, now)
+    admit(session, check, now)
     # Who plays one variant of a game plays them all: its checks for others are answered too.
     others = sa.select(Check).where(
         Check.version_id == check.version_id, Check.status == JobStatus.OPEN
@@ -277,15 +282,17 @@ def record_check(session: Session, report: jobs.CheckReport, now: datetime) -> O
             other.status = JobStatus.FIXED
             words = f"passed on {check.ladder.title}"
             other.findings = [jobs.Finding(True, words).to_json()]
-            enter(session, other.ladder, other.version, now)
+            admit(session, other, now)
     return Outcome.FIXED
 
 
-def record_void(session: Session, lease: jobs.Lease, problem: str) -> Outcome:
+def record_void(session: Session, lease: jobs.Lease, problem: str, now: datetime) -> Outcome:
     """Rolls a job back that its worker could not do."""
     job = scheduling.find_issued(session, lease)
     if job is None:
         return Outcome.STALE
+    if job.worker is not None:
+        workforce.note_failure(session, job, job.worker, problem, now)
     scheduling.roll_back(job, problem, failed=True)
     return Outcome.ROLLED_BACK
 

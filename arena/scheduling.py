@@ -37,9 +37,11 @@ from arena.models import (
     JobStatus,
     Ladder,
     Match,
+    StrengthTest,
     User,
     Worker,
 )
+from arena.strength import seatings
 from engine import jobs
 from engine.game import Variant
 from engine.games import GAMES
@@ -193,6 +195,7 @@ def spec_of(match: Match) -> MatchSpec:
         time=competition.time,
         opening=tuple(match.opening),
         seed=match.seed,
+        seatings=seatings(competition.variant) if isinstance(competition, StrengthTest) else (),
     )
 
 

@@ -8,11 +8,11 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.competitions.strength_plans import FirstTest
 from arena.models import (
     Bot,
     BotVersion,
     Check,
-    CompetitionState,
     Entrant,
     EntrantState,
     JobStatus,
@@ -23,6 +23,7 @@ from arena.models import (
 )
 from arena.ratings.book import NEW
 from arena.ratings.trueskill import Rating
+from arena.strength import StrengthError
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
 
@@ -41,21 +42,32 @@ def submit(
     language: str,
     ladder: Ladder,
     note: str = "",
+    test_first: FirstTest | None = None,
     now: datetime,
 ) -> BotVersion:
     """Takes in a version whose bundle is stored, and has it checked for a ladder.
 
     A version with the files of the bot's last one is that one: it is only entered.
 
+    Args:
+        test_first: the test that it is to pass against the bot's active version before it
+            enters, if there is one.
+
     Raises:
-        SubmissionError: the name is no name or somebody else's, or the ladder takes no bots.
+        SubmissionError: the name is no name or somebody else's, the ladder takes no bots, or
+            it can't be tested so.
     """
     if not NAME.fullmatch(name):
         raise SubmissionError(
             f"{name[:60]!r} is no name for a bot: 1 to 40 letters, digits, '_', '.', '-'"
         )
-    if ladder.state in (CompetitionState.FROZEN, CompetitionState.CLOSED):
+    if not ladder.takes_bots:
         raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
+    if test_first is not None:
+        try:
+            test_first.check(ladder)
+        except StrengthError as error:
+            raise SubmissionError(str(error)) from None
     bot = session.scalar(sa.select(Bot).where(Bot.name == name))
     if bot is None:
         bot = Bot(name=name, owner=owner, created=now)
@@ -71,6 +83,7 @@ def submit(
             status=JobStatus.OPEN,
             created=now,
             findings=[],
+            test_first=test_first and test_first.to_json(),
         )
     )
     session.flush()
@@ -127,8 +140,8 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
             entrant.reason = f"version {version.number} took its place"
     for entrant in before:
         if entrant.version_id == version.id:
-            entrant.state = EntrantState.ACTIVE
-            entrant.reason = ""
+            if entrant.state is not EntrantState.ACTIVE:
+                entrant.state, entrant.reason, entrant.returned = EntrantState.ACTIVE, "", now
             return entrant
     predecessor = max(before, key=lambda e: e.version.number, default=None)
     rating = Rating(predecessor.mu, predecessor.sigma).of_new_version() if predecessor else NEW

@@ -19,7 +19,7 @@ from celery import Celery
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from arena import recording, scheduling
+from arena import rebuild, recording, scheduling
 from arena.config import Settings, load
 from arena.db import Database
 from arena.dispatch import CeleryQueue, configure
@@ -128,7 +128,7 @@ def _refuse(data: Any, problem: str) -> None:
     except jobs.JobError as error:
         log.warning("a message without a lease was dropped: %s", error)
         return
-    outcome = _transact(lambda session: recording.record_void(session, lease, problem))
+    outcome = _transact(lambda session: recording.record_void(session, lease, problem, _now()))
     log.warning("%s %s, attempt %s: %s: %s", lease.kind, lease.job, lease.attempt, outcome, problem)
 
 
@@ -156,7 +156,9 @@ def worker_alive(data: dict[str, Any]) -> None:
 
 @app.task(name="arena.tick")
 def tick() -> None:
-    """Rolls back, makes and issues matches; harmless when it runs twice."""
+    """Rolls back, makes and issues matches, looks after ratings; harmless when it runs twice."""
     now = _now()
+    _transact(rebuild.rebuild_one)
+    _transact(lambda session: rebuild.check_one(session, settings.check_seconds, now))
     issued = _transact(lambda session: scheduling.schedule(session, settings, now))
     CeleryQueue(app, settings).send(issued, now)

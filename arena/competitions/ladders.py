@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from random import Random
 
 import sqlalchemy as sa
@@ -12,6 +13,7 @@ from arena.models import (
     HOUSE,
     Bot,
     BotVersion,
+    CompetitionState,
     Entrant,
     EntrantState,
     JobStatus,
@@ -21,7 +23,7 @@ from arena.models import (
     User,
 )
 from arena.ratings.trueskill import Rating
-from arena.tournaments.ladder import Rival, next_match
+from arena.tournaments.ladder import Rival, all_met, is_settled, next_match
 from engine.match import entrants_needed
 from engine.seeds import derive
 
@@ -58,6 +60,50 @@ def next_pairing(session: Session, ladder: Ladder, unfinished: Unfinished) -> Pa
         rematches=not race,
     )
     return None if chosen is None else Pairing(chosen)
+
+
+def is_resting(
+    session: Session,
+    ladder: Ladder,
+    unfinished: Unfinished,
+    now: datetime,
+    trickle_seconds: float,
+) -> bool:
+    """Whether a ladder of which all is known well waits until its next match is due.
+
+    Args:
+        trickle_seconds: how long it rests after each match.
+    """
+    if not trickle_seconds or not is_settled(_rivals(session, ladder, unfinished)):
+        return False
+    last = session.scalar(sa.select(Match.created).where(Match.id == ladder.last_match_id))
+    return last is not None and now < last + timedelta(seconds=trickle_seconds)
+
+
+def why_no_match(
+    session: Session, ladder: Ladder, now: datetime, trickle_seconds: float
+) -> str | None:
+    """Why no match of a ladder is made, in a sentence; None if it is only a matter of workers."""
+    if ladder.state is not CompetitionState.OPEN:
+        return STATE_WORDS[ladder.state]
+    rivals = _rivals(session, ladder, {})
+    race = ladder.variant.seats == 1
+    needed = 2 if race else entrants_needed(ladder.variant)
+    if len(rivals) < needed:
+        there = {0: "there is none", 1: "there is one"}.get(len(rivals), f"there are {len(rivals)}")
+        return f"A match takes {needed} active bots, and {there}."
+    if race and all_met(rivals, _met(session, ladder)):
+        return "Every two of these bots have met; a new bot or version will race again."
+    if is_resting(session, ladder, {}, now, trickle_seconds):
+        return "Every rating is known well, so that a match is played only now and then."
+    return None
+
+
+STATE_WORDS = {
+    CompetitionState.PAUSED: "The ladder is paused: no matches are made for now.",
+    CompetitionState.FROZEN: "The ladder is frozen: it takes no bots and plays no games.",
+    CompetitionState.CLOSED: "The ladder is closed: this is its final table.",
+}
 
 
 def _rivals(session: Session, ladder: Ladder, unfinished: Unfinished) -> list[Rival]:

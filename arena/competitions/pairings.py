@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from engine.openings import Opening
+
 Unfinished = Mapping[int, int]
 """For each entrant, by its id, in how many matches it is that are not fixed yet."""
 
@@ -22,6 +24,8 @@ class Pairing:
     key: tuple[str | int, ...] | None = None
     """What its opening and dice are drawn by, where they must not depend on when it is made; by
     default it is the number of the match."""
+    opening: Opening | None = None
+    """Its opening, where its kind chooses that."""
 
 
 def pairs_of(ids: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -23,6 +23,10 @@ NEAREST = 5
 SPREAD = 0.65
 LEAST_MET_SHARE = 0.1
 AHEAD_GAMES = 4
+SETTLED_SIGMA = 1.0
+"""A rating as firm as this is settled: 92 points to each side, on the scale that people see."""
+SETTLED_GAMES = 200
+"""So is one of so many games: whoever always wins stays less certain for ever."""
 # How even a match would be does not depend on how likely draws are.
 MODEL = TrueSkill(draw_probability=0.0)
 
@@ -43,6 +47,23 @@ class Rival:
     def in_placement(self) -> bool:
         """Whether too little is known of it for a place on the board."""
         return self.games < PLACEMENT_GAMES
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether more games would teach little of it."""
+        return not self.in_placement and (
+            self.rating.sigma <= SETTLED_SIGMA or self.games >= SETTLED_GAMES
+        )
+
+
+def is_settled(rivals: Sequence[Rival]) -> bool:
+    """Whether more games would teach little of anybody."""
+    return all(rival.is_settled for rival in rivals)
+
+
+def all_met(rivals: Sequence[Rival], met: Met) -> bool:
+    """Whether every two have met."""
+    return all(_times(met, *pair) for pair in combinations(rivals, 2))
 
 
 def next_match(

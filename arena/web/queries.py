@@ -28,8 +28,8 @@ from arena.models import (
     Worker,
 )
 from arena.ratings.trueskill import SIGMA, Rating
-from arena.scheduling import ALIVE_SECONDS
 from arena.web.charts import RatedGame
+from arena.workforce import ALIVE_SECONDS
 
 RUNNING_SHOWN = 20
 """Of the matches that run, pages list so many."""

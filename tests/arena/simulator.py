@@ -4,13 +4,17 @@ Time is a number that jumps from event to event. Workers take jobs from the queu
 with the real engine between players that draw their moves by lot, and send the messages that a
 real worker sends. A seeded villain lets workers die at any point, loses, doubles, delays and
 reorders messages in both directions, kills the recorder in the middle of a transaction, uploads
-new versions, and lets matches fail. Then it stops, and the arena must come to rest.
+new versions, and lets matches fail. An organiser voids matches, requeues those set aside, brings
+back bots that were suspended for their crashes, asks for unrated matches, changes draw
+probabilities, freezes ladders and opens them again. Then all stop, and the arena must come to
+rest.
 """
 
 from __future__ import annotations
 
 import heapq
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,11 +22,15 @@ from random import Random
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.orm import selectinload
 
-from arena import recording, scheduling
+from arena import rebuild, recording, scheduling, verdicts, workforce
+from arena.audit import ARENA
+from arena.competitions.ladder_settings import change
 from arena.config import Settings
 from arena.db import Database
 from arena.models import (
+    AuditEntry,
     Base,
     CompetitionState,
     Entrant,
@@ -30,16 +38,20 @@ from arena.models import (
     JobStatus,
     Ladder,
     Match,
+    Meeting,
     PlayedGame,
     User,
+    Worker,
 )
-from arena.rebuild import rebuild
+from arena.requests import RequestError, request_match
 from arena.submissions import enter, submit
+from arena.verdicts import VerdictError
 from engine import jobs
 from engine.games import GAMES
 from engine.match import play_match
-from engine.player import Choice, GameEnd, GameSetup, Turn
+from engine.player import Choice, CrashError, GameEnd, GameSetup, Turn
 
+CHECK_SECONDS = 20
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -66,6 +78,15 @@ class LotPlayer:
         pass
 
 
+class FaultyPlayer(LotPlayer):
+    """One that crashes in most of its games."""
+
+    def choose(self, turn: Turn) -> Choice:
+        if self._random.random() < 0.8:
+            raise CrashError("exit status 1")
+        return super().choose(turn)
+
+
 class KilledError(Exception):
     """The recorder was killed within a transaction."""
 
@@ -81,9 +102,11 @@ class Villainy:
     job_void: float = 0.05
     report_forged: float = 0.03
     slow: float = 0.15
+    faulty_bots: bool = True
+    """Whether the first version of the last bot crashes in most of its games."""
 
 
-CALM = Villainy(0, 0, 0, 0, 0, 0, 0)
+CALM = Villainy(0, 0, 0, 0, 0, 0, 0, faulty_bots=False)
 
 
 class Simulation:
@@ -101,6 +124,8 @@ class Simulation:
         self.events: list[tuple[datetime, int, Callable[[], None]]] = []
         self.counter = 0
         self.outcomes: list[str] = []
+        self.faulty = ""
+        self.ended = False
 
     # The clock.
 
@@ -123,6 +148,7 @@ class Simulation:
 
     def furnish(self, variants: Iterable[tuple[str, dict[str, str]]], bots: int) -> None:
         """Ladders, and bots that were checked already."""
+        self.faulty = f"bot-{bots - 1} v1" if self.villainy.faulty_bots else ""
         with self.database.begin() as session:
             owner = User(name="somebody", created=self.now)
             session.add(owner)
@@ -160,6 +186,9 @@ class Simulation:
 
     def tick(self) -> None:
         with self.database.begin() as session:
+            rebuild.rebuild_one(session)
+            found = rebuild.check_one(session, CHECK_SECONDS, self.now)
+            assert found is None or found.equal, found.differences[:3]
             issued = scheduling.schedule(session, self.settings, self.now)
         self.send_jobs(issued)
         self.later(self.settings.tick_seconds, self.tick)
@@ -230,13 +259,14 @@ class Simulation:
         if self.chance(self.villainy.worker_dies):
             return
         if self.chance(self.villainy.job_void):
-            self.tell(lambda session: recording.record_void(session, lease, "the host broke"))
+            self.tell(lambda s: recording.record_void(s, lease, "the host broke", self.now))
             return
         if lease.kind == "check":
             report = jobs.CheckReport(lease, worker, (jobs.Finding(True, "played"),), "")
             self.tell(lambda session: recording.record_check(session, report, self.now))
             return
-        result = play_match(job.spec, lambda _: self.player())
+        names = job.spec.entrants
+        result = play_match(job.spec, lambda entrant: self.start(names[entrant]))
         data = jobs.MatchReport(lease, worker, result.games, result.logs).to_json()
         if self.chance(self.villainy.report_forged):
             data["games"][0]["scores"].reverse()
@@ -246,6 +276,76 @@ class Simulation:
         played = jobs.MatchReport.from_json(json.loads(json.dumps(data)))
         self.tell(lambda session: recording.record_match(session, played, self.now))
 
+    def start(self, name: str) -> LotPlayer:
+        """A player for a bot's version."""
+        return FaultyPlayer() if name == self.faulty else self.player()
+
+    # The organiser.
+
+    def intervene(self) -> None:
+        """Something that an organiser does; what can't be done at the moment is not."""
+        deed = self.random.choice(
+            [self.void, self.requeue, self.change, self.request, self.bring_back, self.readmit]
+        )
+        with self.database.begin() as session:
+            try:
+                deed(session)
+            except (VerdictError, RequestError) as refused:
+                self.outcomes.append(type(refused).__name__)
+                return
+        self.outcomes.append(deed.__name__)
+
+    def _any(self, session: sa.orm.Session, query: sa.Select[Any]) -> Any:
+        """One of what a query finds; None if it finds nothing."""
+        found = session.scalars(query).all()
+        return self.random.choice(found) if found else None
+
+    def void(self, session: sa.orm.Session) -> None:
+        number = self._any(session, sa.select(Match.id).order_by(Match.id)) or 1
+        verdicts.void(session, ARENA, number, "by the lot", replay=self.chance(0.5), now=self.now)
+
+    def requeue(self, session: sa.orm.Session) -> None:
+        aside = sa.select(Match.id).where(Match.status == JobStatus.SET_ASIDE).order_by(Match.id)
+        verdicts.requeue(session, ARENA, self._any(session, aside) or 0, self.now)
+
+    def change(self, session: sa.orm.Session) -> None:
+        ladder = self._any(session, sa.select(Ladder).order_by(Ladder.id))
+        chosen = self.random.choice(
+            [{"draws": f"{self.random.uniform(0.01, 0.9):.3f}"}, {"state": "frozen"}]
+        )
+        change(session, ARENA, ladder, chosen, self.now)
+        if "state" in chosen:
+            self.later(self.random.random() * 10, lambda: self.open_again(ladder.id))
+
+    def open_again(self, number: int) -> None:
+        if self.ended:
+            return
+        with self.database.begin() as session:
+            change(session, ARENA, session.get_one(Ladder, number), {"state": "open"}, self.now)
+
+    def request(self, session: sa.orm.Session) -> None:
+        ladder = self._any(session, sa.select(Ladder).order_by(Ladder.id))
+        entrants = session.scalars(
+            sa.select(Entrant).where(Entrant.competition_id == ladder.id).order_by(Entrant.id)
+        ).all()
+        names = [
+            f"{entrant.version.bot.name}:{entrant.version.number}"
+            for entrant in self.random.sample(entrants, 2)
+        ]
+        user = session.scalars(sa.select(User)).one()
+        request_match(session, user, ladder, names, self.now, quota=3)
+
+    def bring_back(self, session: sa.orm.Session) -> None:
+        left = sa.select(Entrant).where(Entrant.state != EntrantState.ACTIVE).order_by(Entrant.id)
+        entrant = self._any(session, left)
+        if entrant is not None and entrant.competition.takes_bots:
+            enter(session, entrant.competition, entrant.version, self.now)
+
+    def readmit(self, session: sa.orm.Session) -> None:
+        worker = self._any(session, sa.select(Worker).where(Worker.set_aside.is_not(None)))
+        if worker is not None:
+            workforce.readmit(session, ARENA, worker.name, self.now)
+
     def upload(self) -> None:
         """A new version of some bot, with a check of its own."""
         with self.database.begin() as session:
@@ -254,6 +354,8 @@ class Simulation:
                 list(session.scalars(sa.select(Entrant).where(Entrant.competition_id == ladder.id)))
             )
             bot = entrant.version.bot
+            if not ladder.takes_bots:
+                return
             submit(
                 session,
                 bot.owner,
@@ -267,15 +369,19 @@ class Simulation:
 
     # The whole.
 
-    def play(self, seconds: float, uploads: int = 0) -> None:
+    def play(self, seconds: float, *, uploads: int = 0, deeds: int = 0) -> None:
         """Runs with the villain for so long, then without until the arena rests."""
         self.alive()
         self.tick()
         for _ in range(uploads):
             self.later(self.random.random() * seconds, self.upload)
+        for _ in range(deeds):
+            self.later(self.random.random() * seconds, self.intervene)
         self.run(seconds)
-        self.villainy = CALM
+        self.villainy, self.ended = CALM, True
         with self.database.begin() as session:
+            for worker in session.scalars(sa.select(Worker)):
+                worker.set_aside, worker.failed = None, []
             session.execute(sa.update(Ladder).values(state=CompetitionState.PAUSED))
         for _ in range(40):
             self.run(60)
@@ -284,47 +390,77 @@ class Simulation:
         raise AssertionError("the arena did not come to rest")
 
     def unfinished(self) -> int:
+        """How many matches are under way, and ladders that are to be made anew."""
         with self.database.read() as session:
-            return session.scalar(
+            matches = session.scalar(
                 sa.select(sa.func.count())
                 .select_from(Match)
                 .where(Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]))
             )
+            due = sa.select(sa.func.count()).select_from(Ladder).where(Ladder.rebuild_due)
+            return matches + session.scalar(due)
 
     def prove(self) -> dict[str, int]:
-        """Asserts that every match counts exactly once or is set aside; returns their numbers."""
+        """Asserts that every match counts exactly once, is void or set aside; gives the numbers."""
         with self.database.read() as session:
-            matches = list(session.scalars(sa.select(Match)))
-            fixed = [match for match in matches if match.status is JobStatus.FIXED]
-            aside = [match for match in matches if match.status is JobStatus.SET_ASIDE]
-            assert len(fixed) + len(aside) == len(matches)
+            matches = list(session.scalars(sa.select(Match).options(selectinload(Match.games))))
+            by = {status: [m for m in matches if m.status is status] for status in JobStatus}
+            fixed, void = by[JobStatus.FIXED], by[JobStatus.VOID]
+            assert len(fixed) + len(void) + len(by[JobStatus.SET_ASIDE]) == len(matches)
             assert all(m.lease_ends is None and m.ticket is None for m in matches)
-            assert sorted(m.seq for m in fixed) == list(range(1, len(fixed) + 1))
-            for match in fixed:
-                spec = scheduling.spec_of(match)
-                assert [game.number for game in match.games] == list(range(spec.games))
-            assert not session.scalar(
-                sa.select(sa.func.count())
-                .select_from(PlayedGame)
-                .join(Match)
-                .where(Match.status != JobStatus.FIXED)
-            )
+            numbers = [match.seq for match in (*fixed, *void) if match.seq is not None]
+            assert sorted(numbers) == list(range(1, len(numbers) + 1))
+            for match in matches:
+                games = scheduling.spec_of(match).games if match.seq else 0
+                assert [game.number for game in match.games] == list(range(games))
             for ladder in session.scalars(sa.select(Ladder)):
-                rebuilt = rebuild(session, ladder, write=False)
+                rebuilt = rebuild.rebuild(session, ladder, write=False)
                 assert rebuilt.equal, rebuilt.differences[:3]
-                games = sum(len(m.games) for m in fixed if m.competition_id == ladder.id)
-                assert rebuilt.games == ladder.games == games
-                self._prove_counters(session, ladder)
-            return {"fixed": len(fixed), "set aside": len(aside)}
+                count = [m for m in fixed if m.competition_id == ladder.id and m.rated]
+                assert rebuilt.games == ladder.games == sum(len(m.games) for m in count)
+                self._prove_counters(session, ladder, {match.id for match in count})
+            return {
+                "fixed": len(fixed),
+                "set aside": len(by[JobStatus.SET_ASIDE]),
+                "void": len(void),
+                "unrated": sum(not match.rated for match in fixed),
+                "suspended": session.scalar(
+                    sa.select(sa.func.count())
+                    .select_from(AuditEntry)
+                    .where(AuditEntry.action == "suspend")
+                ),
+            }
 
     @staticmethod
-    def _prove_counters(session: sa.orm.Session, ladder: Ladder) -> None:
-        entrants = session.scalars(sa.select(Entrant).where(Entrant.competition_id == ladder.id))
-        active: dict[int, int] = {}
-        for entrant in entrants:
-            bot = entrant.version.bot_id
-            active[bot] = active.get(bot, 0) + (entrant.state is EntrantState.ACTIVE)
-        assert all(count <= 1 for count in active.values())
+    def _prove_counters(session: sa.orm.Session, ladder: Ladder, matches: set[int]) -> None:
+        """Counts a ladder of two seats in the plainest way, beside how the arena counts."""
+        of_it = sa.select(Entrant).where(Entrant.competition_id == ladder.id)
+        entrants = {entrant.id: entrant for entrant in session.scalars(of_it)}
+        active = Counter(
+            e.version.bot_id for e in entrants.values() if e.state is EntrantState.ACTIVE
+        )
+        assert all(count == 1 for count in active.values())
+        wins, losses, faults, met = Counter[int](), Counter[int](), Counter[int](), Counter[Any]()
+        for game in session.scalars(
+            sa.select(PlayedGame).where(PlayedGame.competition_id == ladder.id)
+        ):
+            rated = [seat.entrant_id for seat in game.seats if seat.mu_after is not None]
+            if game.match_id not in matches:
+                assert not rated
+                continue
+            first, second = sorted(game.seats, key=lambda seat: seat.rank)
+            assert len(rated) == 2
+            wins[first.entrant_id] += 1
+            losses[second.entrant_id] += 1
+            met[min(rated), max(rated)] += 1
+            faults.update(seat.entrant_id for seat in game.seats if seat.fault)
+        for id_, entrant in entrants.items():
+            counted = (entrant.wins, entrant.draws, entrant.losses, entrant.faults, entrant.points)
+            assert counted == (wins[id_], 0, losses[id_], faults[id_], wins[id_])
+        stored = sa.select(Meeting).where(Meeting.competition_id == ladder.id, Meeting.games > 0)
+        assert met == {(m.first_id, m.second_id): m.games for m in session.scalars(stored)}
+        assert ladder.ties == 0
+        assert ladder.neighbours == ladder.games == met.total()
 
 
 def empty(database: Database) -> None:

@@ -1,0 +1,325 @@
+"""How a ladder is made and changed: each setting as a text, read and refused in one place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena import audit
+from arena.audit import Actor
+from arena.models import Competition, CompetitionState, Ladder, OpeningPolicy
+from engine.clock import parse_time
+from engine.game import GameError, Variant
+from engine.seeds import derive
+
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
+SIZE = re.compile(r"([1-9][0-9]{0,9})([kMG]?)", re.ASCII)
+UNITS = {"": 1, "k": 2**10, "M": 2**20, "G": 2**30}
+SIZES = {"memory": (2**24, 2**36), "bundle": (2**10, 2**30), "log": (0, 2**24)}
+"""The least and the most that these may be, in bytes."""
+
+
+class LadderError(ValueError):
+    """A ladder that can't be made or changed so; one sentence that says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Something about a ladder that can be chosen."""
+
+    words: str
+    """What it is, and what it may be."""
+    default: str
+    read: Callable[[str], dict[str, Any]]
+    """The columns that a text stands for; raises ValueError with what it must be."""
+    show: Callable[[Ladder], str]
+    """The text that stands for what a ladder has."""
+    stays: bool = False
+    """Whether it can't be changed any more once there are matches: other games would be rated."""
+
+
+def _text(column: str, most: int) -> Callable[[str], dict[str, Any]]:
+    def read(text: str) -> dict[str, Any]:
+        if len(text) > most or not text.isprintable():
+            raise ValueError(f"a line of {most} characters at most")
+        return {column: text.strip()}
+
+    return read
+
+
+def _number(
+    column: str, least: float, most: float, kind: type[int] | type[float]
+) -> Callable[[str], dict[str, Any]]:
+    def read(text: str) -> dict[str, Any]:
+        words = f"a number from {least:g} to {most:g}"
+        try:
+            number = kind(text)
+        except ValueError:
+            raise ValueError(words) from None
+        if not least <= number <= most:
+            raise ValueError(words)
+        return {column: number}
+
+    return read
+
+
+def _size(name: str) -> Callable[[str], dict[str, Any]]:
+    least, most = SIZES[name]
+
+    def read(text: str) -> dict[str, Any]:
+        found = SIZE.fullmatch(text)
+        size = int(found[1]) * UNITS[found[2]] if found else 0 if text == "0" else -1
+        if not least <= size <= most:
+            raise ValueError(
+                f"bytes such as 512k or 256M, from {in_words(least)} to {in_words(most)}"
+            )
+        return {f"{name}_bytes": size}
+
+    return read
+
+
+def in_words(size: int) -> str:
+    """A number of bytes as it is given: ``256M``."""
+    for unit, factor in reversed(UNITS.items()):
+        if size and size % factor == 0:
+            return f"{size // factor}{unit}"
+    return str(size)
+
+
+def _time(text: str) -> dict[str, Any]:
+    try:
+        time = parse_time(text)
+    except GameError as error:
+        raise ValueError(str(error)) from None
+    return {"time_ms": time.time_ms, "inc_ms": time.inc_ms, "move_ms": None}
+
+
+def _move(text: str) -> dict[str, Any]:
+    columns = _number("move_ms", 1, 600_000, int)(text)
+    return {**columns, "time_ms": None, "inc_ms": 0}
+
+
+def _choice(column: str, *kinds: Any) -> Callable[[str], dict[str, Any]]:
+    known = {str(kind): kind for kind in kinds}
+
+    def read(text: str) -> dict[str, Any]:
+        if text not in known:
+            raise ValueError(f"one of {', '.join(known)}")
+        return {column: known[text]}
+
+    return read
+
+
+def _time_words(ladder: Ladder) -> str:
+    return "" if ladder.time_ms is None else f"{ladder.time_ms / 1000:g}+{ladder.inc_ms / 1000:g}"
+
+
+SETTINGS: Mapping[str, Setting] = {
+    "title": Setting("its name for people", "", _text("title", 120), lambda one: one.title),
+    "note": Setting("a line about it", "", _text("note", 1000), lambda one: one.note),
+    "state": Setting(
+        "open (it plays), paused (it makes no matches for now), frozen (it takes no bots either) "
+        "or closed (over for ever)",
+        "open",
+        _choice("state", *CompetitionState),
+        lambda one: str(one.state),
+    ),
+    "draws": Setting(
+        "how likely a draw between equals is; a change has all ratings made anew",
+        "0.05",
+        _number("draw_probability", 0.001, 0.95, float),
+        lambda one: f"{one.draw_probability:g}",
+    ),
+    "weight": Setting(
+        "how many times the workers' time of a plain ladder it gets while they are scarce",
+        "1",
+        _number("weight", 0.01, 100, float),
+        lambda one: f"{one.weight:g}",
+    ),
+    "openings": Setting(
+        "random (a balanced opening for each match) or empty (the game's start)",
+        "random",
+        _choice("openings", *OpeningPolicy),
+        lambda one: str(one.openings),
+        stays=True,
+    ),
+    "time": Setting(
+        "seconds a game and more a move, such as 10+0.1", "", _time, _time_words, stays=True
+    ),
+    "move": Setting(
+        "milliseconds a move",
+        "100",
+        _move,
+        lambda one: "" if one.move_ms is None else str(one.move_ms),
+        stays=True,
+    ),
+    "charge": Setting(
+        "cpu (a bot's clock counts its CPU time) or wall",
+        "cpu",
+        _choice("charge", "cpu", "wall"),
+        lambda one: one.charge,
+        stays=True,
+    ),
+    "memory": Setting(
+        "what a bot's processes may hold, such as 256M",
+        "256M",
+        _size("memory"),
+        lambda one: in_words(one.memory_bytes),
+    ),
+    "threads": Setting(
+        "how many threads a bot may have, those of its interpreter included",
+        "16",
+        _number("threads", 1, 1024, int),
+        lambda one: str(one.threads),
+    ),
+    "bundle": Setting(
+        "how large a bot's files may be together, such as 16M",
+        "16M",
+        _size("bundle"),
+        lambda one: in_words(one.bundle_bytes),
+    ),
+    "log": Setting(
+        "how much of a bot's standard error is kept of a game, such as 64k",
+        "64k",
+        _size("log"),
+        lambda one: in_words(one.log_bytes),
+    ),
+}
+"""What can be chosen about a ladder, by the names that commands and forms have for it."""
+
+
+def create(
+    session: Session,
+    actor: Actor,
+    name: str,
+    variant: Variant,
+    chosen: Mapping[str, str],
+    now: datetime,
+) -> Ladder:
+    """Makes a ladder, which is open at once unless its state is chosen.
+
+    Args:
+        name: in addresses and commands.
+        chosen: texts by the names of `SETTINGS`; what is missing is by default.
+
+    Raises:
+        LadderError: the name is none or is taken, or a setting can't be so.
+    """
+    if not NAME.fullmatch(name):
+        raise LadderError(
+            f"{name[:60]!r} is no name for a ladder: 1 to 80 small letters, digits and '-'"
+        )
+    if session.scalar(sa.select(Competition.id).where(Competition.name == name)):
+        raise LadderError(f"there is a competition {name} already: choose another name")
+    defaults = {key: setting.default for key, setting in SETTINGS.items() if setting.default}
+    if "time" in chosen:
+        del defaults["move"]
+    columns: dict[str, Any] = {}
+    for its in _read({"title": name, **defaults, **chosen}).values():
+        columns |= its
+    ladder = Ladder(
+        name=name,
+        creator_id=actor.id,
+        game=variant.game,
+        options=dict(variant.options),
+        seed=derive(0, "ladder", name),
+        created=now,
+        **columns,
+    )
+    ladder.head_start = least_share(session) * ladder.weight
+    session.add(ladder)
+    session.flush()
+    detail = ", ".join([str(variant), *(f"{key}={text}" for key, text in chosen.items())])
+    audit.note(session, actor, "create ladder", f"ladder {name}", detail, now=now)
+    return ladder
+
+
+def change(
+    session: Session, actor: Actor, ladder: Ladder, chosen: Mapping[str, str], now: datetime
+) -> list[str]:
+    """Changes settings of a ladder.
+
+    Args:
+        chosen: texts by the names of `SETTINGS`.
+
+    Returns:
+        What is different now, in words; nothing if it was so before.
+
+    Raises:
+        LadderError: a setting can't be so, or stays as it is on this ladder.
+    """
+    session.refresh(ladder, with_for_update=True)
+    columns = _read(chosen)
+    different = {
+        key: its
+        for key, its in columns.items()
+        if any(getattr(ladder, column) != value for column, value in its.items())
+    }
+    finals = [key for key in different if key not in ("title", "note")]
+    if ladder.state is CompetitionState.CLOSED and finals:
+        raise LadderError(
+            f"the ladder {ladder.name} is closed, and its table final: its {finals[0]} stays as it "
+            "is, only its title and note can be changed"
+        )
+    for key in different:
+        if SETTINGS[key].stays and ladder.matches_made:
+            raise LadderError(
+                f"the ladder {ladder.name} has matches by its {key}, which therefore stays as it "
+                "is: make another ladder"
+            )
+    before = {key: SETTINGS[key].show(ladder) for key in different}
+    for its in different.values():
+        for column, value in its.items():
+            setattr(ladder, column, value)
+    if "draws" in different:
+        ladder.rebuild_due = True
+    if "state" in different:
+        if ladder.state is CompetitionState.CLOSED:
+            ladder.finished = now
+        if ladder.state is CompetitionState.OPEN:
+            # Who comes back must not have the workers to itself until it has caught up.
+            share = least_share(session, but=ladder) * ladder.weight
+            ladder.head_start = max(ladder.head_start, share - ladder.worker_seconds)
+    words = [
+        f"{key}: {before[key] or 'none'} → {SETTINGS[key].show(ladder) or 'none'}"
+        for key in different
+    ]
+    if words:
+        detail = "; ".join(words)
+        audit.note(session, actor, "change ladder", f"ladder {ladder.name}", detail, now=now)
+    return words
+
+
+def least_share(session: Session, *, but: Competition | None = None) -> float:
+    """The workers' time of the open competition that had the least, for a weight of 1."""
+    had = Competition.head_start + Competition.worker_seconds
+    share = sa.select(sa.func.min(had / Competition.weight)).where(
+        Competition.state == CompetitionState.OPEN
+    )
+    if but is not None:
+        share = share.where(Competition.id != but.id)
+    return session.scalar(share) or 0.0
+
+
+def _read(chosen: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """The columns that each of some settings stands for."""
+    if "time" in chosen and "move" in chosen:
+        raise LadderError("choose time or move, not both")
+    columns = {}
+    for key, text in chosen.items():
+        setting = SETTINGS.get(key)
+        if setting is None:
+            raise LadderError(f"a ladder has no {key[:40]!r}; it has {', '.join(SETTINGS)}")
+        try:
+            columns[key] = setting.read(text)
+        except ValueError as error:
+            raise LadderError(f"{key}={text[:60]} can't be: {key} is {error}") from None
+    if not columns.get("title", {"title": "some"})["title"]:
+        raise LadderError("the title is empty")
+    return columns

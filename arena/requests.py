@@ -1,0 +1,110 @@
+"""Matches on request: by a ladder's rules, between bots that somebody chose, for no rating."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.competitions.pairings import Pairing
+from arena.matchmaking import make
+from arena.models import (
+    Bot,
+    BotVersion,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    Ladder,
+    Match,
+    User,
+)
+from engine.match import entrants_needed
+
+DAY = timedelta(hours=24)
+MOST_IN_A_RACE = 8
+
+
+class RequestError(ValueError):
+    """A match that can't be made; one sentence that says what to do."""
+
+
+def request_match(
+    session: Session,
+    requester: User,
+    ladder: Ladder,
+    bots: Sequence[str],
+    now: datetime,
+    *,
+    quota: int | None = None,
+) -> Match:
+    """Makes an unrated match between chosen bots; workers play it when it is its turn.
+
+    Args:
+        bots: names of bots on the ladder in the order of their seats in the first game:
+            ``greedy`` for the version that is active there, ``greedy:2`` for any that ever was.
+        quota: how many matches the requester may ask for within a day; None for no limit.
+
+    Raises:
+        RequestError: the ladder is not open, a bot is not on it, there are too few or too many
+            of them, or the requester's matches of the day are used up.
+    """
+    if ladder.state is not CompetitionState.OPEN:
+        raise RequestError(f"the ladder {ladder.name} is {ladder.state}, and plays no matches")
+    race = ladder.variant.seats == 1
+    needed = 2 if race else entrants_needed(ladder.variant)
+    if len(bots) < needed or len(bots) > (MOST_IN_A_RACE if race else needed):
+        words = f"from 2 to {MOST_IN_A_RACE}" if race else str(needed)
+        raise RequestError(f"a match of {ladder.name} is between {words} bots, not {len(bots)}")
+    entrants = [find_entrant(session, ladder, name) for name in bots]
+    if len({entrant.id for entrant in entrants}) < len(entrants):
+        raise RequestError("a bot version sits in a match once: name different ones")
+    if quota is not None:
+        _check_quota(session, requester, quota, now)
+    return make(
+        session,
+        ladder,
+        Pairing(tuple(entrant.id for entrant in entrants)),
+        now,
+        requester=requester,
+    )
+
+
+def find_entrant(session: Session, ladder: Ladder, name: str) -> Entrant:
+    """The entrant of a ladder that a name such as ``greedy`` or ``greedy:2`` stands for.
+
+    Raises:
+        RequestError: there is none.
+    """
+    bot, _, number = name.strip().replace("\0", "").partition(":")
+    query = (
+        sa.select(Entrant)
+        .join(Entrant.version)
+        .join(BotVersion.bot)
+        .where(Entrant.competition_id == ladder.id, Bot.name == bot)
+    )
+    if number:
+        wanted = int(number) if number.isascii() and number.isdigit() else 0
+        found = session.scalar(query.where(BotVersion.number == min(wanted, 2**31 - 1)))
+        what = f"version {number} of a bot {bot}"
+    else:
+        found = session.scalar(query.where(Entrant.state == EntrantState.ACTIVE))
+        what = f"active bot {bot[:60]!r}"
+    if found is None:
+        raise RequestError(f"there is no {what} on the ladder {ladder.name}")
+    return found
+
+
+def _check_quota(session: Session, requester: User, quota: int, now: datetime) -> None:
+    # Two requests of one user at the same moment wait for each other here.
+    session.refresh(requester, with_for_update=True)
+    asked = session.scalars(
+        sa.select(Match.created)
+        .where(Match.requester_id == requester.id, Match.created > now - DAY)
+        .order_by(Match.created.desc())
+        .limit(quota)
+    ).all()
+    if len(asked) >= quota:
+        again = f": the next is free at {asked[-1] + DAY:%Y-%m-%d %H:%M} UTC" if asked else ""
+        raise RequestError(f"{quota} matches may be asked for within 24 hours{again}")

@@ -1,0 +1,62 @@
+"""Bots that fault in most of their games are taken off a ladder, and their owners told why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena import audit
+from arena.audit import ARENA
+from arena.models import Entrant, EntrantState, GameSeat, JobStatus, Match, PlayedGame
+from engine.game import Termination
+
+GAMES_LOOKED_AT = 10
+FAULTS_TOO_MANY = 6
+"""Most of the games looked at."""
+
+
+def why_suspended(last: Sequence[Termination | None]) -> str | None:
+    """Why a bot is suspended, in words for its owner; None if it is not.
+
+    Args:
+        last: how it left each of its last games, the newest first; None where it did not.
+    """
+    looked_at = last[:GAMES_LOOKED_AT]
+    # To resign is to play.
+    faults = Counter(fault for fault in looked_at if fault not in (None, Termination.RESIGN))
+    if faults.total() < FAULTS_TOO_MANY:
+        return None
+    kinds = ", ".join(f"{kind} ({count})" for kind, count in faults.most_common())
+    return f"{faults.total()} of its last {len(looked_at)} games ended by its own fault: {kinds}"
+
+
+def suspend_if_faulty(session: Session, entrant: Entrant, now: datetime) -> None:
+    """Suspends an active entrant of a ladder whose last games speak for it."""
+    if entrant.state is not EntrantState.ACTIVE:
+        return
+    query = (
+        sa.select(GameSeat.game_id, GameSeat.fault)
+        .join(PlayedGame, PlayedGame.id == GameSeat.game_id)
+        .join(Match, Match.id == PlayedGame.match_id)
+        .where(GameSeat.entrant_id == entrant.id, Match.status == JobStatus.FIXED, Match.rated)
+        .order_by(GameSeat.game_id.desc(), GameSeat.fault.desc())
+        .limit(4 * GAMES_LOOKED_AT)
+    )
+    if entrant.returned is not None:
+        query = query.where(PlayedGame.finished > entrant.returned)
+    games: dict[int, Termination | None] = {}
+    for game, fault in session.execute(query):
+        # Who holds several seats of a game leaves it once.
+        games[game] = games.get(game) or fault
+    reason = why_suspended(list(games.values()))
+    if reason is None:
+        return
+    entrant.state = EntrantState.SUSPENDED
+    entrant.reason = f"{reason}; the last was game {max(games)}"
+    version = entrant.version
+    detail = f"version {version.number}, {entrant.competition.name}: {entrant.reason}"
+    audit.note(session, ARENA, "suspend", f"bot {version.bot.name}", detail, now=now)

@@ -1,0 +1,131 @@
+"""What an organiser decides about a match: void, replayed, or to be tried again.
+
+The unit is the match and never a single game of it: an opening is fair only when it is played
+from every seat, so that a match of which one game does not count would favour somebody.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena import audit
+from arena.audit import Actor
+from arena.competitions import tournaments
+from arena.models import (
+    Competition,
+    CompetitionState,
+    GameSeat,
+    JobStatus,
+    Ladder,
+    Match,
+    Place,
+    PlayedGame,
+    StrengthTest,
+    Tournament,
+)
+from arena.rebuild import ask_rebuild
+
+
+class VerdictError(ValueError):
+    """What can't be decided about a match; one sentence that says what to do."""
+
+
+def void(
+    session: Session, actor: Actor, number: int, note: str, *, replay: bool = False, now: datetime
+) -> Match | None:
+    """Makes a match void: its games stay to be seen and count for nothing.
+
+    What was counted is made anew by the recorder. In a tournament its fixture is due again, with
+    the same opening and dice, and one that was over goes on.
+
+    Args:
+        number: the match's.
+        note: why, for everybody.
+        replay: plays it again on a ladder: the same entrants, opening and dice.
+
+    Returns:
+        The match that replays it, if one was made.
+
+    Raises:
+        VerdictError: there is no such match, it can't be void, or a word on why is missing.
+    """
+    match = _find(session, number)
+    competition = match.competition
+    if not note.strip():
+        raise VerdictError("say why the match is to be void")
+    if match.status not in (JobStatus.FIXED, JobStatus.SET_ASIDE):
+        known = "is void already" if match.status is JobStatus.VOID else "is not played yet"
+        raise VerdictError(f"match {number} {known}")
+    if isinstance(competition, StrengthTest):
+        raise VerdictError(
+            f"match {number} is of the strength test {competition.name}, which decides by its "
+            "matches in their order: start the test anew"
+        )
+    if isinstance(competition, Ladder) and competition.state is CompetitionState.CLOSED:
+        raise VerdictError(f"the ladder {competition.name} is closed, and its table final")
+    if replay and competition.state is CompetitionState.FROZEN:
+        raise VerdictError(f"the ladder {competition.name} is frozen: nothing is played there")
+    if match.status is JobStatus.FIXED and match.counts:
+        ask_rebuild(session, competition)
+    match.status, match.problem = JobStatus.VOID, note.strip()[:2000]
+    games = sa.select(PlayedGame.id).where(PlayedGame.match_id == match.id)
+    session.execute(
+        sa.update(GameSeat)
+        .where(GameSeat.game_id.in_(games))
+        .values(mu_before=None, sigma_before=None, mu_after=None, sigma_after=None)
+    )
+    again = None
+    if isinstance(competition, Tournament):
+        session.flush()
+        tournaments.settle(session, competition, now)
+    elif replay:
+        again = _again(session, match, now)
+    detail = match.problem + (f"; replayed as match {again.id}" if again else "")
+    audit.note(session, actor, "void match", f"match {match.id}", detail, now=now)
+    return again
+
+
+def _again(session: Session, match: Match, now: datetime) -> Match:
+    """The same match to be played once more."""
+    again = Match(
+        competition_id=match.competition_id,
+        status=JobStatus.OPEN,
+        round=match.round,
+        leg=match.leg,
+        rated=match.rated,
+        requester_id=match.requester_id,
+        options=dict(match.options),
+        opening=list(match.opening),
+        seed=match.seed,
+        created=now,
+        places=[Place(number=one.number, entrant_id=one.entrant_id) for one in match.places],
+    )
+    session.add(again)
+    # By the database, which may know of matches that this transaction has not seen.
+    match.competition.matches_made = Competition.matches_made + 1
+    session.flush()
+    return again
+
+
+def requeue(session: Session, actor: Actor, number: int, now: datetime) -> None:
+    """Has a match tried again that was set aside.
+
+    Raises:
+        VerdictError: there is no such match, or it is not set aside.
+    """
+    match = _find(session, number)
+    if match.status is not JobStatus.SET_ASIDE:
+        raise VerdictError(f"match {number} is {match.status}, and not set aside")
+    match.status, match.failures = JobStatus.OPEN, 0
+    audit.note(session, actor, "requeue match", f"match {number}", match.problem, now=now)
+
+
+def _find(session: Session, number: int) -> Match:
+    known = 0 < number < 2**31
+    match = session.get(Match, number, with_for_update=True) if known else None
+    if match is None:
+        raise VerdictError(f"there is no match {number}")
+    return match
