@@ -50,6 +50,11 @@ Files = Mapping[str, File]
 """A bot's files by their path below its folder, with ``/`` between names."""
 
 
+def is_archive(path: Path) -> bool:
+    """Whether a file's name says that it holds others."""
+    return path.name.lower().endswith((".zip", ".tar", ".tar.gz", ".tgz"))
+
+
 def read_files(path: Path) -> dict[str, File]:
     """The files at a path: of a folder, of an archive, or a single file.
 

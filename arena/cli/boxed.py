@@ -8,6 +8,8 @@ import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import click
+
 from engine.clock import ALLOWANCES, Allowances
 from engine.program import Program
 from workers import building, bundles
@@ -57,6 +59,9 @@ def into_box(bundle: Bundle, box: Sandbox) -> Boxed:
     with tempfile.TemporaryDirectory() as stored:
         archive = bundles.store(Path(stored), bundle)
         folder = bundles.unpack(archive, bundle.digest, box.bundles)
+    if not building.is_ready(box, folder, bundle.digest):
+        where = "in no box, since none can be built here" if box.box is None else "in a box"
+        click.echo(f"building {bundle.name}, once and {where}", err=True)
     return Boxed(box, building.prepare(box, folder, bundle.digest))
 
 

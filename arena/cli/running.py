@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice, takewhile
@@ -24,11 +24,10 @@ from engine.process import BotProcess, OpenChannel, PipeChannel
 from engine.program import PlainProgram, Program
 from engine.record import GameRecord
 from engine.seeds import derive
-from workers.archives import BundleError, read_files
+from workers.archives import BundleError, is_archive
 from workers.building import BuildError
-from workers.languages import LanguageError, command_for
+from workers.languages import LanguageError, command_for, find_language
 from workers.limits import Limits
-from workers.manifest import read_manifest
 from workers.sandbox import Sandbox
 from workers.walls import BoxError
 
@@ -61,21 +60,31 @@ class Launcher:
 def plain(bot: Bot) -> Launcher:
     """A bot as a plain process: a file in its own folder, a command where we are.
 
+    What must be built is built first, in a box if there is one.
+
     Raises:
-        LanguageError: it can't be run so.
+        LanguageError: it can't be run so, or not be built.
     """
     folder = bot.path.resolve()
     if bot.words:
         return Launcher(lambda _: PlainProgram(bot.words))
-    if bot.path.is_file():
+    language = find_language(bot.path)
+    if bot.path.is_file() and not (language and language.build) and not is_archive(bot.path):
         command = command_for(bot.path)
         return Launcher(lambda _: PlainProgram(command, cwd=folder.parent))
     try:
-        manifest = read_manifest(read_files(bot.path))
-    except BundleError as error:
+        bundle = pack(bot.path)
+        manifest = bundle.manifest
+        if manifest.is_built or not bot.path.is_dir():
+            boxed = into_box(bundle, Sandbox("none"))
+            ready, allowances = boxed.ready, boxed.allowances
+            program = [*ready.launch.command]
+            return Launcher(lambda _: PlainProgram(program, cwd=ready.folder), allowances)
+    except BuildError as error:
+        words = f"{bot.path} can't be built: {error}\n{error.log.rstrip()}"
+        raise LanguageError(words) from None
+    except (BundleError, BoxError) as error:
         raise LanguageError(str(error)) from None
-    if manifest.is_built or not bot.path.is_dir():
-        raise LanguageError(f"{bot.path} can't be run as it is: unpack and build it first")
     launch = manifest.launch()
     command = list(launch.command)
     if manifest.language and manifest.language.program == "python3":
@@ -181,6 +190,7 @@ class _AbandonedError(Exception):
 
 def _play(
     pair: tuple[Bot, Bot],
+    launchers: Mapping[Bot, Launcher],
     job: tuple[int, Opening],
     time: TimeControl,
     seed: int,
@@ -201,7 +211,9 @@ def _play(
     dice = derive(seed, "match", number)
     spec = MatchSpec(variant, names, time, opening.moves, dice, seatings(variant))
     check()
-    return play_match(spec, starter(pair), watch=lambda _: check).games
+    return play_match(
+        spec, lambda entrant: launchers[pair[entrant]].player(), watch=lambda _: check
+    ).games
 
 
 def go_on(
@@ -225,10 +237,12 @@ def go_on(
     abandoned = Event()
 
     def play(job: tuple[int, Opening]) -> tuple[GameRecord, ...]:
-        return _play((candidate, baseline), job, settings.time, settings.seed, abandoned)
+        pair = candidate, baseline
+        return _play(pair, launchers, job, settings.time, settings.seed, abandoned)
 
     if test.decision is not Decision.CONTINUE:
         return
+    launchers = {bot: plain(bot) for bot in (candidate, baseline)}
     series = islice(
         enumerate(openings(settings.variant, settings.seed)), test.matches, settings.most_matches
     )
@@ -270,11 +284,12 @@ def play_rounds(
     def play(job: tuple[int, Opening]) -> tuple[Outcome, Outcome]:
         opponent = field[job[0] % len(field)]
         mine, theirs = (
-            outcome(gauntlet.variant, _play((bot, opponent), job, time, seed, abandoned))
+            outcome(gauntlet.variant, _play((bot, opponent), launchers, job, time, seed, abandoned))
             for bot in (candidate, baseline)
         )
         return mine, theirs
 
+    launchers = {bot: plain(bot) for bot in (candidate, baseline, *field)}
     series = islice(enumerate(openings(gauntlet.variant, seed)), gauntlet.rounds)
     results = in_order(
         takewhile(lambda _: not stopped(), series),
