@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,15 +20,27 @@ from rich.table import Table
 from sqlalchemy.orm import Session, joinedload
 
 from arena.cli import Usage
+from arena.cli.boxed import pack
+from arena.cli.sources import git_folder
 from arena.config import SettingError, Settings, load
 from arena.db import Database, SchemaError
-from arena.models import Bot, BotVersion, Check, Entrant, Ladder, User
+from arena.models import (
+    Bot,
+    BotVersion,
+    Check,
+    Competition,
+    CompetitionKind,
+    Entrant,
+    Ladder,
+    User,
+)
 from arena.rebuild import rebuild
 from arena.submissions import SubmissionError
 from arena.submissions import submit as take_in
-from arena.web import leaderboards, queries
+from arena.web import exports, leaderboards, queries
 from workers import bundles
 from workers.archives import BundleError
+from workers.bundles import Bundle
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -89,15 +102,17 @@ def find_ladder(session: Session, name: str) -> Ladder:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--ladder", "ladder_name", required=True, help="The ladder that it is to enter.")
+@click.option("--git", "repository", metavar="URL#REV", help="Take it from a git repository.")
 @click.option("--name", help="The bot's name; by default its file's.")
 @click.option("--note", default="", help="What is new in this version.")
 @click.option("--owner", help="Whose bot it is; by default you.")
 @on_data
 def submit(
-    file: Path,
+    file: Path | None,
     ladder_name: str,
+    repository: str | None,
     name: str | None,
     note: str,
     owner: str | None,
@@ -105,13 +120,18 @@ def submit(
 ) -> None:
     """Submit a bot to a ladder of this machine's arena.
 
-    FILE is a program, a folder or an archive. The bot is checked by a game against itself, and
-    enters the ladder when it has passed. A bot of the same name gets a new version.
+    FILE is a program, a folder or an archive; with --git it is a revision of a repository
+    instead, a branch, a tag or a whole commit, and of that a folder if one is named behind it
+    (URL#REV:FOLDER). The bot is checked by a game against itself, and enters the ladder when it
+    has passed. A bot of the same name gets a new version.
 
-    Example: arena submit mybot.py --ladder clobber-6x7
+    \b
+    Examples:
+      arena submit mybot.py --ladder clobber-6x7
+      arena submit --git https://example.org/me/mybot.git#v2 --ladder clobber-6x7
     """
     try:
-        bundle = bundles.pack(file)
+        bundle = _bundle(file, repository)
         with opened(data) as (database, settings):
             bundles.store(settings.bundles, bundle)
 
@@ -141,6 +161,22 @@ def submit(
     click.echo(
         f"{words}); it is checked, and enters {ladder_name} when it has passed. See: arena bots"
     )
+
+
+def _bundle(file: Path | None, repository: str | None) -> Bundle:
+    """What is submitted.
+
+    Raises:
+        BundleError: it is no bot.
+        Usage: both or none are given, or the repository can't be fetched.
+    """
+    if (file is None) == (repository is None):
+        raise Usage("give the path of a bot, or --git URL#REV")
+    if file is not None:
+        return pack(file)
+    assert repository is not None
+    with git_folder(repository) as folder:
+        return pack(folder)
 
 
 def _user(session: Session, name: str, now: datetime) -> User:
@@ -249,7 +285,7 @@ def leaderboard(ladder_name: str, data: Path | None, in_json: bool) -> None:
     """
     with opened(data) as (database, _), database.read() as session:
         board = leaderboards.board(session, find_ladder(session, ladder_name))
-        found = leaderboards.board_json(board)
+        found = exports.board_json(board)
     if in_json:
         click.echo(json.dumps(found))
         return
@@ -277,37 +313,29 @@ def ratings() -> None:
 @on_data
 @as_json
 def rebuild_command(check: bool, data: Path | None, in_json: bool) -> None:
-    """Make all ratings anew from the results, and say whether they came out equal.
+    """Make ratings and counters anew from the results, and say whether they came out equal.
 
     Example: arena ratings rebuild --check
     """
+    found = []
     with opened(data) as (database, _):
-        transaction = database.read if check else database.begin
-        with transaction() as session:
-            found = [
-                rebuild(session, ladder, write=not check) for ladder in queries.ladders(session)
-            ]
+        with database.read() as session:
+            kept = sa.select(Competition.id).where(Competition.kind != CompetitionKind.TEST)
+            ids = session.scalars(kept.order_by(Competition.id)).all()
+        for id_ in ids:
+            with (database.read if check else database.begin)() as session:
+                one = rebuild(session, session.get_one(Competition, id_), write=not check)
+            found.append(one)
+            if not in_json:
+                what = (
+                    "equal" if one.equal else f"{len(one.differences)} ratings or counters differ"
+                )
+                entrants = f"{one.entrants} entrants"
+                click.echo(f"{one.competition}: {one.games} games, {entrants}: {what}")
+                for difference in one.differences[:5]:
+                    click.echo(f"  {difference}")
     if in_json:
-        click.echo(
-            json.dumps(
-                [
-                    {
-                        "ladder": one.ladder,
-                        "games": one.games,
-                        "entrants": one.entrants,
-                        "equal": one.equal,
-                        "differences": list(one.differences),
-                    }
-                    for one in found
-                ]
-            )
-        )
-    else:
-        for one in found:
-            what = "equal" if one.equal else f"{len(one.differences)} ratings differ"
-            click.echo(f"{one.ladder}: {one.games} games, {one.entrants} entrants: {what}")
-            for difference in one.differences[:5]:
-                click.echo(f"  {difference}")
+        click.echo(json.dumps([asdict(one) | {"equal": one.equal} for one in found]))
     sys.exit(0 if all(one.equal for one in found) or not check else 1)
 
 

@@ -1,0 +1,77 @@
+"""A bot's files out of a git repository, fetched on the author's side."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from arena.cli import Usage
+
+FETCH_SECONDS = 120
+
+
+@contextmanager
+def git_folder(address: str) -> Iterator[Path]:
+    """The files of ``URL#REVISION`` or ``URL#REVISION:FOLDER``, for as long as the block runs.
+
+    Only that revision is fetched, without its history; submodules are not, and none of the
+    repository's own hooks or filters is run.
+
+    Raises:
+        Usage: there is no git, no such repository, revision or folder.
+    """
+    url, _, rest = address.partition("#")
+    revision, _, below = rest.partition(":")
+    if not url or not revision or url.startswith("-") or revision.startswith("-"):
+        raise Usage(
+            "--git takes URL#REVISION, a branch, a tag or a whole commit, or URL#REV:FOLDER"
+        )
+    if ".." in PurePosixPath(below).parts or below.startswith("/"):
+        raise Usage(f"the folder {below!r} is none of the repository's")
+    if shutil.which("git") is None:
+        raise Usage("git is not installed here; give a folder or an archive instead of --git")
+    with tempfile.TemporaryDirectory(prefix="arena-git-") as made:
+        # A name of its own, since the bundle takes its name from the folder.
+        name = re.sub(r"\.git$", "", url.rstrip("/").rpartition("/")[2].rpartition(":")[2])
+        folder = Path(made) / (re.sub(r"[^A-Za-z0-9_.-]", "-", name).strip(".") or "bot")
+        _git(None, "init", "--quiet", "--template=", str(folder))
+        options = ("--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules")
+        _git(folder, "fetch", *options, "--end-of-options", url, revision)
+        _git(folder, "checkout", "--quiet", "--detach", "FETCH_HEAD")
+        if (folder / ".gitmodules").exists():
+            raise Usage(f"{url} has submodules, which are not fetched: put their files into it")
+        shutil.rmtree(folder / ".git")
+        found = folder / below
+        # A link of the repository could lead anywhere.
+        if not found.is_dir() or found.resolve() != folder.resolve() / below:
+            raise Usage(f"there is no folder {below!r} in {url} at {revision}")
+        yield found
+
+
+def _git(folder: Path | None, *words: str) -> None:
+    where = ["-C", str(folder)] if folder else []
+    quiet = ["-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never"]
+    try:
+        done = subprocess.run(
+            ["git", *where, *quiet, *words],
+            # Nobody is there to be asked for a password.
+            env={**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=FETCH_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise Usage(f"git took more than {FETCH_SECONDS} s to fetch: give it later") from None
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if line.startswith(("fatal:", "error:"))]
+        words_said = lines[0] if lines else done.stderr.strip() or "git failed"
+        raise Usage(f"git can't fetch it: {words_said.replace(str(folder), 'the repository')}")
