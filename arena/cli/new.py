@@ -1,0 +1,196 @@
+"""The command new: writes a folder with a bot that plays, a test of it, and a page on what next."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from arena.cli import Usage
+from arena.cli.arguments import SAMPLES, read_variant
+from engine.game import Variant
+from engine.match import entrants_needed
+from workers.manifest import MANIFEST
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A language in which a bot is written for its author."""
+
+    name: str
+    source: str
+    """The example, below the folder of the sample bots."""
+    called: str
+    """What the example calls itself."""
+    main: str
+    kit: Sequence[str] = ()
+    """What goes beside it, from the same place."""
+    build: Sequence[str] = ()
+    """How the program is built by hand."""
+    code: str = ""
+    """Where to go on writing."""
+
+
+KIT = "kit/arena_bot"
+CHOOSE = (
+    "`choose` in {main} is where it thinks; {kit} speaks the protocol for it, and says in its "
+    "first lines what it offers."
+)
+TEMPLATES = {
+    "python": Template(
+        "Python", "kit/example_bot.py", "example-py", "bot.py", (f"{KIT}.py",), code=CHOOSE
+    ),
+    "javascript": Template(
+        "JavaScript", "kit/example_bot.mjs", "example-js", "bot.mjs", (f"{KIT}.mjs",), code=CHOOSE
+    ),
+    "c++": Template(
+        "C++",
+        "kit/example_bot.cpp",
+        "example-cpp",
+        "bot.cpp",
+        (f"{KIT}.hpp",),
+        ("g++", "-O2", "-std=c++20", "-o", "bot", "bot.cpp"),
+        CHOOSE,
+    ),
+    "shell": Template(
+        "shell",
+        "random_bot.sh",
+        "random-sh",
+        "bot.sh",
+        code="The branch `go*` in {main} is where it thinks.",
+    ),
+}
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--language",
+    "--lang",
+    type=click.Choice(list(TEMPLATES), case_sensitive=False),
+    default="python",
+    show_default=True,
+)
+@click.option("--game", default="clobber", show_default=True, help="'clobber size=5x6'.")
+def new(name: str, language: str, game: str) -> None:
+    """Begin a bot: a folder NAME with a bot that plays, a test, and a README.
+
+    Example: arena new mybot --language python --game clobber
+    """
+    if not NAME.fullmatch(name):
+        raise Usage(
+            f"{name[:60]!r} is no name for a bot: take up to 40 letters, digits, '-' and '_', a "
+            "letter first"
+        )
+    variant = read_variant(game)
+    template = TEMPLATES[language]
+    folder = Path(name)
+    files = contents(name, template, variant)
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        raise Usage(f"{name} is there already: take another name, or another folder") from None
+    except OSError as error:
+        raise Usage(f"can't make the folder {name}: {error.strerror}") from None
+    for file, text in files.items():
+        (folder / file).write_text(text, encoding="utf-8")
+    play = play_command(variant, name)
+    click.echo(f"{name}/ has {', '.join(sorted(files))}")
+    click.echo(f"It plays already: {play}")
+
+
+def contents(name: str, template: Template, variant: Variant) -> dict[str, str]:
+    """The files of a new bot's folder, each with its text."""
+    example = (SAMPLES / template.source).read_text(encoding="utf-8")
+    files = {template.main: example.replace(template.called, name)}
+    for file in template.kit:
+        files[Path(file).name] = (SAMPLES / file).read_text(encoding="utf-8")
+    files[MANIFEST] = (
+        f"name = {json.dumps(name)}\n"
+        f"main = {json.dumps(template.main)}\n"
+        f"games = [{json.dumps(variant.game)}]\n"
+    )
+    files[_test_name(name)] = _test(template, variant)
+    files["README.md"] = _readme(name, template, variant)
+    return files
+
+
+def _test_name(name: str) -> str:
+    """A file of its own name, so that the tests of several bots can be run together."""
+    return f"test_{name.replace('-', '_')}.py"
+
+
+def play_command(variant: Variant, name: str) -> str:
+    """How the bot is played against samples."""
+    others = ["greedy", "random"][: max(1, entrants_needed(variant) - 1)]
+    others += ["random"] * (entrants_needed(variant) - 1 - len(others))
+    return f"arena play {_words(variant)} {name} {' '.join(others)}"
+
+
+def _words(variant: Variant) -> str:
+    """A variant on the command line: the game, and what of it is not as usual."""
+    usual = read_variant(variant.game).options
+    changed = [f"{key}={value}" for key, value in variant.options.items() if usual[key] != value]
+    return " ".join([variant.game, *changed])
+
+
+def _test(template: Template, variant: Variant) -> str:
+    build = ""
+    program = template.main
+    imports = "from pathlib import Path\n"
+    if template.build:
+        program = template.build[template.build.index("-o") + 1]
+        command = ", ".join(f'"{word}"' for word in template.build)
+        imports = "import subprocess\n" + imports
+        build = f"    subprocess.run([{command}], cwd=FOLDER, check=True)\n"
+    return f'''"""What the bot must always be able to do. Run it with: pytest --arena"""
+
+{imports}
+FOLDER = Path(__file__).parent
+
+
+def test_it_plays_without_a_fault(arena):
+    """Games against itself, from different openings: no illegal move, no crash, no delay."""
+{build}    bot = str(FOLDER / "{program}")
+    arena.assert_plays_clean(bot, game="{_words(variant)}", games=4)
+'''
+
+
+def _readme(name: str, template: Template, variant: Variant) -> str:
+    kit = Path(template.kit[0]).name if template.kit else ""
+    code = template.code.format(main=template.main, kit=kit)
+    build = ""
+    if template.build:
+        build = (
+            f"\nThe arena builds it from its sources, in the box. By hand, for a debugger:\n\n"
+            f"```sh\ncd {name} && {' '.join(template.build)}\n```\n"
+        )
+    games = "" if entrants_needed(variant) == 1 else " --games 10"
+    return f"""# {name}
+
+A bot for {variant.game}, in {template.name}. It plays any legal move, so far. {code}
+
+From the folder above this one:
+
+```sh
+{play_command(variant, name)}{games}
+arena check {name} --game "{_words(variant)}"
+arena submit {name} --ladder LADDER
+```
+
+The first plays it against others, and says in words what went wrong, if anything did; with
+`--trace` it shows the lines that pass, with `--log` what the bot logged. The second is what an
+arena does with a bot that is handed in. The third hands it in; `arena ladders` lists the ladders.
+{build}
+`{_test_name(name)}` is a test for pytest, in the environment in which the arena is installed:
+
+```sh
+pytest --arena {name}
+```
+"""
