@@ -7,7 +7,10 @@ what may stand in the way of a better one, or weaken a good one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+import subprocess
+import time
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +19,7 @@ from engine.referee import ISOLATION_LEVELS
 from workers import landlock, seccomp
 from workers.bubblewrap import Bubblewrap, candidates
 from workers.cgroups import SWAP_LIMIT, GroupError, find_places
-from workers.languages import LANGUAGES, LanguageError, programs_of
+from workers.languages import BOX_PATH, LANGUAGES, LanguageError, programs_of
 from workers.limits import PRLIMIT, may_limit_others
 from workers.probe import Finding
 from workers.runtime import BOT_USERS
@@ -167,12 +170,54 @@ def core_dumps(pattern: str) -> Finding:
 
 
 def _languages() -> Iterator[Finding]:
-    """Which interpreters boxes here have."""
+    """Which interpreters and compilers boxes here have."""
+    found: dict[str, list[str] | LanguageError] = {}
     for language in LANGUAGES:
         try:
-            yield Finding(language.name, True, ", ".join(programs_of(language)))
+            found[language.name] = programs_of(language)
         except LanguageError as error:
-            yield Finding(language.name, False, str(error))
+            found[language.name] = error
+    programs = {path for paths in found.values() if isinstance(paths, list) for path in paths}
+    versions = _versions(programs)
+    for name, paths in found.items():
+        if isinstance(paths, LanguageError):
+            yield Finding(name, False, str(paths))
+        else:
+            words = (f"{path} {versions[path]}".strip() for path in paths)
+            yield Finding(name, True, ", ".join(words))
+
+
+def _versions(programs: Collection[str]) -> dict[str, str]:
+    """What version each of some programs is, asked all at once; empty if it does not say."""
+    asked = {
+        path: subprocess.Popen(
+            [path, VERSION_OPTIONS.get(Path(path).name, "--version")],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={"PATH": BOX_PATH},
+            text=True,
+            errors="replace",
+        )
+        for path in programs
+    }
+    deadline = time.monotonic() + VERSION_SECONDS
+    found = {}
+    for path, process in asked.items():
+        with process:
+            try:
+                said, _ = process.communicate(timeout=max(0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                said = ""
+        version = re.search(r"\d+(\.\d+)+", said)
+        found[path] = version[0] if version else ""
+    return found
+
+
+VERSION_OPTIONS = {"go": "version", "lua": "-v", "sh": "-c:"}
+"""How programs are asked that do not take --version; a shell is asked to do nothing."""
+VERSION_SECONDS = 2.0
 
 
 def _text(file: Path) -> str:
