@@ -63,6 +63,10 @@ def submit(
         )
     if not ladder.takes_bots:
         raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
+    if size > ladder.bundle_bytes:
+        raise SubmissionError(
+            f"the bot has {size} bytes, and {ladder.name} takes at most {ladder.bundle_bytes}"
+        )
     if test_first is not None:
         try:
             test_first.check(ladder)

@@ -97,6 +97,16 @@ def test_a_ladder_that_takes_no_bots(database: Database, state: CompetitionState
             take_in(session, person(session), "deep")
 
 
+def test_a_bot_that_is_too_large(database: Database) -> None:
+    """A ladder may take less than every arena does."""
+    with database.begin() as session:
+        furnished(session)
+        ladder(session).bundle_bytes = 1000
+        take_in(session, person(session), "small", size=1000)
+        with pytest.raises(SubmissionError, match="1001 bytes, and clobber-6x7 takes at most 1000"):
+            take_in(session, person(session, "bob"), "large", size=1001)
+
+
 def test_versions_count_and_the_same_files_are_the_same_version(database: Database) -> None:
     """Numbers go up with new files only."""
     with database.begin() as session:
