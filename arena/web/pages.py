@@ -7,17 +7,17 @@ import io
 from datetime import UTC, datetime
 from typing import Any
 
-import sqlalchemy as sa
 from flask import Blueprint, Response, abort, jsonify, render_template, request
 from sqlalchemy.orm import Session
 
 from arena import entries
-from arena.models import Bot, CompetitionState, Entrant, EntrantState, Ladder, Meeting, Scope
-from arena.web import exports, leaderboards, queries
-from arena.web.identity import current
+from arena.idle import why_idle
+from arena.models import Bot, Competition, EntrantState, Scope
+from arena.web import duels, exports, leaderboards, queries
+from arena.web.duels import Duel
+from arena.web.identity import current, settings
 from arena.web.leaderboards import SORTS, Board, View
 from arena.web.lookup import find_bot, find_ladder, reading
-from engine.match import entrants_needed
 
 pages = Blueprint("pages", __name__)
 
@@ -52,7 +52,9 @@ def leaderboard(name: str) -> str:
             board=board,
             sort=board.view.sort,
             languages=leaderboards.languages(session, board.ladder),
-            quiet=_why_quiet(session, board),
+            quiet=None
+            if board.running
+            else why_idle(session, board.ladder, settings(), datetime.now(UTC)),
             running=queries.running_matches(session, ladder=board.ladder),
             latest=queries.latest_games(session, board.ladder, count=12),
             MOVEMENT_GAMES=leaderboards.MOVEMENT_GAMES,
@@ -76,39 +78,6 @@ def _view() -> View:
 def _board(session: Session, name: str) -> Board:
     """The board that an address asks for."""
     return leaderboards.board(session, find_ladder(session, name), _view())
-
-
-def _entrants_needed(ladder: Ladder) -> int:
-    """How many bots a match of the ladder has; races are between two."""
-    return max(entrants_needed(ladder.variant), 2)
-
-
-def _why_quiet(session: Session, board: Board) -> str | None:
-    """Why no game is running, if none is."""
-    if board.running:
-        return None
-    ladder = board.ladder
-    if ladder.state is not CompetitionState.OPEN:
-        return f"The ladder is {ladder.state}."
-    if board.field_count < _entrants_needed(ladder):
-        return f"It takes {_entrants_needed(ladder)} bots for a match."
-    if ladder.variant.seats == 1 and _all_met(session, board):
-        return "Every two of these bots have met; the next version of one will race again."
-    if not queries.living_workers(session, datetime.now(UTC)):
-        return "No worker is there to play."
-    return "Other ladders have their turn."
-
-
-def _all_met(session: Session, board: Board) -> bool:
-    active = sa.select(Entrant.id).where(
-        Entrant.competition_id == board.ladder.id, Entrant.state == EntrantState.ACTIVE
-    )
-    met = sa.select(sa.func.count()).where(
-        Meeting.competition_id == board.ladder.id,
-        Meeting.first_id.in_(active),
-        Meeting.second_id.in_(active),
-    )
-    return session.scalar(met) == board.field_count * (board.field_count - 1) // 2
 
 
 @pages.get("/ladders/<name>.json")
@@ -172,3 +141,39 @@ def _owners_choices(session: Session, bot: Bot) -> dict[str, Any]:
     account = current()
     mine = account is not None and account.owns(bot) and account.may(Scope.SUBMIT)
     return {"ladders": entries.ladders_taking_bots(session)} if mine else {}
+
+
+@pages.get("/bots/<name>/against/<rival>")
+def head_to_head(name: str, rival: str) -> str:
+    """Two bots side by side on one of the competitions in which they met."""
+    with reading() as session:
+        first, second, met, found = _duel(session, name, rival)
+        return render_template("duel.html", first=first, second=second, met=met, duel=found)
+
+
+@pages.get("/bots/<name>/against/<rival>.json")
+def head_to_head_json(name: str, rival: str) -> Response:
+    """Two bots side by side as JSON."""
+    with reading() as session:
+        first, second, met, found = _duel(session, name, rival)
+        return jsonify(
+            {
+                "bots": [first.name, second.name],
+                "met_in": [competition.name for competition in met],
+                "duel": found and found.to_json(),
+            }
+        )
+
+
+def _duel(
+    session: Session, name: str, rival: str
+) -> tuple[Bot, Bot, list[Competition], Duel | None]:
+    first, second = find_bot(session, name), find_bot(session, rival)
+    if first is second:
+        abort(404, "A bot has no games against itself here: name two bots.")
+    met = duels.competitions_of_both(session, first, second)
+    wanted = request.args.get("in")
+    chosen = [one for one in met if wanted in (None, one.name)]
+    if wanted is not None and not chosen:
+        abort(404, f"{name} and {rival} have not met in {wanted[:80]}.")
+    return first, second, met, duels.duel(session, first, second, chosen[0]) if chosen else None

@@ -47,7 +47,7 @@ def living_workers(session: Session, now: datetime) -> int:
     return session.scalar(query) or 0
 
 
-def running_matches(session: Session, *, ladder: Ladder | None = None) -> list[Match]:
+def running_matches(session: Session, *, ladder: Competition | None = None) -> list[Match]:
     """The matches that a worker plays now, the last begun first."""
     query = (
         sa.select(Match)
@@ -77,8 +77,13 @@ def _games(ids: sa.Select[int] | Sequence[int]) -> sa.Select[PlayedGame]:
         sa.select(PlayedGame)
         .where(PlayedGame.id.in_(ids))
         .order_by(PlayedGame.id.desc())
-        .options(joinedload(PlayedGame.competition), _seats())
+        .options(joinedload(PlayedGame.competition), joinedload(PlayedGame.match), _seats())
     )
+
+
+def games_by_id(session: Session, ids: Sequence[int]) -> list[PlayedGame]:
+    """Some games with their seats, the last first."""
+    return list(session.scalars(_games(ids)))
 
 
 def latest_games(session: Session, ladder: Ladder, *, count: int) -> list[PlayedGame]:

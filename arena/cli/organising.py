@@ -1,0 +1,348 @@
+"""What organisers and operators do to ladders, matches, workers and bots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import sqlalchemy as sa
+from sqlalchemy.orm import joinedload, selectinload
+
+from arena import audit, entries, verdicts, workforce
+from arena.cli import Usage
+from arena.cli.arguments import read_variant
+from arena.cli.listing import show
+from arena.cli.local import as_json, find_ladder, on_data, opened
+from arena.competitions.ladder_settings import SETTINGS, LadderError, change, create
+from arena.competitions.tournaments import TournamentError, named_versions
+from arena.models import (
+    BotVersion,
+    Competition,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Match,
+    Place,
+    User,
+    Worker,
+)
+from arena.requests import RequestError, find_entrant, request_match
+from arena.submissions import SubmissionError
+from arena.verdicts import VerdictError
+from arena.workforce import WorkerError
+
+
+@click.group()
+def ladder() -> None:
+    """Ladders: create one, and change what it is."""
+
+
+def _ladder_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """An option for everything that can be chosen about a ladder."""
+    for key, setting in reversed(list(SETTINGS.items())):
+        words = setting.words[0].upper() + setting.words[1:]
+        default = f"; by default {setting.default}" if setting.default else ""
+        command = click.option(f"--{key}", key, help=f"{words}{default}.")(command)
+    return command
+
+
+@ladder.command("create")
+@click.argument("name")
+@click.option("--game", required=True, help="The game with its options, e.g. 'clobber size=5x6'.")
+@_ladder_options
+@on_data
+def create_command(name: str, game: str, data: Path | None, **options: str | None) -> None:
+    """Create a ladder.
+
+    NAME is what addresses and commands call it.
+
+    Example: arena ladder create blitz --game "clobber size=8x8" --time 5+0.05 --title Blitz
+    """
+    variant = read_variant(game)
+    chosen = {key: text for key, text in options.items() if text is not None}
+    with opened(data) as (database, _):
+        try:
+            with database.begin() as session:
+                made = create(session, audit.operator(), name, variant, chosen, datetime.now(UTC))
+                words = f"the ladder {made.name} is {made.state}: {variant}, {made.time.words}"
+        except LadderError as error:
+            raise Usage(str(error)) from None
+    click.echo(words)
+
+
+@ladder.command("change")
+@click.argument("name")
+@click.argument("changes", metavar="KEY=VALUE...", nargs=-1, required=True)
+@on_data
+def change_command(name: str, changes: tuple[str, ...], data: Path | None) -> None:
+    """Change settings of a ladder.
+
+    They are called as the options of arena ladder create, and state: open, paused, frozen or
+    closed. What games are played by stays as it is once there are matches.
+
+    Example: arena ladder change blitz state=paused title="Blitz, paused"
+    """
+    chosen = {}
+    for text in changes:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise Usage(f"{text!r} is no change: write KEY=VALUE, KEY of {', '.join(SETTINGS)}")
+        chosen[key] = value
+    with opened(data) as (database, _):
+        try:
+            with database.begin() as session:
+                found = find_ladder(session, name)
+                words = change(session, audit.operator(), found, chosen, datetime.now(UTC))
+        except LadderError as error:
+            raise Usage(str(error)) from None
+    click.echo("\n".join(words) or f"nothing is different: the ladder {name} is so already")
+
+
+@click.group()
+def match() -> None:
+    """Matches: ask for one, void one, try those again that were set aside."""
+
+
+@match.command("request")
+@click.argument("ladder_name", metavar="LADDER")
+@click.argument("bots", nargs=-1, required=True)
+@click.option("--user", "user_name", help="Who asks, within that user's number a day.")
+@on_data
+def request_command(
+    ladder_name: str, bots: tuple[str, ...], user_name: str | None, data: Path | None
+) -> None:
+    """Ask for an unrated match between bots of a ladder.
+
+    BOTS are named as greedy, or greedy:2 for a version that is not active any more.
+
+    Example: arena match request clobber-6x7 greedy mybot:2
+    """
+    now = datetime.now(UTC)
+    with opened(data) as (database, settings):
+        try:
+            with database.begin() as session:
+                found = find_ladder(session, ladder_name)
+                user = session.scalar(
+                    sa.select(User).where(
+                        User.lower_name == (user_name or audit.machine_user()).lower()
+                    )
+                )
+                if user is None and user_name is not None:
+                    raise Usage(f"there is no user {user_name!r}")
+                if user is None:
+                    user = User(name=audit.machine_user()[:40], created=now)
+                    session.add(user)
+                    session.flush()
+                quota = None if user_name is None else settings.requests_a_day
+                made = request_match(session, user, found, bots, now, quota=quota)
+                number = made.id
+        except RequestError as error:
+            raise Usage(str(error)) from None
+    click.echo(f"match {number} will be played; see /matches/{number} on the arena's pages")
+
+
+@match.command("void")
+@click.argument("number", type=int)
+@click.option("--note", required=True, help="Why, for everybody to read.")
+@click.option("--replay", is_flag=True, help="Play it again: the same bots, opening and dice.")
+@on_data
+def void_command(number: int, note: str, replay: bool, data: Path | None) -> None:
+    """Make a match void: its games stay to be seen and count for nothing.
+
+    The recorder makes the ratings anew without it. In a tournament it is played again.
+
+    Example: arena match void 17 --note "the machine was overloaded" --replay
+    """
+    with opened(data) as (database, _):
+        try:
+            with database.begin() as session:
+                actor, now = audit.operator(), datetime.now(UTC)
+                again = verdicts.void(session, actor, number, note, replay=replay, now=now)
+                more = f"; it is replayed as match {again.id}" if again else ""
+        except VerdictError as error:
+            raise Usage(str(error)) from None
+    click.echo(f"match {number} is void{more}")
+
+
+@match.command("requeue")
+@click.argument("numbers", type=int, nargs=-1)
+@click.option("--all", "every", is_flag=True, help="All that are set aside.")
+@on_data
+def requeue_command(numbers: tuple[int, ...], every: bool, data: Path | None) -> None:
+    """Try matches again that were set aside because they failed too often.
+
+    Example: arena match requeue 17 21
+    """
+    if bool(numbers) == every:
+        raise Usage("give the numbers of matches, or --all")
+    with opened(data) as (database, _):
+        try:
+            with database.begin() as session:
+                if every:
+                    aside = sa.select(Match.id).where(Match.status == JobStatus.SET_ASIDE)
+                    numbers = tuple(session.scalars(aside.order_by(Match.id)))
+                for number in numbers:
+                    verdicts.requeue(session, audit.operator(), number, datetime.now(UTC))
+        except VerdictError as error:
+            raise Usage(str(error)) from None
+    count = len(numbers)
+    click.echo(f"{count} {'match is' if count == 1 else 'matches are'} to be tried again")
+
+
+@match.command("list")
+@click.option("--ladder", "competition_name", help="Of one ladder or tournament.")
+@click.option("--status", type=click.Choice([str(status) for status in JobStatus]))
+@click.option("--last", default=20, show_default=True, type=click.IntRange(1, 10_000))
+@on_data
+@as_json
+def list_command(
+    competition_name: str | None, status: str | None, last: int, data: Path | None, in_json: bool
+) -> None:
+    """List the last matches.
+
+    Example: arena match list --status "set aside"
+    """
+    query = (
+        sa.select(Match)
+        .join(Match.competition)
+        .order_by(Match.id.desc())
+        .limit(last)
+        .options(
+            joinedload(Match.competition),
+            selectinload(Match.places)
+            .joinedload(Place.entrant)
+            .joinedload(Entrant.version)
+            .joinedload(BotVersion.bot),
+        )
+    )
+    if competition_name:
+        query = query.where(Competition.name == competition_name)
+    if status:
+        query = query.where(Match.status == JobStatus(status))
+    with opened(data) as (database, _), database.read() as session:
+        rows = [
+            {
+                "match": one.id,
+                "competition": one.competition.name,
+                "bots": ", ".join(place.entrant.version.label for place in one.places),
+                "status": str(one.status),
+                "rated": one.rated,
+                "failures": one.failures,
+                "problem": one.problem,
+            }
+            for one in session.scalars(query)
+        ]
+    show(rows, ("match", "competition", "bots", "status", "rated", "problem"), in_json)
+
+
+@click.group()
+def worker() -> None:
+    """Workers: list them, and readmit one that was set aside."""
+
+
+@worker.command("list")
+@on_data
+@as_json
+def workers_command(data: Path | None, in_json: bool) -> None:
+    """List the workers that were ever heard of.
+
+    Example: arena worker list
+    """
+    now = datetime.now(UTC)
+    with opened(data) as (database, settings), database.read() as session:
+        living = {one.name for one in workforce.living(session, now)}
+        rows = [
+            {
+                "worker": one.name,
+                "state": _state(one, one.name in living, settings.minimum_isolation),
+                "slots": one.slots,
+                "isolation": one.isolation,
+                "last seen": one.last_seen.isoformat(timespec="seconds"),
+                "failed": ", ".join(entry["job"] for entry in one.failed),
+                "problem": one.problem if one.failed else "",
+            }
+            for one in session.scalars(sa.select(Worker).order_by(Worker.name))
+        ]
+    columns = ("worker", "state", "slots", "isolation", "last seen", "failed", "problem")
+    show(rows, columns, in_json)
+
+
+def _state(one: Worker, alive: bool, minimum_isolation: str) -> str:
+    if one.set_aside is not None:
+        return "set aside"
+    if workforce.is_too_weak(one, minimum_isolation):
+        return "too weak"
+    return "at work" if alive else "gone"
+
+
+@worker.command("readmit")
+@click.argument("name")
+@on_data
+def readmit_command(name: str, data: Path | None) -> None:
+    """Give a worker jobs again that was set aside.
+
+    Example: arena worker readmit machine-2
+    """
+    with opened(data) as (database, _):
+        try:
+            with database.begin() as session:
+                workforce.readmit(session, audit.operator(), name, datetime.now(UTC))
+        except WorkerError as error:
+            raise Usage(str(error)) from None
+    click.echo(f"the worker {name} gets jobs again")
+
+
+@click.group()
+def bot() -> None:
+    """Bots: put a version on a ladder, or take it off."""
+
+
+@bot.command("activate")
+@click.argument("name", metavar="NAME[:VERSION]")
+@click.option("--ladder", "ladder_name", required=True)
+@on_data
+def activate_command(name: str, ladder_name: str, data: Path | None) -> None:
+    """Make a version the active one of its bot on a ladder.
+
+    One that was there before, suspended ones too, comes back with the rating it had; another is
+    checked first. Without a number it is the newest version.
+
+    Example: arena bot activate mybot:2 --ladder clobber-6x7
+    """
+    with opened(data) as (database, _):
+        try:
+            with database.begin() as session:
+                (version,) = named_versions(session, [name])
+                found = find_ladder(session, ladder_name)
+                actor, now = audit.operator(), datetime.now(UTC)
+                check = entries.ask_entry(session, actor, version, found, now)
+                what = "enters when its check has passed" if check else "is active"
+                words = f"{version.label} {what} on {ladder_name}"
+        except (SubmissionError, TournamentError) as error:
+            raise Usage(str(error)) from None
+    click.echo(words)
+
+
+@bot.command("retire")
+@click.argument("name", metavar="NAME[:VERSION]")
+@click.option("--ladder", "ladder_name", required=True)
+@on_data
+def retire_command(name: str, ladder_name: str, data: Path | None) -> None:
+    """Take a bot off a ladder; it keeps its rating for when it comes back.
+
+    Example: arena bot retire mybot --ladder clobber-6x7
+    """
+    with opened(data) as (database, _):
+        try:
+            with database.begin() as session:
+                entrant = find_entrant(session, find_ladder(session, ladder_name), name)
+                if entrant.state is EntrantState.RETIRED:
+                    raise Usage(f"{entrant.version.label} is retired already")
+                entries.retire(session, audit.operator(), entrant, datetime.now(UTC))
+                words = f"{entrant.version.label} plays no more on {ladder_name}"
+        except RequestError as error:
+            raise Usage(str(error)) from None
+    click.echo(words)
