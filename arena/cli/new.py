@@ -116,7 +116,7 @@ def contents(name: str, template: Template, variant: Variant) -> dict[str, str]:
         f"main = {json.dumps(template.main)}\n"
         f"games = [{json.dumps(variant.game)}]\n"
     )
-    files[_test_name(name)] = _test(template, variant)
+    files[_test_name(name)] = _test(variant)
     files["README.md"] = _readme(name, template, variant)
     return files
 
@@ -140,25 +140,17 @@ def _words(variant: Variant) -> str:
     return " ".join([variant.game, *changed])
 
 
-def _test(template: Template, variant: Variant) -> str:
-    build = ""
-    program = template.main
-    imports = "from pathlib import Path\n"
-    if template.build:
-        program = template.build[template.build.index("-o") + 1]
-        command = ", ".join(f'"{word}"' for word in template.build)
-        imports = "import subprocess\n" + imports
-        build = f"    subprocess.run([{command}], cwd=FOLDER, check=True)\n"
+def _test(variant: Variant) -> str:
     return f'''"""What the bot must always be able to do. Run it with: pytest --arena"""
 
-{imports}
-FOLDER = Path(__file__).parent
+from pathlib import Path
+
+BOT = str(Path(__file__).parent)
 
 
 def test_it_plays_without_a_fault(arena):
     """Games against itself, from different openings: no illegal move, no crash, no delay."""
-{build}    bot = str(FOLDER / "{program}")
-    arena.assert_plays_clean(bot, game="{_words(variant)}", games=4)
+    arena.assert_plays_clean(BOT, game="{_words(variant)}", games=4)
 '''
 
 
