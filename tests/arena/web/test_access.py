@@ -40,6 +40,8 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "pages.leaderboard_json"): ("/ladders/ladder-0.json", ALL),
     ("GET", "pages.leaderboard_csv"): ("/ladders/ladder-0.csv", ALL),
     ("GET", "pages.bot"): ("/bots/bot-0", ALL),
+    ("GET", "pages.head_to_head"): ("/bots/bot-0/against/bot-1", ALL),
+    ("GET", "pages.head_to_head_json"): ("/bots/bot-0/against/bot-1.json", ALL),
     ("GET", "games.match"): ("/matches/{played}", ALL),
     ("GET", "games.live"): ("/matches/{played}/live", ALL),
     ("GET", "games.game"): ("/games/{trio}", ALL),

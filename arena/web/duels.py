@@ -1,0 +1,286 @@
+"""Two bots side by side: their games against each other, and against common opponents."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, aliased, joinedload
+
+from arena.models import (
+    Bot,
+    BotVersion,
+    Competition,
+    Entrant,
+    GameSeat,
+    JobStatus,
+    Match,
+    Meeting,
+    PlayedGame,
+)
+from arena.ratings.elo import Estimate, estimate
+from arena.web import queries
+
+GAMES_READ = 10_000
+"""Of two bots' games against each other the last so many are counted."""
+GAMES_SHOWN = 30
+COMMON_SHOWN = 30
+"""Of the opponents that both have met, those with the most games are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Games of the first bot against the second."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+    @property
+    def games(self) -> int:
+        """All of them."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def share(self) -> float:
+        """Points a game, from 0 to 1."""
+        return (self.wins + self.draws / 2) / self.games
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A part of the games."""
+
+    name: str
+    score: Score
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """An opponent that both have met, and the score of either against it."""
+
+    entrant: Entrant
+    first: Score
+    second: Score
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """What two bots did against each other in one competition."""
+
+    competition: Competition
+    score: Score
+    elo: Estimate | None
+    """From whole matches; None if there is none."""
+    faults: tuple[int, int]
+    """Games in which either left by a fault of its own."""
+    seats: tuple[Split, ...]
+    """By the seat of the first bot."""
+    openings: tuple[Split, ...]
+    """The openings with the most games, by their moves."""
+    versions: tuple[Split, ...]
+    common: tuple[Common, ...]
+    games: tuple[PlayedGame, ...]
+    """The last ones, newest first."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The duel as JSON's types."""
+
+        def splits(parts: tuple[Split, ...]) -> list[dict[str, Any]]:
+            return [{"name": part.name, **asdict(part.score)} for part in parts]
+
+        return {
+            "competition": self.competition.name,
+            **asdict(self.score),
+            "elo": self.elo and asdict(self.elo),
+            "faults": self.faults,
+            "seats": splits(self.seats),
+            "openings": splits(self.openings),
+            "versions": splits(self.versions),
+            "common": [
+                {
+                    "bot": common.entrant.version.label,
+                    "first": asdict(common.first),
+                    "second": asdict(common.second),
+                }
+                for common in self.common
+            ],
+            "games": [game.id for game in self.games],
+        }
+
+
+def competitions_of_both(session: Session, first: Bot, second: Bot) -> list[Competition]:
+    """Where two bots have met, the most games first."""
+    one, other = aliased(Entrant), aliased(Entrant)
+    games = sa.func.sum(Meeting.games)
+    versions = [
+        sa.select(BotVersion.id).where(BotVersion.bot_id == bot.id) for bot in (first, second)
+    ]
+    either = sa.or_(
+        sa.and_(one.version_id.in_(versions[0]), other.version_id.in_(versions[1])),
+        sa.and_(one.version_id.in_(versions[1]), other.version_id.in_(versions[0])),
+    )
+    query = (
+        sa.select(Meeting.competition_id)
+        .join(one, one.id == Meeting.first_id)
+        .join(other, other.id == Meeting.second_id)
+        .where(either, Meeting.games > 0)
+        .group_by(Meeting.competition_id)
+        .order_by(games.desc(), Meeting.competition_id)
+    )
+    ids = list(session.scalars(query))
+    found = {
+        competition.id: competition
+        for competition in session.scalars(sa.select(Competition).where(Competition.id.in_(ids)))
+    }
+    return [found[competition] for competition in ids]
+
+
+def duel(session: Session, first: Bot, second: Bot, competition: Competition) -> Duel:
+    """What two bots, through all their versions, did against each other in a competition."""
+    field = {
+        entrant.id: entrant
+        for entrant in session.scalars(
+            sa.select(Entrant)
+            .join(Entrant.version)
+            .where(
+                Entrant.competition_id == competition.id,
+                BotVersion.bot_id.in_([first.id, second.id]),
+            )
+            .options(joinedload(Entrant.version))
+        )
+    }
+    ones = [e.id for e in field.values() if e.version.bot_id == first.id]
+    others = [e.id for e in field.values() if e.version.bot_id == second.id]
+    rows = _games(session, ones, others, race=competition.variant.seats == 1)
+    matches: dict[int, list[float]] = {}
+    for row in rows:
+        matches.setdefault(row.match_id, []).append(_points(row))
+    names = competition.variant.seat_names
+    return Duel(
+        competition,
+        _score(rows),
+        _elo(list(matches.values()), competition.variant.seats),
+        (
+            sum(row.fault is not None for row in rows),
+            sum(row.other_fault is not None for row in rows),
+        ),
+        _splits((names[row.seat], row) for row in rows),
+        _splits((" ".join(row.opening) or "from the start", row) for row in rows)[:10],
+        _splits(
+            (
+                f"v{field[row.entrant_id].version.number} against "
+                f"v{field[row.other_id].version.number}",
+                row,
+            )
+            for row in rows
+        ),
+        _common(session, ones, others),
+        tuple(queries.games_by_id(session, [row.game_id for row in rows[:GAMES_SHOWN]])),
+    )
+
+
+def _games(
+    session: Session, ones: Sequence[int], others: Sequence[int], *, race: bool
+) -> Sequence[sa.Row[Any]]:
+    """Pairs of seats of two sets of entrants, the last game first.
+
+    Both sat in the same game; in a race they played the same start, each in a game of its own.
+    """
+    seat, other = aliased(GameSeat), aliased(GameSeat)
+    game, its_game = aliased(PlayedGame), aliased(PlayedGame)
+    together = game.match_id == its_game.match_id if race else game.id == its_game.id
+    return session.execute(
+        sa.select(
+            seat.game_id,
+            game.match_id,
+            Match.opening,
+            seat.seat,
+            seat.entrant_id,
+            seat.rank,
+            seat.fault,
+            other.entrant_id.label("other_id"),
+            other.rank.label("other_rank"),
+            other.fault.label("other_fault"),
+        )
+        .join(game, game.id == seat.game_id)
+        .join(its_game, together)
+        .join(other, other.game_id == its_game.id)
+        .join(Match, Match.id == game.match_id)
+        .where(
+            seat.entrant_id.in_(ones),
+            other.entrant_id.in_(others),
+            Match.status == JobStatus.FIXED,
+        )
+        .order_by(seat.game_id.desc(), seat.seat)
+        .limit(GAMES_READ)
+    ).all()
+
+
+def _points(row: sa.Row[Any]) -> float:
+    return 1.0 if row.rank < row.other_rank else 0.5 if row.rank == row.other_rank else 0.0
+
+
+def _score(rows: Sequence[sa.Row[Any]]) -> Score:
+    counts = Counter(map(_points, rows))
+    return Score(counts[1.0], counts[0.5], counts[0.0])
+
+
+def _elo(matches: Sequence[Sequence[float]], seats: int) -> Estimate | None:
+    """The Elo that whole matches show; of a match every game was played from another seat."""
+    size = max(map(len, matches), default=0)
+    whole = [sum(points) for points in matches if len(points) == size]
+    if not whole or seats == 1:
+        return None
+    counts = [0] * (2 * size + 1)
+    for points in whole:
+        counts[round(2 * points)] += 1
+    return estimate(counts)
+
+
+def _splits(named: Iterator[tuple[str, sa.Row[Any]]]) -> tuple[Split, ...]:
+    parts: dict[str, list[sa.Row[Any]]] = {}
+    for name, row in named:
+        parts.setdefault(name, []).append(row)
+    found = [Split(name, _score(rows)) for name, rows in parts.items()]
+    return tuple(sorted(found, key=lambda split: (-split.score.games, split.name)))
+
+
+def _common(session: Session, ones: Sequence[int], others: Sequence[int]) -> tuple[Common, ...]:
+    """The scores of both against those whom both have met."""
+    tables = [_scores_against(session, entrants) for entrants in (ones, others)]
+    both = (tables[0].keys() & tables[1].keys()) - {*ones, *others}
+    chosen = sorted(both, key=lambda e: (-tables[0][e].games - tables[1][e].games, e))
+    chosen = chosen[:COMMON_SHOWN]
+    rivals = session.scalars(
+        sa.select(Entrant)
+        .where(Entrant.id.in_(chosen))
+        .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
+    )
+    found = {rival.id: rival for rival in rivals}
+    return tuple(Common(found[e], tables[0][e], tables[1][e]) for e in chosen)
+
+
+def _scores_against(session: Session, entrants: Sequence[int]) -> dict[int, Score]:
+    """What some entrants together did against everybody else."""
+    meetings = session.scalars(
+        sa.select(Meeting).where(
+            sa.or_(Meeting.first_id.in_(entrants), Meeting.second_id.in_(entrants)),
+            Meeting.games > 0,
+        )
+    )
+    found: dict[int, Score] = {}
+    for meeting in meetings:
+        losses = meeting.games - meeting.wins - meeting.draws
+        if meeting.first_id in entrants:
+            rival, wins = meeting.second_id, meeting.wins
+        else:
+            rival, wins, losses = meeting.first_id, losses, meeting.wins
+        so_far = found.get(rival, Score())
+        found[rival] = Score(
+            so_far.wins + wins, so_far.draws + meeting.draws, so_far.losses + losses
+        )
+    return found
