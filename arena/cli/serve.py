@@ -7,6 +7,7 @@ servers take `application()`: ``gunicorn 'arena.cli.serve:application()'``.
 from __future__ import annotations
 
 import logging
+import re
 import signal
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from arena.web import create_app
 from workers import bundles
 from workers.archives import MAX_ARCHIVE_BYTES, MAX_BYTES, BundleError
 
+ENDING = re.compile(r"(\.tar)?\.\w+$")
 THREADS = 4
 LARGEST_REQUEST = MAX_ARCHIVE_BYTES + 1024 * 1024
 """Bytes; waitress would spool more to disk before the app saw it."""
@@ -45,7 +47,10 @@ class BundleIntake:
             # Where it lay on this server is nobody's business.
             raise SubmissionError(str(error).replace(f"{path.parent}/", "")) from None
         bundles.store(self._folder, bundle)
-        return TakenIn(bundle.digest, len(bundle.archive), bundle.language, bundle.name)
+        # By what was sent: the file in an archive or a folder is often called bot or main.
+        sent = path.name if path.is_dir() else ENDING.sub("", path.name)
+        name = bundle.manifest.name or sent
+        return TakenIn(bundle.digest, len(bundle.archive), bundle.language, name)
 
 
 def application() -> Flask:

@@ -93,7 +93,8 @@ def _address() -> str:
 
 def _next(address: str) -> str:
     """Where somebody was going; only ever a page of this arena."""
-    if address.startswith("/") and validate_redirect_url(address):
+    # Browsers take a backslash for a slash.
+    if address.startswith("/") and "\\" not in address and validate_redirect_url(address):
         return address
     return url_for("accounts.account")
 

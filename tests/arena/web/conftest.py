@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -72,6 +73,16 @@ class Site:
         answer = self.client.get(self.address(pattern))
         assert answer.status_code == 200, pattern
         return answer.text
+
+
+@pytest.fixture(scope="session")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of an empty arena's database, to be copied."""
+    file = tmp_path_factory.mktemp("empty") / "arena.db"
+    database = Database(f"sqlite:///{file}")
+    database.upgrade()
+    database.close()
+    return file
 
 
 @pytest.fixture(scope="session", params=DATABASES)
