@@ -65,12 +65,13 @@ def furnish(
         house = User(name=HOUSE, created=now)
         session.add(house)
     # A ladder that comes later must not have the workers to itself until it has caught up.
-    share = session.scalar(sa.select(sa.func.min(Ladder.worker_seconds))) or 0.0
+    had = Ladder.head_start + Ladder.worker_seconds
+    share = session.scalar(sa.select(sa.func.min(had))) or 0.0
     for game in games:
         for variant in game.offered:
             if _first_time(session, f"ladder {variant}"):
                 opened = open_ladder(game, variant, now)
-                opened.worker_seconds = share
+                opened.head_start = share
                 session.add(opened)
     session.flush()
     house_ladders = list(

@@ -23,13 +23,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol
 
 from arena.ratings.elo import Estimate, estimate
 from arena.ratings.sprt import Decision, Model, Sprt
 from engine.clock import TimeControl
 from engine.game import Seat, Termination, Variant
-from engine.record import GameRecord
+from engine.record import Fault
 
 FORMAT = 1
 CANDIDATE, BASELINE = 0, 1
@@ -87,7 +87,17 @@ class Outcome:
     """SHA-256 over the games' own digests."""
 
 
-def outcome(variant: Variant, records: Sequence[GameRecord]) -> Outcome:
+class Played(Protocol):
+    """A game that was played: a record, or what is stored of one."""
+
+    @property
+    def ranks(self) -> tuple[int, ...]: ...
+    @property
+    def faults(self) -> tuple[Fault, ...]: ...
+    def digest(self) -> str: ...
+
+
+def outcome(variant: Variant, records: Sequence[Played]) -> Outcome:
     """The outcome of a match from its games, which are in the order of `seatings`."""
     half_points = 0
     results: Counter[int] = Counter()
@@ -104,7 +114,7 @@ def outcome(variant: Variant, records: Sequence[GameRecord]) -> Outcome:
     return Outcome(half_points, results[1], results[0], results[-1], faults, digest.hexdigest())
 
 
-def margin(variant: Variant, record: GameRecord, holders: Sequence[int]) -> int:
+def margin(variant: Variant, record: Played, holders: Sequence[int]) -> int:
     """How many meetings of a game the candidate won, less those that it lost."""
     return sum(
         (record.ranks[mine] < record.ranks[theirs]) - (record.ranks[mine] > record.ranks[theirs])

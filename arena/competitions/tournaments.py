@@ -154,8 +154,7 @@ def create(
         state=CompetitionState.OPEN,
         seed=plan.seed,
         weight=WEIGHT,
-        # Who comes late must not have the workers to itself until it has caught up.
-        worker_seconds=_least_share(session) * WEIGHT,
+        head_start=_least_share(session) * WEIGHT,
         created=now,
         format=plan.format,
         settings={**settings, "tie_breaks": list(tie_breaks)},
@@ -212,7 +211,8 @@ def _check_versions(session: Session, variant: Variant, versions: Sequence[BotVe
 
 
 def _least_share(session: Session) -> float:
-    share = sa.select(sa.func.min(Competition.worker_seconds / Competition.weight))
+    had = Competition.head_start + Competition.worker_seconds
+    share = sa.select(sa.func.min(had / Competition.weight))
     return session.scalar(share.where(Competition.state == CompetitionState.OPEN)) or 0.0
 
 

@@ -1,0 +1,200 @@
+"""The counts of strength tests, kept by worker, and what they say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload
+
+from arena import strength
+from arena.competitions.strength_plans import plan_of
+from arena.models import (
+    BotVersion,
+    Entrant,
+    GameSeat,
+    JobStatus,
+    Match,
+    PlayedGame,
+    StrengthTest,
+    TestTally,
+)
+from arena.strength import BASELINE, CANDIDATE, Outcome
+from engine.game import Termination
+from engine.record import Fault
+
+
+def empty_tally(test: StrengthTest, worker: str) -> TestTally:
+    """A worker's counts of a test before its first match."""
+    return TestTally(
+        test_id=test.id,
+        worker=worker,
+        counts=[0] * strength.cells(test.variant),
+        wins=0,
+        draws=0,
+        losses=0,
+        candidate_faults={},
+        baseline_faults={},
+    )
+
+
+def add(tally: TestTally, outcome: Outcome) -> None:
+    """Adds a match to a worker's counts."""
+    counts = list(tally.counts)
+    counts[outcome.half_points] += 1
+    tally.counts = counts
+    tally.wins += outcome.wins
+    tally.draws += outcome.draws
+    tally.losses += outcome.losses
+    mine, theirs = outcome.faults[CANDIDATE], outcome.faults[BASELINE]
+    tally.candidate_faults = dict(Counter(tally.candidate_faults) + Counter(mine))
+    tally.baseline_faults = dict(Counter(tally.baseline_faults) + Counter(theirs))
+
+
+def tallies_of(session: Session, tests: Iterable[StrengthTest]) -> dict[int, list[TestTally]]:
+    """The counts of some tests by worker, in one statement."""
+    found: dict[int, list[TestTally]] = {test.id: [] for test in tests}
+    query = sa.select(TestTally).where(TestTally.test_id.in_(found)).order_by(TestTally.worker)
+    for tally in session.scalars(query):
+        found[tally.test_id].append(tally)
+    return found
+
+
+def versions_of(session: Session, tests: Iterable[StrengthTest]) -> dict[int, list[BotVersion]]:
+    """Candidate and baseline of some tests, in one statement."""
+    found: dict[int, list[BotVersion]] = {test.id: [] for test in tests}
+    query = (
+        sa.select(Entrant)
+        .where(Entrant.competition_id.in_(found))
+        .order_by(Entrant.competition_id, Entrant.number)
+        .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
+    )
+    for entrant in session.scalars(query):
+        found[entrant.competition_id].append(entrant.version)
+    return found
+
+
+def standing_of(session: Session, test: StrengthTest) -> strength.StrengthTest:
+    """A test as it stands, from what is kept."""
+    return standing(
+        test, versions_of(session, [test])[test.id], tallies_of(session, [test])[test.id]
+    )
+
+
+def standing(
+    test: StrengthTest, versions: Sequence[BotVersion], tallies: Sequence[TestTally]
+) -> strength.StrengthTest:
+    """A test by the counts of some workers.
+
+    Args:
+        versions: candidate and baseline.
+    """
+    candidate, baseline = versions
+    begun = strength.StrengthTest.begin(plan_of(test).settings(candidate, baseline))
+    rows = [begun.counts, *(tally.counts for tally in tallies)]
+    return strength.StrengthTest(
+        begun.settings,
+        tuple(map(sum, zip(*rows, strict=True))),
+        sum(tally.wins for tally in tallies),
+        sum(tally.draws for tally in tallies),
+        sum(tally.losses for tally in tallies),
+        (
+            _faults(tally.candidate_faults for tally in tallies),
+            _faults(tally.baseline_faults for tally in tallies),
+        ),
+    )
+
+
+def _faults(sides: Iterable[dict[str, int]]) -> dict[Termination, int]:
+    total: Counter[str] = Counter()
+    for side in sides:
+        total.update(side)
+    return {Termination(key): number for key, number in sorted(total.items())}
+
+
+# Made anew from the games.
+
+
+@dataclass(frozen=True, slots=True)
+class _Game:
+    """What is stored of a game that a score can be made of."""
+
+    ranks: tuple[int, ...]
+    faults: tuple[Fault, ...]
+    its_digest: str
+
+    def digest(self) -> str:
+        return self.its_digest
+
+
+def recounted(session: Session, test: StrengthTest) -> dict[str, TestTally]:
+    """The counts of a test by worker, made anew from all games that count."""
+    query = (
+        sa.select(
+            Match.id,
+            Match.played_by,
+            PlayedGame.number,
+            PlayedGame.digest,
+            GameSeat.seat,
+            GameSeat.rank,
+            GameSeat.fault,
+        )
+        .join(PlayedGame, PlayedGame.match_id == Match.id)
+        .join(GameSeat, GameSeat.game_id == PlayedGame.id)
+        .where(Match.competition_id == test.id, Match.status == JobStatus.FIXED)
+        .order_by(Match.id, PlayedGame.number, GameSeat.seat)
+        .execution_options(yield_per=2000)
+    )
+    found: dict[str, TestTally] = {}
+    for (_, worker), rows in groupby(session.execute(query), key=lambda row: (row[0], row[1])):
+        if worker not in found:
+            found[worker] = empty_tally(test, worker)
+        add(found[worker], strength.outcome(test.variant, list(_games(rows))))
+    return found
+
+
+def _games(rows: Iterable[Any]) -> Iterator[_Game]:
+    for _, seats in groupby(rows, key=lambda row: row.number):
+        seated = list(seats)
+        yield _Game(
+            tuple(row.rank for row in seated),
+            tuple(Fault(row.seat, 0, row.fault, "") for row in seated if row.fault is not None),
+            seated[0].digest,
+        )
+
+
+def differences(session: Session, test: StrengthTest, *, write: bool) -> list[str]:
+    """How the counts that are kept differ from those made anew, a line for each worker.
+
+    Args:
+        write: keeps those made anew.
+    """
+    made = recounted(session, test)
+    kept = {tally.worker: tally for tally in tallies_of(session, [test])[test.id]}
+    lines = []
+    for worker in sorted(made.keys() | kept.keys()):
+        was, now = _values(kept.get(worker)), _values(made.get(worker))
+        if was == now:
+            continue
+        lines.append(f"{test.name}, {worker}: {was} is stored, {now} came out")
+        if write:
+            if worker in kept:
+                session.delete(kept[worker])
+                session.flush()
+            if worker in made:
+                session.add(made[worker])
+    return lines
+
+
+def _values(tally: TestTally | None) -> Mapping[str, Any] | None:
+    if tally is None:
+        return None
+    return {
+        "counts": list(tally.counts),
+        "W-D-L": f"{tally.wins}-{tally.draws}-{tally.losses}",
+        "faults": [dict(tally.candidate_faults), dict(tally.baseline_faults)],
+    }

@@ -1,0 +1,360 @@
+"""Strength tests on the site: how one is made, what it plays next, and when it is decided.
+
+Theory of operation. The test itself is `arena.strength`; here its matches are played by the
+arena's workers, and its counts are kept by worker (`TestTally`), so that one whose results
+differ can be told. Match n of a test, in the order in which they are made, has opening n of the
+series of the test's seed: no opening comes twice, and which one a match has depends on nobody's
+speed.
+
+Results count as they come in, and the test is asked after each: a verdict does not wait for a
+match that a dead worker took with it. Matches under way at that moment are played to their end
+and counted too, for no result is ever thrown away; the verdict stands. That short matches come
+in first can shift the counts by no more than the few matches that are under way at a time.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from datetime import datetime
+from functools import lru_cache
+from itertools import islice
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena import audit
+from arena.audit import ARENA, Actor
+from arena.competitions.pairings import Pairing
+from arena.competitions.strength_plans import Plan, plan_of
+from arena.competitions.strength_tallies import add, empty_tally, standing_of, versions_of
+from arena.models import (
+    BotVersion,
+    Check,
+    Competition,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Ladder,
+    Match,
+    StrengthTest,
+    TestTally,
+    TestVerdict,
+    VersionStatus,
+)
+from arena.ratings.book import NEW
+from arena.ratings.sprt import Decision
+from arena.strength import Outcome, StrengthError
+from engine.game import Variant
+from engine.games import GAMES
+from engine.openings import Opening, openings
+
+MOST_ASIDE = 3
+"""A test of which so many matches could not be played is stopped: no more can be."""
+RUNNING_ALLOWED = 5
+"""How many tests of one person's may run at the same time."""
+
+VERDICTS = {
+    Decision.ACCEPT: TestVerdict.PASSED,
+    Decision.REJECT: TestVerdict.FAILED,
+    Decision.UNDECIDED: TestVerdict.UNDECIDED,
+}
+OUT_OF_OPENINGS = "the board has no more different openings"
+
+
+def create(
+    session: Session,
+    plan: Plan,
+    candidate: BotVersion,
+    baseline: BotVersion,
+    now: datetime,
+    actor: Actor,
+    *,
+    ladder: Ladder | None = None,
+) -> StrengthTest:
+    """Makes a test, which runs at once.
+
+    Args:
+        ladder: what the candidate enters when it passes.
+
+    Raises:
+        StrengthError: it can't be tested so, or too many of this person's tests are running.
+    """
+    _refuse(session, plan, candidate, baseline)
+    running = sa.select(sa.func.count()).select_from(StrengthTest)
+    running = running.where(
+        StrengthTest.creator_id == actor.id, StrengthTest.verdict == TestVerdict.RUNNING
+    )
+    if (
+        ladder is None
+        and actor.id is not None
+        and (session.scalar(running) or 0) >= RUNNING_ALLOWED
+    ):
+        raise StrengthError(
+            f"{RUNNING_ALLOWED} tests of yours are running: wait for one, or stop it"
+        )
+    test = StrengthTest(
+        name=uuid.uuid4().hex,
+        title=f"{candidate.label} against {baseline.label}",
+        note=plan.note,
+        creator_id=actor.id,
+        game=plan.variant.game,
+        options=dict(plan.variant.options),
+        time_ms=plan.time.time_ms,
+        inc_ms=plan.time.inc_ms,
+        move_ms=plan.time.move_ms,
+        charge=plan.time.charge,
+        memory_bytes=plan.memory_bytes,
+        threads=plan.threads,
+        log_bytes=plan.log_bytes,
+        state=CompetitionState.OPEN,
+        seed=plan.seed,
+        weight=plan.weight,
+        head_start=_fair_start(session) * plan.weight,
+        created=now,
+        elo0=plan.elo0,
+        elo1=plan.elo1,
+        alpha=plan.alpha,
+        beta=plan.beta,
+        elo_model=plan.model,
+        max_games=plan.max_games,
+        verdict=TestVerdict.RUNNING,
+        reason="",
+        ladder_id=ladder and ladder.id,
+    )
+    session.add(test)
+    session.flush()
+    test.name = f"test-{test.id}"
+    last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
+    session.add_all(
+        Entrant(
+            competition=test,
+            version=version,
+            state=EntrantState.ACTIVE,
+            number=number,
+            entered=now,
+            entered_after=last,
+            mu=NEW.mu,
+            sigma=NEW.sigma,
+        )
+        for number, version in enumerate((candidate, baseline), 1)
+    )
+    session.flush()
+    audit.note(session, actor, "create test", f"test {test.id}", test.title, now=now)
+    return test
+
+
+def _refuse(session: Session, plan: Plan, candidate: BotVersion, baseline: BotVersion) -> None:
+    """Refuses what can't be tested, before anything is made."""
+    if candidate.id == baseline.id:
+        raise StrengthError(f"{candidate.label} can't be tested against itself: name two versions")
+    on_ladder = Ladder.game == plan.variant.game
+    entered = sa.select(Entrant.version_id).join(Ladder, Ladder.id == Entrant.competition_id)
+    passed = sa.select(Check.version_id).join(Check.ladder).where(Check.status == JobStatus.FIXED)
+    checked = set(session.scalars(entered.where(on_ladder).union(passed.where(on_ladder))))
+    for version in (candidate, baseline):
+        if version.status is not VersionStatus.READY:
+            raise StrengthError(f"{version.label} can't be tested: its check is {version.status}")
+        if version.id not in checked:
+            raise StrengthError(
+                f"{version.label} was never checked for {plan.variant.game}: submit it to a "
+                "ladder of that game first"
+            )
+    plan.settings(candidate, baseline)
+
+
+def _refuse_too_many(session: Session, user_id: int) -> None:
+    running = sa.select(sa.func.count()).select_from(StrengthTest)
+    mine = running.where(
+        StrengthTest.creator_id == user_id,
+        StrengthTest.ladder_id.is_(None),
+        StrengthTest.verdict == TestVerdict.RUNNING,
+    )
+    if (session.scalar(mine) or 0) >= RUNNING_ALLOWED:
+        raise StrengthError(
+            f"{RUNNING_ALLOWED} tests of yours are running: wait for one, or stop it"
+        )
+
+
+def _fair_start(session: Session) -> float:
+    """The share of whoever had the least: who comes late must not have all workers at first."""
+    had = Competition.head_start + Competition.worker_seconds
+    share = sa.select(sa.func.min(had / Competition.weight))
+    return session.scalar(share.where(Competition.state == CompetitionState.OPEN)) or 0.0
+
+
+# What is played.
+
+
+def next_pairing(
+    session: Session, test: StrengthTest, under_way: int, now: datetime
+) -> Pairing | None:
+    """The next match; None if there is none for now.
+
+    A test that can't go on ends here: one that has used up the openings of its board once
+    nothing is under way any more, and one of which several matches could not be played.
+    """
+    standing = standing_of(session, test)
+    if (aside := _set_aside(session, test)) >= MOST_ASIDE:
+        reason = f"{aside} of its matches could not be played, through no bot's fault"
+        end(session, test, TestVerdict.STOPPED, reason, now)
+        return None
+    most = standing.settings.most_matches
+    if most is not None and standing.matches + under_way >= most:
+        return None
+    opening = _opening(session, test)
+    if opening is None:
+        if not under_way:
+            end(session, test, TestVerdict.UNDECIDED, OUT_OF_OPENINGS, now)
+        return None
+    ids = session.scalars(
+        sa.select(Entrant.id).where(Entrant.competition_id == test.id).order_by(Entrant.number)
+    )
+    return Pairing(tuple(ids), opening=opening)
+
+
+def _set_aside(session: Session, test: StrengthTest) -> int:
+    query = sa.select(sa.func.count()).select_from(Match)
+    query = query.where(Match.competition_id == test.id, Match.status == JobStatus.SET_ASIDE)
+    return session.scalar(query) or 0
+
+
+class _Series:
+    """The openings of a test, kept as they are found."""
+
+    def __init__(self, variant: Variant, seed: int) -> None:
+        self._variant, self._seed = variant, seed
+        self._found: list[Opening] | None = None
+
+    def opening(self, session: Session, test: StrengthTest) -> Opening | None:
+        """That of the test's next match; None if the board has no more."""
+        if self._found is None or len(self._found) < test.matches_made:
+            self._found = _openings_so_far(session, test)
+            self._rest = islice(
+                openings(self._variant, self._seed, known=self._found), len(self._found), None
+            )
+        # A transaction that failed may have asked for one that was never played.
+        if len(self._found) == test.matches_made:
+            found = next(self._rest, None)
+            if found is None:
+                return None
+            self._found.append(found)
+        return self._found[test.matches_made]
+
+
+@lru_cache(maxsize=100)
+def _series(variant: Variant, seed: int) -> _Series:
+    return _Series(variant, seed)
+
+
+def _opening(session: Session, test: StrengthTest) -> Opening | None:
+    return _series(test.variant, test.seed).opening(session, test)
+
+
+def _openings_so_far(session: Session, test: StrengthTest) -> list[Opening]:
+    query = sa.select(Match.options, Match.opening).where(Match.competition_id == test.id)
+    game = GAMES[test.game]
+    return [
+        Opening(game.variant(**options), tuple(moves))
+        for options, moves in session.execute(query.order_by(Match.id))
+    ]
+
+
+# What comes in.
+
+
+def count(session: Session, match: Match, outcome: Outcome, now: datetime) -> None:
+    """Counts a match that was played, and ends the test if that decides it."""
+    test = match.competition
+    assert isinstance(test, StrengthTest)
+    assert match.played_by is not None
+    tally = session.get(TestTally, (test.id, match.played_by))
+    if tally is None:
+        tally = empty_tally(test, match.played_by)
+        session.add(tally)
+    add(tally, outcome)
+    session.flush()
+    if test.verdict is TestVerdict.RUNNING:
+        decision = standing_of(session, test).decision
+        if decision is not Decision.CONTINUE:
+            limit = f"the limit of {test.max_games} games is reached"
+            reason = limit if decision is Decision.UNDECIDED else ""
+            end(session, test, VERDICTS[decision], reason, now)
+
+
+def end(
+    session: Session, test: StrengthTest, verdict: TestVerdict, reason: str, now: datetime
+) -> None:
+    """Ends a test, for now or for good."""
+    test.verdict, test.reason = verdict, reason
+    test.state, test.finished = CompetitionState.CLOSED, now
+    words = f"{verdict}{reason and f': {reason}'}"
+    audit.note(session, ARENA, "end test", f"test {test.id}", words, now=now)
+
+
+# What people do with one.
+
+
+def find(session: Session, number: int) -> StrengthTest:
+    """The test of this number.
+
+    Raises:
+        StrengthError: there is none.
+    """
+    test = session.get(StrengthTest, number) if 0 < number < 2**31 else None
+    if test is None:
+        raise StrengthError(f"there is no strength test {number}")
+    return test
+
+
+def stop(session: Session, test: StrengthTest, now: datetime, actor: Actor) -> None:
+    """Ends a test undecided; what is under way is played to its end and counted.
+
+    Raises:
+        StrengthError: it is over.
+    """
+    if test.verdict is not TestVerdict.RUNNING:
+        raise StrengthError(f"test {test.id} is over: {test.verdict}")
+    end(session, test, TestVerdict.STOPPED, f"by {actor.name}", now)
+    audit.note(session, actor, "stop test", f"test {test.id}", now=now)
+
+
+def extend(
+    session: Session, test: StrengthTest, max_games: int, now: datetime, actor: Actor
+) -> None:
+    """Lets a test that was not decided have so many games in all, and go on.
+
+    Raises:
+        StrengthError: it was decided, has used up its openings, or has had so many games.
+    """
+    if test.verdict in (TestVerdict.PASSED, TestVerdict.FAILED):
+        raise StrengthError(
+            f"test {test.id} is decided: to go on would make another test of it; clone it"
+        )
+    if test.reason == OUT_OF_OPENINGS:
+        raise StrengthError(f"test {test.id} can't go on: {OUT_OF_OPENINGS}")
+    played = standing_of(session, test).games
+    if max_games <= played:
+        raise StrengthError(f"test {test.id} has had {played} games: allow it more")
+    before, test.max_games = test.max_games, max_games
+    standing_of(session, test)  # refuses a limit that is none
+    if test.verdict is not TestVerdict.RUNNING:
+        test.verdict, test.reason = TestVerdict.RUNNING, ""
+        test.state, test.finished = CompetitionState.OPEN, None
+        share = _fair_start(session) * test.weight
+        test.head_start = max(test.head_start, share - test.worker_seconds)
+    words = f"from {before} to {max_games} games"
+    audit.note(session, actor, "extend test", f"test {test.id}", words, now=now)
+
+
+def clone(
+    session: Session, test: StrengthTest, now: datetime, actor: Actor, *, seed: int
+) -> StrengthTest:
+    """Makes the same test again, with openings of its own.
+
+    Raises:
+        StrengthError: as for `create`.
+    """
+    candidate, baseline = versions_of(session, [test])[test.id]
+    return create(session, replace(plan_of(test), seed=seed), candidate, baseline, now, actor)

@@ -1,0 +1,85 @@
+"""A new version may be tested against the active one before it takes its place."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload
+
+from arena.audit import Actor
+from arena.competitions.strength_plans import FirstTest
+from arena.competitions.strength_tallies import versions_of
+from arena.competitions.strength_tests import create, end
+from arena.models import BotVersion, Check, Entrant, EntrantState, Ladder, StrengthTest, TestVerdict
+from arena.submissions import enter
+from engine.seeds import derive
+
+
+def admit(session: Session, check: Check, now: datetime) -> None:
+    """A version passed its check: it enters, or begins the test that its owner wants first."""
+    ladder, version = check.ladder, check.version
+    if not ladder.takes_bots:
+        return
+    active = _active(session, ladder, version.bot_id)
+    if check.test_first is None or active is None or active.version.number >= version.number:
+        enter(session, ladder, version, now)
+        return
+    for test in _waiting(session, ladder, version.bot_id):
+        end(session, test, TestVerdict.STOPPED, f"version {version.number} came after it", now)
+    owner = version.bot.owner
+    seed = derive(ladder.seed, "first test", version.id)
+    plan = FirstTest.from_json(check.test_first).plan(ladder, seed=seed)
+    by = Actor(owner.id, owner.name, "")
+    create(session, plan, version, active.version, now, by, ladder=ladder)
+
+
+def _waiting(session: Session, ladder: Ladder, bot_id: int) -> list[StrengthTest]:
+    """The running tests after which a version of a bot is to enter a ladder."""
+    query = (
+        sa.select(StrengthTest)
+        .join(Entrant, Entrant.competition_id == StrengthTest.id)
+        .join(Entrant.version)
+        .where(
+            StrengthTest.ladder_id == ladder.id,
+            StrengthTest.verdict == TestVerdict.RUNNING,
+            Entrant.number == 1,
+            BotVersion.bot_id == bot_id,
+        )
+    )
+    return list(session.scalars(query))
+
+
+def conclude(session: Session, test: StrengthTest, now: datetime) -> None:
+    """Enters the candidate of a test that has just passed, if that is what it waited for."""
+    if test.verdict is TestVerdict.PASSED and test.ladder_id is not None and not test.reason:
+        test.reason = _enter(session, test, now)
+
+
+def _enter(session: Session, test: StrengthTest, now: datetime) -> str:
+    """Enters the candidate that passed, and says what became of that."""
+    ladder = session.get_one(Ladder, test.ladder_id)
+    candidate = versions_of(session, [test])[test.id][0]
+    active = _active(session, ladder, candidate.bot_id)
+    if active is None:
+        return f"the bot had left {ladder.title} meanwhile"
+    if active.version.number > candidate.number:
+        return f"version {active.version.number} had entered {ladder.title} meanwhile"
+    if not ladder.takes_bots:
+        return f"{ladder.title} takes no bots any more"
+    enter(session, ladder, candidate, now)
+    return f"it entered {ladder.title}"
+
+
+def _active(session: Session, ladder: Ladder, bot_id: int) -> Entrant | None:
+    query = (
+        sa.select(Entrant)
+        .join(Entrant.version)
+        .where(
+            Entrant.competition_id == ladder.id,
+            Entrant.state == EntrantState.ACTIVE,
+            BotVersion.bot_id == bot_id,
+        )
+        .options(joinedload(Entrant.version))
+    )
+    return session.scalar(query)
