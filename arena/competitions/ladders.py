@@ -20,6 +20,7 @@ from arena.models import (
     Ladder,
     Match,
     Meeting,
+    Place,
     User,
 )
 from arena.ratings.trueskill import Rating
@@ -111,14 +112,31 @@ def _rivals(session: Session, ladder: Ladder, unfinished: Unfinished) -> list[Ri
         Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE
     )
     size = entrants_needed(ladder.variant)
+    # What is set aside is not played soon, but whoever is in it must not be due for ever.
+    aside = _set_aside(session, ladder)
     return [
-        Rival(e.id, Rating(e.mu, e.sigma), e.games + unfinished.get(e.id, 0) * size)
+        Rival(
+            e.id,
+            Rating(e.mu, e.sigma),
+            e.games + (unfinished.get(e.id, 0) + aside.get(e.id, 0)) * size,
+        )
         for e in session.scalars(active.order_by(Entrant.id))
     ]
 
 
+def _set_aside(session: Session, ladder: Ladder) -> dict[int, int]:
+    """In how many matches that are set aside each entrant is."""
+    query = (
+        sa.select(Place.entrant_id, sa.func.count())
+        .join(Place.match)
+        .where(Match.competition_id == ladder.id, Match.status == JobStatus.SET_ASIDE, Match.rated)
+        .group_by(Place.entrant_id)
+    )
+    return {entrant: count for entrant, count in session.execute(query)}
+
+
 def _met(session: Session, ladder: Ladder) -> dict[tuple[int, int], int]:
-    """Matches between every two entrants of a ladder, played and due."""
+    """Matches between every two entrants of a ladder: played, due and set aside."""
     met = {
         (first, second): matches
         for first, second, matches in session.execute(
@@ -131,7 +149,7 @@ def _met(session: Session, ladder: Ladder) -> dict[tuple[int, int], int]:
         sa.select(Match)
         .where(
             Match.competition_id == ladder.id,
-            Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]),
+            Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE]),
             Match.rated,
         )
         .options(selectinload(Match.places))

@@ -1,0 +1,213 @@
+"""Ladders: when they rest, and why nothing is played."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from arena import scheduling
+from arena.competitions.ladders import why_no_match
+from arena.config import Settings
+from arena.db import Database
+from arena.idle import why_idle
+from arena.models import (
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Ladder,
+    Match,
+    Meeting,
+    Worker,
+)
+from tests.arena.simulator import CALM, START, Simulation
+
+NOW = START + timedelta(days=1)
+SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+
+
+@pytest.fixture
+def furnished(database: Database) -> Database:
+    """A ladder of three bots, all settled, and a worker."""
+    Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=3)
+    with database.begin() as session:
+        session.execute(sa.update(Entrant).values(games=100, wins=100, sigma=0.9))
+        session.add(Worker(name="w", last_seen=NOW, slots=2, isolation="good", languages=[]))
+    return database
+
+
+def the_ladder(session: sa.orm.Session) -> Ladder:
+    return session.scalars(sa.select(Ladder)).one()
+
+
+def settle(session: sa.orm.Session, **values: object) -> None:
+    """Gives the first entrant other values than a settled one has."""
+    first = session.scalars(sa.select(Entrant).order_by(Entrant.id)).first()
+    assert first is not None
+    for name, value in values.items():
+        setattr(first, name, value)
+
+
+@pytest.mark.parametrize(
+    ("values", "rests"),
+    [
+        ({}, True),
+        ({"sigma": 1.1}, False),
+        ({"sigma": 2.0, "games": 200, "wins": 200}, True),
+        ({"games": 10, "wins": 10}, False),
+        ({"sigma": 5.0, "state": EntrantState.RETIRED}, True),
+    ],
+    ids=["settled", "unsure", "unsure for ever", "a newcomer", "retired"],
+)
+@SQLITE
+def test_a_settled_ladder_plays_a_match_now_and_then(
+    furnished: Database, values: dict[str, object], rests: bool
+) -> None:
+    """One, and the next when it has rested; a newcomer or a doubt wakes it."""
+    with furnished.begin() as session:
+        settle(session, **values)
+        made = [
+            scheduling.make_match(session, NOW + timedelta(seconds=after), trickle_seconds=60)
+            for after in (0, 30, 59, 61)
+        ]
+        assert [match is not None for match in made] == [True, not rests, not rests, True]
+
+
+def pause(session: sa.orm.Session) -> None:
+    the_ladder(session).state = CompetitionState.PAUSED
+
+
+def freeze(session: sa.orm.Session) -> None:
+    the_ladder(session).state = CompetitionState.FROZEN
+
+
+def close(session: sa.orm.Session) -> None:
+    the_ladder(session).state = CompetitionState.CLOSED
+
+
+def empty(session: sa.orm.Session) -> None:
+    session.execute(sa.update(Entrant).values(state=EntrantState.RETIRED))
+
+
+def leave_one(session: sa.orm.Session) -> None:
+    empty(session)
+    settle(session, state=EntrantState.ACTIVE)
+
+
+def rest(session: sa.orm.Session) -> None:
+    match = scheduling.make_match(session, NOW)
+    assert match is not None
+    match.status = JobStatus.VOID
+
+
+def race(session: sa.orm.Session) -> None:
+    ladder = the_ladder(session)
+    ladder.game, ladder.options = "puzzle", {"task": "tetrominoes"}
+    ids = session.scalars(sa.select(Entrant.id).order_by(Entrant.id)).all()
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        session.add(
+            Meeting(first_id=ids[one], second_id=ids[other], competition_id=ladder.id, matches=1)
+        )
+
+
+def unsettle(session: sa.orm.Session) -> None:
+    settle(session, sigma=5.0)
+
+
+def no_worker(session: sa.orm.Session) -> None:
+    unsettle(session)
+    session.execute(sa.update(Worker).values(last_seen=NOW - timedelta(minutes=5)))
+
+
+def bad_worker(session: sa.orm.Session) -> None:
+    unsettle(session)
+    session.execute(sa.update(Worker).values(set_aside=NOW))
+
+
+def weak_worker(session: sa.orm.Session) -> None:
+    unsettle(session)
+    session.execute(sa.update(Worker).values(isolation="reduced"))
+
+
+@pytest.mark.parametrize(
+    ("arrange", "words"),
+    [
+        (pause, "The ladder is paused: no matches are made for now."),
+        (freeze, "The ladder is frozen: it takes no bots and plays no games."),
+        (close, "The ladder is closed: this is its final table."),
+        (empty, "A match takes 2 active bots, and there is none."),
+        (leave_one, "A match takes 2 active bots, and there is one."),
+        (race, "Every two of these bots have met; a new bot or version will race again."),
+        (rest, "Every rating is known well, so that a match is played only now and then."),
+        (no_worker, "No worker is there to play."),
+        (bad_worker, "Every worker is set aside, since it failed again and again."),
+        (
+            weak_worker,
+            "The boxes of the workers are too weak (reduced): this arena asks for good isolation.",
+        ),
+        (unsettle, "The workers play elsewhere; its turn will come."),
+    ],
+)
+@SQLITE
+def test_a_ladder_says_why_it_is_idle(furnished: Database, arrange: object, words: str) -> None:
+    """One sentence, the first reason that holds."""
+    assert callable(arrange)
+    with furnished.begin() as session:
+        arrange(session)
+        assert why_idle(session, the_ladder(session), Settings(), NOW) == words
+
+
+@SQLITE
+def test_a_reason_goes_with_no_match(furnished: Database) -> None:
+    """Whenever a ladder gives a reason of its own, no match of it is made, and else one is."""
+    for arrange in (pause, freeze, close, empty, leave_one, race, rest, unsettle):
+        with furnished.begin() as session:
+            arrange(session)
+            session.flush()
+            reason = why_no_match(session, the_ladder(session), NOW, 60)
+            match = scheduling.make_match(session, NOW, trickle_seconds=60)
+            assert (match is None) == (reason is not None), arrange.__name__
+            session.rollback()
+
+
+@pytest.mark.parametrize("state", [CompetitionState.FROZEN, CompetitionState.CLOSED])
+@SQLITE
+def test_a_ladder_that_stands_still_calls_its_matches_off(
+    furnished: Database, state: CompetitionState
+) -> None:
+    """Nothing changes its table any more: what is under way is void, and what is said of it stale.
+
+    A paused ladder plays them to their end.
+    """
+    with furnished.begin() as session:
+        matches = [scheduling.make_match(session, NOW) for _ in range(2)]
+        assert all(matches)
+        job = scheduling.issue(session, matches[0], Settings(), NOW)
+        the_ladder(session).state = CompetitionState.PAUSED
+        scheduling.call_off(session)
+        assert {m.status for m in session.scalars(sa.select(Match))} == {
+            JobStatus.OPEN,
+            JobStatus.ISSUED,
+        }
+        the_ladder(session).state = state
+        scheduling.call_off(session)
+        found = session.scalars(sa.select(Match)).all()
+        assert {m.status for m in found} == {JobStatus.VOID}
+        assert {m.problem for m in found} == {f"the ladder is {state}"}
+        assert scheduling.find_issued(session, job.lease) is None
+
+
+@SQLITE
+def test_who_is_in_matches_set_aside_is_not_due_for_ever(furnished: Database) -> None:
+    """A bot whose matches all fail does not take every turn."""
+    with furnished.begin() as session:
+        settle(session, games=90, wins=90)
+        turns = []
+        for _ in range(20):
+            match = scheduling.make_match(session, datetime(2026, 1, 1, tzinfo=UTC))
+            assert match is not None
+            match.status = JobStatus.SET_ASIDE
+            turns.append({place.entrant_id for place in match.places})
+        assert not set.intersection(*turns)
