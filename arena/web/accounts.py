@@ -146,6 +146,7 @@ def register() -> Any:
                 role = people.use_link(writing, LinkKind.INVITATION, form.invitation.data, now).role
             by = Actor(None, form.name.data, _address())
             user = people.add(writing, by, form.name.data, password=hashed, role=role, now=now)
+            user.last_sign_in = now
     except PeopleError as error:
         form.name.errors = [str(error)]
         return _form("register.html", form)
@@ -173,6 +174,7 @@ def reset(secret: str) -> Any:
             user = people.use_link(writing, LinkKind.RESET, secret, now).user
             assert user is not None
             people.set_password(writing, user, hashed)
+            user.last_sign_in = now
             by = Actor(user.id, user.name, _address())
             audit.note(writing, by, "reset password", f"user {user.name}", now=now)
     except PeopleError as error:
