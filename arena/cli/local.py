@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import getpass
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,12 +13,12 @@ from typing import Any, TypeVar
 
 import click
 import sqlalchemy as sa
-from rich.console import Console
-from rich.table import Table
 from sqlalchemy.orm import Session, joinedload
 
+from arena import audit, people
 from arena.cli import Usage
 from arena.cli.boxed import pack
+from arena.cli.listing import show
 from arena.cli.sources import git_folder
 from arena.config import SettingError, Settings, load
 from arena.db import Database, SchemaError
@@ -140,7 +138,7 @@ def submit(
                 with database.begin() as session:
                     version = take_in(
                         session,
-                        _user(session, _me() if owner is None else owner, now),
+                        _user(session, owner if owner is not None else audit.machine_user(), now),
                         name or bundle.name,
                         digest=bundle.digest,
                         size=len(bundle.archive),
@@ -149,6 +147,9 @@ def submit(
                         note=note,
                         now=now,
                     )
+                    words = f"version {version.number} for {ladder_name}, {bundle.digest[:12]}"
+                    subject = f"bot {version.bot.name}"
+                    audit.note(session, audit.operator(), "submit", subject, words, now=now)
                     return f"{version.label} was taken in ({version.language}, {version.size} bytes"
 
             try:
@@ -183,20 +184,12 @@ def _user(session: Session, name: str, now: datetime) -> User:
     name = name.strip()[:40]
     if not name:
         raise Usage("the owner's name is empty: give one with --owner")
-    found = session.scalar(sa.select(User).where(User.name == name))
+    found = people.find(session, name)
     if found is None:
         found = User(name=name, created=now)
         session.add(found)
         session.flush()
     return found
-
-
-def _me() -> str:
-    """This user's name; one that the machine has no name for goes by number."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return str(os.getuid())
 
 
 @click.command()
@@ -233,7 +226,7 @@ def bots(data: Path | None, in_json: bool) -> None:
             }
             for version in versions
         ]
-    _show(rows, ("bot", "version", "owner", "language", "status", "ladders", "check"), in_json)
+    show(rows, ("bot", "version", "owner", "language", "status", "ladders", "check"), in_json)
 
 
 def _passed(check: Check) -> bool:
@@ -271,7 +264,7 @@ def ladders(data: Path | None, in_json: bool) -> None:
             }
             for ladder in found
         ]
-    _show(rows, ("ladder", "variant", "time", "state", "games", "leader"), in_json)
+    show(rows, ("ladder", "variant", "time", "state", "games", "leader"), in_json)
 
 
 @click.command()
@@ -300,7 +293,7 @@ def leaderboard(ladder_name: str, data: Path | None, in_json: bool) -> None:
         for row in found["bots"]
     ]
     columns = ("rank", "bot", "version", "owner", "rating", "games", "W-D-L", "score", "faults")
-    _show(rows, columns, in_json, title=found["variant"])
+    show(rows, columns, in_json, title=found["variant"])
 
 
 @click.group()
@@ -337,22 +330,3 @@ def rebuild_command(check: bool, data: Path | None, in_json: bool) -> None:
     if in_json:
         click.echo(json.dumps([asdict(one) | {"equal": one.equal} for one in found]))
     sys.exit(0 if all(one.equal for one in found) or not check else 1)
-
-
-def _show(
-    rows: list[dict[str, Any]], columns: tuple[str, ...], in_json: bool, *, title: str = ""
-) -> None:
-    """A listing as a table, or as JSON."""
-    if in_json:
-        click.echo(json.dumps(rows))
-        return
-    table = Table(title=title or None)
-    for column in columns:
-        number = bool(rows) and isinstance(rows[0][column], int)
-        table.add_column(column, justify="right" if number else "left")
-    for row in rows:
-        table.add_row(*(str(row[column]) for column in columns))
-    console = Console()
-    # A pipe has no width; what reads it wants whole words.
-    console = console if console.is_terminal else Console(width=200)
-    console.print(table)
