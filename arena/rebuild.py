@@ -166,6 +166,7 @@ def _fold(session: Session, competition: Competition, entrants: Sequence[Entrant
     variant = competition.variant
     sides, race = variant.side_of, variant.seats == 1
     rated = isinstance(competition, Ladder)
+    made = strength_tallies.duel if isinstance(competition, StrengthTest) else GameResult
     draws = competition.draw_probability if isinstance(competition, Ladder) else 0.5
     fold = _Fold(RatingBook[int](TrueSkill(draw_probability=draws)))
     waiting = iter(entrants)
@@ -180,7 +181,7 @@ def _fold(session: Session, competition: Competition, entrants: Sequence[Entrant
         results = []
         # The games of a race are one result, in which everybody is a side of its own.
         for seated in [rows] if race else games:
-            result = GameResult(
+            result = made(
                 tuple(row.entrant_id for row in seated),
                 tuple(range(len(seated))) if race else sides,
                 tuple(row.rank for row in seated),

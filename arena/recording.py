@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session
 
 from arena import scheduling, workforce
 from arena.competitions import strength_tests, tournaments
+from arena.competitions.strength_tallies import duel
 from arena.config import Settings
 from arena.counters import Tally, tally
 from arena.first_tests import admit, conclude
@@ -44,7 +45,7 @@ from arena.ratings.trueskill import Rating, TrueSkill
 from arena.strength import outcome
 from arena.suspension import suspend_if_faulty
 from engine import jobs
-from engine.match import race_ranks, shares_beaten
+from engine.match import points, race_ranks, shares_beaten
 from engine.record import GameRecord, RecordError, replay
 
 START_SECONDS = 0.1
@@ -119,20 +120,24 @@ def contradiction(match: Match, report: jobs.MatchReport) -> str | None:
 
 
 def results_of(
-    records: Sequence[GameRecord], entrants: Sequence[int], match_seatings: Sequence[Sequence[int]]
+    records: Sequence[GameRecord],
+    entrants: Sequence[int],
+    match_seatings: Sequence[Sequence[int]],
+    *,
+    duels: bool = False,
 ) -> list[GameResult[int]]:
     """What a match says about its entrants: a result a game, and a single one for a race.
 
     Args:
         entrants: the ids of the match's entrants, by their places.
         match_seatings: for each game the place of the entrant in each seat.
+        duels: whether two share out the seats, each on several sides maybe.
     """
     if records[0].variant.seats == 1:
         return [GameResult(tuple(entrants), tuple(range(len(entrants))), race_ranks(records))]
+    made = duel if duels else GameResult
     return [
-        GameResult(
-            tuple(entrants[place] for place in seating), record.variant.side_of, record.ranks
-        )
+        made(tuple(entrants[place] for place in seating), record.variant.side_of, record.ranks)
         for record, seating in zip(records, match_seatings, strict=True)
     ]
 
@@ -142,7 +147,9 @@ def _store(session: Session, match: Match, report: jobs.MatchReport, now: dateti
     entrants = {place.entrant_id: place.entrant for place in match.places}
     ids = [place.entrant_id for place in match.places]
     seatings = [spec.seating(number) for number in range(spec.games)]
-    results = results_of(report.games, ids, seatings)
+    results = results_of(
+        report.games, ids, seatings, duels=isinstance(match.competition, StrengthTest)
+    )
     race = len(results) != len(report.games)
     changes = _rate(match, entrants.values(), results) if match.rated else None
     for number, record in enumerate(report.games):
@@ -158,7 +165,11 @@ def _store(session: Session, match: Match, report: jobs.MatchReport, now: dateti
             digest=record.digest(),
             record=pack(record),
         )
-        shares = shares_beaten(result.sides, result.ranks)
+        shares = (
+            shares_beaten(result.sides, result.ranks)
+            if race
+            else points(record.variant, record.ranks)
+        )
         faults = {fault.seat: fault.termination for fault in record.faults}
         for seat, place in enumerate(seatings[number]):
             entrant_id = ids[place]

@@ -23,6 +23,7 @@ from arena.models import (
     StrengthTest,
     TestTally,
 )
+from arena.ratings.result import GameResult
 from arena.strength import BASELINE, CANDIDATE, Outcome
 from engine.game import Termination
 from engine.record import Fault
@@ -114,6 +115,23 @@ def _faults(sides: Iterable[dict[str, int]]) -> dict[Termination, int]:
     for side in sides:
         total.update(side)
     return {Termination(key): number for key, number in sorted(total.items())}
+
+
+def duel(entrants: Sequence[int], sides: Sequence[int], ranks: Sequence[int]) -> GameResult[int]:
+    """The result of a game between two who may hold several seats, by who won more meetings.
+
+    Args:
+        entrants, sides, ranks: of each seat.
+    """
+    first, second = dict.fromkeys(entrants)
+    seats = list(zip(entrants, sides, ranks, strict=True))
+    ahead = sum(
+        (rank < other) - (rank > other)
+        for entrant, side, rank in seats
+        for rival, its_side, other in seats
+        if (entrant, rival) == (first, second) and side != its_side
+    )
+    return GameResult((first, second), (0, 1), (1 + (ahead < 0), 1 + (ahead > 0)))
 
 
 # Made anew from the games.
