@@ -23,7 +23,7 @@ from engine.conversation import Dialect, PatientChannel, TestedGame, with_crlf, 
 from engine.game import Seat, Variant
 from engine.jobs import Finding
 from engine.match import MatchSpec, play_match
-from engine.player import BotError, GameSetup, ProtocolError
+from engine.player import BotError, GameSetup, ProtocolError, StartError
 from engine.process import BotProcess, HeadAndTail, TracedChannel
 from engine.program import Program, has_forked
 from engine.record import GameRecord
@@ -34,6 +34,12 @@ TURNS = 3
 """How often a bot is asked in a game that is not played to its end."""
 NEEDED = ("hello", "newgame", "move")
 """Clauses without which no other can be tried."""
+DIALECTS = (
+    ("unknown keys", with_unknown_keys, " (there were keys it can't know, and in another order)"),
+    ("CRLF", with_crlf, r" (every line it read ended with \r\n: take the \r off)"),
+)
+"""Ways of saying the same that the protocol allows, each a clause of its own."""
+LONGEST_LOG = 512 * 1024
 LINES_SHOWN = 12
 LINE_SHOWN = 160
 
@@ -86,8 +92,8 @@ class Check:
             ("one process", first.one_process),
             ("quit", first.quit),
         )
-        for name, dialect in (("unknown keys", with_unknown_keys), ("CRLF", with_crlf)):
-            talk = self._talk(dialect)
+        for name, dialect, how in DIALECTS:
+            talk = self._talk(dialect, how)
             yield from self._tried(talk, (name, talk.short_game))
         late = self._talk()
         yield from self._tried(
@@ -102,8 +108,8 @@ class Check:
         else:
             yield self._whole_game()
 
-    def _talk(self, dialect: Dialect = str) -> _Talk:
-        return _Talk(self._start, self._spec, self._allowances, dialect)
+    def _talk(self, dialect: Dialect = str, how: str = "") -> _Talk:
+        return _Talk(self._start, self._spec, self._allowances, dialect, how)
 
     def _tried(self, talk: _Talk, *clauses: Clause) -> Iterator[Finding]:
         """Tries clauses in one conversation, up to the first that is broken."""
@@ -122,15 +128,18 @@ class Check:
                     broken = f"not tried: the bot failed before, at: {name}"
                     if name in NEEDED:
                         self._missing = broken
-                    words = f"{error.termination}: {error.detail}"
+                    hint = "; is its line flushed?" if isinstance(error, StartError) else ""
+                    words = f"{error.termination}: {error.detail}{hint}{talk.how}"
                     yield Finding(False, words, name, lines=talk.take_lines())
         finally:
             talk.player.close(kill=True)
-            self._add_log(f"while trying: {', '.join(name for name, _ in clauses)}", talk.player)
+            if text := talk.player.take_log():
+                self._log(f"while trying: {', '.join(name for name, _ in clauses)}", text)
 
-    def _add_log(self, what: str, *players: BotProcess) -> None:
-        for text in filter(None, (player.take_log() for player in players)):
-            self.log += f"=== {what}\n{text.rstrip()}\n"
+    def _log(self, what: str, text: str) -> None:
+        """Keeps a part of the log, as far as there is room."""
+        part = f"=== {what}\n{text.rstrip()}\n"
+        self.log += part[: max(0, LONGEST_LOG - len(self.log))]
 
     def _whole_game(self) -> Finding:
         """A game of the bot against itself, in which it must not fail."""
@@ -150,7 +159,7 @@ class Check:
         (record,), (logs,) = result.games, result.logs
         for seat, log in enumerate(logs):
             if log:
-                self.log += f"=== in the whole game, seat {seat + 1}\n{log.rstrip()}\n"
+                self._log(f"in the whole game, seat {seat + 1}", log)
         return Finding(not record.faults, _told(record), "a whole game", lines=tuple(lines))
 
 
@@ -182,10 +191,13 @@ class _Talk:
         spec: MatchSpec,
         allowances: Allowances,
         dialect: Dialect,
+        how: str,
     ) -> None:
         self.player = BotProcess(
             self._started(start), allowances=allowances, open_channel=self._opened
         )
+        self.how = how
+        """What is said of the dialect when a clause is broken."""
         self.first_move = ""
         self._spec = spec
         self._variant = spec.variant

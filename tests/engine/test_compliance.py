@@ -10,7 +10,7 @@ import pytest
 
 from engine import jobs
 from engine.clock import Allowances, TimeControl
-from engine.compliance import LINES_SHOWN, Check
+from engine.compliance import LINES_SHOWN, LONGEST_LOG, Check
 from engine.games import find_variant
 from engine.jobs import Finding
 from engine.match import MatchSpec, entrants_needed
@@ -61,7 +61,7 @@ def scripted(**events: str) -> list[str]:
 
 # A bot of its own for each way of breaking the protocol, and the clause and words that tell it.
 FLAWS = [
-    ("mute", {"hello": "pass"}, "hello", "start: sent no 'ready' within 1 s"),
+    ("mute", {"hello": "pass"}, "hello", "sent no 'ready' within 1 s; is its line"),
     ("ends at once", {"start": "os._exit(7)"}, "hello", "crash: closed its output: exit 7"),
     ("no name", {"hello": "say('ready\\n')"}, "hello", "protocol: expected 'ready NAME'"),
     ("long name", {"hello": "say('ready ' + 'x' * 81 + '\\n')"}, "hello", "81 characters; 80 are"),
@@ -97,7 +97,7 @@ FLAWS = [
     ("minds the order", {"newgame": "assert words[1].startswith('size'); honest()"}, "unknown keys",
      "crash: closed its output: exit 1"),
     ("minds the end", {"quit": "line == 'quit\\n' and os._exit(0)"}, "CRLF",
-     "protocol: it still ran 0.3 s after 'quit'"),
+     r"when that line comes (every line it read ended with \r\n: take the \r off)"),
     ("begins at the beginning", {"newgame": "at = None; honest()",
      "go": "assert at or words[0] in '01'; at = 1; honest()"},
      "a game under way", "crash: closed its output: exit 1"),
@@ -152,6 +152,13 @@ def test_what_a_bot_logs_is_counted(no_leaks: None) -> None:
     # Three moves, one in the second game, one with the other clock; two lines each.
     assert found["log and numbers"].words.startswith("10 # lines")
     assert "ply 0: thinking hard" in log
+
+
+def test_a_long_log_is_cut(no_leaks: None) -> None:
+    """A bot that writes without end fills up nothing."""
+    found, log = check(scripted(go="complain('x' * 60_000); honest()"), "clobber size=4x4")
+    assert found["a whole game"].kept
+    assert 200_000 < len(log) <= LONGEST_LOG
 
 
 def test_other_dice_are_told_but_no_fault(no_leaks: None) -> None:
