@@ -29,7 +29,7 @@ from contextlib import suppress
 from typing import NoReturn, TypedDict
 
 from workers import seccomp
-from workers.processes import descendants
+from workers.processes import descendants, is_stopped
 
 READY = "ready"
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
@@ -141,11 +141,12 @@ def restrict_calls(machine: str, specification: Specification) -> None:
     check(libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0), "seccomp")
 
 
-def supervise(work: int) -> NoReturn:
+def supervise(work: int, *, private_user: bool) -> NoReturn:
     """Waits for the end of a build, or for a word of it, and ends all that it started.
 
     Args:
         work: the build's first process.
+        private_user: whether nobody else's processes are this user's.
     """
     code: int | None = None
     while code is None and signal.sigwait(SUPERVISED) is not signal.SIGTERM:
@@ -154,9 +155,11 @@ def supervise(work: int) -> NoReturn:
                 if ended[0] == work:
                     code = os.waitstatus_to_exitcode(ended[1])
     while True:
-        for pid in descendants(os.getpid()):
+        if private_user:
             with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+                os.kill(-1, signal.SIGKILL)  # all but this one, in one go
+        else:
+            stop_and_kill()
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -167,10 +170,29 @@ def supervise(work: int) -> NoReturn:
     os._exit(128 - code if code < 0 else code)
 
 
+def stop_and_kill() -> None:
+    """Ends all that this process started, and what that starts meanwhile.
+
+    Stopped first, they still count against the user's limit of processes: so at last none can
+    fork, where killed ones would make room for others.
+    """
+    for _ in range(STOPPING_PASSES):
+        running = [pid for pid in descendants(os.getpid()) if not is_stopped(pid)]
+        if not running:
+            break
+        for pid in running:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+    for pid in descendants(os.getpid()):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+STOPPING_PASSES = 1000
 SUPERVISED = {signal.SIGTERM, signal.SIGCHLD}
 
 
-def divide() -> None:
+def divide(*, private_user: bool) -> None:
     """Leaves this process behind as a supervisor, and goes on as its child.
 
     Raises:
@@ -183,7 +205,7 @@ def divide() -> None:
     above = os.getpid()
     if child := os.fork():
         os.closerange(0, 64)  # or nobody would see that the build closed them
-        supervise(child)
+        supervise(child, private_user=private_user)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SUPERVISED)
     check(libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
     if os.getppid() != above:
@@ -200,7 +222,7 @@ def main(arguments: list[str]) -> None:
         if os.getppid() != specification["parent"]:
             return  # the referee died before the line above
         if specification["work"]:
-            divide()
+            divide(private_user=specification["private_user"])
         os.chdir(specification["folder"])
         for name, value in specification["limits"].items():
             number = getattr(resource, f"RLIMIT_{name.upper()}")

@@ -31,6 +31,24 @@ def _children(pid: int) -> list[int]:
     return children
 
 
+def is_stopped(pid: int) -> bool:
+    """Whether a process stands still for good, by a stop signal or its end."""
+    with suppress(OSError), open(f"/proc/{pid}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0] in "TtZX"
+    return True
+
+
+def tasks_of_user() -> int:
+    """How many threads this user has on the machine, as RLIMIT_NPROC counts them."""
+    own, count = os.geteuid(), 0
+    for entry in os.scandir("/proc"):
+        if entry.name.isdecimal():
+            with suppress(OSError):  # it has ended
+                if entry.stat().st_uid == own:
+                    count += len(os.listdir(f"/proc/{entry.name}/task"))
+    return count
+
+
 def resident_bytes(pid: int) -> int:
     """The memory that a process holds; 0 if it has ended."""
     with suppress(OSError), open(f"/proc/{pid}/statm") as file:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import select
 import shutil
 import signal
@@ -37,6 +38,7 @@ from workers.cgroups import Group, GroupError, Places
 from workers.landlock import READY, Specification
 from workers.languages import BOX_PATH, Launch
 from workers.limits import Limits, limiting_command, may_limit_others, set_limits
+from workers.processes import tasks_of_user
 from workers.program import END_SECONDS, BoxProgram, close_pipes
 from workers.runtime import BotUser, BoxUserError
 
@@ -175,8 +177,7 @@ class LandlockBox:
                 "devices": [path for path in DEVICES if os.path.exists(path)],
                 "work": str(work) if work else None,
                 "private_user": user is not None,
-                # The worker's own user counts the worker's processes too.
-                "limits": limits.for_process(metered=False, counted=user is not None),
+                "limits": self._limits(limits, user),
                 "parent": os.getpid(),
             }
             report, tell = _pipe(lent)
@@ -191,6 +192,17 @@ class LandlockBox:
             program = BoxProgram(bot, bot.pid, stderr, self.level, user=user, work=work)
             kept.pop_all()
             return program
+
+    def _limits(self, limits: Limits, user: BotUser | None) -> dict[str, int]:
+        """The resource limits of a bot or build."""
+        found = limits.for_process(metered=False, counted=user is not None)
+        if limits.work_bytes and user is None:
+            # The worker's own user counts the worker's processes too; all the same nothing
+            # that forks may run without this limit.
+            most = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+            wanted = tasks_of_user() + limits.threads
+            found["nproc"] = wanted if most == resource.RLIM_INFINITY else min(most, wanted)
+        return found
 
     def _work_folder(self, kept: ExitStack, user: BotUser | None) -> Path:
         """A writable folder for a build, on disk."""
