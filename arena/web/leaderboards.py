@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, aliased, joinedload
 
 from arena.models import (
     Bot,
@@ -29,6 +29,7 @@ from arena.models import (
 )
 from arena.ratings.trueskill import Rating
 from arena.tournaments.ladder import PLACEMENT_GAMES
+from arena.web.words import display
 
 TREND_GAMES = 30
 """A trend shows so many of an entrant's games."""
@@ -168,7 +169,7 @@ def board(session: Session, ladder: Ladder, view: View = View()) -> Board:
     pick = [row.id for row in field if row.id == view.picked_id]
     shown = _load(session, [*order, *in_placement, *pick])
     picked = shown[pick[0]] if pick else None
-    trends = _last_ratings(session, order, TREND_GAMES)
+    trends = _trends(session, order)
     climbed = _climbed(session, ladder, field, ranks)
     against = _against(session, picked) if picked else {}
 
@@ -177,7 +178,7 @@ def board(session: Session, ladder: Ladder, view: View = View()) -> Board:
             shown[entrant_id],
             ranks.get(entrant_id),
             climbed.get(entrant_id, 0),
-            tuple(rating.display for rating in trends.get(entrant_id, ())),
+            tuple(trends.get(entrant_id, ())),
             against.get(entrant_id),
         )
 
@@ -345,23 +346,34 @@ def _climbed(
     return {row.id: earlier[row.id] - now for now, row in enumerate(were_there)}
 
 
-def _last_ratings(session: Session, entrants: Sequence[int], games: int) -> dict[int, list[Rating]]:
-    """The ratings of some entrants after so many last games of each, oldest first."""
-    found: dict[int, list[tuple[int, Rating]]] = {}
-    # SQLite takes 500 parts of a union at most.
-    for start in range(0, len(entrants), 200):
-        parts = []
-        for entrant in entrants[start : start + 200]:
-            last = sa.select(
-                GameSeat.entrant_id, GameSeat.game_id, GameSeat.mu_after, GameSeat.sigma_after
-            ).where(GameSeat.entrant_id == entrant, GameSeat.mu_after.is_not(None))
-            parts.append(last.order_by(GameSeat.game_id.desc()).limit(games).subquery())
-        for row in session.execute(sa.union_all(*(sa.select(part) for part in parts))):
-            found.setdefault(row[0], []).append((row[1], Rating(row[2], row[3])))
-    return {
-        entrant: [rating for _, rating in sorted(rows, key=lambda row: row[0])]
-        for entrant, rows in found.items()
-    }
+def _trends(session: Session, entrants: Sequence[int]) -> dict[int, list[float]]:
+    """The display ratings of some entrants after their last games, oldest first."""
+    seat = aliased(GameSeat)
+    # Where each entrant's last games begin is one step in an index; no others are read.
+    since = (
+        sa.select(seat.game_id)
+        .where(seat.entrant_id == Entrant.id, seat.mu_after.is_not(None))
+        .order_by(seat.game_id.desc())
+        .offset(TREND_GAMES - 1)
+        .limit(1)
+        .correlate(Entrant)
+        .scalar_subquery()
+    )
+    rows = session.execute(
+        sa.select(GameSeat.entrant_id, GameSeat.mu_after)
+        .join(Entrant, Entrant.id == GameSeat.entrant_id)
+        .where(
+            Entrant.id.in_(entrants),
+            GameSeat.game_id >= sa.func.coalesce(since, 0),
+            GameSeat.mu_after.is_not(None),
+        )
+        .order_by(GameSeat.game_id)
+    )
+    found: dict[int, list[float]] = {}
+    for entrant, mu in rows:
+        if mu is not None:
+            found.setdefault(entrant, []).append(display(mu))
+    return found
 
 
 def _against(session: Session, picked: Entrant) -> dict[int, Against]:
