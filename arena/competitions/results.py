@@ -96,6 +96,12 @@ class Results:
         """Those that were made, round by round."""
         return [pair.match for each in self.rounds for pair in each.pairs if pair.match]
 
+    @property
+    def current_round(self) -> Round:
+        """The first in which something is still to be played, or the last."""
+        unfinished = (r for r in self.rounds if any(pair.points is None for pair in r.pairs))
+        return next(unfinished, self.rounds[-1])
+
     def count(self, status: JobStatus) -> int:
         """How many matches are in a status."""
         return sum(match.status is status for match in self.matches)

@@ -15,12 +15,13 @@ from werkzeug.wrappers import Response
 from arena.config import Settings
 from arena.db import Database
 from arena.intake import Intake
-from arena.web import charts, identity, limits, words
+from arena.web import brackets, charts, identity, limits, score_charts, words
 from arena.web.accounts import accounts
 from arena.web.administration import administration
 from arena.web.games import games
 from arena.web.pages import pages
 from arena.web.submitting import submitting, widen
+from arena.web.tournaments import tournaments
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -53,8 +54,9 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted, x_proto=trusted)  # type: ignore[method-assign]
     app.before_request(widen)
     identity.install(app)
-    app.jinja_env.filters |= charts.FILTERS | words.FILTERS
-    for blueprint in (pages, games, accounts, administration, submitting):
+    for module in (brackets, charts, score_charts, words):
+        app.jinja_env.filters |= module.FILTERS
+    for blueprint in (pages, games, tournaments, accounts, administration, submitting):
         app.register_blueprint(blueprint)
     app.jinja_env.globals["may_read"] = identity.may_read
     limits.install(app, settings)

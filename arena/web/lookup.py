@@ -10,7 +10,7 @@ from flask import abort, current_app
 from sqlalchemy.orm import Session, joinedload
 
 from arena.db import Database
-from arena.models import Bot, Ladder, Match, PlayedGame
+from arena.models import Bot, Ladder, Match, PlayedGame, Tournament
 from arena.recording import unpack
 from arena.web import queries
 from engine.record import GameRecord
@@ -31,6 +31,12 @@ def find_ladder(session: Session, name: str) -> Ladder:
     """The ladder of this name."""
     ladder = session.scalar(sa.select(Ladder).where(Ladder.name == _text(name)))
     return ladder or abort(404, f"There is no ladder {name}.")
+
+
+def find_tournament(session: Session, name: str) -> Tournament:
+    """The tournament of this name."""
+    tournament = session.scalar(sa.select(Tournament).where(Tournament.name == _text(name)))
+    return tournament or abort(404, f"There is no tournament {name}.")
 
 
 def find_bot(session: Session, name: str) -> Bot:

@@ -12,6 +12,8 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from arena import scheduling
+from arena.audit import ARENA
+from arena.competitions.tournaments import Plan, create, field_of
 from arena.config import Settings
 from arena.db import Database
 from arena.models import (
@@ -159,6 +161,9 @@ def furnish(database: Database) -> dict[str, int]:
         numbers["plies"] = session.get_one(PlayedGame, numbers["trio"]).plies
         blokus = session.scalars(sa.select(Ladder).where(Ladder.game == "blokus")).one()
         blokus.state = CompetitionState.FROZEN
+        plan = Plan("cup", clobber.variant, clobber.time, "round-robin")
+        cup = create(session, plan, field_of(session, clobber, 3), now, ARENA)
+        cup.state = CompetitionState.PAUSED
     return numbers
 
 

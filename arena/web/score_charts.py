@@ -1,0 +1,93 @@
+"""The chart of a tournament: points after each round, a line for each of the first bots."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from arena.competitions.results import Results
+from arena.web.charts import HEIGHT, WIDTH, ticks
+
+MOST_LINES = 8
+"""As many as have a colour in the stylesheet."""
+NAMES_WIDTH = 175
+NAME_LENGTH = 15
+LINE_HEIGHT = 20
+"""Names are larger on phones, where the whole chart is smaller."""
+
+
+def score_chart(found: Results) -> Markup:
+    """Points after each round; nothing before the second round is played."""
+    shown = found.standings[:MOST_LINES]
+    courses = {line.number: found.points_by_round[line.number] for line in shown}
+    rounds = len(courses[shown[0].number])
+    if rounds < 2:
+        return Markup("")
+    left, right, top, bottom = 40, WIDTH - NAMES_WIDTH, 8, HEIGHT - 26
+    most = max(max(course) for course in courses.values()) or 1.0
+
+    def x(round_: int) -> float:
+        return left + round_ * (right - left) / rounds
+
+    def y(points: float) -> float:
+        return bottom - points * (bottom - top) / most
+
+    grid = Markup("").join(
+        Markup(
+            '<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>'
+            '<text x="{}" y="{:.1f}" dy=".35em" text-anchor="end">{}</text>'
+        ).format(left, right, y(tick), y(tick), left - 6, y(tick), tick)
+        for tick in ticks(0, most)
+    )
+    marks = Markup("").join(
+        Markup('<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>').format(
+            x(number), HEIGHT - 8, number
+        )
+        for number in ticks(1, rounds, 12)
+    )
+    heights = _apart([y(courses[line.number][-1]) for line in shown])
+    lines = Markup("").join(
+        Markup(
+            '<g class="series of-{}"><polyline class="line" points="{}" fill="none"/>'
+            '<text x="{:.1f}" y="{:.1f}" dy=".35em">{}</text></g>'
+        ).format(
+            place,
+            " ".join(
+                f"{x(number):.1f},{y(points):.1f}"
+                for number, points in enumerate((0.0, *courses[line.number]))
+            ),
+            right + 8,
+            height,
+            _short(found.label(line.number)),
+        )
+        for place, (line, height) in enumerate(zip(shown, heights, strict=True), 1)
+    )
+    return Markup(
+        '<figure><figcaption class="faint">Points after each round{}</figcaption>'
+        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="Points after each of {} '
+        'rounds; the standings have the numbers">{}{}{}</svg></figure>'
+    ).format(
+        f", of the first {MOST_LINES}" if len(found.standings) > MOST_LINES else "",
+        WIDTH,
+        HEIGHT,
+        rounds,
+        grid,
+        marks,
+        lines,
+    )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 3]}..."
+
+
+def _apart(heights: list[float]) -> list[float]:
+    """Heights of names, from the top down, that don't cover each other."""
+    placed: list[float] = []
+    for height in heights:
+        placed.append(max(height, placed[-1] + LINE_HEIGHT) if placed else height)
+    excess = max(0.0, placed[-1] - (HEIGHT - 12)) if placed else 0.0
+    return [height - excess for height in placed]
+
+
+FILTERS = {"score_chart": score_chart}
+"""Those that templates use, by their names there."""

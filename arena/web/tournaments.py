@@ -1,0 +1,116 @@
+"""The pages of tournaments."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+from flask import Blueprint, Response, abort, jsonify, render_template
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from arena.competitions.formats import FORMATS
+from arena.competitions.results import Results, digest, flat_rows, results, to_json
+from arena.models import BotVersion, Entrant, GameSeat, JobStatus, PlayedGame, Tournament
+from arena.tournaments.standings import Cell
+from arena.web import queries
+from arena.web.lookup import find_tournament, reading
+
+tournaments = Blueprint("tournaments", __name__)
+
+SHOWN_CELLS = 64
+"""A crosstable of more bots is in the JSON alone: no page could show it."""
+
+
+@tournaments.get("/tournaments")
+def listing() -> str:
+    """All tournaments, the last made first."""
+    with reading() as session:
+        sizes = sa.select(Entrant.competition_id, sa.func.count()).group_by(Entrant.competition_id)
+        return render_template(
+            "tournaments.html",
+            tournaments=session.scalars(sa.select(Tournament).order_by(Tournament.id.desc())).all(),
+            sizes={row[0]: row[1] for row in session.execute(sizes)},
+            FORMATS=FORMATS,
+        )
+
+
+@tournaments.get("/tournaments/<name>")
+def tournament(name: str) -> str:
+    """A tournament: standings, crosstable, rounds, bracket."""
+    with reading() as session:
+        found = results(session, find_tournament(session, name))
+        return render_template(
+            "tournament.html",
+            tournament=found.tournament,
+            found=found,
+            kind=FORMATS[found.tournament.format],
+            running=queries.running_matches(session, ladder=found.tournament),
+            aside=[match.id for match in found.matches if match.status is JobStatus.SET_ASIDE],
+            played=found.count(JobStatus.FIXED),
+            SHOWN_CELLS=SHOWN_CELLS,
+        )
+
+
+@tournaments.get("/tournaments/<name>/<int:one>/<int:other>")
+def meetings(name: str, one: int, other: int) -> str:
+    """The games of a tournament between two of its bots, by their numbers in the seeding."""
+    with reading() as session:
+        found = results(session, find_tournament(session, name))
+        for number in (one, other):
+            if number not in found.entrants or one == other:
+                abort(404, f"In this tournament {one} and {other} are no two bots.")
+        return render_template(
+            "meetings.html",
+            tournament=found.tournament,
+            found=found,
+            one=one,
+            other=other,
+            cell=_cell(found, one, other),
+            games=_games(session, found, one, other),
+        )
+
+
+def _cell(found: Results, one: int, other: int) -> Cell | None:
+    """What the first did against the second; None if they have not met."""
+    order = [line.number for line in found.standings]
+    return found.cells[order.index(one)][order.index(other)]
+
+
+def _games(session: Session, found: Results, one: int, other: int) -> Sequence[PlayedGame]:
+    """The games in which both sat, the last first."""
+    matches = [
+        match.id for match in found.matches if {one, other} <= set(match.result.fixture.entrants)
+    ]
+    seats = selectinload(PlayedGame.seats).joinedload(GameSeat.entrant)
+    return session.scalars(
+        sa.select(PlayedGame)
+        .where(PlayedGame.match_id.in_(matches))
+        .order_by(PlayedGame.id.desc())
+        .options(
+            joinedload(PlayedGame.match),
+            joinedload(PlayedGame.competition),
+            seats.joinedload(Entrant.version).joinedload(BotVersion.bot),
+        )
+    ).all()
+
+
+@tournaments.get("/tournaments/<name>.json")
+def tournament_json(name: str) -> Response:
+    """All that stands in a tournament as JSON."""
+    with reading() as session:
+        found = find_tournament(session, name)
+        return jsonify({**to_json(results(session, found)), "digest": digest(session, found)})
+
+
+@tournaments.get("/tournaments/<name>.csv")
+def tournament_csv(name: str) -> Response:
+    """The standings as CSV."""
+    with reading() as session:
+        lines = flat_rows(results(session, find_tournament(session, name)))
+    file = io.StringIO(newline="")
+    writer = csv.DictWriter(file, fieldnames=list(lines[0]))
+    writer.writeheader()
+    writer.writerows(lines)
+    return Response(file.getvalue(), mimetype="text/csv")

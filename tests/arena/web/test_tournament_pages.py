@@ -1,0 +1,199 @@
+"""The pages of tournaments: what stands on them, what they refuse, how much they ask."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+import sqlalchemy as sa
+from flask.testing import FlaskClient
+
+from arena.config import Settings
+from arena.db import Database
+from arena.models import JobStatus, Match, Tournament
+from arena.tournaments.formats import Result
+from arena.tournaments.knockout import Knockout
+from arena.web import create_app
+from arena.web.brackets import brackets
+from tests.arena.competitions.tournament_simulation import TournamentSimulation
+from tests.arena.simulator import CALM
+from tests.arena.web.conftest import HOSTILE
+from tests.arena.web.test_pages import read
+
+
+@dataclass(frozen=True, slots=True)
+class Cups:
+    """The pages of an arena with a tournament of each kind."""
+
+    client: FlaskClient
+    statements: list[str]
+
+    def page(self, address: str) -> str:
+        answer = self.client.get(address)
+        assert answer.status_code == 200, address
+        return answer.text
+
+    def count(self, address: str) -> int:
+        """How many statements a page takes."""
+        self.statements.clear()
+        self.page(address)
+        return len(self.statements)
+
+
+@pytest.fixture(scope="module")
+def cups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cups]:
+    """Five that are over, one that has just begun with a match set aside, and one of two bots."""
+    database = Database(f"sqlite:///{tmp_path_factory.mktemp('cups')}/arena.db")
+    database.upgrade()
+    simulation = TournamentSimulation(database, 1, CALM, "clobber", 7, size="4x3")
+    simulation.create("swiss", "swiss", rounds=3)
+    simulation.create("cup", "knockout", third_place=1)
+    simulation.create("double", "knockout", double=1)
+    simulation.create("gauntlet", "gauntlet", candidates=2)
+    simulation.create("pair", "round-robin", top=2)
+    simulation.play_out(5)
+    simulation.create("begun", "round-robin", cycles=2)
+    with database.begin() as session:
+        begun = session.scalars(sa.select(Tournament).where(Tournament.name == "begun")).one()
+        begun.title = begun.note = HOSTILE[:120]
+    simulation.run(4)
+    with database.begin() as session:
+        aside = session.scalars(sa.select(Match).where(Match.status == JobStatus.ISSUED)).first()
+        assert aside is not None
+        aside.status, aside.lease_ends = JobStatus.SET_ASIDE, None
+        aside.ticket = aside.worker = None
+    app = create_app(Settings(database=database.url))
+    app.testing = True
+    statements: list[str] = []
+    engine = app.extensions["arena.database"].engine
+    sa.event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
+    yield Cups(app.test_client(), statements)
+    app.extensions["arena.database"].close()
+    database.close()
+
+
+PAGES = [
+    ("/tournaments", ["swiss", "Knockout", "clobber size=4x3", "over"]),
+    ("/tournaments/swiss", ["9 <small", "Buchholz", "Sonneborn-Berger", "sits out, for 2 points"]),
+    ("/tournaments/cup", ["Bracket", "Semi-final", "Third place", "nobody"]),
+    ("/tournaments/double", ["Winners&#39; round 1", "Losers&#39; round 1", "Final"]),
+    ("/tournaments/gauntlet", ["candidates 2", "Crosstable"]),
+    ("/tournaments/begun", ["A match is set aside", 'hx-trigger="every 5s"', "due", "Running now"]),
+    ("/tournaments/pair", ["bot-0 v1", "bot-1 v1"]),
+    ("/tournaments/pair/1/2", ["bot-0 v1", "bot-1 v1", "won", "Players, by seat"]),
+    ("/tournaments/begun/1/7", ["They have not met yet."]),
+    ("/", ["Tournaments"]),
+]
+REFUSED = [
+    ("/tournaments/none", "There is no tournament none."),
+    ("/tournaments/none.json", "There is no tournament none."),
+    ("/tournaments/none.csv", "There is no tournament none."),
+    ("/tournaments/ladder-0", "There is no tournament ladder-0."),
+    ("/tournaments/none/1/2", "There is no tournament none."),
+    ("/tournaments/swiss/1/1", "In this tournament 1 and 1 are no two bots."),
+    ("/tournaments/swiss/1/8", "In this tournament 1 and 8 are no two bots."),
+]
+
+
+@pytest.mark.parametrize(("address", "words"), PAGES, ids=[address for address, _ in PAGES])
+def test_pages_say_what_they_are_for(cups: Cups, address: str, words: list[str]) -> None:
+    """Each page has the words that people come for, and breaks no rule that all pages keep."""
+    text = cups.page(address)
+    for word in words:
+        assert word in text
+    assert read(text).verdict() == []
+    assert "<script>alert" not in text
+
+
+@pytest.mark.parametrize(("address", "words"), REFUSED, ids=[address for address, _ in REFUSED])
+def test_what_is_not_there_is_said_plainly(cups: Cups, address: str, words: str) -> None:
+    """An address of nothing is a 404 that names what is missing."""
+    answer = cups.client.get(address)
+    assert answer.status_code == 404
+    assert words in answer.text
+
+
+def test_links_lead_somewhere(cups: Cups) -> None:
+    """Every link of a tournament's page is alive."""
+    for link in set(read(cups.page("/tournaments/pair")).links):
+        if link.startswith("/"):
+            assert cups.client.get(link).status_code == 200, link
+
+
+def test_crosstable_and_standings_agree(cups: Cups) -> None:
+    """Both axes have the order of the standings, and a row's cells add up to the points."""
+    found = json.loads(cups.page("/tournaments/gauntlet.json"))
+    for place, row in enumerate(found["standings"]):
+        cells = [cell for cell in found["crosstable"][place] if cell]
+        assert found["crosstable"][place][place] is None
+        assert sum(cell["wins"] + cell["draws"] / 2 for cell in cells) == row["points"]
+        assert sum(sum(cell.values()) for cell in cells) == row["games"]
+        for other, cell in enumerate(found["crosstable"][place]):
+            mirrored = found["crosstable"][other][place]
+            assert (cell is None) == (mirrored is None)
+            assert cell is None or cell["wins"] == mirrored["losses"]
+    text = cups.page("/tournaments/gauntlet")
+    table = text[text.index('<table class="cross">') :]
+    names = re.findall(r'<th scope="row"><bdi>([^<]+)</bdi>', table)
+    heads = re.findall(r'<th class="number" title="([^"]+)">', table)
+    assert names == heads == [f"{row['bot']} v1" for row in found["standings"]]
+
+
+def test_csv_is_the_standings(cups: Cups) -> None:
+    """The lines of the JSON, each tie-break a column of its own."""
+    lines = list(csv.DictReader(io.StringIO(cups.page("/tournaments/swiss.csv"))))
+    found = json.loads(cups.page("/tournaments/swiss.json"))["standings"]
+    for line, row in zip(lines, found, strict=True):
+        for name, value in row.pop("tie_breaks").items():
+            assert line.pop(f"tie_break {name}") == str(value)
+        assert line == {key: "" if value is None else str(value) for key, value in row.items()}
+
+
+def test_the_chart_has_a_line_for_each_of_the_first(cups: Cups) -> None:
+    """As many points as rounds and one before the first; the last ones are those of the table."""
+    text = cups.page("/tournaments/swiss")
+    lines = re.findall(r'<polyline class="line" points="([^"]+)"', text)
+    assert len(lines) == 7
+    assert {len(line.split()) for line in lines} == {4}
+    # Higher on the page is a lower number, so the ends go down the table.
+    ends = [float(line.rpartition(",")[2]) for line in lines]
+    assert ends == sorted(ends)
+    assert "Points after each round" not in cups.page("/tournaments/cup")
+
+
+def test_a_bracket_leaves_out_where_nobody_can_be() -> None:
+    """A second final that need not be played is gone when the first is; losers stand apart."""
+    knockout, field, results = Knockout(double=True), [1, 2, 3], list[Result]()
+    before = ["winners' round 1", "winners' round 2", "final", "second final"]
+    assert [stage.name for stage in brackets(knockout.ties(field, []))[0]] == before
+    while due := knockout.fixtures(field, results):
+        # The better seed wins.
+        results += [
+            Result(fixture, (tuple(float(e == min(fixture.entrants)) for e in fixture.entrants),))
+            for fixture in due
+        ]
+    shown = brackets(knockout.ties(field, results))
+    # Of three in a bracket of four, who loses the one first tie goes on in the losers' first
+    # round without an opponent.
+    assert [[stage.name for stage in part] for part in shown] == [
+        ["winners' round 1", "winners' round 2", "final"],
+        ["losers' round 1", "losers' round 2"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("many", "few"),
+    [
+        ("/tournaments/gauntlet", "/tournaments/pair"),
+        ("/tournaments/gauntlet.json", "/tournaments/pair.json"),
+        ("/tournaments/gauntlet/1/3", "/tournaments/pair/1/2"),
+    ],
+)
+def test_the_number_of_statements_is_fixed(cups: Cups, many: str, few: str) -> None:
+    """A tournament of seven takes no more of them than one of two."""
+    assert cups.count(many) == cups.count(few) <= 10
