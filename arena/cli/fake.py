@@ -25,6 +25,8 @@ def fake(data: Path | None, bots: int, ladders: int, games: int, seed: int) -> N
     """Fills a new data folder with made-up bots, ladders and games.
 
     For trying how pages bear many games. Nothing in it can be played: its bots have no files.
+
+    Example: arena fake --data made-up --games 100000
     """
     with opened(data, new=True) as (database, settings):
         with database.read() as session:
