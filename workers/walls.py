@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from io import FileIO
 from pathlib import Path
 from typing import Protocol
@@ -140,7 +141,9 @@ class NamespaceBox:
             _refuse_several(limits)
         # What lies in a writable folder is memory, too.
         memory_bytes = limits.memory_bytes + limits.work_bytes
-        return self.places.make(memory_bytes=memory_bytes, tasks=limits.threads)
+        return self.places.make(
+            memory_bytes=memory_bytes, tasks=limits.threads, freezable=limits.several_processes
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,10 +352,15 @@ def _arguments(words: Sequence[str]) -> FileIO:
 def _call_filter(limits: Limits, group: Group | None) -> FileIO:
     """The program of the call filter."""
     building = limits.work_bytes > 0
-    code = seccomp.program(
+    one_process = not (limits.several_processes or building)
+    return _memory_file(_filter_code(one_process, group is not None, building))
+
+
+@cache
+def _filter_code(one_process: bool, metered: bool, building: bool) -> bytes:
+    return seccomp.program(
         os.uname().machine,
-        single_process=not (limits.several_processes or building),
-        metered_memory=group is not None,
+        single_process=one_process,
+        metered_memory=metered,
         file_locks=building,
     )
-    return _memory_file(code)

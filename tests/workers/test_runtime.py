@@ -159,17 +159,19 @@ def test_own_group_is_found(mounts: str, own: str, expected: dict[str, str]) -> 
     assert found == expected
 
 
-def test_group_limits_and_leftovers() -> None:
+@pytest.mark.parametrize("freezable", [True, False])
+def test_group_limits_and_leftovers(freezable: bool) -> None:
     """A group has its limits, is empty at first, and goes; what dead workers left is swept."""
     try:
         places = find_places()
     except GroupError as error:
         need(False, f"no memory groups here: {error}")
         raise
-    group = places.make(memory_bytes=32 << 20, tasks=5)
+    group = places.make(memory_bytes=32 << 20, tasks=5, freezable=freezable)
     name = f"{PREFIX}{os.getpid()}-"
     made = [path for place in places.folders for path in place.glob(f"{name}*")]
-    assert len(made) == len(places.folders)
+    limiting = {places.memory, places.pids}
+    assert len(made) == len(places.folders if freezable else limiting)
     assert group.memory_kills() == 0
     assert (next(places.pids.glob(f"{name}*")) / "pids.max").read_text() == "5\n"
     group.remove()
