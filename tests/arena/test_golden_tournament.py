@@ -1,0 +1,140 @@
+"""A whole tournament in earnest comes out the same on one worker, and on two that are killed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from arena.audit import Actor
+from arena.competitions.results import digest, results, to_json
+from arena.competitions.tournaments import Plan, create
+from arena.db import Database
+from arena.models import Check, CompetitionState, Ladder, Tournament, User, VersionStatus
+from arena.submissions import enter, submit
+from engine.clock import TimeControl
+from tests.arena.running import COMMAND, environment, short_folder, until
+from tests.arena.test_end_to_end import VARIANT, Watched, furnish_small, pool_process
+from workers import bundles
+
+GOLDEN = Path(__file__).parents[1] / "data" / "golden_tournament.json"
+BOTS = 8
+
+# Each plays a different one of the legal moves, counted on from ply to ply.
+BOT = """\
+#!/bin/sh
+while read -r verb rest; do
+  case $verb in
+    hello) echo "ready golden want=legal" ;;
+    newgame) ply={number}; echo ok ;;
+    legal) legal=$rest ;;
+    go) set -- $legal; shift $((ply % $#)); echo "move $1"; ply=$((ply * 3 + {number} + 1)) ;;
+    quit) exit ;;
+  esac
+done
+"""
+
+
+def furnish(database: Database, folder: Path, mark: str) -> None:
+    """Eight bots that need no check any more, and a double round robin between them."""
+    furnish_small(database)
+    now = datetime.now(UTC)
+    with database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder)).one()
+        ladder.state = CompetitionState.PAUSED
+        owner = User(name="golden", created=now)
+        session.add(owner)
+        versions = []
+        for number in range(BOTS):
+            path = folder / f"golden_{mark}_{number}.sh"
+            path.write_text(BOT.format(number=number))
+            bundle = bundles.pack(path)
+            bundles.store(folder / "data" / "bundles", bundle)
+            version = submit(
+                session, owner, f"golden-{number}", digest=bundle.digest, size=9, now=now,
+                language=bundle.language, ladder=ladder,
+            )  # fmt: skip
+            version.status = VersionStatus.READY
+            enter(session, ladder, version, now)
+            versions.append(version)
+        session.execute(sa.delete(Check))
+        # Time enough, so that a loaded machine makes nobody lose by the clock.
+        plan = Plan(
+            "golden", VARIANT, TimeControl(move_ms=5000), "round-robin", settings={"cycles": 2},
+            seed=2026,
+        )  # fmt: skip
+        create(session, plan, versions, now, Actor(None, "golden", "a test"))
+
+
+def outcome(found: dict[str, Any], digest_: str) -> dict[str, Any]:
+    """What is to be the same always: every game, and who came where."""
+    return {
+        "digest": digest_,
+        "matches": found["matches"],
+        "points": [[row["bot"], row["points"]] for row in found["standings"]],
+    }
+
+
+def closed(database: Database) -> dict[str, Any] | None:
+    """What came of the tournament; None while it is played."""
+    with database.read() as session:
+        golden = session.scalars(sa.select(Tournament)).one()
+        if golden.state is not CompetitionState.CLOSED:
+            return None
+        return outcome(to_json(results(session, golden)), digest(session, golden))
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_tournament_comes_out_the_same(workers: int) -> None:
+    """Every record and the table are those on file.
+
+    On one worker it is the command that plays it; on two an arena, of which the worker, one of
+    its processes with the recorder, and the broker are killed while matches are played.
+    """
+    golden = json.loads(GOLDEN.read_text())
+    with ExitStack() as stack:
+        folder = stack.enter_context(short_folder())
+        data = folder / "data"
+        data.mkdir()
+        database = Database(f"sqlite:///{data}/arena.db")
+        stack.callback(database.close)
+        running = stack.enter_context(Watched(data, database, ARENA_GAMES="clobber"))
+        furnish(database, folder, running.mark)
+        if workers == 1:
+            words = ["tournament", "run", "golden", "--data", str(data), "--json"]
+            done = subprocess.run(
+                [*COMMAND, *words, "--workers", "1", "--port", str(running.port)],
+                env=environment(ARENA_GAMES="clobber"),
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=250,
+            )
+            assert done.returncode == 0, done.stderr
+            found = json.loads(done.stdout)
+            assert "of 56 matches" in done.stderr
+            assert outcome(found, found["digest"]) == golden
+            return
+        running.start()
+        running.await_matches(3, "at first")
+        for victims in (["workers.tasks"], ["pool", "arena.tasks"], ["valkey-server"]):
+            processes = [
+                pool_process(running) if word == "pool" else running.process(word)
+                for word in victims
+            ]
+            running.await_a_bot()
+            for process in processes:
+                process.kill()
+            running.await_matches(3, f"after {victims} were killed")
+        until(lambda: closed(database), "the end of the tournament", seconds=150)
+        running.interrupt()
+        assert running.wait() == 0
+        running.await_end("the end of every process")
+        assert closed(database) == golden
