@@ -50,6 +50,7 @@ ALIVE_SECONDS = 10.0
 PROGRESS_SECONDS = 1.0
 UNUSED_SECONDS = 30 * 24 * 60 * 60
 """After which a worker that starts forgets a bot's unpacked files."""
+LONGEST_PAUSE_SECONDS = 60.0
 LONGEST_JOB_SECONDS = 6 * 60 * 60
 MAIN_PROCESS = os.getpid()
 """The worker's own process, from which those that play are forked."""
@@ -174,8 +175,22 @@ Message = tuple[str, dict[str, Any]]
 """A task of the recorder, and what it is told."""
 
 
+def pause_seconds(failures: int) -> float:
+    """How long a process rests that failed at so many jobs one after the other.
+
+    One that fails at everything would otherwise be the quickest of all, and take every job from
+    those that could do it. The first failure may be the job's.
+    """
+    return 0.0 if failures < 2 else min(2.0 ** min(failures - 2, 10), LONGEST_PAUSE_SECONDS)
+
+
+_failures = 0
+"""How many jobs this process failed at since it last did one."""
+
+
 def _do(data: dict[str, Any], work: Callable[[jobs.Job, Watcher], Message]) -> None:
     """Does a job, and reports what came of it."""
+    global _failures
     try:
         job = jobs.Job.from_json(data)
     except (jobs.JobError, KeyError, TypeError, ValueError) as error:
@@ -191,7 +206,10 @@ def _do(data: dict[str, Any], work: Callable[[jobs.Job, Watcher], Message]) -> N
         # What plays was checked before: if it can't be built or run now, that is our affair.
         log.exception("%s %s could not be done", job.lease.kind, job.lease.job)
         say(jobs.RECORD_VOID, lease=lease, problem=f"{worker_name()}: {error}"[:2000])
+        _failures += 1
+        time.sleep(pause_seconds(_failures))
         return
+    _failures = 0
     say(task, **report)
 
 
