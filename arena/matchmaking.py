@@ -110,6 +110,7 @@ def make(
         requester: who asked for it; such a match counts for nothing.
     """
     # Requests are made beside the recorder, and each match has a number of its own.
+    session.flush()
     session.refresh(competition, with_for_update=True)
     key = pairing.key or (competition.matches_made,)
     draw = derive(competition.seed, "opening", *key)

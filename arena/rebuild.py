@@ -124,6 +124,7 @@ def rebuild(session: Session, competition: Competition, *, write: bool) -> Rebui
         write: stores what came out; otherwise nothing is changed.
     """
     if write:
+        session.flush()
         session.refresh(competition, with_for_update=True)
     entrants = session.scalars(
         sa.select(Entrant)

@@ -98,6 +98,7 @@ def find_entrant(session: Session, ladder: Ladder, name: str) -> Entrant:
 
 def _check_quota(session: Session, requester: User, quota: int, now: datetime) -> None:
     # Two requests of one user at the same moment wait for each other here.
+    session.flush()
     session.refresh(requester, with_for_update=True)
     asked = session.scalars(
         sa.select(Match.created)

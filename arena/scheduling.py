@@ -82,8 +82,8 @@ def fill(session: Session, settings: Settings, now: datetime) -> Iterator[jobs.J
     for match in _open_matches(session, enough - matches - checks, Match.requester_id.is_(None)):
         yield issue(session, match, settings, now)
         matches += 1
-    asked = Match.requester_id.is_not(None)
-    for match in _open_matches(session, min(share - requests, enough - matches - checks), asked):
+    asked, half = Match.requester_id.is_not(None), max(1, (enough - checks) // 2)
+    for match in _open_matches(session, min(half - requests, enough - matches - checks), asked):
         yield issue(session, match, settings, now)
         matches += 1
     while matches + checks < enough and (

@@ -254,6 +254,7 @@ def change(
     Raises:
         LadderError: a setting can't be so, or stays as it is on this ladder.
     """
+    session.flush()
     session.refresh(ladder, with_for_update=True)
     columns = _read(chosen)
     different = {

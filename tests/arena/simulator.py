@@ -383,8 +383,8 @@ class Simulation:
             for worker in session.scalars(sa.select(Worker)):
                 worker.set_aside, worker.failed = None, []
             session.execute(sa.update(Ladder).values(state=CompetitionState.PAUSED))
-        for _ in range(40):
-            self.run(60)
+        for _ in range(240):
+            self.run(10)
             if not self.unfinished():
                 return
         raise AssertionError("the arena did not come to rest")

@@ -1,0 +1,134 @@
+"""The commands of organisers: what they do, and one clear line for each mistake."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from arena.cli import run
+from arena.db import Database
+from arena.models import (
+    AuditEntry,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Ladder,
+    Match,
+    Worker,
+)
+from tests.arena.simulator import CALM, START, Simulation
+
+Arena = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Any:
+    """An arena's data folder, with a ladder on which some matches were played."""
+    database = Database(f"sqlite:///{tmp_path}/arena.db")
+    database.upgrade()
+    simulation = Simulation(database, 3, CALM)
+    simulation.furnish([("clobber", {"size": "4x3"})], bots=3)
+    simulation.play(3)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def arena(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Arena:
+    """Runs a command on that data folder: its exit code, what it prints, its errors."""
+
+    def call(*words: str) -> tuple[int, str, str]:
+        code = run([*words, "--data", str(tmp_path)])
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def test_the_commands_of_organisers(database: Database, arena: Arena) -> None:
+    """A ladder's life, a match's, a bot's and a worker's, as an organiser goes through them."""
+    assert arena("ladder", "create", "blitz", "--game", "clobber size=5x6", "--time", "5+0.05") == (
+        0, "the ladder blitz is open: clobber size=5x6, time=5000 inc=50\n", "",
+    )  # fmt: skip
+    assert arena("ladder", "change", "blitz", "state=paused", "draws=0.01")[:2] == (
+        0,
+        "state: open → paused\ndraws: 0.05 → 0.01\n",
+    )
+    assert "nothing is different" in arena("ladder", "change", "blitz", "state=paused")[1]
+    assert arena("match", "void", "1", "--note", "power cut") == (0, "match 1 is void\n", "")
+    assert arena("ladder", "change", "ladder-0", "state=open")[0] == 0
+    code, said, _ = arena("match", "void", "2", "--note", "again", "--replay")
+    assert (code, said[:43]) == (0, "match 2 is void; it is replayed as match " + said[41:43])
+    code, said, _ = arena("match", "request", "ladder-0", "bot-0", "bot-1:1")
+    assert (code, "will be played; see /matches/" in said) == (0, True)
+    with database.begin() as session:
+        match = session.scalars(sa.select(Match).where(Match.rated.is_(False))).one()
+        match.status, match.problem = JobStatus.SET_ASIDE, "no [space] left"
+        session.add(
+            Worker(
+                name="w", last_seen=START, slots=1, isolation="good", languages=[],
+                set_aside=START, failed=[{"job": "match 9", "versions": [1]}], problem="bad disk",
+            )
+        )  # fmt: skip
+    listed = json.loads(arena("match", "list", "--status", "set aside", "--json")[1])
+    assert [(row["bots"], row["problem"]) for row in listed] == [
+        ("bot-0 v1, bot-1 v1", "no [space] left")
+    ]
+    assert "no [space] left" in arena("match", "list", "--last", "5")[1]
+    assert arena("match", "requeue", "--all")[1] == "1 match is to be tried again\n"
+    listed = json.loads(arena("worker", "list", "--json")[1])
+    assert {row["worker"]: row["state"] for row in listed} == {
+        "one": "gone", "two": "gone", "w": "set aside",
+    }  # fmt: skip
+    assert arena("worker", "readmit", "w")[1] == "the worker w gets jobs again\n"
+    assert arena("bot", "retire", "bot-2", "--ladder", "ladder-0")[0] == 0
+    with database.begin() as session:
+        entrant = session.scalars(sa.select(Entrant).where(Entrant.version_id == 3)).one()
+        assert entrant.state is EntrantState.RETIRED
+        entrant.version.status = "ready"
+    assert arena("bot", "activate", "bot-2:1", "--ladder", "ladder-0")[1] == (
+        "bot-2 v1 is active on ladder-0\n"
+    )
+    with database.read() as session:
+        actions = session.scalars(sa.select(AuditEntry.action).order_by(AuditEntry.id)).all()
+        assert actions == [
+            "create ladder", "change ladder", "void match", "change ladder", "void match",
+            "requeue match", "readmit", "retire", "enter",
+        ]  # fmt: skip
+        ladder = session.scalars(sa.select(Ladder).where(Ladder.name == "blitz")).one()
+        assert ladder.state is CompetitionState.PAUSED
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["ladder", "create", "Blitz", "--game", "clobber"], "is no name for a ladder"),
+        (["ladder", "create", "blitz", "--game", "chess"], "there is no game 'chess'"),
+        (["ladder", "create", "blitz", "--game", "clobber", "--move", "x"], "move=x can't be"),
+        (["ladder", "change", "ladder-0", "paused"], "'paused' is no change: write KEY=VALUE"),
+        (["ladder", "change", "ladder-9", "state=open"], "there is no ladder 'ladder-9'; there"),
+        (["ladder", "change", "ladder-0", "move=50"], "has matches by its move, which therefore"),
+        (["match", "void", "1", "--note", ""], "say why the match is to be void"),
+        (["match", "void", "99999", "--note", "x"], "there is no match 99999"),
+        (["match", "requeue", "1"], "match 1 is fixed, and not set aside"),
+        (["match", "requeue"], "give the numbers of matches, or --all"),
+        (["match", "request", "ladder-0", "bot-0", "bot-1"], "is paused, and plays no matches"),
+        (["match", "request", "ladder-0", "a", "b", "--user", "eve"], "there is no user 'eve'"),
+        (["worker", "readmit", "three"], "there is no worker 'three'; there are: one, two"),
+        (["bot", "activate", "bot-9", "--ladder", "ladder-0"], "there is no bot 'bot-9'"),
+        (["bot", "retire", "bot-9", "--ladder", "ladder-0"], "there is no active bot 'bot-9'"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(
+    database: Database, arena: Arena, words: list[str], error: str
+) -> None:
+    """Exit code 2, and nothing is changed."""
+    code, out, err = arena(*words)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert error in err
