@@ -6,7 +6,7 @@ from typing import Any
 
 from flask_security.proxies import _security
 from flask_wtf import FlaskForm
-from flask_wtf.file import MultipleFileField
+from flask_wtf.file import FileField, MultipleFileField
 from wtforms import (
     BooleanField,
     HiddenField,
@@ -110,7 +110,7 @@ class TokenForm(FlaskForm):
 class SubmitForm(FlaskForm):
     """A bot's files, and what is said of them."""
 
-    files = MultipleFileField("File")
+    file = FileField("File")
     folder = MultipleFileField("Folder")
     name = StringField("The bot's name", [NAME], render_kw={"autocomplete": "off"})
     note = TextAreaField(

@@ -247,8 +247,10 @@ def install(app: Flask) -> None:
     csrf.init_app(app)
     security = Security(app, _People(), register_blueprint=False)
     security.login_manager.request_loader(_of_token)
-    # It would look up whoever is signed in for every picture, too.
+    # These would look up whoever is signed in for every picture, too, and make caches keep one for
+    # each reader; nobody here asks the one, and sessions that outlive theirs are not offered.
     app.before_request_funcs[None].remove(security.principal._on_before_request)
+    app.after_request_funcs[None].remove(security.login_manager._update_remember_cookie)
     app.before_request(guard)
     app.context_processor(lambda: {"account": current()})
 

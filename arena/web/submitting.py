@@ -86,9 +86,9 @@ def submit() -> Any:
         form.ladder.errors = ["Choose one of these ladders."]
         return _form(form)
     try:
-        taken = _take_files([*(form.files.data or ()), *(form.folder.data or ())])
+        taken = _take_files([form.file.data, *(form.folder.data or ())])
     except SubmissionError as error:
-        form.files.errors = [_sentence(error)]
+        form.file.errors = [_sentence(error)]
         return _form(form)
     name = form.name.data or taken.name
     form.name.data = name
@@ -219,7 +219,11 @@ def _check(session: Session, number: int) -> dict[str, Any]:
     )
     if found is None or not signed_in().owns(found.version.bot):
         abort(404, f"There is no check {number} of a bot of yours.")
-    passed = bool(found.findings) and all(finding["kept"] for finding in found.findings)
+    passed = (
+        found.status is JobStatus.FIXED
+        and bool(found.findings)
+        and all(finding["kept"] for finding in found.findings)
+    )
     return {
         "check": found,
         "passed": passed,

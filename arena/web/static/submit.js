@@ -3,7 +3,7 @@
 document.addEventListener("DOMContentLoaded", () => {
   const form = document.getElementById("submit");
   if (!form) return;
-  const [file, folder] = [form.elements.files, form.elements.folder];
+  const [file, folder] = [form.elements.file, form.elements.folder];
   const chosen = document.getElementById("chosen");
   const button = form.querySelector("button[type=submit]");
   const largest = Number(form.dataset.largest);

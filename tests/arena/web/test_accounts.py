@@ -21,6 +21,7 @@ from arena.web import create_app
 from arena.web.limits import storage
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import PASSWORD, Browser, complaints, now, person, signed_in
+from tests.arena.web.test_pages import read
 
 NEW = {"password": "a new and long one", "again": "a new and long one"}
 
@@ -532,6 +533,25 @@ def test_a_reader_costs_nothing(app: Flask, database: Database) -> None:
     answer = app.test_client().get("/")
     assert "Set-Cookie" not in answer.headers
     assert not [one for one in statements if "FROM user" in one or 'FROM "user"' in one]
+    browser = signed_in(app, "ada")
+    statements.clear()
+    # What is the same for everybody is not kept for each reader, and nobody is looked for.
+    assert "Vary" not in browser.get("/healthz").headers
+    assert statements == []
+
+
+@pytest.mark.parametrize(
+    "address", ["/sign-in", "/register", "/account", "/account/password", "/users", "/audit"]
+)
+def test_these_pages_keep_what_all_pages_keep(app: Flask, database: Database, address: str) -> None:
+    """No inline script or style, whole tags, headings in order; and no cache keeps them."""
+    person(database, "root", Role.ADMINISTRATOR)
+    browser = signed_in(app, "root") if address not in ("/sign-in", "/register") else Browser(app)
+    browser.post("/account/tokens", {"name": HOSTILE[:60], "scopes": "read"}, page="/account")
+    answer = browser.get(address)
+    assert answer.status_code == 200
+    assert read(answer.text).verdict() == []
+    assert "no-store" in answer.headers["Cache-Control"]
 
 
 def test_links_are_kept_as_digests_and_thrown_away(app: Flask, database: Database) -> None:

@@ -35,6 +35,7 @@ from arena.web import create_app
 from engine.games import GAMES
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import Browser, complaints, now, person, signed_in
+from tests.arena.web.test_pages import read
 
 BOT = b"import sys\nfor line in sys.stdin:\n    print('ready', flush=True)\n"
 LADDER, OTHER_LADDER = "clobber-6x7", "clobber-8x8"
@@ -68,7 +69,7 @@ def ada(app: Flask) -> Browser:
     return signed_in(app, "ada")
 
 
-def submit(browser: Browser, *files: tuple[bytes, str], field: str = "files", **fields: Any):
+def submit(browser: Browser, *files: tuple[bytes, str], field: str = "file", **fields: Any):
     """Sends the form with files."""
     data = {"ladder": LADDER, **fields}
     if files:
@@ -109,9 +110,9 @@ def tarred() -> bytes:
 @pytest.mark.parametrize(
     ("field", "files", "name"),
     [
-        ("files", [(BOT, "mine.py")], "mine"),
-        ("files", [(zipped(), "mine.zip")], "mine"),
-        ("files", [(tarred(), "mine.tar.gz")], "mine"),
+        ("file", [(BOT, "mine.py")], "mine"),
+        ("file", [(zipped(), "mine.zip")], "mine"),
+        ("file", [(tarred(), "mine.tar.gz")], "mine"),
         ("folder", [(BOT, "mine/bot.py"), (b"x = 1\n", "mine/lib/x.py")], "mine"),
         ("folder", [(BOT, "mine/main.py")], "mine"),
     ],
@@ -147,10 +148,10 @@ def test_a_bot_is_taken_in(
         ([(BOT, "mine.7z")], {}, "can't be read: give a zip, tar or tar.gz archive"),
         ([(b"no zip", "mine.zip")], {}, "The archive is no whole zip file."),
         ([(BOT, "mine.unknown")], {}, "mine.unknown"),
-        ([(BOT, "../../etc/mine.py"), (BOT, "x.py")], {}, "is no name for a file"),
+        ([(BOT, "../../etc/mine.py"), (BOT, "x.py")], {"field": "folder"}, "is no name for a file"),
         ([(BOT, "/etc/mine.py")], {}, "is no name for a file"),
         ([(BOT, "x" * 300 + ".py")], {}, "is no name for a file"),
-        ([(BOT, "mine.py"), (BOT, "mine.py/bot.py")], {}, "is no name for a file"),
+        ([(BOT, "mine.py"), (BOT, "mine.py/bot.py")], {"field": "folder"}, "is no name for a file"),
         ([(BOT, "mine.py")], {"name": "<b>bot</b>"}, "is no name for a bot"),
         ([(BOT, "mine.py")], {"name": "\N{RIGHT-TO-LEFT OVERRIDE}bot"}, "is no name for a bot"),
         ([(BOT, "mine.py")], {"name": "x" * 41}, "A name has at most 40 characters."),
@@ -199,6 +200,17 @@ def test_nobody_takes_the_name_of_anothers_bot(ada: Browser, app: Flask) -> None
     assert complaints(answer)[0].endswith("of another owner: choose a name.")
     assert submit(ada, (BOT + b"#", "mine.py")).status_code == 302
     assert "version 2" in ada.get("/checks/2").text
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_these_pages_keep_what_all_pages_keep(ada: Browser, database: Database, kept: bool) -> None:
+    """No inline script or style, whole tags, headings in order."""
+    submit(ada, (BOT, "mine.py"), note=HOSTILE)
+    for address in ("/submit", "/checks/1", "/bots/mine"):
+        assert read(ada.get(address).text).verdict() == []
+    settle(database, kept=kept)
+    for address in ("/account", "/checks/1", "/bots/mine"):
+        assert read(ada.get(address).text).verdict() == []
 
 
 def check_page(ada: Browser, number: int = 1) -> TestResponse:
