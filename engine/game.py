@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from random import Random
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from engine.scene import Scene
@@ -185,28 +185,6 @@ class State(ABC):
         while codes := state.codes():
             state = state.play_code(codes[int(random.random() * len(codes))])
         return state.scores()
-
-
-Judged = TypeVar("Judged", bound=State)
-Answer = TypeVar("Answer")
-
-
-def judged_once(judge: Callable[[Judged, str], Answer]) -> Callable[[Judged, str], Answer]:
-    """Wraps a method of a State that takes a move, to remember its last answer.
-
-    Whoever asks whether a move is legal plays it next, and need not have it judged twice.
-    """
-    last: tuple[Judged, str, Answer] | None = None
-
-    def judged(state: Judged, move: str) -> Answer:
-        nonlocal last
-        # A copy, as other threads judge other moves meanwhile.
-        known = last
-        if known is None or known[0] is not state or known[1] != move:
-            known = last = (state, move, judge(state, move))
-        return known[2]
-
-    return judged
 
 
 def ranks_of(

@@ -23,10 +23,10 @@ from engine.game import (
     Seat,
     State,
     Termination,
-    judged_once,
 )
 from engine.games.chequerboard import BLACK, OFFERS, SIZE, WHITE, Chequerboard
 from engine.scene import Body, Paint, Piece, Scene, Sign, grid
+from engine.speed import judged_once, quickly_made
 
 
 class Blocco(Chequerboard):
@@ -76,6 +76,7 @@ class Blocco(Chequerboard):
         return stones ^ rest
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class BloccoState(State):
     """The stones on the board, those with a marker, and the seat whose turn it is."""

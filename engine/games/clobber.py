@@ -17,6 +17,7 @@ from engine.board import bits_of, mask_of
 from engine.game import Game, IllegalMoveError, Move, Seat, State, Termination
 from engine.games.chequerboard import BLACK, CHUNK, LOW, OFFERS, SIZE, WHITE, Chequerboard
 from engine.scene import Body, Paint, Piece, Scene, grid
+from engine.speed import quickly_made
 
 
 class Clobber(Chequerboard):
@@ -34,6 +35,7 @@ class Clobber(Chequerboard):
         return ClobberState(self, white, black, mover)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class ClobberState(State):
     """The stones on the board, and the seat whose turn it is."""

@@ -33,9 +33,9 @@ from engine.game import (
     Termination,
     Variant,
     choice,
-    judged_once,
 )
 from engine.scene import Body, Paint, Piece, Scene, Sign, grid
+from engine.speed import judged_once, quickly_made
 
 WHITE, BLACK = 0, 1
 SIDE = 6
@@ -196,6 +196,7 @@ class Oxono(Variant):
         return OxonoState(self, colours, symbols, totems, mover, won)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class OxonoState(State):
     """Pieces and totems on the board, and the seat whose turn it is.

@@ -33,9 +33,9 @@ from engine.game import (
     State,
     Termination,
     Variant,
-    judged_once,
 )
 from engine.scene import Body, Paint, Piece, Scene, Sign, grid
+from engine.speed import judged_once, quickly_made
 
 FORM, COLOUR = 0, 1
 SIDE = 4
@@ -128,6 +128,7 @@ def read_plies(text: str) -> int:
     return int(text)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class OxoxoState(State):
     """The pieces on the board, the face each shows, and how many plies were played."""

@@ -22,7 +22,6 @@ from engine.game import (
     Termination,
     Variant,
     choice,
-    judged_once,
 )
 from engine.games.blokus.board import board, count, masks, nth, shape_of
 from engine.games.blokus.polyominoes import ALL, SIZES, of_size, squares_in
@@ -40,6 +39,7 @@ from engine.games.blokus.position import (
     write_turn,
 )
 from engine.scene import Scene, grid
+from engine.speed import judged_once, quickly_made
 
 STOP = "stop"
 STOP_CODE = 0
@@ -122,6 +122,7 @@ def _check_sizes(position: Position) -> None:
             raise PositionError(f"{colour} has larger pieces left than one it placed")
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class PuzzleState(State):
     """A position, and the colours of which one may place now: none when the game is over."""

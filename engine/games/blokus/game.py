@@ -23,7 +23,6 @@ from engine.game import (
     Termination,
     Variant,
     choice,
-    judged_once,
     ranks_of,
 )
 from engine.games.blokus.board import board, count, masks, nth
@@ -39,6 +38,7 @@ from engine.games.blokus.position import (
     write_turn,
 )
 from engine.scene import Scene, grid
+from engine.speed import judged_once, quickly_made
 
 SIDE = 20
 FIXED_CORNERS = ("a20", "t20", "t1", "a1")
@@ -122,6 +122,7 @@ class Blokus(Variant):
         return tuple(int(word) - 1 for word in words)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class BlokusState(State):
     """A position, the colour to move (None when the game is over), and the seats that left."""

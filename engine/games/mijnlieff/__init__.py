@@ -26,6 +26,7 @@ from engine.game import (
 )
 from engine.games.mijnlieff.board import KINDS, SIGNS, TILES, TYPES, Board
 from engine.scene import Body, Paint, Piece, Scene, Shade, Sign, Square
+from engine.speed import quickly_made
 
 WHITE, BLACK = 0, 1
 FREE_CHOICE = -1
@@ -106,6 +107,7 @@ class Mijnlieff(Variant):
             )
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class MijnlieffState(State):
     """The pieces on the board, the piece that binds the next move, and whose turn it is."""

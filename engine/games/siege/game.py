@@ -24,7 +24,6 @@ from engine.game import (
     Termination,
     Variant,
     choice,
-    judged_once,
 )
 from engine.games.siege import moves
 from engine.games.siege.board import (
@@ -47,6 +46,7 @@ from engine.games.siege.board import (
 )
 from engine.games.siege.picture import draw
 from engine.scene import Scene
+from engine.speed import judged_once, quickly_made
 
 Y1, W, Y2, B, SETUP = range(5)
 TURNS = ("y1", "w", "y2", "b", "setup")
@@ -197,6 +197,7 @@ Standing = tuple[int, bool, Board]
 """What the repetition rule compares: the turn, the demand, and the board with its cells."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class SiegeState(State):
     """What stands where, whose turn it is, and how many plies were played."""
