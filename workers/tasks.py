@@ -169,8 +169,6 @@ def check(data: dict[str, Any]) -> None:
     _do(data, _check)
 
 
-Watcher = Callable[[int], Watch]
-"""Gives, for the number of a game, what is to be told after each of its plies."""
 Message = tuple[str, dict[str, Any]]
 """A task of the recorder, and what it is told."""
 
@@ -184,13 +182,14 @@ def pause_seconds(failures: int) -> float:
     return 0.0 if failures < 2 else min(2.0 ** min(failures - 2, 10), LONGEST_PAUSE_SECONDS)
 
 
-_failures = 0
-"""How many jobs this process failed at since it last did one."""
+class _Luck:
+    """How many jobs this process failed at since it last did one."""
+
+    failures = 0
 
 
-def _do(data: dict[str, Any], work: Callable[[jobs.Job, Watcher], Message]) -> None:
+def _do(data: dict[str, Any], work: Callable[[jobs.Job, _Progress], Message]) -> None:
     """Does a job, and reports what came of it."""
-    global _failures
     try:
         job = jobs.Job.from_json(data)
     except (jobs.JobError, KeyError, TypeError, ValueError) as error:
@@ -201,19 +200,19 @@ def _do(data: dict[str, Any], work: Callable[[jobs.Job, Watcher], Message]) -> N
     say(jobs.JOB_STARTED, lease=lease, worker=worker_name())
     try:
         with _Progress(lease, job.lease_seconds / 3) as progress:
-            task, report = work(job, progress.watch)
+            task, report = work(job, progress)
     except (VoidGameError, BundleError, LanguageError, BuildError, OSError) as error:
         # What plays was checked before: if it can't be built or run now, that is our affair.
         log.exception("%s %s could not be done", job.lease.kind, job.lease.job)
         say(jobs.RECORD_VOID, lease=lease, problem=f"{worker_name()}: {error}"[:2000])
-        _failures += 1
-        time.sleep(pause_seconds(_failures))
+        _Luck.failures += 1
+        time.sleep(pause_seconds(_Luck.failures))
         return
-    _failures = 0
+    _Luck.failures = 0
     say(task, **report)
 
 
-def _play(job: jobs.Job, watch: Watcher) -> Message:
+def _play(job: jobs.Job, progress: _Progress) -> Message:
     """Plays a job's match."""
     bots = [_Bot.ready(job, files) for files in job.bots]
     log_bytes = job.grant.log_bytes
@@ -222,14 +221,14 @@ def _play(job: jobs.Job, watch: Watcher) -> Message:
         bot = bots[entrant]
         return BotProcess(bot.start, allowances=bot.allowances, log_bytes=log_bytes)
 
-    result = play_match(job.spec, start_player, watch=watch)
+    result = play_match(job.spec, start_player, watch=progress.watch)
     report = jobs.MatchReport(job.lease, worker_name(), result.games, result.logs)
     return jobs.RECORD_MATCH, report.to_json()
 
 
-def _check(job: jobs.Job, watch: Watcher) -> Message:
+def _check(job: jobs.Job, progress: _Progress) -> Message:
     """Checks a job's bot."""
-    findings: list[jobs.Finding] = []
+    findings = progress.findings
     try:
         bot = _Bot.ready(job, job.bots[0])
     except LanguageError as error:
@@ -240,8 +239,9 @@ def _check(job: jobs.Job, watch: Watcher) -> Message:
         return _checked(job, [jobs.Finding(False, str(error), "build")], _build_log(error.log))
     if bot.built:
         findings.append(jobs.Finding(True, "it was built from its sources", "build"))
-    tested = Check(bot.start, job.spec, allowances=bot.allowances, watch=watch)
-    findings += tested.findings()
+    tested = Check(bot.start, job.spec, allowances=bot.allowances, watch=progress.watch)
+    for finding in tested.findings():
+        findings.append(finding)
     return _checked(job, findings, _build_log(bot.build_log) + tested.log)
 
 
@@ -291,11 +291,13 @@ class _Bot:
 
 
 class _Progress:
-    """Tells how far a match is, from a thread beside it."""
+    """Tells how far a match or a check is, from a thread beside it."""
 
     def __init__(self, lease: dict[str, Any], longest_silence: float) -> None:
         self._lease = lease
         self._longest_silence = longest_silence
+        self.findings: list[jobs.Finding] = []
+        """What a check has found so far."""
         self._said: tuple[int, Sequence[Ply]] = (0, ())
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._tell, name="progress", daemon=True)
@@ -317,15 +319,16 @@ class _Progress:
         return after_ply
 
     def _tell(self) -> None:
-        told, last = (0, 0), time.monotonic()
+        told, last = (0, 0, 0), time.monotonic()
         while not self._ended.wait(min(PROGRESS_SECONDS, self._longest_silence)):
             game, plies = self._said
-            now = (game, len(plies))
+            now = (game, len(plies), len(self.findings))
             if now == told and time.monotonic() - last < self._longest_silence:
                 continue
             told, last = now, time.monotonic()
             moves = [f"{ply.seat + 1}:{ply.move}" for ply in plies[: now[1]]]
-            progress = {"game": game, "moves": moves}
+            found = [finding.to_json() for finding in self.findings[: now[2]]]
+            progress = {"game": game, "moves": moves, "findings": found}
             try:
                 say(jobs.MATCH_PROGRESS, lease=self._lease, progress=progress)
             except Exception:

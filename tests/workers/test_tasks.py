@@ -1,10 +1,141 @@
-"""What a worker's process does around its jobs."""
+"""A worker's jobs from the job to the report, in the real box: a bot is checked, then plays."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from workers.tasks import pause_seconds
+from engine import jobs
+from engine.clock import TimeControl
+from engine.game import State, Termination
+from engine.games import GAMES
+from engine.match import MatchSpec
+from engine.record import Ply
+from engine.referee import Watch
+from tests.requirements import need
+from tests.workers.test_building import BOTS, need_language
+from workers import bundles, tasks
+
+MIB = 1 << 20
+KIT = Path(__file__).parents[2] / "bots" / "kit"
+SAMPLES = KIT.parent
+GRANT = jobs.Grant(memory_bytes=256 * MIB, threads=16, log_bytes=64 * 1024)
+SPEC = MatchSpec(
+    GAMES["clobber"].variant(size="4x4"), ("one", "one"), TimeControl(move_ms=1000), seed=3
+)
+SOURCES: Mapping[str, Mapping[str, str]] = {
+    "Python": {"bot.py": (SAMPLES / "random_bot.py").read_text()},
+    "JavaScript": {"bot.js": (SAMPLES / "random_bot.js").read_text()},
+    "C++": BOTS["C++"],
+    "C": BOTS["C"],
+}
+
+
+@pytest.fixture(autouse=True)
+def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The settings of a worker whose runtime folder every user can reach."""
+    folder = Path(tempfile.mkdtemp(prefix="arena-worker-"))
+    folder.chmod(0o711)
+    monkeypatch.setenv("ARENA_RUNTIME", str(folder / "runtime"))
+    tasks.sandbox.cache_clear()
+    yield
+    tasks.sandbox.cache_clear()
+    shutil.rmtree(folder)
+
+
+def job_of(
+    kind: str, folder: Path, sources: Mapping[str, str], grant: jobs.Grant = GRANT
+) -> jobs.Job:
+    """A job for a bot of these files, as a queue delivers it."""
+    bot = folder / "bot"
+    bot.mkdir()
+    for name, content in sources.items():
+        (bot / name).write_text(content)
+    bundle = bundles.pack(bot)
+    files = jobs.BotFiles(bundle.digest, str(bundles.store(folder / "stored", bundle)))
+    job = jobs.Job(jobs.Lease(kind, 1, 1, "ticket"), SPEC, (files, files), grant, 30.0)
+    return jobs.Job.from_json(job.to_json())
+
+
+def nobody(_: int) -> Watch:
+    """Watches no game."""
+
+    def after_ply(_state: State, _plies: tuple[Ply, ...]) -> None:
+        pass
+
+    return after_ply  # type: ignore[return-value]
+
+
+def checked(job: jobs.Job) -> jobs.CheckReport:
+    """What the check of a job's bot reports."""
+    task, report = tasks._check(job, nobody)
+    assert task == jobs.RECORD_CHECK
+    return jobs.CheckReport.from_json(report)
+
+
+@pytest.mark.parametrize("language", SOURCES)
+def test_from_the_bundle_to_the_match(language: str, tmp_path: Path) -> None:
+    """It is checked clause by clause, and then plays a match in both seatings."""
+    need_language(language)
+    job = job_of("check", tmp_path, SOURCES[language])
+    report = checked(job)
+    assert report.passed, [finding for finding in report.findings if not finding.kept]
+    assert (report.findings[0].clause == "build") == (language in BOTS)
+    task, told = tasks._play(job, nobody)
+    assert task == jobs.RECORD_MATCH
+    played = jobs.MatchReport.from_json(told)
+    assert len(played.games) == 2
+    assert all(game.termination is Termination.NORMAL for game in played.games)
+    assert {game.isolation for game in played.games} == {tasks.sandbox().level}
+
+
+def test_a_bot_that_can_not_be_built(tmp_path: Path) -> None:
+    """Its author gets the finding and the compiler's words; a match with it is not played."""
+    need_language("C++")
+    job = job_of("check", tmp_path, {"bot.cpp": "int main() { return oops; }"})
+    report = checked(job)
+    assert [(found.kept, found.words) for found in report.findings] == [
+        (False, "the build failed: exit 1")
+    ]
+    assert "oops" in report.log
+    with pytest.raises(tasks.BuildError):
+        tasks._play(job, nobody)
+
+
+@pytest.mark.parametrize(
+    ("grant", "words"),
+    [
+        ({"memory_bytes": 16 * MIB}, "needs 32 MiB of memory to start, and the limit is 16 MiB"),
+        ({"threads": 3}, "it needs 4 threads, and the limit is 3"),
+    ],
+)
+def test_a_ladder_that_grants_too_little(
+    grant: Mapping[str, Any], words: str, tmp_path: Path
+) -> None:
+    """The check says so before the bot is started."""
+    sources = {**SOURCES["Python"], "bot.toml": "threads = 4\n"}
+    given = {"memory_bytes": 256 * MIB, "threads": 16, "log_bytes": 1000, **grant}
+    (finding,) = checked(job_of("check", tmp_path, sources, jobs.Grant(**given))).findings
+    assert not finding.kept
+    assert words in finding.words
+
+
+def test_a_log_is_as_long_as_the_ladder_grants(tmp_path: Path) -> None:
+    """Of standard error its beginning and its end, in each game."""
+    need(os.path.exists("/usr/bin/python3"), "there is no system Python")
+    noisy = "import sys\nprint('x' * 5000, file=sys.stderr, flush=True)\n"
+    sources = {"bot.py": noisy + SOURCES["Python"]["bot.py"].replace("from __future__ ", "# ")}
+    job = job_of("match", tmp_path, sources, jobs.Grant(256 * MIB, 16, 1000))
+    _, told = tasks._play(job, nobody)
+    for log in jobs.MatchReport.from_json(told).logs[0]:
+        assert "[... 4001 bytes left out ...]" in log
+        assert log.count("x") == 1000 - 1
 
 
 @pytest.mark.parametrize(
@@ -13,4 +144,4 @@ from workers.tasks import pause_seconds
 )
 def test_who_fails_again_and_again_takes_jobs_more_slowly(failures: int, seconds: float) -> None:
     """A second after the second failure in a row, then twice as long each time, up to a minute."""
-    assert pause_seconds(failures) == seconds
+    assert tasks.pause_seconds(failures) == seconds
