@@ -6,13 +6,13 @@ machine, however busy it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 
 import pytest
 
 from engine.clock import TimeControl
-from engine.game import Variant
+from engine.game import State, Variant
 from engine.games import GAMES, find_variant
 from engine.match import entrants_needed, points, race_ranks
 from engine.process import BotProcess
@@ -31,7 +31,12 @@ from tests.sample_bots.play import (
 
 PLIES = 24
 """Of a game that is longer, only so many at its end are played by the bots."""
-EFFORT = {"mcts": ("3",), "alphabeta": ("1",)}
+EFFORT = {
+    "mcts": ("3",),
+    "alphabeta": ("1",),
+    "clobber-expert": ("20",),
+    "mijnlieff-expert": ("20",),
+}
 """How little the searching bots do where strength is no matter."""
 NAMES = [entry["name"] for entry in SAMPLES]
 
@@ -127,6 +132,9 @@ def test_searches_share_out_their_clock(searcher: BotProcess, time: TimeControl)
         ("clobber size=5x6", "alphabeta 3", "random", 2),
         ("mijnlieff", "alphabeta 2", "random", 3),
         ("oxono", "alphabeta 2", "random", 2),
+        ("clobber", "clobber-expert 200", "mcts 100", 3),
+        ("mijnlieff", "mijnlieff-expert 200", "mcts 100", 4),
+        ("puzzle task=full", "solver", "greedy", 1),
     ],
 )
 def test_the_order_of_strength(game: str, stronger: str, weaker: str, matches: int) -> None:
@@ -149,31 +157,50 @@ def share(variant: Variant, first: Command, second: Command, matches: int) -> fl
     return total / matches
 
 
-LEGAL = (["a1a2", "b2a2", "b2c2"], ["a2a1", "a2b2", "b1a1", "b1b2"])
-TALK = f"""\
-hello 1
-newgame clobber size=3x2 seats=2 you=2 move=60 seed=7 weather=fine
-state wbw/b1w 2
-legal {" ".join(LEGAL[0])}
-go 1 clocks=60,60 mood=good moves 1:b1c1
-end ranks=2,1 scores=0,1 cause=normal mood=better
-newgame clobber you=1 seats=2 seed=8 inc=10 time=1000 clock=wall size=2x2
-state wb/bw 1
-legal {" ".join(LEGAL[1])}
-go 0 clocks=1000,1000 moves
-end ranks=1,2 scores=1,0 cause=normal
-quit
-"""
+TALKS = {
+    "clobber": (("size=3x2", "b1c1"), ("size=2x2", "")),
+    "mijnlieff": (
+        ("size=4x4 shape=square first=any", "b2+"),
+        ("first=edge shape=ell size=4x4", ""),
+    ),
+    "puzzle": (("task=tetrominoes hard=no", ""), ("hard=yes task=tetrominoes", "")),
+}
+"""For some games two variants, each with the moves that a bot is told of before its own."""
+
+
+def conversation(game: str) -> tuple[str, list[Sequence[str]]]:
+    """The beginnings of two games in one process, and the moves that are legal in each."""
+    lines, legal = ["hello 1"], []
+    keys = ("move=60 seed=7 weather=fine", "inc=10 seed=8 time=1000 clock=wall")
+    for (options, opening), more in zip(TALKS[game], keys, strict=True):
+        state: State = find_variant(game, options.split()).initial()
+        for move in opening.split():
+            state = state.play(move)
+        plies = len(opening.split())
+        legal.append(state.legal_moves())
+        moves = " ".join(f"1:{move}" for move in opening.split())
+        seats = state.variant.seats
+        ones = ",".join("1" * seats)
+        lines += [
+            f"newgame {game} {options} you={plies + 1} seats={seats} {more}",
+            f"state {state.text()}",
+            f"legal {' '.join(legal[-1])}",
+            f"go {plies} clocks={','.join(['60'] * seats)} mood=good moves {moves}",
+            f"end ranks={ones} scores={ones} cause=normal mood=better",
+        ]
+    return "\n".join([*lines, "quit\n"]), legal
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("name", NAMES)
 def test_samples_take_what_the_protocol_allows(name: str, end: str) -> None:
     """Unknown keys, keys in any order, two games in one process, and an end in order."""
-    lines, errors = talk(sample(name), TALK.replace("\n", end))
+    game = next(game for game in TALKS if name in samples_of(game))
+    text, legal = conversation(game)
+    lines, errors = talk(sample(name), text.replace("\n", end))
     ready, *replies = [line.split() for line in lines if not line.startswith("#")]
     assert ready[:2] == ["ready", name]
     assert [reply[0] for reply in replies] == ["ok", "move", "ok", "move"]
-    for move, legal in zip(replies[1::2], LEGAL, strict=True):
-        assert move[1] in legal
+    for reply, moves in zip(replies[1::2], legal, strict=True):
+        assert reply[1] in moves
     assert errors == ""
