@@ -185,11 +185,13 @@ class Table:
     def stopwatch(self, came: float, answered: float) -> Callable[[], float]:
         """Tells the seconds charged for a move.
 
-        That is CPU time since the last answer, or wall time since the request came.
+        That is CPU time since the last answer, or wall time since the request came. Where CPU
+        time is charged wall time counts from half a second on, as a busy machine may not give us
+        the time before the referee loses its patience.
         """
         if self.keys.get("clock") == "wall":
             return lambda: time.monotonic() - came
-        return lambda: time.process_time() - answered
+        return lambda: max(time.process_time() - answered, time.monotonic() - came - 0.5)
 
 
 def keys_in(words: Sequence[str]) -> dict[str, str]:
