@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from flask import Flask, abort, current_app, redirect, request, session, url_for
+from flask import Flask, abort, current_app, g, redirect, request, session, url_for
 from flask.sessions import SecureCookieSessionInterface
 from flask_login import current_user
 from flask_security import RoleMixin, Security, UserDatastore, UserMixin, login_user
@@ -192,7 +192,9 @@ def guard() -> Response | None:
             abort(403, _lacking(account, needed))
         if account.must_change and bearer() is None and not getattr(view, "before_change", False):
             return redirect(url_for("accounts.password"))
-    if bearer() is None:
+    if bearer() is not None:
+        g.csrf_valid = True  # no other site knows the token, which is proof enough for forms
+    else:
         try:
             csrf.protect()
         except CSRFError:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
 
-from arena import people
+from arena import audit, people
+from arena.audit import ARENA
 from arena.cli import prepare, run
 from arena.cli.serve import BundleIntake
 from arena.config import Settings
 from arena.db import Database
+from arena.furnish import furnish
 from arena.models import User
 from arena.web import create_app
+from engine.games import GAMES
 from tests.arena.web.signing_in import Browser
 
 
@@ -123,6 +127,26 @@ def test_what_can_not_be_done_is_one_line(say, words: tuple[str, ...], said: str
     code, line = say(*words)
     assert (code, line.count("\n")) == (2, 1)
     assert said in line
+
+
+def test_a_submission_by_the_command_is_noted(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By whom it was, and for whom: an owner is found in whatever letters' size."""
+    database = Database(f"sqlite:///{data}/arena.db")
+    with database.begin() as session:
+        furnish(session, [], datetime.now(UTC), games=[GAMES["clobber"]])
+        people.add(session, ARENA, "Ada", now=datetime.now(UTC))
+    monkeypatch.setenv("LOGNAME", "ada")
+    bot = data / "mine.py"
+    bot.write_text("print('ready')\n")
+    assert run(["submit", str(bot), "--ladder", "clobber-6x7", "--data", str(data)]) == 0
+    capsys.readouterr()
+    with database.read() as session:
+        entry = audit.entries(session, action="submit")[0]
+        assert (entry.actor, entry.origin, entry.subject) == ("ada", "command line", "bot mine")
+        assert [one.name for one in people.listed(session)] == ["Ada"]
+    database.close()
 
 
 def test_the_first_start_names_whoever_starts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,7 @@ from arena.models import (
     EntrantState,
     JobStatus,
     Ladder,
+    Scope,
     VersionStatus,
 )
 from arena.submissions import enter
@@ -191,6 +192,22 @@ def test_what_is_too_large_is_refused_before_it_is_read(ada: Browser, app: Flask
     many = {f"part {number}": "" for number in range(1100)}
     kind = {"content_type": "multipart/form-data"}
     assert ada.post("/submit", many, page="/submit", **kind).status_code == 413
+
+
+@pytest.mark.parametrize(("scope", "status"), [(Scope.SUBMIT, 302), (Scope.READ, 403)])
+def test_a_token_submits_if_it_may(
+    app: Flask, database: Database, scope: Scope, status: int
+) -> None:
+    """Without the secret of a form, which is for browsers."""
+    with database.begin() as session:
+        ada = people.get(session, "ada")
+        token = people.add_token(session, audit.ARENA, ada, "ci", [scope], now())
+    answer = app.test_client().post(
+        "/submit",
+        data={"ladder": LADDER, "file": (io.BytesIO(BOT), "mine.py")},
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    assert answer.status_code == status
 
 
 def test_nobody_takes_the_name_of_anothers_bot(ada: Browser, app: Flask) -> None:
