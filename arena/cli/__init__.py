@@ -39,6 +39,7 @@ COMMANDS = {
     "bot": ("organising", "Put versions of bots on ladders, or take them off."),
     "worker": ("organising", "List the workers, and readmit one set aside."),
     "tournament": ("tournament", "Create and run tournaments, and show how they stand."),
+    "strength": ("strength", "Test submitted versions against each other."),
     "user": ("user", "Manage accounts."),
     "fake": ("fake", "Fill a new data folder with made-up bots and games."),
     "doctor": ("box", "Say which boxes this machine can build for bots."),

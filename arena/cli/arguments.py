@@ -17,6 +17,7 @@ from engine.games import find_variant
 from workers.languages import LanguageError
 
 DEFAULT_MOVE_MS = 1000
+HYPOTHESES = "0,10"
 
 SAMPLES = Path(__file__).parents[2] / "bots"
 """The sample bots, which may be named without a path."""
@@ -112,6 +113,19 @@ def _command(word: str) -> tuple[str, ...]:
     if found is None:
         raise LanguageError(f"there is no program {program!r} for the command {word!r}")
     return (str(Path(found).absolute()), *arguments)
+
+
+def read_hypotheses(text: str) -> tuple[float, float]:
+    """The two of ``--elo``.
+
+    Raises:
+        Usage: they are no two numbers.
+    """
+    try:
+        elo0, elo1 = map(float, text.split(","))
+    except ValueError:
+        raise Usage(f"--elo takes two numbers, as in {HYPOTHESES}, not {text!r}") from None
+    return elo0, elo1
 
 
 def time_control(clock: str | None, move_ms: int | None, *, wall_time: bool = False) -> TimeControl:

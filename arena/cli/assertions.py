@@ -14,11 +14,11 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from arena.cli.arguments import Bot, find_bots, read_position, read_variant, time_control
-from arena.cli.report import result_rows
 from arena.cli.running import cores, go_on, in_order, starter
 from arena.cli.test import MAX_GAMES, version_of
 from arena.ratings.sprt import Decision, Model
 from arena.strength import Settings, StrengthTest, margin, seatings
+from arena.strength_words import result_rows
 from engine.clock import Clock, TimeControl
 from engine.game import GameError, State, Termination, Variant
 from engine.match import MatchSpec, entrants_needed, play_match

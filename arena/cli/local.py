@@ -17,9 +17,11 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, people
 from arena.cli import Usage
+from arena.cli.arguments import HYPOTHESES, read_hypotheses
 from arena.cli.boxed import pack
 from arena.cli.listing import show
 from arena.cli.sources import git_folder
+from arena.competitions.strength_plans import MAX_GAMES, FirstTest
 from arena.config import SettingError, Settings, load
 from arena.db import Database, SchemaError
 from arena.models import (
@@ -107,6 +109,13 @@ def find_ladder(session: Session, name: str) -> Ladder:
 @click.option("--note", default="", help="What is new in this version.")
 @click.option("--owner", help="Whose bot it is; by default you.")
 @on_data
+@click.option(
+    "--test-first",
+    is_flag=True,
+    help="It enters when it has passed a strength test against the active version.",
+)
+@click.option("--elo", metavar="ELO0,ELO1", help="Of that test; by default 0,10.")
+@click.option("--max-games", type=click.IntRange(1), help="Of that test, at most.")
 def submit(
     file: Path | None,
     ladder_name: str,
@@ -115,6 +124,9 @@ def submit(
     note: str,
     owner: str | None,
     data: Path | None,
+    test_first: bool,
+    elo: str | None,
+    max_games: int | None,
 ) -> None:
     """Submit a bot to a ladder of this machine's arena.
 
@@ -129,6 +141,7 @@ def submit(
       arena submit --git https://example.org/me/mybot.git#v2 --ladder clobber-6x7
     """
     try:
+    wish = _wish(test_first, elo, max_games)
         bundle = _bundle(file, repository)
         with opened(data) as (database, settings):
             bundles.store(settings.bundles, bundle)
@@ -146,6 +159,7 @@ def submit(
                         ladder=find_ladder(session, ladder_name),
                         note=note,
                         now=now,
+                        test_first=wish,
                     )
                     words = f"version {version.number} for {ladder_name}, {bundle.digest[:12]}"
                     subject = f"bot {version.bot.name}"
@@ -160,11 +174,21 @@ def submit(
     except (BundleError, SubmissionError) as error:
         raise Usage(str(error)) from None
     click.echo(
-        f"{words}); it is checked, and enters {ladder_name} when it has passed. See: arena bots"
+        f"{words}); it is checked, and enters {ladder_name} when it has passed"
+        f"{' that and a strength test' if wish else ''}. See: arena bots"
     )
 
 
 def _bundle(file: Path | None, repository: str | None) -> Bundle:
+def _wish(test_first: bool, elo: str | None, max_games: int | None) -> FirstTest | None:
+    if not test_first:
+        if elo is not None or max_games is not None:
+            raise Usage("--elo and --max-games are for a test: add --test-first")
+        return None
+    elo0, elo1 = read_hypotheses(elo or HYPOTHESES)
+    return FirstTest(elo0, elo1, max_games or MAX_GAMES)
+
+
     """What is submitted.
 
     Raises:

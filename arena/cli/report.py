@@ -19,50 +19,11 @@ from rich.table import Table
 from arena.cli import Usage
 from arena.ratings.sprt import Decision
 from arena.strength import StrengthTest
+from arena.strength_words import elo_words, games_words, llr_words, result_rows
 
 LINE_SECONDS = 10
 """How often a line tells of the progress where it can't renew in place."""
 SAVE_SECONDS = 1
-MOST_COUNTS = 9
-"""More cells than these are shown in JSON alone."""
-
-
-def result_rows(test: StrengthTest) -> list[tuple[str, str]]:
-    """What is known after so many matches, as names and texts."""
-    settings = test.settings
-    rows = [("test", f"{settings.candidate.name} against {settings.baseline.name}")]
-    rows.append(("game", f"{settings.variant}, {settings.time.words}, seed {settings.seed}"))
-    if test.matches:
-        rows.append(("Elo", _elo(test)))
-    if settings.games is None:
-        rows.append(("LLR", f"{_llr(test)} for {settings.elo0:g} or {settings.elo1:g}"))
-    limit = settings.games or settings.max_games
-    of = f" of {limit}" if limit else ""
-    rows.append(("games", f"{test.games}{of}, W-D-L {_results(test)}"))
-    shown = " ".join(map(str, test.counts)) if len(test.counts) <= MOST_COUNTS else ""
-    rows.append(("matches", f"{test.matches}{shown and f', from 0 points to all: {shown}'}"))
-    sides = zip((settings.candidate, settings.baseline), test.faults, strict=True)
-    rows.append(("faults", ", ".join(f"{bot.name} {_faults(side)}" for bot, side in sides)))
-    return rows
-
-
-def _elo(test: StrengthTest) -> str:
-    found = test.estimate
-    return f"{found.elo:+.1f} [{found.lower:+.1f}, {found.upper:+.1f}], LOS {found.los:.1%}"
-
-
-def _llr(test: StrengthTest) -> str:
-    sprt = test.settings.sprt
-    return f"{test.llr:.2f} between {sprt.lower:.2f} and {sprt.upper:.2f}"
-
-
-def _results(test: StrengthTest) -> str:
-    return f"{test.wins}-{test.draws}-{test.losses}"
-
-
-def _faults(side: Any) -> str:
-    each = ", ".join(f"{key} {count}" for key, count in side.items())
-    return f"{sum(side.values())}{each and f' ({each})'}"
 
 
 class Display:
@@ -100,9 +61,9 @@ class Display:
         now = wall.monotonic()
         if not self._live and now - self._told >= LINE_SECONDS:
             self._told = now
-            llr = "" if test.settings.games else f", LLR {_llr(test)}"
-            results = f"{test.games} games, W-D-L {_results(test)}"
-            click.echo(f"{results}, Elo {_elo(test)}{llr}; {self._pace()}", err=True)
+            llr = "" if test.settings.games else f", LLR {llr_words(test)}"
+            results = f"{test.games} games, W-D-L {games_words(test)}"
+            click.echo(f"{results}, Elo {elo_words(test)}{llr}; {self._pace()}", err=True)
 
     def _table(self) -> Table:
         table = Table.grid(padding=(0, 2))

@@ -14,7 +14,14 @@ from typing import get_args
 import click
 
 from arena.cli import Usage
-from arena.cli.arguments import Bot, find_bots, read_variant, time_control
+from arena.cli.arguments import (
+    HYPOTHESES,
+    Bot,
+    find_bots,
+    read_hypotheses,
+    read_variant,
+    time_control,
+)
 from arena.cli.gauntlet import run_gauntlet
 from arena.cli.report import (
     Display,
@@ -23,17 +30,16 @@ from arena.cli.report import (
     junit,
     read_json,
     report,
-    result_rows,
     write_json,
 )
 from arena.cli.running import cores, go_on
 from arena.ratings.sprt import Decision, Model
 from arena.strength import Settings, StrengthError, StrengthTest, Version
+from arena.strength_words import result_rows
 from workers import bundles
 from workers.archives import BundleError
 from workers.languages import LanguageError
 
-HYPOTHESES = "0,10"
 MAX_GAMES = 20_000
 INTERRUPTED = 130
 
@@ -112,7 +118,7 @@ def test(
         raise Usage("--against names no bot: give one or more, as in --against greedy,mcts")
     opponents = against.split(",") if against else []
     first, second, *field = find_bots([candidate, baseline, *opponents])
-    elo0, elo1 = _hypotheses(elo or HYPOTHESES)
+    elo0, elo1 = read_hypotheses(elo or HYPOTHESES)
     try:
         settings = Settings(
             read_variant(game, options),
@@ -181,14 +187,6 @@ def version_of(bot: Bot) -> Version:
             raise LanguageError(str(error)) from None
     words = "\0".join(bot.words[1:])
     return Version(bot.name, sha256(bot.path.read_bytes() + words.encode()).hexdigest())
-
-
-def _hypotheses(text: str) -> tuple[float, float]:
-    try:
-        elo0, elo1 = map(float, text.split(","))
-    except ValueError:
-        raise Usage(f"--elo takes two numbers, as in {HYPOTHESES}, not {text!r}") from None
-    return elo0, elo1
 
 
 def _run(

@@ -147,6 +147,7 @@ def create(
 
 def _refuse(session: Session, plan: Plan, candidate: BotVersion, baseline: BotVersion) -> None:
     """Refuses what can't be tested, before anything is made."""
+    plan.settings(candidate, baseline)
     if candidate.id == baseline.id:
         raise StrengthError(f"{candidate.label} can't be tested against itself: name two versions")
     on_ladder = Ladder.game == plan.variant.game
@@ -161,7 +162,6 @@ def _refuse(session: Session, plan: Plan, candidate: BotVersion, baseline: BotVe
                 f"{version.label} was never checked for {plan.variant.game}: submit it to a "
                 "ladder of that game first"
             )
-    plan.settings(candidate, baseline)
 
 
 def _refuse_too_many(session: Session, user_id: int) -> None:

@@ -122,7 +122,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"max_games": 200_001}, "200000 games at most"),
     ({"weight": 0.0}, "a weight is above 0 and 10 at most"),
     ({"alpha": 0.7, "beta": 0.7}, "alpha and beta"),
-    ({"variant": GAMES["puzzle"].variant()}, "was never checked for puzzle"),
+    ({"variant": GAMES["puzzle"].variant()}, "a puzzle is played alone"),
     ({"variant": GAMES["oxono"].variant()}, "bot-0 v1 was never checked for oxono"),
 ]
 

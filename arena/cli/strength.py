@@ -1,0 +1,226 @@
+"""The commands of strength tests that the arena's workers play: create, list, show, stop, ..."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+from sqlalchemy.orm import Session
+
+from arena import audit
+from arena.cli import Usage
+from arena.cli.arguments import HYPOTHESES, read_hypotheses, read_variant, time_control
+from arena.cli.listing import show as show_rows
+from arena.cli.local import as_json, find_ladder, on_data, opened
+from arena.competitions import strength_tests
+from arena.competitions.strength_plans import MAX_GAMES, Plan
+from arena.competitions.strength_reports import Report, last_tests, reports
+from arena.competitions.tournaments import TournamentError, named_versions
+from arena.models import StrengthTest
+from arena.ratings.sprt import Model
+from arena.strength import StrengthError
+from arena.strength_words import elo_words, games_words, llr_words, result_rows
+
+SEED_BITS = 48
+
+
+@click.group()
+def strength() -> None:
+    """Strength tests between submitted versions: create one, list, show, stop, extend, clone."""
+
+
+@contextmanager
+def _changing(data: Path | None) -> Iterator[tuple[Session, datetime]]:
+    """A transaction on the arena of a data folder; what can't be done is wrong usage."""
+    try:
+        with opened(data) as (database, _), database.begin() as session:
+            yield session, datetime.now(UTC)
+    except (StrengthError, TournamentError) as error:
+        raise Usage(str(error)) from None
+
+
+@strength.command()
+@click.argument("candidate")
+@click.argument("baseline")
+@click.option("--ladder", "ladder_name", help="Its game, time and limits.")
+@click.option("--game", help='The game and its options, e.g. "clobber size=5x6".')
+@click.option("--elo", default=HYPOTHESES, metavar="ELO0,ELO1", help="Is it ELO1 rather than ELO0?")
+@click.option("--alpha", default=0.05, show_default=True, help="Chance to pass if ELO0 is true.")
+@click.option("--beta", default=0.05, show_default=True, help="Chance to fail if ELO1 is true.")
+@click.option("--model", type=click.Choice(get_args(Model)), default="normalized")
+@click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
+@click.option("--move", "move_ms", metavar="MS", type=int, help="Milliseconds a move.")
+@click.option("--max-games", type=click.IntRange(1), default=MAX_GAMES, show_default=True)
+@click.option("--weight", default=1.0, show_default=True, help="Of workers' time, beside ladders.")
+@click.option("--seed", type=click.IntRange(0, 2**SEED_BITS - 1), help="Of openings and dice.")
+@click.option("--note", default="", help="What is tested.")
+@on_data
+@as_json
+def create(
+    candidate: str,
+    baseline: str,
+    ladder_name: str | None,
+    game: str | None,
+    elo: str,
+    alpha: float,
+    beta: float,
+    model: Model,
+    clock: str | None,
+    move_ms: int | None,
+    max_games: int,
+    weight: float,
+    seed: int | None,
+    note: str,
+    data: Path | None,
+    in_json: bool,
+) -> None:
+    """Test one submitted version against another; a running arena begins at once.
+
+    CANDIDATE and BASELINE are bots, or versions of them as in greedy:2.
+
+    Example: arena strength create greedy:2 greedy:1 --ladder clobber-6x7
+    """
+    if (ladder_name is None) == (game is None):
+        raise Usage("say what is played: --ladder NAME, or --game GAME")
+    elo0, elo1 = read_hypotheses(elo)
+    changes: dict[str, Any] = {
+        "elo0": elo0,
+        "elo1": elo1,
+        "alpha": alpha,
+        "beta": beta,
+        "model": model,
+        "max_games": max_games,
+        "weight": weight,
+        "note": note,
+        "seed": secrets.randbits(SEED_BITS) if seed is None else seed,
+    }
+    if clock or move_ms is not None:
+        changes["time"] = time_control(clock, move_ms)
+    with _changing(data) as (session, now):
+        if ladder_name is not None:
+            plan = Plan.on(find_ladder(session, ladder_name), **changes)
+        else:
+            given = {"variant": read_variant(game or ""), "time": time_control(clock, move_ms)}
+            plan = Plan(**{**given, **changes})
+        mine, theirs = named_versions(session, [candidate, baseline])
+        made = strength_tests.create(session, plan, mine, theirs, now, audit.operator())
+        said = _one(session, made)
+    _say(said, in_json, f"test {said.test.id}, {said.test.title}, was made")
+
+
+@strength.command("list")
+@on_data
+@as_json
+def list_tests(data: Path | None, in_json: bool) -> None:
+    """List the strength tests, those that run first.
+
+    Example: arena strength list
+    """
+    with opened(data) as (database, _), database.read() as session:
+        found = last_tests(session, count=1000)
+        rows = [
+            one.to_json()
+            | {
+                "test": one.test.id,
+                "what": one.test.title,
+                "game": str(one.test.variant),
+                "W-D-L": games_words(one.standing),
+                "Elo": elo_words(one.standing) if one.standing.matches else "",
+                "LLR": llr_words(one.standing),
+            }
+            for one in found
+        ]
+    columns = ("test", "what", "game", "verdict", "games", "W-D-L", "Elo", "LLR")
+    show_rows(rows, columns, in_json)
+
+
+@strength.command()
+@click.argument("number", type=int)
+@on_data
+@as_json
+def show(number: int, data: Path | None, in_json: bool) -> None:
+    """Show how a strength test stands.
+
+    Example: arena strength show 17
+    """
+    with _changing(data) as (session, _):
+        found = _one(session, strength_tests.find(session, number))
+    if in_json:
+        click.echo(json.dumps(found.to_json()))
+        return
+    for name, text in result_rows(found.standing):
+        click.echo(f"{name:<8} {text}")
+    for worker, chance in found.odd.items():
+        click.echo(
+            f"{worker}: its results differ from the others' (by chance 1 in {1 / chance:,.0f})"
+        )
+    if found.odd:
+        click.echo(f"without  {elo_words(found.without)}, LLR {llr_words(found.without)}")
+    click.echo(found.verdict)
+
+
+@strength.command()
+@click.argument("number", type=int)
+@on_data
+@as_json
+def stop(number: int, data: Path | None, in_json: bool) -> None:
+    """Stop a strength test; what is under way is played to its end and counted.
+
+    Example: arena strength stop 17
+    """
+    with _changing(data) as (session, now):
+        test = strength_tests.find(session, number)
+        strength_tests.stop(session, test, now, audit.operator())
+        said = _one(session, test)
+    _say(said, in_json, f"test {number} is stopped after {said.standing.games} games")
+
+
+@strength.command()
+@click.argument("number", type=int)
+@click.option("--max-games", type=click.IntRange(1), required=True, help="In all.")
+@on_data
+@as_json
+def extend(number: int, max_games: int, data: Path | None, in_json: bool) -> None:
+    """Let a test that was not decided go on, to so many games in all.
+
+    Example: arena strength extend 17 --max-games 40000
+    """
+    with _changing(data) as (session, now):
+        test = strength_tests.find(session, number)
+        strength_tests.extend(session, test, max_games, now, audit.operator())
+        said = _one(session, test)
+    _say(said, in_json, f"test {number} goes on, to {max_games} games at most")
+
+
+@strength.command()
+@click.argument("number", type=int)
+@on_data
+@as_json
+def clone(number: int, data: Path | None, in_json: bool) -> None:
+    """Make the same test again, with other openings.
+
+    Example: arena strength clone 17
+    """
+    with _changing(data) as (session, now):
+        test = strength_tests.find(session, number)
+        seed = secrets.randbits(SEED_BITS)
+        made = strength_tests.clone(session, test, now, audit.operator(), seed=seed)
+        said = _one(session, made)
+    _say(said, in_json, f"test {said.test.id}, {said.test.title}, was made")
+
+
+def _one(session: Session, test: StrengthTest) -> Report:
+    return reports(session, [test])[0]
+
+
+def _say(said: Report, in_json: bool, words: str) -> None:
+    if in_json:
+        click.echo(json.dumps(said.to_json()))
+    else:
+        click.echo(f"{words}. See: arena strength show {said.test.id}")

@@ -1,0 +1,168 @@
+"""What there is to say of strength tests: by which workers, with and without the odd ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena import strength
+from arena.competitions.strength_tallies import standing, tallies_of, versions_of
+from arena.models import BotVersion, StrengthTest, TestTally, TestVerdict, User
+from arena.ratings.outliers import Series, outliers
+from engine.game import Termination
+
+Colour = Literal["running", "passed", "failed", "close", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A test with all that its page shows."""
+
+    test: StrengthTest
+    candidate: BotVersion
+    baseline: BotVersion
+    creator: str | None
+    tallies: tuple[TestTally, ...]
+    standing: strength.StrengthTest
+    """By all workers."""
+    odd: dict[str, float]
+    """The workers whose results differ from the others', with how likely chance does that."""
+
+    @property
+    def without(self) -> strength.StrengthTest:
+        """The test without those workers' matches: to be looked at, not to be decided by."""
+        rest = [tally for tally in self.tallies if tally.worker not in self.odd]
+        return standing(self.test, (self.candidate, self.baseline), rest)
+
+    @property
+    def colour(self) -> Colour:
+        """How it looks: one that failed though it won more games than it lost comes close."""
+        match self.test.verdict:
+            case TestVerdict.PASSED:
+                return "passed"
+            case TestVerdict.FAILED:
+                return "close" if self.standing.wins > self.standing.losses else "failed"
+            case TestVerdict.RUNNING:
+                return "running"
+            case _:
+                return "open"
+
+    @property
+    def verdict(self) -> str:
+        """What became of it, in words."""
+        words = str(self.test.verdict)
+        if self.test.verdict in (TestVerdict.PASSED, TestVerdict.FAILED):
+            # Late matches do not change what was decided.
+            kind = "normalized Elo" if self.test.elo_model == "normalized" else "Elo"
+            elos = [f"{self.test.elo1:g}", f"{self.test.elo0:g}"]
+            if self.test.verdict is TestVerdict.FAILED:
+                elos.reverse()
+            words = f"{words}: {elos[0]} {kind} rather than {elos[1]}"
+        return f"{words}; {self.test.reason}" if self.test.reason else words
+
+    def crashes(self, side: int) -> int:
+        """Games that a side lost by a fault other than its clock."""
+        faults = self.standing.faults[side]
+        return sum(faults.values()) - self.time_losses(side)
+
+    def time_losses(self, side: int) -> int:
+        """Games that a side lost on time."""
+        return self.standing.faults[side].get(Termination.TIMEOUT, 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """The test as JSON's types."""
+        test = self.test
+        found = {
+            "id": test.id,
+            "title": test.title,
+            "verdict": str(test.verdict),
+            "reason": test.reason,
+            "creator": self.creator,
+            "note": test.note,
+            "weight": test.weight,
+            "created": test.created.isoformat(),
+            "finished": test.finished and test.finished.isoformat(),
+            **_numbers(self.standing),
+            "settings": self.standing.settings.to_json(),
+            "workers": [
+                {
+                    "worker": tally.worker,
+                    "counts": list(tally.counts),
+                    "wins": tally.wins,
+                    "draws": tally.draws,
+                    "losses": tally.losses,
+                    "faults": [dict(tally.candidate_faults), dict(tally.baseline_faults)],
+                    "chance": self.odd.get(tally.worker),
+                }
+                for tally in self.tallies
+            ],
+        }
+        if self.odd:
+            found["without_odd_workers"] = _numbers(self.without)
+        return found
+
+
+def _numbers(test: strength.StrengthTest) -> dict[str, Any]:
+    found, sprt = test.estimate, test.settings.sprt
+    return {
+        "matches": test.matches,
+        "games": test.games,
+        "wins": test.wins,
+        "draws": test.draws,
+        "losses": test.losses,
+        "counts": list(test.counts),
+        "faults": [{str(key): n for key, n in side.items()} for side in test.faults],
+        "elo": round(found.elo, 3),
+        "elo_95": [round(found.lower, 3), round(found.upper, 3)],
+        "los": round(found.los, 6),
+        "llr": round(test.llr, 6),
+        "llr_bounds": [sprt.lower, sprt.upper],
+    }
+
+
+def reports(session: Session, tests: Iterable[StrengthTest]) -> list[Report]:
+    """What there is to say of some tests, in a fixed number of statements."""
+    tests = list(tests)
+    tallies, versions = tallies_of(session, tests), versions_of(session, tests)
+    names = sa.select(User.id, User.name).where(User.id.in_([test.creator_id for test in tests]))
+    creators = {row.id: row.name for row in session.execute(names)}
+    return [
+        _report(test, versions[test.id], tallies[test.id], creators.get(test.creator_id or 0))
+        for test in tests
+    ]
+
+
+def _report(
+    test: StrengthTest,
+    versions: Sequence[BotVersion],
+    tallies: Sequence[TestTally],
+    creator: str | None,
+) -> Report:
+    stands = standing(test, versions, tallies)
+    size = stands.settings.games_a_match
+    series = {
+        tally.worker: Series(
+            tally.counts,
+            size * sum(tally.counts),
+            # An upper bound where both sides of a game may fault; games of two end at the first.
+            min(
+                sum(tally.candidate_faults.values()) + sum(tally.baseline_faults.values()),
+                size * sum(tally.counts),
+            ),
+        )
+        for tally in tallies
+    }
+    candidate, baseline = versions
+    return Report(test, candidate, baseline, creator, tuple(tallies), stands, outliers(series))
+
+
+def last_tests(session: Session, *, count: int = 100) -> list[Report]:
+    """The tests made last: those that run first, then the last that ended."""
+    query = sa.select(StrengthTest).order_by(
+        StrengthTest.verdict != TestVerdict.RUNNING, StrengthTest.id.desc()
+    )
+    return reports(session, session.scalars(query.limit(count)).all())
