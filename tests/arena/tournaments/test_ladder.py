@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
+from itertools import combinations
 from random import Random
+from statistics import mean
 
 import pytest
 
-from arena.ratings.book import RatingBook
-from arena.ratings.result import GameResult
-from arena.ratings.trueskill import Rating, TrueSkill
-from arena.tournaments.ladder import Rival, next_match
+from arena.ratings.trueskill import Rating
+from arena.tournaments.ladder import Rival, is_settled, next_match
+from tests.arena.tournaments.fields import by_the_ladder, by_the_lot, play_field
 
 
 def rival(number: int, *, mu: float = 25.0, sigma: float = 2.0, games: int = 100) -> Rival:
@@ -90,38 +90,48 @@ def test_the_same_dice_make_the_same_match() -> None:
     assert first == again
 
 
-def spearman(first: list[float], second: list[float]) -> float:
-    """Spearman's rank correlation of two lists without ties."""
-    places = []
-    for values in (first, second):
-        order = sorted(range(len(values)), key=values.__getitem__)
-        places.append([order.index(n) for n in range(len(values))])
-    distance = sum((a - b) ** 2 for a, b in zip(*places, strict=True))
-    n = len(first)
-    return 1 - 6 * distance / (n * (n**2 - 1))
-
-
 def test_a_simulated_field_is_soon_in_order() -> None:
-    """Forty bots of known strength: after thirty games each the board is nearly the truth."""
-    correlations = []
-    for seed in range(3):
-        random = Random(seed)
-        truth = [random.gauss(25, 8) for _ in range(40)]
-        book: RatingBook[int] = RatingBook(TrueSkill(draw_probability=0.05))
-        met: Counter[tuple[int, int]] = Counter()
-        games: Counter[int] = Counter()
-        while games.total() < 40 * 30:
-            rivals = [Rival(n, book[n], games[n]) for n in range(40)]
-            chosen = next_match(rivals, met, seats=2, random=random)
-            assert chosen is not None
-            met[min(chosen), max(chosen)] += 1
-            for a, b in (chosen, chosen[::-1]):
-                # TrueSkill's own model of a game: performances spread by beta.
-                edge = 0.5 * (1 + math.erf((truth[a] - truth[b]) / (2 * 25 / 6)))
-                ranks = (1, 2) if random.random() < edge else (2, 1)
-                book.apply(GameResult((a, b), (0, 1), ranks))
-                games.update((a, b))
-        assert min(games.values()) >= 26
-        assert max(games.values()) <= 38
-        correlations.append(spearman(truth, [book[n].mu for n in range(40)]))
-    assert sum(correlations) / 3 > 0.94
+    """Forty bots of known strength: after thirty games each the board is nearly the truth.
+
+    Better than by the lot, and with as many games for everyone; `make bench` plays more fields.
+    """
+    ladder = [play_field(by_the_ladder, seed) for seed in range(4)]
+    lot = [play_field(by_the_lot, seed) for seed in range(4)]
+    assert min(field.fewest for field in ladder) >= 28
+    assert max(field.most for field in ladder) <= 36
+    assert mean(field.correlation for field in ladder) > 0.96
+    assert mean(field.correlation for field in ladder) > mean(f.correlation for f in lot)
+
+
+@pytest.mark.parametrize("seats", [3, 4])
+def test_with_more_seats_everyone_meets_everyone_as_often(seats: int) -> None:
+    """Nobody is left out, in games or in opponents; each match is played from all its seats."""
+    random = Random(seats)
+    met: Counter[tuple[int, int]] = Counter()
+    games: Counter[int] = Counter()
+    for _ in range(240):
+        rivals = [rival(n, games=games[n]) for n in range(12)]
+        chosen = next_match(rivals, met, seats=seats, random=random)
+        assert chosen is not None
+        games.update(dict.fromkeys(chosen, seats))
+        met.update((min(pair), max(pair)) for pair in combinations(chosen, 2))
+    assert max(games.values()) - min(games.values()) <= 2 * seats
+    mean_met = met.total() / 66
+    assert 0.5 * mean_met < min(met[pair] for pair in combinations(range(12), 2))
+    assert max(met.values()) < 2 * mean_met
+
+
+@pytest.mark.parametrize(
+    ("rivals", "settled"),
+    [
+        ([], True),
+        ([rival(1, sigma=1.0), rival(2, sigma=0.8)], True),
+        ([rival(1, sigma=1.0), rival(2, sigma=1.01)], False),
+        ([rival(1, sigma=1.0), rival(2, sigma=3.0, games=200)], True),
+        ([rival(1, sigma=1.0), rival(2, sigma=0.9, games=19)], False),
+    ],
+    ids=["nobody", "firm", "one is not", "one that never will be", "a newcomer"],
+)
+def test_when_all_is_known(rivals: list[Rival], settled: bool) -> None:
+    """A ladder rests when every rating is firm, or as firm as it gets."""
+    assert is_settled(rivals) is settled
