@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -60,8 +61,12 @@ class BoxProgram:
         # One process is stopped by a signal and has one clock; for several there is the group.
         self._whole = group if several_processes else None
         self._pidfd = os.pidfd_open(pid)
+        # Made once, since every reading of the clock asks it.
+        self._end = select.poll()
+        self._end.register(self._pidfd, select.POLLIN)
         self._monitor_pidfd = os.pidfd_open(monitor.pid)
         self._cpu_us = 0
+        self._frozen = False
         self._ended: str | None = None
 
     def written(self) -> tuple[int, int]:
@@ -82,26 +87,30 @@ class BoxProgram:
         try:
             used = self._whole.cpu_us() if self._whole else cpu_clock_us(self.pid)
             # Bubblewrap reaps the bot, so its number may be another's by now.
-            if self._whole or not self.wait(0):
+            if self._whole or not self._end.poll(0):
                 self._cpu_us = max(self._cpu_us, used)
         except OSError:
             pass  # it has ended: the last reading stands
         return self._cpu_us
 
     def freeze(self) -> None:
+        self._frozen = True
         if self._whole:
             self._whole.freeze(True)
         else:
             self._signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
+        if not self._frozen:
+            return  # nobody else stops it, so there is nothing to undo
+        self._frozen = False
         if self._whole:
             self._whole.freeze(False)
         else:
             self._signal(signal.SIGCONT)
 
     def wait(self, seconds: float) -> bool:
-        return ended_within(self._pidfd, seconds)
+        return bool(self._end.poll(seconds * 1000))
 
     def kill(self) -> str:
         if self._ended is None:
@@ -134,8 +143,10 @@ class BoxProgram:
         return self._ended
 
     def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError):
+        try:
             signal.pidfd_send_signal(self._pidfd, number)
+        except ProcessLookupError:
+            pass
 
 
 def _disk_use(folder: Path) -> tuple[int, int]:
