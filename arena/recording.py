@@ -311,7 +311,7 @@ def record_void(session: Session, lease: jobs.Lease, problem: str, now: datetime
 def record_progress(
     session: Session, lease: jobs.Lease, progress: Any, settings: Settings, now: datetime
 ) -> None:
-    """Renews the lease of a job under way, and keeps how far a match is for its page."""
+    """Renews the lease of a job under way, and keeps how far it is for its page."""
     job = scheduling.find_issued(session, lease)
     if job is None:
         return
@@ -321,6 +321,9 @@ def record_progress(
             "game": int(progress["game"]),
             "moves": [str(move) for move in progress["moves"]][:10_000],
         }
+    if isinstance(job, Check) and isinstance(progress, dict):
+        found = [jobs.Finding.from_json(one) for one in progress.get("findings", [])[:100]]
+        job.findings = [finding.to_json() for finding in found]
 
 
 def record_alive(session: Session, data: dict[str, Any], now: datetime) -> None:

@@ -34,6 +34,7 @@ from arena.models import (
     Check,
     Entrant,
     GameSeat,
+    JobStatus,
     Ladder,
     PlayedGame,
     Scope,

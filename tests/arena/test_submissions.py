@@ -172,6 +172,23 @@ def test_a_check_that_fails_refuses_the_bot(database: Database) -> None:
         assert check.log == "the log"
 
 
+def test_findings_are_kept_as_they_come(database: Database) -> None:
+    """For the page that waits for them; what passed so far has not passed the check."""
+    with database.begin() as session:
+        furnished(session)
+        worker(session)
+        version = take_in(session, person(session), "deep")
+        (job,) = issued(session)
+        found = jobs.Finding(True, "words", "hello", lines=("> hello 1",))
+        told = {"game": 0, "moves": [], "findings": [found.to_json()]}
+        later = NOW + timedelta(seconds=5)
+        recording.record_progress(session, job.lease, told, Settings(), later)
+        check = session.scalars(sa.select(Check)).one()
+        assert check.findings == [found.to_json()]
+        assert (check.status, version.status) == (JobStatus.ISSUED, VersionStatus.CHECKING)
+        assert check.lease_ends == later + timedelta(seconds=Settings().lease_seconds)
+
+
 def test_an_empty_report_passes_nobody(database: Database) -> None:
     """A worker that looked at nothing says nothing."""
     with database.begin() as session:
