@@ -12,13 +12,17 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from arena import audit, people
+from arena.config import Settings
 from arena.db import Database
 from arena.models import Role, User
 from arena.people import PeopleError
+from arena.web import create_app
 
 PASSWORD = "correct horse battery"
 # The cheapest that argon2 allows; what it hashes is read like any other.
 HASHED = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+NEW = {"password": "a new and long one", "again": "a new and long one"}
+"""A password that is chosen."""
 
 
 def now() -> datetime:
@@ -77,3 +81,16 @@ def signed_in(app: Flask, name: str) -> Browser:
 def complaints(answer: TestResponse) -> list[str]:
     """What a form that came back says is wrong."""
     return re.findall(r'role="alert">(.*?)</small>', answer.text)
+
+
+def pages(database: Database, **settings: Any) -> Flask:
+    """The pages of an arena."""
+    app = create_app(Settings(database=database.url, **settings))
+    app.testing = True
+    return app
+
+
+def deeds(database: Database) -> list[str]:
+    """Who did what, by the audit log."""
+    with database.read() as session:
+        return [f"{one.actor}: {one.action}" for one in reversed(audit.entries(session))]

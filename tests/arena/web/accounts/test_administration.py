@@ -1,0 +1,97 @@
+"""What administrators do and see, and what all these pages keep."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from arena import audit, people
+from arena.audit import ARENA
+from arena.db import Database
+from arena.models import Link, Role
+from tests.arena.web.conftest import HOSTILE
+from tests.arena.web.signing_in import (
+    Browser,
+    now,
+    person,
+    signed_in,
+)
+from tests.arena.web.test_pages import read
+
+
+def test_an_administrator_changes_roles_and_shuts_out(app: Flask, database: Database) -> None:
+    """What is done shows at once, and in the log."""
+    person(database, "root", Role.ADMINISTRATOR)
+    browser = signed_in(app, "root")
+    browser.post("/users/ada/role", {"role": "organiser"}, page="/users")
+    assert "ada is organiser now" in browser.get("/users").text
+    browser.post("/users/ada/active", {"active": "no"}, page="/users")
+    listed = {one["name"]: one for one in browser.get("/users.json").json}
+    assert (listed["ada"]["role"], listed["ada"]["active"]) == ("organiser", False)
+    refused = browser.post("/users/root/role", {"role": "participant"}, page="/users")
+    assert refused.status_code == 409
+    assert "only administrator: make another one first" in refused.text
+    log = browser.get("/audit.json?actor=root&action=change+role").json
+    assert [(one["subject"], one["detail"]) for one in log["entries"]] == [
+        ("user ada", "participant to organiser")
+    ]
+    assert "deactivate user" in browser.get("/audit").text
+
+
+def test_the_log_is_read_page_by_page(app: Flask, database: Database) -> None:
+    """A hundred at a time, none twice, none left out."""
+    person(database, "root", Role.ADMINISTRATOR)
+    with database.begin() as session:
+        for number in range(250):
+            audit.note(session, ARENA, "count", f"number {number}", HOSTILE, now=now())
+    browser = signed_in(app, "root")
+    found, before = [], ""
+    while before is not None:
+        page = browser.get(f"/audit.json?action=count&before={before}").json
+        found += [entry["subject"] for entry in page["entries"]]
+        before = page["next"]
+    assert found == [f"number {number}" for number in reversed(range(250))]
+    text = browser.get("/audit?before=999999999999999999999999").text
+    assert "<script>alert" not in text
+    assert "Older entries" in text
+
+
+def test_a_reader_costs_nothing(app: Flask, database: Database) -> None:
+    """Who has no session is not looked for, and gets no cookie."""
+    statements: list[str] = []
+    engine = app.extensions["arena.database"].engine
+    sa.event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
+    answer = app.test_client().get("/")
+    assert "Set-Cookie" not in answer.headers
+    assert not [one for one in statements if "FROM user" in one or 'FROM "user"' in one]
+    browser = signed_in(app, "ada")
+    statements.clear()
+    # What is the same for everybody is not kept for each reader, and nobody is looked for.
+    assert "Vary" not in browser.get("/healthz").headers
+    assert statements == []
+
+
+@pytest.mark.parametrize(
+    "address", ["/sign-in", "/register", "/account", "/account/password", "/users", "/audit"]
+)
+def test_these_pages_keep_what_all_pages_keep(app: Flask, database: Database, address: str) -> None:
+    """No inline script or style, whole tags, headings in order; and no cache keeps them."""
+    person(database, "root", Role.ADMINISTRATOR)
+    browser = signed_in(app, "root") if address not in ("/sign-in", "/register") else Browser(app)
+    browser.post("/account/tokens", {"name": HOSTILE[:60], "scopes": "read"}, page="/account")
+    answer = browser.get(address)
+    assert answer.status_code == 200
+    assert read(answer.text).verdict() == []
+    assert "no-store" in answer.headers["Cache-Control"]
+
+
+def test_links_are_kept_as_digests_and_thrown_away(app: Flask, database: Database) -> None:
+    """The database alone opens no door, and old ones do not heap up."""
+    with database.begin() as session:
+        old = people.invite(session, ARENA, Role.PARTICIPANT, now() - timedelta(days=8))
+        people.invite(session, ARENA, Role.PARTICIPANT, now())
+        (link,) = session.scalars(sa.select(Link))
+        assert link.digest != people.digest(old)

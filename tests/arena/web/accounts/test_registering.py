@@ -1,0 +1,106 @@
+"""Registering, and setting a new password by a link."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+
+from arena import people
+from arena.audit import ARENA
+from arena.db import Database
+from arena.models import Role
+from tests.arena.web.conftest import HOSTILE
+from tests.arena.web.signing_in import (
+    NEW,
+    Browser,
+    complaints,
+    deeds,
+    now,
+    pages,
+    person,
+    signed_in,
+)
+
+
+def test_registering(app: Flask, database: Database) -> None:
+    """Whoever registers is a participant, and signed in."""
+    browser = Browser(app, "192.0.2.1")
+    answer = browser.post("/register", {"name": "bob", **NEW}, page="/register")
+    assert answer.location == "/account"
+    assert "Welcome" in browser.get("/account").text
+    with database.read() as session:
+        assert people.get(session, "bob").role is Role.PARTICIPANT
+    assert deeds(database)[-1] == "bob: add user"
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"name": "ADA", **NEW}, "is taken: choose another"),
+        ({"name": "arena", **NEW}, "is taken: choose another"),
+        ({"name": "<b>bob</b>", **NEW}, "is no name"),
+        ({"name": "\N{RIGHT-TO-LEFT OVERRIDE}bob", **NEW}, "is no name"),
+        ({"name": "x" * 1000, **NEW}, "A name has at most 40 characters."),
+        ({"name": HOSTILE[:40], **NEW}, "is no name"),
+        ({"name": "", **NEW}, "This is needed."),
+        ({"name": "bob", "password": "x", "again": "x"}, "at least 10"),
+        ({"name": "longerthan", "password": "longerthan10", "again": "longerthan10"}, "the name"),
+        ({"name": "bob", **NEW, "again": "not the same"}, "The two are not the same."),
+    ],
+)
+def test_registrations_that_are_refused(app: Flask, fields: dict[str, str], complaint: str) -> None:
+    """Each with one clear line; the name that was typed is kept, as text."""
+    answer = Browser(app).post("/register", fields, page="/register")
+    assert answer.status_code == 422
+    assert complaint in complaints(answer)[0].replace("&#39;", "'")
+    assert "<b>bob" not in answer.text
+    assert "<script>alert" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("how", "words"), [("closed", "takes no new accounts"), ("invitation", "by invitation")]
+)
+def test_an_arena_that_is_not_open(database: Database, how: str, words: str) -> None:
+    """Says so, on the page for signing in too; an invitation lets one person in."""
+    app = pages(database, registration=how)
+    browser = Browser(app)
+    answer = browser.get("/register")
+    assert answer.status_code == 403
+    assert words in answer.text
+    assert words in browser.get("/sign-in").text
+    assert browser.post("/register", {"name": "bob", **NEW}).status_code == 403
+    with database.begin() as session:
+        secret = people.invite(session, ARENA, Role.ORGANISER, now())
+    page = f"/register?invitation={secret}"
+    fields = {"name": "bob", "invitation": secret, **NEW}
+    assert browser.post("/register", fields, page=page).location == "/account"
+    with database.read() as session:
+        assert people.get(session, "bob").role is Role.ORGANISER
+    again = Browser(app).post("/register", {**fields, "name": "eve"})
+    assert again.status_code == 403
+    assert "This link was used or is too old" in again.text
+    app.extensions["arena.database"].close()
+
+
+def test_a_reset_link_sets_a_password_once(app: Flask, database: Database) -> None:
+    """It is an administrator's to give."""
+    person(database, "root", Role.ADMINISTRATOR)
+    shown = signed_in(app, "root").post("/users/ada/reset", page="/users").text
+    link = re.search(r"http://localhost(/reset/[\w-]+)", shown)
+    assert link
+    browser = Browser(app)
+    assert browser.post(link[1], NEW, page=link[1]).location == "/account"
+    assert browser.get("/account").status_code == 200
+    assert Browser(app).get(link[1]).status_code == 403
+    assert deeds(database)[-1] == "ada: reset password"
+
+
+def test_an_old_reset_link_is_refused(app: Flask, database: Database) -> None:
+    """After a day."""
+    with database.begin() as session:
+        ada = people.get(session, "ada")
+        secret = people.reset_link(session, ARENA, ada, now() - timedelta(days=1))
+    assert "too old" in Browser(app).get(f"/reset/{secret}").text

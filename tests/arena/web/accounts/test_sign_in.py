@@ -1,0 +1,229 @@
+"""Signing in and out, sessions, and forms that come from elsewhere."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask import Flask
+
+from arena import audit, people
+from arena.audit import ARENA
+from arena.db import Database
+from arena.models import Scope, User
+from tests.arena.web.signing_in import (
+    NEW,
+    PASSWORD,
+    Browser,
+    complaints,
+    deeds,
+    now,
+    pages,
+    person,
+    signed_in,
+)
+
+
+def test_signing_in_and_out(app: Flask, database: Database) -> None:
+    """The account's page is there between the two; both the deed and its place are noted."""
+    browser = Browser(app, "192.0.2.7")
+    assert browser.get("/account").location == "/sign-in?next=/account"
+    assert browser.sign_in("ADA").location == "/account"
+    assert "ada" in browser.get("/account").text
+    with database.read() as session:
+        entry = audit.entries(session)[0]
+        assert (entry.actor, entry.action, entry.origin) == ("ada", "sign in", "192.0.2.7")
+        assert people.get(session, "ada").last_sign_in is not None
+    assert browser.post("/sign-out", page="/account").location == "/"
+    assert browser.get("/account").status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("name", "password"),
+    [
+        ("ada", "wrong"),
+        ("ada", PASSWORD + "x"),
+        ("nobody", PASSWORD),
+        ("arena", PASSWORD),
+        ("owner", PASSWORD),
+        ("\0", PASSWORD),
+        ("ada\0", "wrong"),
+    ],
+)
+def test_a_wrong_sign_in_tells_nothing(
+    app: Flask, database: Database, name: str, password: str
+) -> None:
+    """The same words whether there is such an account or not; what was typed stays."""
+    with database.begin() as session:
+        session.add(User(name="owner", created=now()))
+    answer = Browser(app).sign_in(name, password)
+    assert answer.status_code == 422
+    assert complaints(answer) == ["There is no such account, or this is not its password."]
+    assert password not in answer.text
+    if name == "nobody":
+        assert 'value="nobody"' in answer.text
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"name": "", "password": "x"}, "This is needed."),
+        ({"name": "ada", "password": ""}, "This is needed."),
+        ({"name": "x" * 41, "password": "x"}, "A name has at most 40 characters."),
+        ({"name": "ada", "password": "x" * 201}, "A password has at most 200 characters."),
+    ],
+)
+def test_a_form_says_what_it_lacks(app: Flask, fields: dict[str, str], complaint: str) -> None:
+    """One line at its field."""
+    answer = Browser(app).post("/sign-in", fields)
+    assert (answer.status_code, complaints(answer)) == (422, [complaint])
+
+
+def test_who_was_shut_out_can_not_sign_in(app: Flask, database: Database) -> None:
+    """Nor go on with a session, nor with a token; only who knows the password is told why."""
+    browser = signed_in(app, "ada")
+    with database.begin() as session:
+        ada = people.get(session, "ada")
+        token = people.add_token(session, ARENA, ada, "ci", [Scope.READ], now())
+        people.set_active(session, ARENA, ada, active=False, now=now())
+    assert browser.get("/account").status_code == 302
+    bearer = {"Authorization": f"Bearer {token}"}
+    assert browser.client.get("/account", headers=bearer).status_code == 401
+    assert complaints(browser.sign_in("ada"))[0].startswith("This account was deactivated")
+    assert complaints(browser.sign_in("ada", "wrong"))[0].startswith("There is no such account")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "leads_to"),
+    [
+        ("/submit?bot=x", "/submit?bot=x"),
+        ("", "/account"),
+        ("https://elsewhere.example/", "/account"),
+        ("//elsewhere.example/", "/account"),
+        ("/\\elsewhere.example/", "/account"),
+        ("javascript:alert(1)", "/account"),
+    ],
+)
+def test_signing_in_leads_only_to_pages_of_the_arena(
+    app: Flask, wanted: str, leads_to: str
+) -> None:
+    """Wherever a link said that it would."""
+    assert Browser(app).sign_in("ada", next=wanted).location == leads_to
+
+
+def test_a_session_is_new_after_signing_in(app: Flask) -> None:
+    """What stood in the cookie before is not in it after; scripts never see it."""
+    browser = Browser(app)
+    before = browser.secret()
+    answer = browser.client.post(
+        "/sign-in", data={"name": "ada", "password": PASSWORD, "csrf_token": before}
+    )
+    cookie = answer.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert "Secure" not in cookie
+    # The secret of the old session's forms is worth nothing in the new one.
+    again = browser.client.post("/sign-out", data={"csrf_token": before})
+    assert again.status_code == 400
+
+
+def test_over_tls_the_cookie_stays_there(database: Database) -> None:
+    """Behind a proxy that says so, if the settings know of the proxy."""
+    person(database, "ada")
+    app = pages(database, proxies=1)
+    headers = {
+        "X-Forwarded-Proto": "https",
+        "X-Forwarded-For": "203.0.113.9",
+        "Referer": "https://localhost/",
+    }
+    client = app.test_client()
+    secret = re.search(r'csrf_token" value="(.+?)"', client.get("/sign-in", headers=headers).text)
+    assert secret
+    fields = {"name": "ada", "password": PASSWORD, "csrf_token": secret[1]}
+    answer = client.post("/sign-in", data=fields, headers=headers, base_url="https://localhost")
+    assert "Secure" in answer.headers["Set-Cookie"]
+    with database.read() as session:
+        assert audit.entries(session)[0].origin == "203.0.113.9"
+    app.extensions["arena.database"].close()
+
+
+def test_without_a_proxy_nobody_is_believed_to_be_elsewhere(app: Flask, database: Database) -> None:
+    """Or else a stranger would choose the address that has to wait."""
+    browser = Browser(app)
+    browser.post(
+        "/sign-in",
+        {"name": "ada", "password": PASSWORD},
+        headers={"X-Forwarded-For": "203.0.113.9"},
+    )
+    with database.read() as session:
+        assert audit.entries(session)[0].origin == "127.0.0.1"
+
+
+def test_a_new_password_ends_every_other_session(app: Flask, database: Database) -> None:
+    """The one that changed it goes on."""
+    here, there = signed_in(app, "ada"), signed_in(app, "ada")
+    answer = here.post("/account/password", {"present": PASSWORD, **NEW}, page="/account/password")
+    assert answer.location == "/account"
+    assert here.get("/account").status_code == 200
+    assert there.get("/account").status_code == 302
+    assert deeds(database)[-1] == "ada: change password"
+    assert Browser(app).sign_in("ada").status_code == 422
+    assert Browser(app).sign_in("ada", NEW["password"]).status_code == 302
+
+
+def test_sessions_can_be_ended(app: Flask) -> None:
+    """All but the one that asks."""
+    here, there = signed_in(app, "ada"), signed_in(app, "ada")
+    assert here.post("/account/end-sessions", page="/account").status_code == 302
+    assert (here.get("/account").status_code, there.get("/account").status_code) == (200, 302)
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"present": "wrong", **NEW}, "This is not the present password."),
+        ({"present": PASSWORD, "password": "short", "again": "short"}, "at least 10"),
+        ({"present": PASSWORD, **NEW, "again": "another one"}, "The two are not the same."),
+        (
+            {"present": PASSWORD, "password": PASSWORD, "again": PASSWORD},
+            "This is the present password: choose a new one.",
+        ),
+    ],
+)
+def test_passwords_that_are_refused(app: Flask, fields: dict[str, str], complaint: str) -> None:
+    """Each with its line."""
+    browser = signed_in(app, "ada")
+    answer = browser.post("/account/password", fields, page="/account/password")
+    assert answer.status_code == 422
+    assert complaint in complaints(answer)[0]
+
+
+@pytest.mark.parametrize("secret", [None, "", "nonsense", "\0"])
+def test_a_form_from_elsewhere_changes_nothing(app: Flask, secret: str | None) -> None:
+    """Without the secret of this session's pages a session is not enough."""
+    browser = signed_in(app, "ada")
+    fields = {"name": "x", "scopes": "read"} | ({} if secret is None else {"csrf_token": secret})
+    answer = browser.client.post("/account/tokens", data=fields)
+    assert answer.status_code == 400
+    assert "This form is too old, or was not sent from here" in answer.text
+
+
+def test_the_secret_of_another_is_worth_nothing(app: Flask, database: Database) -> None:
+    """A form that somebody else was shown, replayed in this session."""
+    person(database, "eve")
+    stolen = signed_in(app, "eve").secret("/account")
+    browser = signed_in(app, "ada")
+    assert browser.client.post("/sign-out", data={"csrf_token": stolen}).status_code == 400
+
+
+def test_servers_of_one_arena_know_each_others_sessions(app: Flask, database: Database) -> None:
+    """The key of sessions is the arena's; a session from elsewhere is none."""
+    cookie = signed_in(app, "ada").client.get_cookie("arena")
+    assert cookie is not None
+    second = pages(database)
+    client = second.test_client()
+    client.set_cookie("arena", cookie.value)
+    assert client.get("/account").status_code == 200
+    client.set_cookie("arena", cookie.value[:-4] + "AAAA")
+    assert client.get("/account").status_code == 302
+    second.extensions["arena.database"].close()

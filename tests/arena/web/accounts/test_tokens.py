@@ -1,0 +1,87 @@
+"""Tokens: what they may do, and what they never do."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from arena import people
+from arena.audit import ARENA
+from arena.db import Database
+from arena.models import ApiToken, Role, Scope
+from tests.arena.web.signing_in import (
+    now,
+    person,
+    signed_in,
+)
+
+
+@pytest.mark.parametrize(
+    ("scopes", "address", "status"),
+    [
+        (["read"], "/account", 200),
+        (["submit"], "/account", 403),
+        (["read"], "/submit", 403),
+        (["read", "submit"], "/users", 403),
+        (["admin"], "/users.json", 200),
+    ],
+)
+def test_a_token_does_what_its_scopes_say(
+    app: Flask, database: Database, scopes: list[str], address: str, status: int
+) -> None:
+    """Even an administrator's does no more."""
+    person(database, "root", Role.ADMINISTRATOR)
+    browser = signed_in(app, "root")
+    fields = {"name": "a <b>program</b>", "scopes": scopes}
+    shown = browser.post("/account/tokens", fields, page="/account").text
+    (token,) = re.findall(r"<code>(arena_[\w-]+)</code>", shown)
+    assert "a &lt;b&gt;program&lt;/b&gt;" in shown
+    assert token not in browser.get("/account").text
+    client = app.test_client()
+    bearer = {"Authorization": f"Bearer {token}"}
+    assert client.get(address, headers=bearer).status_code == status
+    # A cookie beside it adds nothing.
+    assert browser.client.get(address, headers=bearer).status_code == status
+    with database.read() as session:
+        used = session.scalars(sa.select(ApiToken.last_used)).one()
+        assert used is not None
+
+
+def test_a_role_that_was_lost_is_lost_to_tokens_too(app: Flask, database: Database) -> None:
+    """What a token may is never more than what its owner may now."""
+    person(database, "root", Role.ADMINISTRATOR)
+    person(database, "second", Role.ADMINISTRATOR)
+    with database.begin() as session:
+        second = people.get(session, "second")
+        token = people.add_token(session, ARENA, second, "ci", [Scope.ADMIN], now())
+        people.set_role(session, ARENA, second, Role.PARTICIPANT, now())
+    bearer = {"Authorization": f"Bearer {token}"}
+    assert app.test_client().get("/users.json", headers=bearer).status_code == 403
+
+
+def test_a_revoked_token_is_refused(app: Flask, database: Database) -> None:
+    """At once; so is what never was one."""
+    browser = signed_in(app, "ada")
+    fields = {"name": "ci", "scopes": ["read"]}
+    shown = browser.post("/account/tokens", fields, page="/account").text
+    (token,) = re.findall(r"<code>(arena_[\w-]+)</code>", shown)
+    client, bearer = app.test_client(), {"Authorization": f"Bearer {token}"}
+    assert client.get("/account", headers=bearer).status_code == 200
+    browser.post("/account/tokens/1/revoke", page="/account")
+    assert client.get("/account", headers=bearer).status_code == 401
+    for nonsense in ("Bearer", "Bearer ", "Bearer arena_x", "bearer x y"):
+        assert client.get("/account", headers={"Authorization": nonsense}).status_code == 401
+    assert browser.client.get("/account", headers={"Authorization": "Bearer x"}).status_code == 401
+
+
+def test_a_token_makes_no_token_and_no_password(app: Flask, database: Database) -> None:
+    """Whoever found one can not dig in with it."""
+    with database.begin() as session:
+        ada = people.get(session, "ada")
+        token = people.add_token(session, ARENA, ada, "ci", [Scope.READ, Scope.SUBMIT], now())
+    client, bearer = app.test_client(), {"Authorization": f"Bearer {token}"}
+    for address in ("/account/tokens", "/account/password", "/account/end-sessions"):
+        assert client.post(address, headers=bearer).status_code == 403
