@@ -200,13 +200,14 @@ def _versions(programs: Collection[str]) -> dict[str, str]:
             errors="replace",
         )
         for path in programs
+        if Path(path).name not in SILENT
     }
     deadline = time.monotonic() + VERSION_SECONDS
-    found = {}
+    found = dict.fromkeys(programs, "")
     for path, process in asked.items():
         with process:
             try:
-                said, _ = process.communicate(timeout=max(0, deadline - time.monotonic()))
+                said, _ = process.communicate(timeout=max(0.05, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
                 process.kill()
                 said = ""
@@ -215,9 +216,11 @@ def _versions(programs: Collection[str]) -> dict[str, str]:
     return found
 
 
-VERSION_OPTIONS = {"go": "version", "lua": "-v", "sh": "-c:"}
-"""How programs are asked that do not take --version; a shell is asked to do nothing."""
-VERSION_SECONDS = 2.0
+VERSION_OPTIONS = {"go": "version", "lua": "-v"}
+"""How programs are asked that do not take --version."""
+SILENT = frozenset({"sh", "javac"})
+"""Not asked: a shell need not know, and javac takes long to say what java says as well."""
+VERSION_SECONDS = 0.5
 
 
 def _text(file: Path) -> str:
