@@ -202,7 +202,8 @@ def keys_in(words: Sequence[str]) -> dict[str, str]:
 def choose(table: Table, search: Search) -> str:
     """The reply: what was found, then the move."""
     if not search.root.children:
-        return f"move {table.state.word(table.state.codes()[0])} at once"
+        # Any move will do but the first, which gives a puzzle up.
+        return f"move {table.state.word(table.state.codes()[-1])} at once"
     best = search.best()
     share = best.gained / max(1, best.visits)
     return (
