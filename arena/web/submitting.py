@@ -24,6 +24,7 @@ from flask import (
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 from werkzeug.datastructures import FileStorage
+from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Response as Answer
 
 from arena import audit, entries
@@ -67,6 +68,14 @@ def widen() -> None:
     if request.endpoint == "submitting.submit" and request.method == "POST" and current():
         request.max_content_length = intake().largest + SPARE_BYTES
         request.max_form_parts = FOLDER_FILES + 20
+
+
+@submitting.errorhandler(RequestEntityTooLarge)
+def say_how_large(_: RequestEntityTooLarge) -> tuple[str, int]:
+    """What is allowed, when an upload is not even read."""
+    mib = intake().largest / 2**20
+    error = RequestEntityTooLarge(f"This is too large: a bot's files may have {mib:.0f} MiB.")
+    return render_template("error.html", error=error), 413
 
 
 @submitting.route("/submit", methods=["GET", "POST"])

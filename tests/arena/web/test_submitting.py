@@ -186,7 +186,7 @@ def test_what_is_too_large_is_refused_before_it_is_read(ada: Browser, app: Flask
     kind = {"content_type": "multipart/form-data; boundary=x"}
     large = ada.client.post("/submit", data=b"x" * 22_000_000, **kind)
     assert large.status_code == 413
-    assert "This is too large: 21.0 MB are allowed." in large.text
+    assert "This is too large: a bot&#39;s files may have 16 MiB." in large.text
     assert Browser(app).client.post("/submit", data={"note": "x" * 400_000}).status_code == 401
     assert ada.client.post("/account/tokens", data={"name": "x" * 600_000}).status_code == 413
     many = {f"part {number}": "" for number in range(1100)}
