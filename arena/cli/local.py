@@ -31,6 +31,7 @@ from arena.models import (
     Competition,
     CompetitionKind,
     Entrant,
+    JobStatus,
     Ladder,
     User,
 )
@@ -108,7 +109,6 @@ def find_ladder(session: Session, name: str) -> Ladder:
 @click.option("--name", help="The bot's name; by default its file's.")
 @click.option("--note", default="", help="What is new in this version.")
 @click.option("--owner", help="Whose bot it is; by default you.")
-@on_data
 @click.option(
     "--test-first",
     is_flag=True,
@@ -116,6 +116,7 @@ def find_ladder(session: Session, name: str) -> Ladder:
 )
 @click.option("--elo", metavar="ELO0,ELO1", help="Of that test; by default 0,10.")
 @click.option("--max-games", type=click.IntRange(1), help="Of that test, at most.")
+@on_data
 def submit(
     file: Path | None,
     ladder_name: str,
@@ -123,10 +124,10 @@ def submit(
     name: str | None,
     note: str,
     owner: str | None,
-    data: Path | None,
     test_first: bool,
     elo: str | None,
     max_games: int | None,
+    data: Path | None,
 ) -> None:
     """Submit a bot to a ladder of this machine's arena.
 
@@ -140,8 +141,8 @@ def submit(
       arena submit mybot.py --ladder clobber-6x7
       arena submit --git https://example.org/me/mybot.git#v2 --ladder clobber-6x7
     """
-    try:
     wish = _wish(test_first, elo, max_games)
+    try:
         bundle = _bundle(file, repository)
         with opened(data) as (database, settings):
             bundles.store(settings.bundles, bundle)
@@ -158,8 +159,8 @@ def submit(
                         language=bundle.language,
                         ladder=find_ladder(session, ladder_name),
                         note=note,
-                        now=now,
                         test_first=wish,
+                        now=now,
                     )
                     words = f"version {version.number} for {ladder_name}, {bundle.digest[:12]}"
                     subject = f"bot {version.bot.name}"
@@ -179,7 +180,6 @@ def submit(
     )
 
 
-def _bundle(file: Path | None, repository: str | None) -> Bundle:
 def _wish(test_first: bool, elo: str | None, max_games: int | None) -> FirstTest | None:
     if not test_first:
         if elo is not None or max_games is not None:
@@ -189,6 +189,7 @@ def _wish(test_first: bool, elo: str | None, max_games: int | None) -> FirstTest
     return FirstTest(elo0, elo1, max_games or MAX_GAMES)
 
 
+def _bundle(file: Path | None, repository: str | None) -> Bundle:
     """What is submitted.
 
     Raises:
@@ -254,7 +255,8 @@ def bots(data: Path | None, in_json: bool) -> None:
 
 
 def _passed(check: Check) -> bool:
-    return bool(check.findings) and all(finding["kept"] for finding in check.findings)
+    fixed = check.status is JobStatus.FIXED
+    return fixed and bool(check.findings) and all(finding["kept"] for finding in check.findings)
 
 
 def _check_words(check: Check | None) -> str:
@@ -263,7 +265,7 @@ def _check_words(check: Check | None) -> str:
     failed = [finding["words"] for finding in check.findings if not finding["kept"]]
     if failed:
         return "; ".join(failed)
-    return "passed" if check.findings else str(check.status)
+    return "passed" if _passed(check) else str(check.status)
 
 
 @click.command()
