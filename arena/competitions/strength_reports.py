@@ -54,15 +54,20 @@ class Report:
     @property
     def verdict(self) -> str:
         """What became of it, in words."""
-        words = str(self.test.verdict)
+        return f"{self.test.verdict}: {self.said}" if self.said else str(self.test.verdict)
+
+    @property
+    def said(self) -> str:
+        """What there is to say of the verdict besides its name."""
+        words = ""
         if self.test.verdict in (TestVerdict.PASSED, TestVerdict.FAILED):
             # Late matches do not change what was decided.
             kind = "normalized Elo" if self.test.elo_model == "normalized" else "Elo"
             elos = [f"{self.test.elo1:g}", f"{self.test.elo0:g}"]
             if self.test.verdict is TestVerdict.FAILED:
                 elos.reverse()
-            words = f"{words}: {elos[0]} {kind} rather than {elos[1]}"
-        return f"{words}; {self.test.reason}" if self.test.reason else words
+            words = f"{elos[0]} {kind} rather than {elos[1]}"
+        return "; ".join(filter(None, [words, self.test.reason]))
 
     def crashes(self, side: int) -> int:
         """Games that a side lost by a fault other than its clock."""

@@ -14,6 +14,7 @@ from itertools import count
 from markupsafe import Markup
 
 from arena.ratings.trueskill import Rating
+from arena.strength import StrengthTest
 from arena.web.words import duration, seat_class
 from engine.record import GameRecord
 
@@ -201,5 +202,35 @@ def _strip(record: GameRecord, ply: int, words: str, drawn: Markup) -> Markup:
     ).format(STRIP_WIDTH, STRIP_HEIGHT, words, step, drawn, ply * step, ply * step, STRIP_HEIGHT)
 
 
-FILTERS = {"rating_chart": rating_chart, "shares": shares, "sparkline": sparkline}
+def llr_bar(test: StrengthTest, *, large: bool = False) -> Markup:
+    """The LLR of a strength test between its bounds, from failed on the left to passed."""
+    sprt = test.settings.sprt
+    span = sprt.upper - sprt.lower
+    zero, here = (
+        100 * (min(max(x, sprt.lower), sprt.upper) - sprt.lower) / span for x in (0, test.llr)
+    )
+    words = f"LLR {test.llr:.2f} between {sprt.lower:.2f} and {sprt.upper:.2f}"
+    return Markup(
+        '<svg class="llr{}" viewBox="0 0 100 100" preserveAspectRatio="none" role="img" '
+        'aria-label="{}"><title>{}</title><rect class="ground" width="100" height="100"/>'
+        '<rect class="{}" x="{:.2f}" width="{:.2f}" height="100"/>'
+        '<line class="zero" x1="{:.2f}" x2="{:.2f}" y1="0" y2="100"/></svg>'
+    ).format(
+        " large" if large else "",
+        words,
+        words,
+        "won" if here >= zero else "lost",
+        min(zero, here),
+        abs(here - zero),
+        zero,
+        zero,
+    )
+
+
+FILTERS = {
+    "llr_bar": llr_bar,
+    "rating_chart": rating_chart,
+    "shares": shares,
+    "sparkline": sparkline,
+}
 """Those that templates use, by their names there."""

@@ -9,7 +9,9 @@ from flask_wtf import FlaskForm
 from flask_wtf.file import FileField, MultipleFileField
 from wtforms import (
     BooleanField,
+    FloatField,
     HiddenField,
+    IntegerField,
     PasswordField,
     SelectField,
     SelectMultipleField,
@@ -19,10 +21,13 @@ from wtforms import (
 from wtforms.validators import EqualTo, InputRequired, Length, StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
+from arena.competitions.strength_plans import MAX_GAMES
+
 PASSWORD_LENGTH_MAX = 200
 NOTE_LENGTH_MAX = 500
 
 NEEDED = InputRequired("This is needed.")
+NUMBER = InputRequired("Give a number.")
 PASSWORD = Length(max=PASSWORD_LENGTH_MAX, message="A password has at most %(max)d characters.")
 NAME = Length(max=40, message="A name has at most %(max)d characters.")
 
@@ -125,3 +130,24 @@ class BotForm(FlaskForm):
     """What a bot's owner decides."""
 
     open_source = BooleanField("Everybody may read its code and its logs")
+
+
+class StrengthForm(FlaskForm):
+    """A strength test between two versions."""
+
+    candidate = SelectField("Candidate: is it stronger")
+    baseline = SelectField("than the baseline?")
+    ladder = SelectField("As on the ladder")
+    elo0 = FloatField("Elo 0", [NUMBER], default=0.0)
+    elo1 = FloatField("Elo 1", [NUMBER], default=10.0)
+    max_games = IntegerField("Games, at most", [NUMBER], default=MAX_GAMES)
+    weight = FloatField("Priority", [NUMBER], default=1.0)
+    note = StringField(
+        "Note", [Length(max=NOTE_LENGTH_MAX, message="A note has at most %(max)d characters.")]
+    )
+
+
+class ExtendForm(FlaskForm):
+    """How many games a test may have in all."""
+
+    max_games = IntegerField("Games, at most", [NUMBER])

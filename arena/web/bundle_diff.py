@@ -1,0 +1,74 @@
+"""How two versions' files differ, for who may read both."""
+
+from __future__ import annotations
+
+import difflib
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.models import BotVersion
+
+LARGEST_FILE = 256 * 1024
+"""Larger files are only said to differ."""
+MOST_LINES = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a unified diff."""
+
+    kind: str
+    """``file``, ``place``, ``gone``, ``come`` or ``same``."""
+    text: str
+
+
+def difference(bundles: Path, candidate: BotVersion, baseline: BotVersion) -> list[Line]:
+    """The unified diff from the baseline's files to the candidate's; empty if they are equal."""
+    old, new = (_files(bundles / version.digest) for version in (baseline, candidate))
+    lines: list[Line] = []
+    for name in sorted(old.keys() | new.keys()):
+        was, now = old.get(name, b""), new.get(name, b"")
+        if was == now:
+            continue
+        texts = _text(was), _text(now)
+        if texts[0] is None or texts[1] is None:
+            lines.append(Line("file", f"{name}: {len(was)} and {len(now)} bytes, no text to show"))
+            continue
+        names = (f"{baseline.label}/{name}", f"{candidate.label}/{name}")
+        made = difflib.unified_diff(
+            texts[0].splitlines(), texts[1].splitlines(), *names, lineterm=""
+        )
+        lines += [Line(_kind(line), line) for line in made]
+    if len(lines) > MOST_LINES:
+        left = len(lines) - MOST_LINES
+        lines = [*lines[:MOST_LINES], Line("file", f"and {left} lines more")]
+    return lines
+
+
+def _files(bundle: Path) -> dict[str, bytes]:
+    """The files of a stored bundle by their names; none if it is not stored on this server."""
+    if not bundle.exists():
+        return {}
+    found = {}
+    with tarfile.open(bundle) as archive:
+        for member in archive:
+            file = archive.extractfile(member) if member.isfile() else None
+            if file is not None:
+                found[member.name] = file.read(LARGEST_FILE + 1)
+    return found
+
+
+def _text(data: bytes) -> str | None:
+    if len(data) > LARGEST_FILE or b"\0" in data:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _kind(line: str) -> str:
+    if line.startswith(("---", "+++")):
+        return "file"
+    return {"@": "place", "-": "gone", "+": "come"}.get(line[:1], "same")

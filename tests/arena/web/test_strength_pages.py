@@ -1,0 +1,261 @@
+"""The pages of strength tests: what they show to whom, and what people can do there."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from arena.competitions import strength_tests
+from arena.competitions.strength_reports import last_tests, reports
+from arena.db import Database
+from arena.models import (
+    Bot,
+    BotVersion,
+    CompetitionState,
+    Role,
+    StrengthTest,
+    TestTally,
+    TestVerdict,
+)
+from tests.arena.competitions.test_strength_tests import StrengthSimulation
+from tests.arena.simulator import CALM
+from tests.arena.web.signing_in import Browser, complaints, deeds, pages, person, signed_in
+
+
+class Arena(StrengthSimulation):
+    """With accounts: somebody, whose bots and tests they are, and eve, who has nothing."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database, CALM, "clobber", size="4x4")
+        person(database, "somebody")
+        person(database, "eve")
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[Arena]:
+    database = Database(f"sqlite:///{tmp_path}/arena.db")
+    database.upgrade()
+    yield Arena(database)
+    database.close()
+
+
+@pytest.fixture
+def app(arena: Arena, tmp_path: Path) -> Iterator[Flask]:
+    app = pages(arena.database, data=tmp_path)
+    yield app
+    app.extensions["arena.database"].close()
+
+
+def count(arena: Arena, number: int, worker: str, counts: list[int], **more: object) -> None:
+    """Results of a worker, as they would have been counted."""
+    wins = counts[3] + 2 * counts[4] + counts[2]
+    games = 2 * sum(counts)
+    with arena.database.begin() as session:
+        tally = TestTally(
+            test_id=number,
+            worker=worker,
+            counts=counts,
+            wins=wins,
+            draws=0,
+            losses=games - wins,
+            candidate_faults={},
+            baseline_faults={},
+        )
+        for key, value in more.items():
+            setattr(tally, key, value)
+        session.add(tally)
+
+
+def end(arena: Arena, number: int, verdict: TestVerdict) -> None:
+    with arena.database.begin() as session:
+        strength_tests.end(session, arena.test(session, number), verdict, "", arena.now)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "counts", "colour"),
+    [
+        (TestVerdict.RUNNING, [1, 2, 9, 2, 1], "running"),
+        (TestVerdict.PASSED, [1, 2, 9, 7, 9], "passed"),
+        (TestVerdict.FAILED, [9, 7, 9, 2, 1], "failed"),
+        (TestVerdict.FAILED, [8, 2, 90, 8, 12], "close"),
+        (TestVerdict.UNDECIDED, [1, 2, 9, 2, 1], "open"),
+    ],
+)
+def test_a_test_shows_how_it_stands(
+    arena: Arena, app: Flask, verdict: TestVerdict, counts: list[int], colour: str
+) -> None:
+    """In words, numbers and colour; while it runs the page renews itself."""
+    number = arena.create(note="<b>quicker</b>")
+    count(arena, number, "w", counts, candidate_faults={"timeout": 3, "crash": 2})
+    if verdict is not TestVerdict.RUNNING:
+        end(arena, number, verdict)
+    page = Browser(app).get(f"/tests/{number}")
+    assert page.status_code == 200
+    for words in (
+        "<title>bot-0 v1 against bot-1 v1: strength test",
+        f"verdict-{colour}",
+        "LLR",
+        "between -2.94 and 2.94",
+        " ".join(map(str, counts)),
+        "&lt;b&gt;quicker",
+        '<td class="number">2</td><td class="number">3</td>',
+        "by <bdi>somebody</bdi>",
+    ):
+        assert words in page.text, words
+    assert ('hx-trigger="every 3s"' in page.text) == (verdict is TestVerdict.RUNNING)
+    live = Browser(app).get(f"/tests/{number}/live").text
+    assert live.strip() in page.text
+    listing = Browser(app).get("/tests").text
+    assert f"verdict-{colour}" in listing
+    found = json.loads(Browser(app).get(f"/tests/{number}.json").text)
+    assert (found["verdict"], found["counts"]) == (str(verdict), counts)
+    assert json.loads(Browser(app).get("/tests.json").text) == [found]
+
+
+def test_what_is_not_there_is_said(app: Flask) -> None:
+    """Also for a number that no database has."""
+    for address in ("/tests/77", "/tests/77.json", "/tests/77/live", f"/tests/{10**30}"):
+        assert Browser(app).get(address).status_code == 404
+
+
+def test_an_odd_worker_is_marked_and_still_counts(arena: Arena, app: Flask) -> None:
+    """With and without it, both are shown."""
+    number = arena.create()
+    count(arena, number, "sound", [60, 80, 120, 80, 60])
+    count(arena, number, "queer", [10, 20, 60, 110, 200])
+    with arena.database.read() as session:
+        found = reports(session, [arena.test(session, number)])[0]
+    # Two workers: each differs from the rest, which is the other.
+    assert set(found.odd) == {"sound", "queer"}
+    count(arena, number, "sounder", [61, 82, 118, 80, 59])
+    with arena.database.read() as session:
+        found = reports(session, [arena.test(session, number)])[0]
+    assert "queer" in found.odd
+    assert found.standing.matches == 1200
+    assert found.without.matches <= 800
+    page = Browser(app).get(f"/tests/{number}").text
+    assert "differs" in page
+    assert "Every match counts. Without" in page
+    assert "without_odd_workers" in json.loads(Browser(app).get(f"/tests/{number}.json").text)
+
+
+def test_a_person_tests_own_versions(arena: Arena, app: Flask) -> None:
+    """And nobody else's, unless they are open; what is wrong comes back in the form."""
+    fields = {
+        "candidate": "1", "baseline": "2", "ladder": "ladder-0", "elo0": "0", "elo1": "50",
+        "max_games": "400", "weight": "9", "note": "quicker",
+    }  # fmt: skip
+    assert Browser(app).post("/tests/new", fields).status_code in (302, 401)
+    somebody = signed_in(app, "somebody")
+    page = somebody.post("/tests/new", fields | {"baseline": "1"}, page="/tests/new")
+    assert page.status_code == 422
+    assert "against itself" in complaints(page)[0]
+    page = somebody.post("/tests/new", fields | {"elo1": "x"}, page="/tests/new")
+    assert page.status_code == 422
+    made = somebody.post("/tests/new", fields, page="/tests/new")
+    assert made.status_code == 302
+    with arena.database.begin() as session:
+        test = session.scalars(sa.select(StrengthTest)).one()
+        assert (test.elo1, test.max_games, test.note) == (50, 400, "quicker")
+        # Who is no organiser gets no more than a ladder has.
+        assert test.weight == 1
+        assert made.location == f"/tests/{test.id}"
+    eve = signed_in(app, "eve")
+    page = eve.post("/tests/new", fields, page="/tests/new")
+    assert page.status_code == 422
+    with arena.database.begin() as session:
+        session.execute(sa.update(Bot).values(open_source=True))
+    assert eve.post("/tests/new", fields, page="/tests/new").status_code == 302
+
+
+def test_stop_extend_and_clone_are_for_its_maker(arena: Arena, app: Flask) -> None:
+    """And for organisers; each is noted."""
+    number = arena.create(max_games=40)
+    eve, somebody = signed_in(app, "eve"), signed_in(app, "somebody")
+    for deed, status in (("stop", 403), ("extend", 403), ("clone", 403)):
+        answer = eve.post(f"/tests/{number}/{deed}", {"max_games": "80"}, page="/account")
+        assert answer.status_code == status, deed
+    assert "Stop" not in eve.get(f"/tests/{number}").text
+    page = f"/tests/{number}"
+    assert somebody.client.post(f"{page}/stop").status_code == 400  # without the form's secret
+    assert somebody.post(f"{page}/stop", page=page).status_code == 302
+    assert somebody.post(f"{page}/stop", page=page).status_code == 409
+    assert somebody.post(f"{page}/extend", {"max_games": "no"}, page=page).status_code == 422
+    assert somebody.post(f"{page}/extend", {"max_games": "80"}, page=page).status_code == 302
+    cloned = somebody.post(f"{page}/clone", page=page)
+    assert cloned.location == f"/tests/{number + 1}"
+    with arena.database.read() as session:
+        assert arena.test(session, number).state is CompetitionState.OPEN
+        assert arena.test(session, number).max_games == 80
+    person(arena.database, "olga", Role.ORGANISER)
+    assert signed_in(app, "olga").post(f"{page}/stop", page=page).status_code == 302
+    said = [deed for deed in deeds(arena.database) if "test" in deed]
+    assert said[1:] == [
+        "arena: end test",
+        "somebody: stop test",
+        "somebody: extend test",
+        "somebody: create test",
+        "arena: end test",
+        "olga: stop test",
+    ]
+
+
+def bundle(folder: Path, version: BotVersion, digest: str, files: dict[str, bytes]) -> None:
+    """Stores the files of a version."""
+    version.digest = digest
+    folder.mkdir(exist_ok=True)
+    with tarfile.open(folder / digest, "w") as archive:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+
+
+def test_the_difference_is_for_who_may_see_both(arena: Arena, app: Flask, tmp_path: Path) -> None:
+    """A unified diff of texts; other files are only said to differ."""
+    number = arena.create()
+    with arena.database.begin() as session:
+        new, old = session.scalars(sa.select(BotVersion).order_by(BotVersion.id))
+        same = {"lib.py": b"x = 1\n"}
+        folder = tmp_path / "bundles"
+        bundle(folder, old, "a" * 64, {"bot.py": b"depth = 3\nend\n", "w.bin": b"\0", **same})
+        bundle(folder, new, "b" * 64, {"bot.py": b"depth = 4\nend\n", "w.bin": b"\0\0", **same})
+    somebody = signed_in(app, "somebody")
+    page = somebody.get(f"/tests/{number}").text
+    for words in (
+        '<span class="gone">-depth = 3</span>',
+        '<span class="come">+depth = 4</span>',
+        "--- bot-1 v1/bot.py",
+        "w.bin: 1 and 2 bytes, no text to show",
+    ):
+        assert words in page, words
+    assert "lib.py" not in page
+    for reader in (Browser(app), signed_in(app, "eve")):
+        assert "depth" not in reader.get(f"/tests/{number}").text
+
+
+def test_the_number_of_statements_is_fixed(arena: Arena, app: Flask) -> None:
+    """The list takes as many for five tests as for one."""
+    counts = []
+    statements: list[str] = []
+    engine = app.extensions["arena.database"].engine
+    sa.event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
+    for _ in range(strength_tests.RUNNING_ALLOWED):
+        number = arena.create()
+        count(arena, number, "one", [1, 2, 3, 2, 1])
+        count(arena, number, "two", [1, 2, 3, 2, 1])
+        for address in ("/tests", f"/tests/{number}"):
+            statements.clear()
+            assert Browser(app).get(address).status_code == 200
+            counts.append(len(statements))
+    assert len(set(counts[::2])) == 1
+    assert len(set(counts[1::2])) == 1
+    with arena.database.read() as session:
+        assert len(last_tests(session)) == strength_tests.RUNNING_ALLOWED
