@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.setup-stamp
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test check fmt perft simulate bench clean
+.PHONY: help setup up test check fmt perft simulate drill playthroughs bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -45,6 +45,9 @@ perft: setup  ## count move trees deeply, every game (minutes)
 
 simulate: setup  ## thousands of random schedules of an arena in which everything goes wrong
 	SCHEDULES=2000 $(BIN)/python -m pytest -n auto --timeout 3600 tests/arena/test_simulator.py
+
+drill: setup  ## a ladder of 500 games on which everything is killed now and then (minutes)
+	$(BIN)/python -m pytest -m deep tests/arena
 
 playthroughs: setup  ## write the recorded playthroughs of every game anew
 	$(BIN)/python -m tests.engine.games.playthroughs

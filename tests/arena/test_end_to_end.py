@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
+from itertools import cycle
 from pathlib import Path
 
 import psutil
@@ -238,3 +239,40 @@ def check_database(database: Database) -> None:
         assert {check.status for check in session.scalars(sa.select(Check))} == {JobStatus.FIXED}
         names = session.scalars(sa.select(Bot.name).join(BotVersion).order_by(Bot.name)).all()
         assert names == ["first", "last"]
+
+
+@pytest.mark.deep
+@pytest.mark.timeout(1800)
+def test_a_ladder_of_500_games_with_a_kill_now_and_then() -> None:
+    """Every match counts exactly once, and the ratings are those of a rebuild."""
+    with ExitStack() as stack:
+        data = stack.enter_context(short_folder()) / "data"
+        data.mkdir()
+        database = Database(f"sqlite:///{data}/arena.db")
+        stack.callback(database.close)
+        furnish_small(database)
+        # The ladder must not rest when all is known of its two bots.
+        with Watched(data, database, ARENA_GAMES="clobber", ARENA_TRICKLE_SECONDS="0.001") as one:
+            one.start()
+            submit_bots(one)
+            one.await_matches(3, "at first")
+            victims = cycle(VICTIMS.items())
+            while len(one.matches(JobStatus.FIXED)) < 250:
+                name, find = next(victims)
+                found = find(one)
+                one.await_a_bot()
+                found.kill()
+                one.await_matches(20, f"after the {name} was killed")
+            with database.begin() as session:
+                session.execute(sa.update(Ladder).values(state=CompetitionState.PAUSED))
+            until(
+                lambda: not one.matches(JobStatus.OPEN) | one.matches(JobStatus.ISSUED),
+                "the end of all matches of a paused ladder",
+            )
+            one.interrupt()
+            assert one.wait() == 0
+        check_database(database)
+        done = arena("ratings", "rebuild", "--check", "--data", str(data))
+        assert (done.returncode, "2 entrants: equal" in done.stdout) == (0, True), done.stdout
+        with database.read() as session:
+            assert session.scalars(sa.select(Ladder.games)).one() >= 500
