@@ -124,6 +124,7 @@ class SubmitForm(FlaskForm):
         render_kw={"rows": 2},
     )
     ladder = SelectField("Ladder", validate_choice=False)
+    test_first = BooleanField("A strength test against the active version first")
 
 
 class BotForm(FlaskForm):

@@ -28,6 +28,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Response as Answer
 
 from arena import audit, entries
+from arena.competitions.strength_plans import FirstTest
 from arena.intake import Intake, TakenIn
 from arena.models import (
     Bot,
@@ -102,12 +103,13 @@ def submit() -> Any:
         return _form(form)
     name = form.name.data or taken.name
     form.name.data = name
+    test_first = FirstTest() if form.test_first.data else None
     try:
         try:
-            number = _store(name, taken, ladder, form.note.data)
+            number = _store(name, taken, ladder, form.note.data, test_first=test_first)
         except IntegrityError:
             # Another submission made the same bot meanwhile; now it is there.
-            number = _store(name, taken, ladder, form.note.data)
+            number = _store(name, taken, ladder, form.note.data, test_first=test_first)
     except SubmissionError as error:
         form.name.errors = [_sentence(error)]
         return _form(form)
@@ -178,7 +180,9 @@ def _path(name: str) -> Path:
     return Path(*parts)
 
 
-def _store(name: str, taken: TakenIn, ladder: Ladder, note: str | None) -> int:
+def _store(
+    name: str, taken: TakenIn, ladder: Ladder, note: str | None, *, test_first: FirstTest | None
+) -> int:
     """Takes a bot's stored files in, and gives the number of their check.
 
     Raises:
@@ -195,6 +199,7 @@ def _store(name: str, taken: TakenIn, ladder: Ladder, note: str | None) -> int:
             language=taken.language,
             ladder=session.get_one(Ladder, ladder.id),
             note=note or "",
+            test_first=test_first,
             now=now,
         )
         words = f"version {version.number} for {ladder.name}, {taken.digest[:12]}"

@@ -394,3 +394,12 @@ def test_the_account_lists_its_bots(ada: Browser, database: Database) -> None:
     with database.read() as session:
         user = people.get(session, "ada")
         assert session.scalars(sa.select(Bot.owner_id)).all() == [user.id]
+
+
+@pytest.mark.parametrize("wish", [{}, {"test_first": "y"}])
+def test_a_test_may_come_first(ada: Browser, database: Database, wish: dict[str, str]) -> None:
+    """Its owner's wish is kept with the check."""
+    assert submit(ada, (BOT, "mine.py"), **wish).status_code == 302
+    with database.read() as session:
+        kept = session.scalars(sa.select(Check)).one().test_first
+        assert kept == ({"elo0": 0.0, "elo1": 10.0, "max_games": 20_000} if wish else None)
