@@ -37,7 +37,7 @@ from engine.games.blokus.polyominoes import SIZES, of_size, squares_in
 from engine.games.blokus.position import COLOURS
 from engine.games.puzzle import Puzzle
 
-BEFORE = 2.5
+BEFORE = 3.5
 """Seconds of wall time before a game; the protocol grants five."""
 PATIENCE = 300
 """Steps of a search that got stuck; then it begins again with other dice."""
