@@ -36,7 +36,7 @@ class MeetingTally:
 
 @dataclass(slots=True)
 class Tally:
-    """What is counted of one match."""
+    """What is counted of one match, or of many."""
 
     games: int = 0
     neighbours: int = 0
@@ -46,6 +46,26 @@ class Tally:
     entrants: dict[int, EntrantTally] = field(default_factory=dict)
     meetings: dict[tuple[int, int], MeetingTally] = field(default_factory=dict)
     """By the ids of both, the lower first."""
+
+    def add(self, one: Tally) -> None:
+        """Adds a match, number by number as the recorder does: sums of floats have an order."""
+        self.games += one.games
+        self.neighbours += one.neighbours
+        self.ties += one.ties
+        for entrant, its in one.entrants.items():
+            counts = self.entrants.setdefault(entrant, EntrantTally())
+            counts.games += its.games
+            counts.wins += its.wins
+            counts.draws += its.draws
+            counts.losses += its.losses
+            counts.points += its.points
+            counts.faults += its.faults
+        for pair, both in one.meetings.items():
+            meeting = self.meetings.setdefault(pair, MeetingTally())
+            meeting.matches += both.matches
+            meeting.games += both.games
+            meeting.wins += both.wins
+            meeting.draws += both.draws
 
 
 def tally(results: Sequence[GameResult[int]], faulty: Iterable[int], *, games: int) -> Tally:

@@ -8,9 +8,8 @@ a small stock of each variant, so that every page has something true to draw.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 from random import Random
@@ -19,7 +18,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions.pairings import pairs_of
+from arena.counters import EntrantTally, Tally, tally
 from arena.db import Database
 from arena.furnish import open_ladder
 from arena.models import (
@@ -39,7 +38,6 @@ from arena.models import (
     VersionStatus,
 )
 from arena.ratings.book import RatingBook
-from arena.ratings.result import GameResult
 from arena.ratings.trueskill import SIGMA, Rating, TrueSkill
 from arena.recording import pack, results_of
 from engine.games import GAMES
@@ -315,18 +313,16 @@ class _LadderRun:
         self.book = RatingBook[int](TrueSkill(draw_probability=ladder.draw_probability))
         for entrant in self.field:
             self.book.enter(entrant.id)
-        self.counts: dict[int, Counter[str]] = {e.id: Counter() for e in self.field}
-        self.points: Counter[int] = Counter()
+        self.total = Tally()
         self.last: dict[int, datetime] = {}
-        self.meetings: dict[tuple[int, int], Counter[str]] = {}
-        self.matches_made = self.games = 0
+        self.matches_made = 0
         self.stock = stock
 
     def matches(self, games: int) -> Iterator[_Rows]:
         """The rows of matches until so many games are made."""
         started = self.now - timedelta(days=DAYS)
-        while self.games < games:
-            when = started + timedelta(days=DAYS) * (self.games / games)
+        while self.total.games < games:
+            when = started + timedelta(days=DAYS) * (self.total.games / games)
             yield self._match(when)
 
     def _match(self, when: datetime) -> _Rows:
@@ -343,6 +339,7 @@ class _LadderRun:
         changes = [self.book.apply(result) for result in results]
         race = len(results) != len(stored.records)
         rows = _Rows(self._match_row(spec, when), [], [], [])
+        faulty: list[int] = []
         rows.places = [{"number": n, "entrant_id": e} for n, e in enumerate(chosen)]
         for number, record in enumerate(stored.records):
             told = 0 if race else number
@@ -379,13 +376,12 @@ class _LadderRun:
                         "log": "",
                     }
                 )
-                self.counts[chosen[place]]["faults"] += seat in faults
+                if seat in faults:
+                    faulty.append(chosen[place])
             rows.seats.append(seats)
-        for result in results:
-            self._count(result, when)
-        for pair in pairs_of(chosen):
-            self.meetings.setdefault(pair, Counter())["matches"] += 1
-        self.games += len(stored.records)
+        counted = tally(results, faulty, games=len(stored.records))
+        self.total.add(counted)
+        self.last.update(dict.fromkeys(counted.entrants, when))
         self.matches_made += 1
         return rows
 
@@ -415,24 +411,6 @@ class _LadderRun:
             "created": when - timedelta(minutes=1),
         }
 
-    def _count(self, result: GameResult[int], when: datetime) -> None:
-        seats = {entrant: seat for seat, entrant in enumerate(result.entrants)}
-        shares = shares_beaten(result.sides, result.ranks)
-        for entrant, seat in seats.items():
-            first = result.ranks[seat] == 1
-            shared = first and any(
-                rank == 1 and side != result.sides[seat]
-                for rank, side in zip(result.ranks, result.sides, strict=True)
-            )
-            kind = "draws" if shared else "wins" if first else "losses"
-            self.counts[entrant].update(["games", kind])
-            self.points[entrant] += shares[seat]  # type: ignore[assignment]
-            self.last[entrant] = when
-        for pair in pairs_of(sorted(seats)):
-            one, other = (result.ranks[seats[entrant]] for entrant in pair)
-            meeting = self.meetings.setdefault(pair, Counter())
-            meeting.update(["games", *(["wins"] if one < other else ["draws"] * (one == other))])
-
     def write_totals(self, session: Session) -> None:
         """Stores what was counted."""
         ratings: dict[int, Rating] = {entrant.id: self.book[entrant.id] for entrant in self.field}
@@ -443,12 +421,8 @@ class _LadderRun:
                     "id": entrant,
                     "mu": rating.mu,
                     "sigma": rating.sigma,
-                    "points": float(self.points[entrant]),
                     "last_game": self.last.get(entrant),
-                    **{
-                        key: self.counts[entrant][key]
-                        for key in ("games", "wins", "draws", "losses", "faults")
-                    },
+                    **asdict(self.total.entrants.get(entrant, EntrantTally())),
                 }
                 for entrant, rating in ratings.items()
             ],
@@ -460,16 +434,17 @@ class _LadderRun:
                     "first_id": first,
                     "second_id": second,
                     "competition_id": self.ladder.id,
-                    **{key: counts[key] for key in ("matches", "games", "wins", "draws")},
+                    **asdict(counts),
                 }
-                for (first, second), counts in self.meetings.items()
+                for (first, second), counts in self.total.meetings.items()
             ],
         )
         ladder = session.get_one(Ladder, self.ladder.id)
         ladder.matches_made = self.matches_made
-        ladder.games = self.games
+        ladder.games = self.total.games
+        ladder.neighbours, ladder.ties = self.total.neighbours, self.total.ties
         ladder.last_game = max(self.last.values(), default=None)
-        ladder.worker_seconds = 2.0 * self.games
+        ladder.worker_seconds = 2.0 * self.total.games
 
 
 def _write(session: Session, batch: Sequence[_Rows]) -> None:

@@ -72,26 +72,9 @@ class _Fold:
     """Those whose ratings came out differently, as the parameters of a statement."""
 
     def count(self, one: Tally, when: datetime) -> None:
-        """Adds a match, number by number as the recorder does: sums of floats have an order."""
-        total = self.total
-        total.games += one.games
-        total.neighbours += one.neighbours
-        total.ties += one.ties
-        for entrant, its in one.entrants.items():
-            counts = total.entrants.setdefault(entrant, EntrantTally())
-            counts.games += its.games
-            counts.wins += its.wins
-            counts.draws += its.draws
-            counts.losses += its.losses
-            counts.points += its.points
-            counts.faults += its.faults
-            self.last_games[entrant] = when
-        for pair, both in one.meetings.items():
-            meeting = total.meetings.setdefault(pair, MeetingTally())
-            meeting.matches += both.matches
-            meeting.games += both.games
-            meeting.wins += both.wins
-            meeting.draws += both.draws
+        """Adds a match."""
+        self.total.add(one)
+        self.last_games.update(dict.fromkeys(one.entrants, when))
         self.last_game = when
 
     def rate(self, result: GameResult[int], rows: Sequence[Any]) -> None:
