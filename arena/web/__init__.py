@@ -19,6 +19,7 @@ from arena.web import brackets, charts, identity, limits, score_charts, words
 from arena.web.accounts import accounts
 from arena.web.administration import administration
 from arena.web.games import games
+from arena.web.organising_tournaments import organising_tournaments
 from arena.web.pages import pages
 from arena.web.strength import strength
 from arena.web.submitting import submitting, widen
@@ -57,7 +58,16 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     identity.install(app)
     for module in (brackets, charts, score_charts, words):
         app.jinja_env.filters |= module.FILTERS
-    for blueprint in (pages, games, tournaments, strength, accounts, administration, submitting):
+    for blueprint in (
+        pages,
+        games,
+        tournaments,
+        organising_tournaments,
+        strength,
+        accounts,
+        administration,
+        submitting,
+    ):
         app.register_blueprint(blueprint)
     app.jinja_env.globals["may_read"] = identity.may_read
     limits.install(app, settings)

@@ -30,6 +30,7 @@ ASK = "ask"
 ALL = (200,) * 5
 SIGNED_IN = (ASK, 200, 200, 200, 200)
 OWNERS = (ASK, 403, 200, 403, 403)
+ORGANISERS = (ASK, 403, 403, 200, 200)
 ADMINISTRATORS = (ASK, 403, 403, 403, 200)
 # A form that is sent empty: it comes back (422), or is refused for what it lacks (400, 404).
 ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
@@ -54,6 +55,12 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "tournaments.tournament_json"): ("/tournaments/cup.json", ALL),
     ("GET", "tournaments.tournament_csv"): ("/tournaments/cup.csv", ALL),
     ("GET", "tournaments.meetings"): ("/tournaments/cup/1/2", ALL),
+    ("GET", "organising_tournaments.create"): ("/new-tournament", ORGANISERS),
+    ("POST", "organising_tournaments.create"): ("/new-tournament", (401, 403, 403, 422, 422)),
+    ("POST", "organising_tournaments.change_state"): (
+        "/tournaments/cup/state",
+        (401, 403, 403, 400, 400),
+    ),
     ("GET", "accounts.sign_in"): ("/sign-in", (200, 302, 302, 302, 302)),
     ("POST", "accounts.sign_in"): ("/sign-in", (422,) * 5),
     ("GET", "accounts.register"): ("/register", ALL),
