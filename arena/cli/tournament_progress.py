@@ -106,8 +106,8 @@ def held_up(found: Results) -> str:
     aside = [match.id for match in waiting if match and match.status is JobStatus.SET_ASIDE]
     if not aside or len(aside) < len(waiting):
         return ""
-    numbers = ", ".join(map(str, aside))
+    numbers = " ".join(map(str, aside))
     return (
-        f"{found.tournament.name} is held up: set aside after failing too often, through no bot's "
-        f"fault: match {numbers}; put it back in the queue, or make it void"
+        f"{found.tournament.name} is held up: matches failed too often, through no bot's fault; "
+        f"try them again with: arena match requeue {numbers}"
     )

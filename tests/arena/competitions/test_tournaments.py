@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from arena import scheduling
+from arena import scheduling, verdicts
 from arena.audit import entries
 from arena.competitions import tournaments
 from arena.competitions.formats import FORMATS, FormatError, Frame, settings_for
@@ -240,8 +240,7 @@ def test_a_void_match_is_played_again(arena: TournamentSimulation) -> None:
     with arena.database.begin() as session:
         cup = session.scalars(sa.select(Tournament)).one()
         match = session.scalars(sa.select(Match).order_by(Match.id).limit(1)).one()
-        match.status, match.seq = JobStatus.VOID, None
-        tournaments.settle(session, cup, START)
+        verdicts.void(session, ORGANISER, match.id, "the machine was busy", now=START)
         assert (cup.state, cup.finished) == (CompetitionState.OPEN, None)
         assert results(session, cup).count(JobStatus.FIXED) == 9
     play(arena)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sqlalchemy as sa
 
+from arena import verdicts
 from arena.audit import Actor
 from arena.competitions.results import digest, results, to_json
 from arena.competitions.tournaments import Plan, create, field_of
@@ -38,6 +41,7 @@ class TournamentSimulation(Simulation):
         **options: str,
     ) -> None:
         super().__init__(database, seed, villainy)
+        self.voided: list[int] = []
         self.variant = GAMES[game].variant(**options)
         self.furnish([(game, options)], bots=bots)
         with database.begin() as session:
@@ -55,12 +59,19 @@ class TournamentSimulation(Simulation):
             ladder = session.scalars(sa.select(Ladder)).one()
             create(session, plan, field_of(session, ladder, top), self.now, ORGANISER)
 
-    def play_out(self, seconds: float) -> None:
-        """Runs with the villain for so long, then without until every tournament is closed."""
+    def play_out(self, seconds: float, *, voids: int = 0) -> None:
+        """Runs with the villain for so long, then without until every tournament is closed.
+
+        Args:
+            voids: how often an organiser makes a match void meanwhile.
+        """
         self.alive()
         self.tick()
+        for _ in range(voids):
+            self.later(self.random.random() * seconds, self.void)
         self.run(seconds)
-        self.villainy = CALM
+        # A bot that crashes is no mishap of the arena's: it does so whatever else happens.
+        self.villainy = replace(CALM, faulty_bots=self.villainy.faulty_bots)
         for _ in range(180):
             self.run(20)
             self.requeue()
@@ -68,14 +79,22 @@ class TournamentSimulation(Simulation):
                 return
         raise AssertionError(f"not closed in an hour of calm: {self.open_tournaments()}")
 
+    def void(self) -> None:
+        """An organiser makes some match void that is played already."""
+        with self.database.begin() as session:
+            played = sa.select(Match.id).where(Match.status == JobStatus.FIXED).order_by(Match.id)
+            matches = session.scalars(played).all()
+            if matches:
+                number = self.random.choice(matches)
+                verdicts.void(session, ORGANISER, number, "the machine was busy", now=self.now)
+                self.voided.append(number)
+
     def requeue(self) -> None:
         """An operator puts back in the queue what was set aside."""
         with self.database.begin() as session:
-            session.execute(
-                sa.update(Match)
-                .where(Match.status == JobStatus.SET_ASIDE)
-                .values(status=JobStatus.OPEN, failures=0)
-            )
+            aside = sa.select(Match.id).where(Match.status == JobStatus.SET_ASIDE)
+            for number in session.scalars(aside).all():
+                verdicts.requeue(session, ORGANISER, number, self.now)
 
     def open_tournaments(self) -> list[str]:
         """The names of those that are not over."""
