@@ -33,7 +33,9 @@ def result_rows(test: StrengthTest) -> list[tuple[str, str]]:
 def elo_words(test: StrengthTest) -> str:
     """Elo with its 95 % interval, and the likelihood of superiority."""
     found = test.estimate
-    return f"{found.elo:+.1f} [{found.lower:+.1f}, {found.upper:+.1f}], LOS {found.los:.1%}"
+    # Adding zero makes a zero of minus zero.
+    elo, lower, upper = (round(x, 1) + 0.0 for x in (found.elo, found.lower, found.upper))
+    return f"{elo:+.1f} [{lower:+.1f}, {upper:+.1f}], LOS {found.los:.1%}"
 
 
 def llr_words(test: StrengthTest) -> str:
