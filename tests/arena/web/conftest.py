@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,10 +13,12 @@ from flask.testing import FlaskClient
 
 from arena import scheduling
 from arena.audit import ARENA
+from arena.competitions import strength_plans, strength_tests
 from arena.competitions.tournaments import Plan, create, field_of
 from arena.config import Settings
 from arena.db import Database
 from arena.models import (
+    BotVersion,
     Check,
     CompetitionState,
     Entrant,
@@ -25,6 +27,8 @@ from arena.models import (
     Ladder,
     Match,
     PlayedGame,
+    StrengthTest,
+    TestTally,
     User,
     VersionStatus,
 )
@@ -164,7 +168,37 @@ def furnish(database: Database) -> dict[str, int]:
         plan = Plan("cup", clobber.variant, clobber.time, "round-robin")
         cup = create(session, plan, field_of(session, clobber, 3), now, ARENA)
         cup.state = CompetitionState.PAUSED
+        numbers["test"] = _strength_test(session, clobber, now).id
+        ended = _strength_test(session, clobber, now)
+        strength_tests.stop(session, ended, now, ARENA)
+        numbers["ended"] = ended.id
     return numbers
+
+
+def _strength_test(session: sa.orm.Session, ladder: Ladder, now: datetime) -> StrengthTest:
+    """A test of two versions with results of two workers."""
+    candidate, baseline = session.scalars(
+        sa.select(BotVersion)
+        .where(BotVersion.status == VersionStatus.READY)
+        .order_by(BotVersion.id)
+    ).all()[:2]
+    test = strength_tests.create(
+        session, strength_plans.Plan.on(ladder, note=HOSTILE), candidate, baseline, now, ARENA
+    )
+    for worker in ("one", HOSTILE[:40]):
+        session.add(
+            TestTally(
+                test_id=test.id,
+                worker=worker,
+                counts=[2, 3, 9, 6, 4],
+                wins=29,
+                draws=0,
+                losses=19,
+                candidate_faults={"crash": 1},
+                baseline_faults={"timeout": 2},
+            )
+        )
+    return test
 
 
 def _issue(session: sa.orm.Session, simulation: Simulation, *, taken_up: bool = True) -> int:

@@ -18,7 +18,7 @@ from flask import Flask
 
 from arena.audit import ARENA
 from arena.config import Settings
-from arena.intake import TakenIn
+from arena.intake import Intake, TakenIn
 from arena.models import Bot, BotVersion, Check, Role, Scope, User
 from arena.people import add_token
 from arena.web import create_app
@@ -61,6 +61,16 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
         "/tournaments/cup/state",
         (401, 403, 403, 400, 400),
     ),
+    ("GET", "strength.listing"): ("/tests", ALL),
+    ("GET", "strength.listing_json"): ("/tests.json", ALL),
+    ("GET", "strength.test"): ("/tests/{test}", ALL),
+    ("GET", "strength.live"): ("/tests/{test}/live", ALL),
+    ("GET", "strength.test_json"): ("/tests/{test}.json", ALL),
+    ("GET", "strength.create"): ("/tests/new", SIGNED_IN),
+    ("POST", "strength.create"): ("/tests/new", (401, 422, 422, 422, 422)),
+    ("POST", "strength.stop"): ("/tests/{ended}/stop", (401, 403, 403, 409, 409)),
+    ("POST", "strength.extend"): ("/tests/{ended}/extend", (401, 422, 422, 422, 422)),
+    ("POST", "strength.clone"): ("/tests/{ended}/clone", (401, 403, 302, 302, 302)),
     ("GET", "accounts.sign_in"): ("/sign-in", (200, 302, 302, 302, 302)),
     ("POST", "accounts.sign_in"): ("/sign-in", (422,) * 5),
     ("GET", "accounts.register"): ("/register", ALL),
@@ -111,10 +121,14 @@ class NoIntake:
 @pytest.fixture(scope="module")
 def door(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """The site, with one of each kind of person at a browser, and things of the owner's."""
-    data = tmp_path_factory.mktemp("data")
-    app = create_app(
-        Settings(data=data, database=site.database.url, registration="open"), NoIntake()
-    )
+    found = opened(site, tmp_path_factory.mktemp("data"), NoIntake())
+    yield found
+    found.app.extensions["arena.database"].close()
+
+
+def opened(site: Site, data: Path, intake: Intake) -> SimpleNamespace:
+    """The application of a site with people at its door; who opens it closes its database."""
+    app = create_app(Settings(data=data, database=site.database.url, registration="open"), intake)
     app.testing = True
     numbers = dict(site.numbers)
     with site.database.begin() as session:
@@ -146,8 +160,7 @@ def door(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simpl
     browsers = {"anonymous": Browser(app)}
     for kind, named in {**{kind: kind for kind in PEOPLE[1:]}, "owner": name}.items():
         browsers[kind] = signed_in(app, named)
-    yield SimpleNamespace(app=app, browsers=browsers, numbers=numbers, owner=name)
-    app.extensions["arena.database"].close()
+    return SimpleNamespace(app=app, browsers=browsers, numbers=numbers, owner=name)
 
 
 def routes(app: Flask) -> set[tuple[str, str]]:
