@@ -236,6 +236,7 @@ def bots(data: Path | None, in_json: bool) -> None:
         for check in session.scalars(sa.select(Check).order_by(Check.id)):
             if check.version_id not in checks or not _passed(check):
                 checks[check.version_id] = check
+        counts = counts.join(Ladder, Ladder.id == Entrant.competition_id)
         counts = sa.select(Entrant.version_id, sa.func.count()).group_by(Entrant.version_id)
         entered = {row[0]: row[1] for row in session.execute(counts)}
         rows = [
