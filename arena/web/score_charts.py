@@ -84,9 +84,12 @@ def _apart(heights: list[float]) -> list[float]:
     """Heights of names, from the top down, that don't cover each other."""
     placed: list[float] = []
     for height in heights:
-        placed.append(max(height, placed[-1] + LINE_HEIGHT) if placed else height)
-    excess = max(0.0, placed[-1] - (HEIGHT - 12)) if placed else 0.0
-    return [height - excess for height in placed]
+        placed.append(max(height, placed[-1] + LINE_HEIGHT if placed else LINE_HEIGHT / 2))
+    lowest = HEIGHT - LINE_HEIGHT / 2
+    for number in reversed(range(len(placed))):
+        placed[number] = min(placed[number], lowest)
+        lowest = placed[number] - LINE_HEIGHT
+    return placed
 
 
 FILTERS = {"score_chart": score_chart}
