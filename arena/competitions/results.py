@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions import tournaments
 from arena.competitions.formats import FORMATS
-from arena.competitions.tournaments import SetMatch
+from arena.competitions.tournament_matches import SetMatch, matches_of
 from arena.models import Bot, BotVersion, Entrant, JobStatus, Match, PlayedGame, Tournament
 from arena.ratings.bradley_terry import Strength
 from arena.ratings.result import GameResult
@@ -122,7 +122,7 @@ def results(session: Session, tournament: Tournament) -> Results:
             .options(joinedload(Entrant.version).joinedload(BotVersion.bot).joinedload(Bot.owner))
         )
     }
-    made = tournaments.matches_of(session, tournament)
+    made = matches_of(session, tournament)
     field, past = list(entrants), [match.result for match in made]
     format_ = tournaments.format_of(tournament, len(field))
     byes = format_.byes(field, past)
@@ -201,7 +201,7 @@ def digest(session: Session, tournament: Tournament) -> str:
     The same bots from the same seed give the same one, however the tournament was played.
     """
     place: dict[int, list[int]] = {}
-    for match in tournaments.matches_of(session, tournament):
+    for match in matches_of(session, tournament):
         fixture = match.result.fixture
         place[match.id] = [fixture.round, *fixture.entrants, fixture.leg]
     rows = session.execute(

@@ -24,6 +24,7 @@ from sqlalchemy.orm import Session, joinedload
 from arena import audit
 from arena.competitions.formats import FORMATS, FormatError, Frame, settings_for
 from arena.competitions.pairings import Pairing
+from arena.competitions.tournament_matches import matches_of
 from arena.models import (
     Bot,
     BotVersion,
@@ -31,20 +32,15 @@ from arena.models import (
     CompetitionState,
     Entrant,
     EntrantState,
-    GameSeat,
-    JobStatus,
     Ladder,
     Match,
     OpeningPolicy,
-    Place,
-    PlayedGame,
     Tournament,
     VersionStatus,
 )
 from arena.ratings.book import NEW
-from arena.ratings.result import GameResult
 from arena.ratings.trueskill import Rating
-from arena.tournaments.formats import Fixture, Format, Result
+from arena.tournaments.formats import Fixture, Format
 from arena.tournaments.standings import TIE_BREAKS
 from engine.clock import TimeControl
 from engine.game import Variant
@@ -317,87 +313,6 @@ def planned_matches(name: str, frame: Frame, settings: Mapping[str, Any]) -> int
         return None
     fixtures = FORMATS[name].build(frame, settings).fixtures(range(1, frame.size + 1), [])
     return len(fixtures) * (settings["rounds"] if name == "swiss" else 1)
-
-
-@dataclass(frozen=True, slots=True)
-class SetMatch:
-    """A match that was made for a fixture, and what came of it."""
-
-    id: int
-    status: JobStatus
-    result: Result
-    """Without games as long as it is not fixed."""
-    games: tuple[GameResult[int], ...] = ()
-    """Its games as ratings take them."""
-
-
-def matches_of(session: Session, tournament: Tournament) -> list[SetMatch]:
-    """All matches of a tournament that are not void, round by round, in three statements."""
-    seats: dict[int, dict[int, list[Any]]] = {}
-    for row in session.execute(
-        sa.select(
-            PlayedGame.match_id,
-            PlayedGame.number.label("game"),
-            Entrant.number,
-            GameSeat.points,
-            GameSeat.rank,
-        )
-        .join(PlayedGame, PlayedGame.id == GameSeat.game_id)
-        .join(Match, Match.id == PlayedGame.match_id)
-        .join(Entrant, Entrant.id == GameSeat.entrant_id)
-        .where(Match.competition_id == tournament.id, Match.status == JobStatus.FIXED)
-        .order_by(PlayedGame.match_id, PlayedGame.number, GameSeat.seat)
-    ):
-        seats.setdefault(row.match_id, {}).setdefault(row.game, []).append(row)
-    entrants: dict[int, list[int]] = {}
-    for match_id, number in session.execute(
-        sa.select(Place.match_id, Entrant.number)
-        .join(Entrant, Entrant.id == Place.entrant_id)
-        .where(Entrant.competition_id == tournament.id)
-        .order_by(Place.match_id, Place.number)
-    ):
-        entrants.setdefault(match_id, []).append(number)
-    rows = session.execute(
-        sa.select(Match.id, Match.round, Match.leg, Match.status)
-        .where(Match.competition_id == tournament.id, Match.status != JobStatus.VOID)
-        .order_by(Match.round, Match.id)
-    )
-    sides = tournament.variant.side_of
-    return [
-        _set_match(
-            row.id,
-            row.status,
-            Fixture(row.round, tuple(entrants[row.id]), row.leg),
-            list(seats.get(row.id, {}).values()),
-            sides,
-        )
-        for row in rows
-    ]
-
-
-def _set_match(
-    id_: int,
-    status: JobStatus,
-    fixture: Fixture,
-    games: list[list[Any]],
-    sides: tuple[int, ...],
-) -> SetMatch:
-    if games and len(sides) == 1:
-        # The runs of a race are one result.
-        games = [[seat for game in games for seat in game]]
-        sides = tuple(range(len(fixture.entrants)))
-    points = [{seat.number: seat.points for seat in game} for game in games]
-    return SetMatch(
-        id_,
-        status,
-        Result(fixture, tuple(tuple(game[one] for one in fixture.entrants) for game in points)),
-        tuple(
-            GameResult(
-                tuple(seat.number for seat in game), sides, tuple(seat.rank for seat in game)
-            )
-            for game in games
-        ),
-    )
 
 
 def due_fixtures(session: Session, tournament: Tournament) -> list[Fixture]:
