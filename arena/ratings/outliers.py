@@ -30,21 +30,37 @@ class Series:
 
 
 def outliers(series: Mapping[str, Series]) -> dict[str, float]:
-    """The workers that are marked, each with how likely chance makes such a difference."""
-    if len(series) < 2:
-        return {}
-    found = {}
-    for name, own in series.items():
-        others = [one for other, one in series.items() if other != name]
-        rest = [sum(counts) for counts in zip(*(one.counts for one in others), strict=True)]
-        faults, games = sum(one.faults for one in others), sum(one.games for one in others)
-        chance = min(
-            homogeneity(own.counts, rest),
-            homogeneity([own.faults, own.games - own.faults], [faults, games - faults]),
+    """The workers that are marked, each with how likely chance makes such a difference.
+
+    One after the other, the oddest first, and the next by those that are left: beside a very
+    odd one everybody looks odd. Of the last two the one with fewer matches is marked.
+    """
+    found: dict[str, float] = {}
+    left = dict(series)
+    while len(left) > 1:
+        chances = {name: _chance(name, left) for name in left}
+        # Between two it is the same chance, but for the last bits.
+        oddest = min(
+            left,
+            key=lambda name: (chances[name] if len(left) > 2 else 0, sum(left[name].counts), name),
         )
-        if chance < THRESHOLD / (2 * len(series)):
-            found[name] = chance
+        if chances[oddest] >= THRESHOLD / (2 * len(series)):
+            break
+        found[oddest] = chances[oddest]
+        del left[oddest]
     return found
+
+
+def _chance(name: str, series: Mapping[str, Series]) -> float:
+    """How likely chance makes a worker differ so from the others."""
+    own = series[name]
+    others = [one for other, one in series.items() if other != name]
+    rest = [sum(counts) for counts in zip(*(one.counts for one in others), strict=True)]
+    faults, games = sum(one.faults for one in others), sum(one.games for one in others)
+    return min(
+        homogeneity(own.counts, rest),
+        homogeneity([own.faults, own.games - own.faults], [faults, games - faults]),
+    )
 
 
 def homogeneity(one: Sequence[int], other: Sequence[int]) -> float:

@@ -74,6 +74,21 @@ def test_an_odd_worker_is_marked_and_the_others_are_not(odd: Series | str | None
     assert set(outliers(series)) == (set() if isinstance(odd, Series) else {"odd"})
 
 
+def test_beside_a_very_odd_worker_the_others_are_not_marked() -> None:
+    """Though each of them differs from the rest as long as that one is a part of it."""
+    random = Random(5)
+    series = {str(n): drawn(EVEN, 800, random) for n in range(3)}
+    series["odd"] = drawn([60, 20, 10, 6, 4], 800, random, faults=0.3)
+    assert set(outliers(series)) == {"odd"}
+
+
+def test_of_two_the_one_with_fewer_matches_is_marked() -> None:
+    """Who of two is odd can't be told; the test loses less so."""
+    few, many = Series([5, 10, 60, 110, 115], 600, 0), Series([60, 80, 120, 80, 60], 800, 0)
+    assert set(outliers({"a": many, "b": few})) == {"b"}
+    assert set(outliers({"a": few, "b": many})) == {"a"}
+
+
 def test_one_worker_has_nobody_to_differ_from() -> None:
     """Nor has none."""
     assert outliers({}) == outliers({"one": Series([5, 5], 10, 9)}) == {}
