@@ -32,6 +32,7 @@ from arena.supervisor import StartError, Supervisor, is_running
 from arena.tournaments.standings import TIE_BREAKS
 
 INTERRUPTED = 130
+OUR_FAULT = 3
 MOST_COLUMNS = 20
 """A crosstable of more bots is shown in JSON and on its page alone."""
 
@@ -374,6 +375,7 @@ def _run(
         if found.state is CompetitionState.CLOSED:
             return
         if why:
-            raise click.ClickException(why)
+            click.echo(f"arena: {why}", err=True)
+            sys.exit(OUR_FAULT)
         click.echo(f"not over; go on with: arena tournament resume {name}", err=True)
         sys.exit(INTERRUPTED)

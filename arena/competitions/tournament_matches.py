@@ -58,7 +58,7 @@ def matches_of(session: Session, tournament: Tournament) -> list[SetMatch]:
     )
     sides = tournament.variant.side_of
     return [
-        _set_match(
+        read_match(
             row.id,
             row.status,
             Fixture(row.round, tuple(entrants[row.id]), row.leg),
@@ -69,13 +69,18 @@ def matches_of(session: Session, tournament: Tournament) -> list[SetMatch]:
     ]
 
 
-def _set_match(
+def read_match(
     id_: int,
     status: JobStatus,
     fixture: Fixture,
     games: list[list[Any]],
     sides: tuple[int, ...],
 ) -> SetMatch:
+    """A match from the rows of its games, seat by seat.
+
+    Args:
+        sides: of each seat of the variant.
+    """
     if games and len(sides) == 1:
         # The runs of a race are one result.
         games = [[seat for game in games for seat in game]]

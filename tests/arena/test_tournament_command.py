@@ -13,9 +13,11 @@ import pytest
 from arena.cli import run
 from arena.config import Settings
 from arena.db import Database
+from arena.matchmaking import make_match
+from arena.models import JobStatus
 from arena.supervisor import is_running
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
-from tests.arena.simulator import CALM
+from tests.arena.simulator import CALM, START
 
 Cli = Callable[..., tuple[int, str, str]]
 
@@ -141,6 +143,21 @@ def test_a_paused_one_is_not_run(cli: Cli) -> None:
     code, _, err = cli("run", "waits")
     assert code == 2
     assert "waits is paused; go on with: arena tournament resume waits" in err
+
+
+def test_what_holds_a_tournament_up_is_said(cli: Cli, played: Path) -> None:
+    """With all that is left set aside, run ends at once, and says what can be done."""
+    cli("create", "held", "--format", "round-robin", "--ladder", "ladder-0", "--top", "2")
+    database = Database(f"sqlite:///{played}/arena.db")
+    with database.begin() as session:
+        made = make_match(session, START, only="held")
+        assert made is not None
+        made.status, number = JobStatus.SET_ASIDE, made.id
+    database.close()
+    code, _, err = cli("run", "held")
+    assert code == 3
+    assert "held is held up: matches failed too often" in err
+    assert f"try them again with: arena match requeue {number}" in err
 
 
 def test_whether_an_arena_runs_is_seen_by_its_lock(played: Path) -> None:
