@@ -134,6 +134,14 @@ class State(ABC):
     def scene(self) -> Scene:
         """The position as a drawing."""
 
+    def clicks(self, move: Move) -> tuple[str, ...]:
+        """What a person clicks for a legal move on the drawn board, one after the other.
+
+        Each is the name of a square or, for what no square shows, words for a button. No move's
+        clicks are the beginning of another's.
+        """
+        return squares_in(move)
+
     def is_legal(self, move: str) -> bool:
         """Whether ``move`` may be played, in any spelling that the game's page accepts."""
         try:
@@ -185,6 +193,11 @@ class State(ABC):
         while codes := state.codes():
             state = state.play_code(codes[int(random.random() * len(codes))])
         return state.scores()
+
+
+def squares_in(move: str) -> tuple[str, ...]:
+    """The squares that a move's notation names, in its order."""
+    return tuple(re.findall(r"[a-z][0-9]+", move))
 
 
 def ranks_of(

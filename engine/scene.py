@@ -6,13 +6,13 @@ names; a square's centre is at ``(x, y)`` in units of one square, x to the right
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from engine.board import square_bits
-from engine.game import State
+from engine.clicks import following, ways
+from engine.game import State, squares_in
 
 
 class Shade(StrEnum):
@@ -111,13 +111,12 @@ def grid(width: int, height: int, *, chequered: bool = True) -> tuple[Square, ..
     )
 
 
-def squares_in(move: str) -> tuple[str, ...]:
-    """The squares that a move's notation names, in its order."""
-    return tuple(re.findall(r"[a-z][0-9]+", move))
+def illustrate(state: State, *, last: str | None = None, clicked: Sequence[str] = ()) -> Scene:
+    """The scene of ``state`` with the last move, and what may be clicked after these clicks.
 
-
-def illustrate(state: State, *, last: str | None = None, chosen: str | None = None) -> Scene:
-    """The scene of ``state`` with the last move, and where the chosen square's piece may go."""
+    Args:
+        clicked: the beginning of a move, as `State.clicks` has it; nothing is marked without one.
+    """
     scene = state.scene()
     known = {square.name for square in scene.squares}
 
@@ -126,10 +125,6 @@ def illustrate(state: State, *, last: str | None = None, chosen: str | None = No
 
     if last is not None:
         scene = replace(scene, last=on_board(squares_in(last)))
-    if chosen is not None:
-        ways = [squares_in(move) for move in state.legal_moves()]
-        scene = replace(
-            scene,
-            targets=on_board(name for way in ways if way[:1] == (chosen,) for name in way[1:2]),
-        )
+    if clicked:
+        scene = replace(scene, targets=on_board(following(ways(state), tuple(clicked))))
     return scene

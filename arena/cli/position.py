@@ -138,7 +138,11 @@ def draw(
     Example: arena draw clobber --after "a2a1" -o clobber.svg
     """
     state = find_state(game, words, after, position, seed)
-    scene = illustrate(state, last=after.split()[-1] if after.split() else None, chosen=chosen)
+    scene = illustrate(
+        state,
+        last=after.split()[-1] if after.split() else None,
+        clicked=(chosen,) if chosen else (),
+    )
     if chosen and chosen not in {square.name for square in scene.squares}:
         raise Usage(f"there is no square {chosen[:20]!r} on this board")
     picture = svg.render(scene, theme=theme, size=size)

@@ -33,6 +33,7 @@ from engine.game import (
     Termination,
     Variant,
     choice,
+    squares_in,
 )
 from engine.scene import Body, Paint, Piece, Scene, Sign, grid
 from engine.speed import judged_once, quickly_made
@@ -243,6 +244,11 @@ class OxonoState(State):
             )
             raise IllegalMoveError(move, reason)
         return self._after(step)
+
+    def clicks(self, move: Move) -> tuple[str, ...]:
+        """The totem, its new square, and the square of the piece."""
+        totem = self.totems[SYMBOLS.index(move[0])]
+        return (NAMES[totem.bit_length() - 1], *squares_in(move))
 
     def _allows(self, step: Step) -> bool:
         """Whether a step is legal."""

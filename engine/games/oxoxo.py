@@ -183,6 +183,11 @@ class OxoxoState(State):
             raise self._refusal(move)
         return self.play_code(code)
 
+    def clicks(self, move: Move) -> tuple[str, ...]:
+        """A piece to be turned over; or a free square, and which side of the piece is up."""
+        act, square = move[0], move[1:]
+        return (square,) if ACTS.index(act) == FLIP else (square, f"{act} up")
+
     def _refusal(self, move: str) -> IllegalMoveError:
         if self.ended:
             return IllegalMoveError(move, "the game is over")

@@ -172,6 +172,9 @@ class PuzzleState(State):
     def play(self, move: Move) -> PuzzleState:
         return self.play_code(self._code(move))
 
+    def clicks(self, move: Move) -> tuple[str, ...]:
+        return (STOP,) if move == STOP else self.position.clicks(move)
+
     @judged_once
     def _code(self, move: str) -> int:
         if not self.turn:

@@ -154,7 +154,7 @@ def test_lines_shades_and_marks():
 
 def test_where_a_chosen_piece_may_go():
     """Clobber's start on 3x2: b1 may take a1, b2 and c1."""
-    scene = illustrate(GAMES["clobber"].variant(size="3x2").initial(), last="a2a1", chosen="b1")
+    scene = illustrate(GAMES["clobber"].variant(size="3x2").initial(), last="a2a1", clicked=("b1",))
     assert scene.targets == ("a1", "b2", "c1")
     assert scene.last == ("a2", "a1")
     assert (

@@ -173,6 +173,9 @@ class BlokusState(State):
     def play(self, move: Move) -> BlokusState:
         return self.play_code(self._mask(move))
 
+    def clicks(self, move: Move) -> tuple[str, ...]:
+        return self.position.clicks(move)
+
     @judged_once
     def _mask(self, move: str) -> int:
         """The squares that a legal move covers."""

@@ -73,6 +73,12 @@ class Position:
         last = "/".join(NO_PIECE if piece is None else NAMES[piece] for piece in self.last)
         return f"{write_ranks(cells, board.width)} {turn} {left} {last}"
 
+    def clicks(self, move: str) -> tuple[str, ...]:
+        """Of a placement the piece with its colour, and the squares in their order."""
+        colour, _, squares = move.partition(":")
+        piece = self.board.piece_of[shape_of(self.board.read(squares))]
+        return (f"{colour} {NAMES[piece]}", *squares.split(","))
+
     def drawing(self) -> Iterator[Piece]:
         """The pieces as they lie; pieces of one colour that touch are drawn as one."""
         for colour, paint, covered in zip(COLOURS, PAINTS, self.covered, strict=True):

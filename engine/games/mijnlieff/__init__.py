@@ -177,6 +177,12 @@ class MijnlieffState(State):
             raise IllegalMoveError(move, reason)
         return code
 
+    def clicks(self, move: Move) -> tuple[str, ...]:
+        """The square, and the type of the piece."""
+        board = self.variant.board
+        kind, bit = divmod(board.code_of[move], board.squares)
+        return (board.names[bit], f"{KINDS[kind]} {SIGNS[kind]}")
+
     def scores(self) -> tuple[float, ...]:
         return tuple(float(points) for points in self._points())
 

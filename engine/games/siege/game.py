@@ -24,12 +24,14 @@ from engine.game import (
     Termination,
     Variant,
     choice,
+    squares_in,
 )
 from engine.games.siege import moves
 from engine.games.siege.board import (
     ARMIES,
     BITS,
     BLACK,
+    CELLS,
     FIXED_PLACING,
     GARRISON,
     INSIDE,
@@ -256,6 +258,18 @@ class SiegeState(State):
                 move, "an attacker may demand a capture where the game goes on and Yellow has one"
             )
         return step | DEMAND
+
+    def clicks(self, move: Move) -> tuple[str, ...]:
+        """From, to, and whether a capture is demanded where that may be; of Yellow's placing
+        the cells of the general and of the colonel.
+        """
+        if self.turn == SETUP:
+            return (CELLS[move.index("G") - 1], CELLS[move.index("C") - 1])
+        if move.endswith(DEMAND_SIGN):
+            return (*squares_in(move), "demand a capture")
+        if self._attackers_may_demand() and self._may_demand(self._code(move)):
+            return (*squares_in(move), "demand nothing")
+        return squares_in(move)
 
     def _attackers_may_demand(self) -> bool:
         return self.variant.has_demands and ARMY[self.turn] != YELLOW

@@ -206,7 +206,7 @@ def test_positions_can_be_drawn(variant: Variant) -> None:
         for before, state in ((path[0], path[1]), (path[-2], path[-1])):
             move = next(move for move in before.legal_moves() if before.play(move) == state)
             chosen = re.findall("[a-z][0-9]+", move)[:1]
-            scene = illustrate(state, last=move, chosen=chosen[0] if chosen else None)
+            scene = illustrate(state, last=move, clicked=chosen)
             assert scene.title
             assert scene.captions
             names = [square.name for square in scene.squares]

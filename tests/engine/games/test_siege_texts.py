@@ -125,7 +125,7 @@ def test_broken_texts_are_refused_or_print_back():
 
 def test_the_picture_shows_board_fortress_and_armies():
     """156 squares, 8 cells, 10 segments, 4 gates drawn otherwise, and each piece in words."""
-    scene = illustrate(at("Yb4 Kd4" + FAR, "w", cells="syyyyyyZ"), last="b5b4", chosen="d4")
+    scene = illustrate(at("Yb4 Kd4" + FAR, "w", cells="syyyyyyZ"), last="b5b4", clicked=("d4",))
     assert len(scene.squares) == 156 + 8
     assert [line.broken for line in scene.lines].count(False) == 10
     assert [line.broken for line in scene.lines].count(True) == 4

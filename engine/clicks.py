@@ -1,0 +1,36 @@
+"""Moves found by clicking: what may be clicked next, and which moves go on so.
+
+It knows no game's rules, only what each legal move is made of (`State.clicks`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine.game import Move, State
+
+Clicks = tuple[str, ...]
+
+Ways = Mapping[Move, Clicks]
+"""For each legal move of a position what is clicked for it, the moves in their order."""
+
+
+def ways(state: State) -> Ways:
+    """What is clicked for each legal move; to be kept, as a puzzle has tens of thousands."""
+    return {move: state.clicks(move) for move in state.legal_moves()}
+
+
+def beginning(known: Ways, clicked: Clicks) -> list[Move]:
+    """The moves that begin with these clicks."""
+    many = len(clicked)
+    return [move for move, way in known.items() if way[:many] == clicked]
+
+
+def following(known: Ways, clicked: Clicks) -> dict[str, Move | None]:
+    """What may be clicked next, and the move that is complete with it; None if it goes on."""
+    many = len(clicked)
+    return {
+        way[many]: move if len(way) == many + 1 else None
+        for move, way in known.items()
+        if way[:many] == clicked and len(way) > many
+    }

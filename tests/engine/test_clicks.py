@@ -1,0 +1,86 @@
+"""Every move of every game can be found by clicking, and no two are confused."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from engine.clicks import beginning, following, ways
+from engine.game import State, Variant
+from engine.games import GAMES
+
+VARIANTS = [variant for game in GAMES.values() for variant in game.offered]
+LONGEST = 90
+"""Plies of a game that are looked at; the Siege has up to 2,000."""
+
+
+def positions(variant: Variant, seed: int) -> list[State]:
+    """A few positions of a random game."""
+    random = Random(seed)
+    state, met = variant.initial(seed), []
+    while (codes := state.codes()) and len(met) < LONGEST:
+        met.append(state)
+        state = state.play_code(codes[int(random.random() * len(codes))])
+    return [met[0], met[len(met) // 3], met[2 * len(met) // 3], met[-1]]
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_every_move_is_found_by_its_own_clicks(variant: Variant) -> None:
+    """From the start of a move only what leads on is offered, and its last click completes it."""
+    for state in positions(variant, 3)[0 if variant.game != "puzzle" else 1 :]:
+        known = ways(state)
+        assert list(known) == list(state.legal_moves())
+        squares = {square.name for square in state.scene().squares}
+        moves = Random(5).sample(list(known), min(len(known), 25))
+        for move in moves:
+            way = known[move]
+            for done in range(len(way)):
+                assert following(known, way[:done])[way[done]] == (
+                    move if done == len(way) - 1 else None
+                )
+            assert beginning(known, way) == [move]
+            assert all(click in squares or " " in click or click == "stop" for click in way)
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "before", "move", "way"),
+    [
+        # By the notation of each game's page, and where the totems and cells stand there.
+        ("clobber", {}, "", "a2a1", "a2 a1"),
+        ("blocco", {}, "", "a2a1@b1", "a2 a1 b1"),
+        ("oxono", {"totems": "xc4"}, "", "Xc5b5", "c4 c5 b5"),
+        ("oxono", {"totems": "xd3"}, "", "Oc5b5", "c4 c5 b5"),
+        ("oxoxo", {}, "", "Xa1", "a1|X up"),
+        ("oxoxo", {}, "Xa1 Ob1", "Fa1", "a1"),
+        ("mijnlieff", {}, "", "b2><", "b2|pull o"),
+        ("siege", {}, "", "=GSSSSSSC", "d9 i8"),
+        ("siege", {"setup": "fixed"}, "", "g9g10", "g9 g10"),
+        ("blokus", {}, "", "blue:a1,a2,b2", "blue V3|a1|a2|b2"),
+        ("puzzle", {"task": "tetrominoes"}, "", "red:a1,a2,a3,b1", "red L4|a1|a2|a3|b1"),
+        ("puzzle", {"task": "tetrominoes"}, "", "stop", "stop"),
+    ],
+    ids=lambda value: str(value) if isinstance(value, str) else "",
+)
+def test_what_is_clicked_for_a_move(
+    game: str, options: dict[str, str], before: str, move: str, way: str
+) -> None:
+    """Squares, and words for what no square shows."""
+    state: State = GAMES[game].variant(**options).initial()
+    for earlier in before.split():
+        state = state.play(earlier)
+    assert state.clicks(move) == tuple(way.split("|" if "|" in way else None))
+
+
+@pytest.mark.parametrize("demand", ["yes", "no"])
+def test_a_demand_is_asked_for_only_where_it_may_be(demand: str) -> None:
+    """A step of the attackers ends with a choice if its demand is legal too, else on a square."""
+    variant = GAMES["siege"].variant(setup="fixed", demand=demand)
+    both = 0
+    for state in positions(variant, 3):
+        known = ways(state)
+        for move in known:
+            if not move.endswith("!"):
+                both += f"{move}!" in known
+                assert (f"{move}!" in known) == (len(known[move]) == 3)
+    assert bool(both) == (demand == "yes")
