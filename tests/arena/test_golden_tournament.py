@@ -13,13 +13,12 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import Actor
-from arena.competitions.results import digest, results, to_json
 from arena.competitions.tournaments import Plan, create
 from arena.db import Database
-from arena.models import Check, CompetitionState, Ladder, Tournament, User, VersionStatus
+from arena.models import Check, CompetitionState, Ladder, User, VersionStatus
 from arena.submissions import enter, submit
 from engine.clock import TimeControl
-from tests.arena.running import COMMAND, environment, short_folder, until
+from tests.arena.running import COMMAND, environment, short_folder
 from tests.arena.test_end_to_end import VARIANT, Watched, furnish_small, pool_process
 from workers import bundles
 
@@ -81,13 +80,20 @@ def outcome(found: dict[str, Any], digest_: str) -> dict[str, Any]:
     }
 
 
-def closed(database: Database) -> dict[str, Any] | None:
-    """What came of the tournament; None while it is played."""
-    with database.read() as session:
-        golden = session.scalars(sa.select(Tournament)).one()
-        if golden.state is not CompetitionState.CLOSED:
-            return None
-        return outcome(to_json(results(session, golden)), digest(session, golden))
+def arena_says(*words: str) -> dict[str, Any]:
+    """What a command prints as JSON at its end."""
+    done = subprocess.run(
+        [*COMMAND, *words],
+        env=environment(ARENA_GAMES="clobber"),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=250,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "of 56 matches" in done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 @pytest.mark.timeout(300)
@@ -107,19 +113,9 @@ def test_a_tournament_comes_out_the_same(workers: int) -> None:
         stack.callback(database.close)
         running = stack.enter_context(Watched(data, database, ARENA_GAMES="clobber"))
         furnish(database, folder, running.mark)
+        words = ["tournament", "run", "golden", "--data", str(data), "--json"]
         if workers == 1:
-            words = ["tournament", "run", "golden", "--data", str(data), "--json"]
-            done = subprocess.run(
-                [*COMMAND, *words, "--workers", "1", "--port", str(running.port)],
-                env=environment(ARENA_GAMES="clobber"),
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=250,
-            )
-            assert done.returncode == 0, done.stderr
-            found = json.loads(done.stdout)
-            assert "of 56 matches" in done.stderr
+            found = arena_says(*words, "--workers", "1", "--port", str(running.port))
             assert outcome(found, found["digest"]) == golden
             return
         running.start()
@@ -133,8 +129,9 @@ def test_a_tournament_comes_out_the_same(workers: int) -> None:
             for process in processes:
                 process.kill()
             running.await_matches(3, f"after {victims} were killed")
-        until(lambda: closed(database), "the end of the tournament", seconds=150)
+        # Where an arena runs, the command waits for the end.
+        found = arena_says(*words)
         running.interrupt()
         assert running.wait() == 0
         running.await_end("the end of every process")
-        assert closed(database) == golden
+        assert outcome(found, found["digest"]) == golden
