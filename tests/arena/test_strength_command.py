@@ -207,3 +207,22 @@ def test_an_interrupted_test_is_saved_and_goes_on(tmp_path):
     assert 0 < before < 30
     arena(*command, "--resume", str(state))
     assert sum(saved(state)["counts"]) == 30
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["submit", "x.py", "--ladder", "y", "--elo", "0,5"], "add --test-first"),
+        (["submit", "x.py", "--ladder", "y", "--test-first", "--elo", "5"], "two numbers"),
+        (["strength", "create", "a", "b"], "--ladder NAME, or --game GAME"),
+        (["strength", "create", "a", "b", "--game", "clobber", "--elo", "x"], "two numbers"),
+        (["strength", "extend", "1"], "--max-games"),
+        (["strength", "show", "1", "--data", "/nowhere"], "there is no arena in /nowhere"),
+    ],
+)
+def test_tests_of_the_arena_refuse_wrong_usage(words, message, capsys):
+    """In one line, before anything is asked of a database."""
+    assert run(words) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1

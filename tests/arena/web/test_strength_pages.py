@@ -19,6 +19,7 @@ from arena.models import (
     Bot,
     BotVersion,
     CompetitionState,
+    Match,
     Role,
     StrengthTest,
     TestTally,
@@ -117,6 +118,19 @@ def test_a_test_shows_how_it_stands(
     found = json.loads(Browser(app).get(f"/tests/{number}.json").text)
     assert (found["verdict"], found["counts"]) == (str(verdict), counts)
     assert json.loads(Browser(app).get("/tests.json").text) == [found]
+
+
+def test_a_match_leads_to_its_test(arena: Arena, app: Flask) -> None:
+    """From the page of a match that was played for one."""
+    number = arena.create()
+    arena.alive()
+    arena.tick()
+    arena.run(6)
+    with arena.database.read() as session:
+        match = session.scalars(sa.select(Match.id).where(Match.seq == 1)).one()
+    page = Browser(app).get(f"/matches/{match}").text
+    assert f'<a href="/tests/{number}"><bdi>bot-0 v1 against bot-1 v1</bdi></a>' in page
+    assert Browser(app).get("/").status_code == 200
 
 
 def test_what_is_not_there_is_said(app: Flask) -> None:

@@ -1,0 +1,100 @@
+"""Strength tests of a whole arena: the commands, real workers in real boxes, and the page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from arena.cli.arguments import SAMPLES
+from arena.db import Database
+from arena.models import (
+    BotVersion,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    Ladder,
+    StrengthTest,
+)
+from tests.arena.running import RunningArena, arena, short_folder, until
+from tests.arena.test_end_to_end import LADDER, TEN_LINES, furnish_small
+
+GOOD = (SAMPLES / "greedy.py").read_text()
+POOR = TEN_LINES.format(choice="0")
+
+
+def said(data: Path, *words: str, code: int = 0) -> str:
+    """What a command says."""
+    done = arena(*words, "--data", str(data), ARENA_GAMES="clobber")
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def shown(data: Path, number: int) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(said(data, "strength", "show", str(number), "--json"))
+    return found
+
+
+@pytest.mark.timeout(300)
+def test_new_versions_are_tested_before_they_enter() -> None:
+    """A version that is worse stays out; any two versions can be tested by a command."""
+    with short_folder() as folder:
+        data = folder / "data"
+        data.mkdir()
+        database = Database(f"sqlite:///{data}/arena.db")
+        furnish_small(database)
+        with database.begin() as session:
+            session.execute(sa.update(Ladder).values(state=CompetitionState.PAUSED))
+        with RunningArena(data, ARENA_GAMES="clobber") as running:
+            running.start()
+
+            def submit(text: str, *words: str) -> None:
+                path = folder / f"bot_{running.mark}.py"
+                path.write_text(text)
+                what = ("submit", str(path), "--ladder", LADDER, "--name", "bot")
+                assert "was taken in" in said(data, *what, *words)
+
+            def active() -> list[int]:
+                with database.read() as session:
+                    query = (
+                        sa.select(BotVersion.number)
+                        .join(Entrant, Entrant.version_id == BotVersion.id)
+                        .join(Ladder, Ladder.id == Entrant.competition_id)
+                        .where(Entrant.state == EntrantState.ACTIVE)
+                    )
+                    return list(session.scalars(query))
+
+            def verdicts() -> list[str]:
+                with database.read() as session:
+                    query = sa.select(StrengthTest.verdict).order_by(StrengthTest.id)
+                    return [str(verdict) for verdict in session.scalars(query)]
+
+            submit(GOOD)
+            until(lambda: active() == [1], "the first version", seconds=120)
+            submit(POOR, "--test-first", "--elo", "0,150")
+            until(lambda: verdicts() == ["failed"], "the verdict", seconds=120)
+            number = json.loads(said(data, "strength", "list", "--json"))[0]["id"]
+            assert active() == [1]
+            found = shown(data, number)
+            assert found["losses"] > found["wins"]
+            assert found["games"] == 2 * sum(found["counts"])
+            assert found["faults"] == [{}, {}]
+            # The other way round it passes.
+            versions = ("bot:1", "bot:2", "--ladder", LADDER)
+            said(data, "strength", "create", *versions, "--elo", "0,150")
+            until(lambda: verdicts() == ["failed", "passed"], "the other verdict", seconds=120)
+            assert "is decided" in said(
+                data, "strength", "extend", str(number), "--max-games", "999", code=2
+            )
+            status, page = running.page(f"/tests/{number}")
+            assert status == 200
+            assert "bot v2 against bot v1: strength test" in page
+            assert "verdict-failed" in page
+            running.interrupt()
+            assert running.wait() == 0
+        checked = said(data, "ratings", "rebuild", "--check")
+        assert "equal" in checked
+        database.close()
