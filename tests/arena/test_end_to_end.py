@@ -169,7 +169,12 @@ VICTIMS: dict[str, Callable[[Watched], psutil.Process]] = {
 )
 def test_nothing_is_lost_or_counted_twice(database_url: str, rounds: list[list[str]]) -> None:
     """Some processes at a time, at last all at once: killed while matches are played."""
-    variables = {"ARENA_GAMES": "clobber", "ARENA_DATABASE": database_url}
+    variables = {
+        "ARENA_GAMES": "clobber",
+        "ARENA_DATABASE": database_url,
+        # So quick are these bots that all is soon known of them, and the ladder would rest.
+        "ARENA_TRICKLE_SECONDS": "0.1",
+    }
     with ExitStack() as stack:
         data = stack.enter_context(short_folder()) / "data"
         data.mkdir()
