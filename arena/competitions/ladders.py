@@ -132,7 +132,7 @@ def _set_aside(session: Session, ladder: Ladder) -> dict[int, int]:
         .where(Match.competition_id == ladder.id, Match.status == JobStatus.SET_ASIDE, Match.rated)
         .group_by(Place.entrant_id)
     )
-    return {entrant: count for entrant, count in session.execute(query)}
+    return {row[0]: row[1] for row in session.execute(query)}
 
 
 def _met(session: Session, ladder: Ladder) -> dict[tuple[int, int], int]:
