@@ -26,7 +26,7 @@ class Progress:
     def __init__(self, database: Database, name: str) -> None:
         self._database = database
         self._name = name
-        self._looked = self._told = 0.0
+        self._due = self._told = 0.0
         self._over = False
         self._last = ""
         console = Console(stderr=True)
@@ -72,16 +72,17 @@ class Progress:
             wall.sleep(LOOK_SECONDS)
 
     def is_over(self) -> bool:
-        """Whether all is played, or nothing more can be for now; looked up twice a second."""
+        """Whether all is played, or nothing more can be for now; looked up now and then."""
         now = wall.monotonic()
-        if self._over or now - self._looked < LOOK_SECONDS:
+        if self._over or now < self._due:
             return self._over
-        self._looked = now
         with self._database.read() as session:
             query = sa.select(Tournament).where(Tournament.name == self._name)
             found = results(session, session.scalars(query).one())
         self._tell(found, now)
         self._over = found.tournament.state is not CompetitionState.OPEN or bool(held_up(found))
+        # The tables of a large field take a while, and whoever plays needs the time more.
+        self._due = now + max(LOOK_SECONDS, 20 * (wall.monotonic() - now))
         return self._over
 
     def _tell(self, found: Results, now: float) -> None:
