@@ -1,8 +1,9 @@
 """What the arena and its workers say to each other about work, as JSON on a queue.
 
-A job is a match to play or a bot to check. The arena gives it out with a lease: a number for
-the attempt, and a ticket that only this attempt's worker knows. Whatever a worker says of the
-job carries them, so that a worker that was given up for dead is not listened to.
+A job is a match to play, a bot to check, or a bot's move in a person's game. The arena gives it
+out with a lease: a number for the attempt, and a ticket that only this attempt's worker knows.
+Whatever a worker says of the job carries them, so that a worker that was given up for dead is
+not listened to.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ FORMAT = 1
 
 PLAY_MATCH = "workers.play_match"
 CHECK_BOT = "workers.check_bot"
+PLAY_MOVE = "workers.play_move"
 RECORD_MATCH = "arena.record_match"
 RECORD_CHECK = "arena.record_check"
+RECORD_MOVE = "arena.record_move"
 RECORD_VOID = "arena.record_void"
 JOB_STARTED = "arena.job_started"
 MATCH_PROGRESS = "arena.match_progress"
@@ -37,7 +40,7 @@ class Lease:
     """One attempt at one job."""
 
     kind: str
-    """``match`` or ``check``."""
+    """``match``, ``check`` or ``move``."""
     job: int
     attempt: int
     ticket: str
@@ -120,8 +123,7 @@ class Job:
         Raises:
             JobError: it is of another format.
         """
-        if data.get("format") != FORMAT:
-            raise JobError(f"a job of format {data.get('format')}; this worker knows {FORMAT}")
+        _check_format(data)
         return cls(
             Lease.from_json(data["lease"]),
             MatchSpec.from_json(data["spec"]),
@@ -129,6 +131,51 @@ class Job:
             Grant.from_json(data["grant"]),
             float(data["lease_seconds"]),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class MoveJob:
+    """One move to make, in a game that goes on elsewhere (see `engine.sitting`)."""
+
+    lease: Lease
+    game: GameRecord
+    """What was played so far; it is the bot's turn."""
+    bot: BotFiles
+    grant: Grant
+    lease_seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The job as JSON's types."""
+        return {
+            "format": FORMAT,
+            "lease": self.lease.to_json(),
+            "game": self.game.to_json(),
+            "bot": self.bot.to_json(),
+            "grant": self.grant.to_json(),
+            "lease_seconds": self.lease_seconds,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> MoveJob:
+        """The job that `to_json` wrote.
+
+        Raises:
+            JobError: it is of another format.
+            RecordError: its game is none.
+        """
+        _check_format(data)
+        return cls(
+            Lease.from_json(data["lease"]),
+            GameRecord.from_json(data["game"]),
+            BotFiles.from_json(data["bot"]),
+            Grant.from_json(data["grant"]),
+            float(data["lease_seconds"]),
+        )
+
+
+def _check_format(data: dict[str, Any]) -> None:
+    if data.get("format") != FORMAT:
+        raise JobError(f"a job of format {data.get('format')}; this worker knows {FORMAT}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,3 +283,35 @@ class CheckReport:
             return cls(lease, str(data["worker"]), findings, str(data["log"]))
         except (KeyError, TypeError) as error:
             raise JobError(f"no report of a check: {error!r}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class MoveReport:
+    """What a bot answered in a game that goes on elsewhere."""
+
+    lease: Lease
+    worker: str
+    game: GameRecord
+    """As it stands after the answer."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON's types."""
+        return {
+            "lease": self.lease.to_json(),
+            "worker": self.worker,
+            "game": self.game.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> MoveReport:
+        """The report that `to_json` wrote.
+
+        Raises:
+            JobError: it is none.
+            RecordError: its game is none.
+        """
+        lease = Lease.from_json(data.get("lease"))
+        try:
+            return cls(lease, str(data["worker"]), GameRecord.from_json(data["game"]))
+        except (KeyError, TypeError) as error:
+            raise JobError(f"no report of a move: {error!r}") from None

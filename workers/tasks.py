@@ -20,16 +20,17 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from billiard.process import current_process
 from celery import Celery
-from celery.signals import worker_init, worker_process_init, worker_ready
+from celery.signals import after_setup_logger, worker_init, worker_process_init, worker_ready
 
-from engine import jobs
+from engine import jobs, sitting
 from engine.clock import ALLOWANCES, Allowances
 from engine.compliance import Check
 from engine.game import State
+from engine.logs import about, use_json
 from engine.match import play_match
 from engine.player import VoidGameError
 from engine.process import BotProcess
@@ -56,6 +57,14 @@ MAIN_PROCESS = os.getpid()
 """The worker's own process, from which those that play are forked."""
 PR_SET_PDEATHSIG = 1
 
+
+def worker_name() -> str:
+    """What this worker calls itself, the same after a restart."""
+    return os.environ.get("ARENA_WORKER_NAME") or socket.gethostname()
+
+
+UNACKED = f"unacked.{worker_name()}"
+
 app = Celery("workers")
 app.conf.update(
     broker_url=os.environ.get("ARENA_BROKER", ""),
@@ -80,6 +89,10 @@ app.conf.update(
         "visibility_timeout": 120,
         "unacked_restore_interval": 5,
         "unacked_restore_throttle": 1,
+        # Keys of its own: what another worker was just given is none of its business.
+        "unacked_key": UNACKED,
+        "unacked_index_key": f"{UNACKED}.index",
+        "unacked_mutex_key": f"{UNACKED}.mutex",
     },
 )
 
@@ -93,14 +106,16 @@ def sandbox() -> Sandbox:
     )
 
 
-def worker_name() -> str:
-    """What this worker calls itself, the same after a restart."""
-    return os.environ.get("ARENA_WORKER_NAME") or socket.gethostname()
-
-
 def say(task: str, **data: Any) -> None:
     """Sends a message to the recorder."""
     app.send_task(task, (data,), queue=jobs.RESULTS_QUEUE)
+
+
+@after_setup_logger.connect
+def log_json(logger: logging.Logger, **_: Any) -> None:
+    """Writes logs as JSON where the operator wants them so."""
+    if os.environ.get("ARENA_LOG") == "json":
+        use_json(logger)
 
 
 def languages() -> list[str]:
@@ -144,6 +159,7 @@ def live(sender: Any, **_: Any) -> None:
         "slots": sender.controller.concurrency,
         "isolation": sandbox().level,
         "languages": languages(),
+        "format": jobs.FORMAT,
     }
 
     def beat() -> None:
@@ -160,17 +176,26 @@ def live(sender: Any, **_: Any) -> None:
 @app.task(name=jobs.PLAY_MATCH)
 def play(data: dict[str, Any]) -> None:
     """Plays a match."""
-    _do(data, _play)
+    _do(data, jobs.Job.from_json, _play)
 
 
 @app.task(name=jobs.CHECK_BOT)
 def check(data: dict[str, Any]) -> None:
     """Checks a bot: every clause of the protocol, and a whole game against itself."""
-    _do(data, _check)
+    _do(data, jobs.Job.from_json, _check)
+
+
+@app.task(name=jobs.PLAY_MOVE)
+def move(data: dict[str, Any]) -> None:
+    """Makes one move in a person's game."""
+    _do(data, jobs.MoveJob.from_json, _move)
 
 
 Message = tuple[str, dict[str, Any]]
 """A task of the recorder, and what it is told."""
+
+
+Work = TypeVar("Work", jobs.Job, jobs.MoveJob)
 
 
 def pause_seconds(failures: int) -> float:
@@ -188,33 +213,50 @@ class _Luck:
     failures = 0
 
 
-def _do(data: dict[str, Any], work: Callable[[jobs.Job, _Progress], Message]) -> None:
+def _do(
+    data: dict[str, Any],
+    read: Callable[[dict[str, Any]], Work],
+    work: Callable[[Work, _Progress], Message],
+) -> None:
     """Does a job, and reports what came of it."""
     try:
-        job = jobs.Job.from_json(data)
+        job = read(data)
     except (jobs.JobError, KeyError, TypeError, ValueError) as error:
+        # Most likely the arena is of another release: the job waits for a worker that knows it,
+        # and this one is in no hurry to meet it again.
+        log.error("a job was not understood: %s", error)
         if "lease" in data:
-            say(jobs.RECORD_VOID, lease=data["lease"], problem=f"not understood: {error}")
+            problem = f"{worker_name()} did not understand it: {error}"[:2000]
+            say(jobs.RECORD_VOID, lease=data["lease"], problem=problem, understood=False)
+        _rest()
         return
     lease = job.lease.to_json()
+    log.info("%s %s begins", job.lease.kind, job.lease.job, extra=about(job.lease))
     say(jobs.JOB_STARTED, lease=lease, worker=worker_name())
     try:
         with _Progress(lease, job.lease_seconds / 3) as progress:
             task, report = work(job, progress)
     except (VoidGameError, BundleError, LanguageError, BuildError, OSError) as error:
         # What plays was checked before: if it can't be built or run now, that is our affair.
-        log.exception("%s %s could not be done", job.lease.kind, job.lease.job)
+        words = "%s %s could not be done"
+        log.exception(words, job.lease.kind, job.lease.job, extra=about(job.lease))
         say(jobs.RECORD_VOID, lease=lease, problem=f"{worker_name()}: {error}"[:2000])
-        _Luck.failures += 1
-        time.sleep(pause_seconds(_Luck.failures))
+        _rest()
         return
     _Luck.failures = 0
     say(task, **report)
+    log.info("%s %s is done", job.lease.kind, job.lease.job, extra=about(job.lease))
+
+
+def _rest() -> None:
+    """A failure more, and a pause after it."""
+    _Luck.failures += 1
+    time.sleep(pause_seconds(_Luck.failures))
 
 
 def _play(job: jobs.Job, progress: _Progress) -> Message:
     """Plays a job's match."""
-    bots = [_Bot.ready(job, files) for files in job.bots]
+    bots = [_Bot.ready(job.grant, files) for files in job.bots]
     log_bytes = job.grant.log_bytes
 
     def start_player(entrant: int) -> BotProcess:
@@ -230,7 +272,7 @@ def _check(job: jobs.Job, progress: _Progress) -> Message:
     """Checks a job's bot."""
     findings = progress.findings
     try:
-        bot = _Bot.ready(job, job.bots[0])
+        bot = _Bot.ready(job.grant, job.bots[0])
     except LanguageError as error:
         # What can't be run here is no fault of the machine while it is only being checked.
         finding = jobs.Finding(False, str(error), "language")
@@ -255,6 +297,17 @@ def _build_log(text: str) -> str:
     return f"=== while building\n{text.rstrip()}\n" if text.strip() else ""
 
 
+def _move(job: jobs.MoveJob, _: _Progress) -> Message:
+    """Starts a job's bot for one move; somebody waits, so it is not asked to leave in order."""
+    bot = _Bot.ready(job.grant, job.bot)
+    player = BotProcess(bot.start, allowances=bot.allowances, log_bytes=job.grant.log_bytes)
+    try:
+        game = sitting.ask(job.game, player)
+    finally:
+        player.close(kill=True)
+    return jobs.RECORD_MOVE, jobs.MoveReport(job.lease, worker_name(), game).to_json()
+
+
 @dataclass(frozen=True, slots=True)
 class _Bot:
     """A bot of a job, ready to be started."""
@@ -265,7 +318,7 @@ class _Bot:
     build_log: str
 
     @classmethod
-    def ready(cls, job: jobs.Job, files: jobs.BotFiles) -> _Bot:
+    def ready(cls, grant: jobs.Grant, files: jobs.BotFiles) -> _Bot:
         """Fetches a bot, and builds it if it must be.
 
         All bots of a job are on one core: only one of them runs at any time, so that they do
@@ -280,9 +333,9 @@ class _Bot:
         box = sandbox()
         cores = sorted(os.sched_getaffinity(0))
         core = cores[getattr(current_process(), "index", 0) % len(cores)]
-        folder = bundles.unpack(Path(files.location), files.digest, box.bundles)
+        folder = bundles.unpack(files.location, files.digest, box.bundles)
         found = building.prepare(box, folder, files.digest, core=core)
-        limits = Limits(memory_bytes=job.grant.memory_bytes, threads=job.grant.threads)
+        limits = Limits(memory_bytes=grant.memory_bytes, threads=grant.threads)
         if words := limits.refusal(found.launch):
             raise LanguageError(f"it can't be run here: {words}")
         start = partial(box.start, found.folder, found.launch, limits, core=core)

@@ -6,18 +6,18 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine import jobs
+from engine import jobs, sitting
 from engine.clock import TimeControl
-from engine.game import State, Termination
+from engine.game import Termination
 from engine.games import GAMES
 from engine.match import MatchSpec
-from engine.record import Ply
-from engine.referee import Watch
+from engine.openings import Opening
 from tests.requirements import need
 from tests.workers.test_building import BOTS, need_language
 from workers import bundles, tasks
@@ -63,18 +63,14 @@ def job_of(
     return jobs.Job.from_json(job.to_json())
 
 
-def nobody(_: int) -> Watch:
-    """Watches no game."""
-
-    def after_ply(_state: State, _plies: tuple[Ply, ...]) -> None:
-        pass
-
-    return after_ply  # type: ignore[return-value]
+def unwatched() -> tasks._Progress:
+    """A job's progress, told to nobody: its thread is not started."""
+    return tasks._Progress({}, 30.0)
 
 
 def checked(job: jobs.Job) -> jobs.CheckReport:
     """What the check of a job's bot reports."""
-    task, report = tasks._check(job, nobody)
+    task, report = tasks._check(job, unwatched())
     assert task == jobs.RECORD_CHECK
     return jobs.CheckReport.from_json(report)
 
@@ -87,12 +83,27 @@ def test_from_the_bundle_to_the_match(language: str, tmp_path: Path) -> None:
     report = checked(job)
     assert report.passed, [finding for finding in report.findings if not finding.kept]
     assert (report.findings[0].clause == "build") == (language in BOTS)
-    task, told = tasks._play(job, nobody)
+    task, told = tasks._play(job, unwatched())
     assert task == jobs.RECORD_MATCH
     played = jobs.MatchReport.from_json(told)
     assert len(played.games) == 2
     assert all(game.termination is Termination.NORMAL for game in played.games)
     assert {game.isolation for game in played.games} == {tasks.sandbox().level}
+
+
+def test_one_move_of_a_game_that_goes_on_elsewhere(tmp_path: Path) -> None:
+    """The bot is started in its box, told what was played, and its answer is the next ply."""
+    job = job_of("move", tmp_path, SOURCES["Python"])
+    start = Opening(SPEC.variant, ("b1c1",))
+    names = ("one", "somebody")
+    game = sitting.begin(start, seed=5, players=names, time=SPEC.time, started=datetime.now(UTC))
+    asked = jobs.MoveJob(job.lease, game, job.bots[0], GRANT, 30.0)
+    task, told = tasks._move(jobs.MoveJob.from_json(asked.to_json()), unwatched())
+    assert task == jobs.RECORD_MOVE
+    report = jobs.MoveReport.from_json(told)
+    sitting.confirm(game, report.game)
+    assert report.game.isolation == tasks.sandbox().level
+    assert report.game.plies[1].cpu_us
 
 
 def test_a_bot_that_can_not_be_built(tmp_path: Path) -> None:
@@ -105,7 +116,7 @@ def test_a_bot_that_can_not_be_built(tmp_path: Path) -> None:
     ]
     assert "oops" in report.log
     with pytest.raises(tasks.BuildError):
-        tasks._play(job, nobody)
+        tasks._play(job, unwatched())
 
 
 @pytest.mark.parametrize(
@@ -132,7 +143,7 @@ def test_a_log_is_as_long_as_the_ladder_grants(tmp_path: Path) -> None:
     noisy = "import sys\nprint('x' * 5000, file=sys.stderr, flush=True)\n"
     sources = {"bot.py": noisy + SOURCES["Python"]["bot.py"].replace("from __future__ ", "# ")}
     job = job_of("match", tmp_path, sources, jobs.Grant(256 * MIB, 16, 1000))
-    _, told = tasks._play(job, nobody)
+    _, told = tasks._play(job, unwatched())
     for log in jobs.MatchReport.from_json(told).logs[0]:
         assert "[... 4001 bytes left out ...]" in log
         assert log.count("x") == 1000 - 1

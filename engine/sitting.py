@@ -1,0 +1,193 @@
+"""A game that goes on move by move: a person's, against bots that are started for each move.
+
+Such a game is a GameRecord all the time. While it goes on its termination is void, for it has
+none yet, and nobody has a score or a rank. Clocks are not kept: a bot's follows from what its
+moves cost, and whoever has no times, as people and openings have none, has its whole time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from engine.clock import Clock, TimeControl
+from engine.game import GameError, IllegalMoveError, Move, Seat, State, Termination
+from engine.openings import Opening
+from engine.player import BotError, GameSetup, Player, Turn
+from engine.record import Fault, GameRecord, Ply, RecordError, ending, states
+from engine.referee import ISOLATION_LEVELS, RESIGN
+from engine.seeds import derive
+
+Answer = Ply | Fault
+"""What came of a seat's turn: a move, or that it left by its own fault."""
+
+
+def begin(
+    opening: Opening, *, seed: int, players: Sequence[str], time: TimeControl, started: datetime
+) -> GameRecord:
+    """A game after its opening.
+
+    Args:
+        opening: of a variant with its lots drawn.
+        seed: of the game, for the bots' dice.
+        players: a name for each seat.
+        started: in UTC.
+
+    Raises:
+        IllegalMoveError: the opening is not legal.
+    """
+    state: State = opening.variant.initial(seed)
+    plies = []
+    for move in opening.moves:
+        if state.to_move is None:
+            raise IllegalMoveError(move, "the opening goes on after the end of the game")
+        plies.append(Ply(state.to_move, state.canonical(move)))
+        state = state.play(move)
+    return GameRecord(
+        variant=opening.variant,
+        seed=seed,
+        players=tuple(players),
+        time=time,
+        opening=len(plies),
+        plies=tuple(plies),
+        faults=(),
+        termination=Termination.VOID,
+        scores=(),
+        ranks=(),
+        isolation=ISOLATION_LEVELS[-1],
+        started=started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+    )
+
+
+def goes_on(game: GameRecord) -> bool:
+    """Whether it is not over yet."""
+    return game.termination is Termination.VOID
+
+
+def position(game: GameRecord) -> State:
+    """The position that was reached.
+
+    Raises:
+        RecordError: the rules contradict the moves.
+    """
+    *_, state = states(game)
+    return state
+
+
+def clocks(game: GameRecord) -> tuple[Clock, ...]:
+    """Every seat's clock now."""
+    found = [Clock.start(game.time)] * game.variant.seats
+    for ply in game.plies:
+        if ply.cpu_us is not None and ply.wall_us is not None:
+            found[ply.seat] = found[ply.seat].after(ply.cpu_us, ply.wall_us)
+    return tuple(found)
+
+
+def moved(game: GameRecord, move: Move) -> GameRecord:
+    """The game after a person's move, in any spelling that the game's page accepts.
+
+    Raises:
+        IllegalMoveError: the rules do not allow it.
+    """
+    state = position(game)
+    if state.to_move is None:
+        raise IllegalMoveError(move, "the game is over")
+    return answered(game, Ply(state.to_move, state.canonical(move)))
+
+
+def resigned(game: GameRecord, seat: Seat) -> GameRecord:
+    """The game after a seat gave it up."""
+    return answered(game, Fault(seat, len(game.plies), Termination.RESIGN, "resigned"))
+
+
+def answered(game: GameRecord, answer: Answer) -> GameRecord:
+    """The game after a turn, and with its result if that ended it.
+
+    Raises:
+        IllegalMoveError: the rules do not allow the move.
+        RecordError: it was not that seat's turn, or what it left by is no fault.
+    """
+    state, seat = position(game), answer.seat
+    if state.to_move is None:
+        raise RecordError("the game is over")
+    if isinstance(answer, Fault):
+        if not answer.termination.is_fault or answer.ply != len(game.plies):
+            raise RecordError(f"seat {seat + 1} can't leave so before ply {answer.ply}")
+        after = replace(game, faults=(*game.faults, answer))
+        state = state.retire(seat)
+    else:
+        if state.to_move != seat:
+            raise RecordError(f"it was not seat {seat + 1}'s turn")
+        after = replace(game, plies=(*game.plies, answer))
+        state = state.play(answer.move)
+    if state.to_move is not None:
+        return after
+    why = ending(state, after.faults, len(after.plies))
+    assert why is not None
+    return replace(after, termination=why, scores=state.scores(), ranks=state.ranks())
+
+
+def ask(game: GameRecord, player: Player) -> GameRecord:
+    """Asks a player who has just come for the move of the seat whose turn it is.
+
+    It is told of a new game, then of all that was played; its dice are those of the ply.
+
+    Raises:
+        VoidGameError: a fault of ours; nothing happened.
+    """
+    state, ply = position(game), len(game.plies)
+    seat = state.to_move
+    assert seat is not None
+    its_clocks = clocks(game)
+    turn = Turn(
+        state,
+        ply,
+        " ".join(f"{past.seat + 1}:{past.move}" for past in game.plies),
+        its_clocks,
+        [(fault.seat, fault.ply) for fault in game.faults],
+        its_clocks[seat],
+    )
+    dice = derive(game.seed, "seat", seat, "ply", ply)
+    answer: Answer
+    try:
+        player.new_game(GameSetup(game.variant, seat, game.time, dice))
+        choice = player.choose(turn)
+        if choice.move == RESIGN:
+            answer = Fault(seat, ply, Termination.RESIGN, "resigned")
+        else:
+            move = state.canonical(choice.move)
+            answer = Ply(seat, move, choice.cpu_us, choice.wall_us, choice.text, choice.values)
+    except BotError as error:
+        answer = Fault(seat, ply, error.termination, error.detail)
+    except IllegalMoveError as error:
+        answer = Fault(seat, ply, Termination.ILLEGAL, str(error))
+    level = min(game.isolation, player.isolation, key=ISOLATION_LEVELS.index)
+    return answered(replace(game, isolation=level), answer)
+
+
+def confirm(before: GameRecord, after: GameRecord) -> None:
+    """Proves against the rules that one answer of a bot leads from one record to the other.
+
+    Raises:
+        RecordError: it does not; one sentence.
+    """
+    answer: Answer
+    if len(after.faults) > len(before.faults):
+        answer = after.faults[-1]
+    elif len(after.plies) > len(before.plies):
+        answer = after.plies[-1]
+        if answer.cpu_us is None or answer.wall_us is None:
+            raise RecordError("the move has no times")
+    else:
+        raise RecordError("nothing was answered")
+    if after.isolation not in ISOLATION_LEVELS:
+        raise RecordError(f"there is no isolation {after.isolation[:20]!r}")
+    if answer.seat != position(before).to_move:
+        raise RecordError(f"seat {answer.seat + 1} was not asked")
+    try:
+        expected = answered(replace(before, isolation=after.isolation), answer)
+    except GameError as error:
+        raise RecordError(str(error)) from None
+    if expected != after:
+        raise RecordError("it is not the game that was asked about")
