@@ -1,0 +1,61 @@
+"""Head-to-heads, tournaments and strength tests: one gets there, and back, by clicking."""
+
+from __future__ import annotations
+
+import re
+
+import sqlalchemy as sa
+from playwright.sync_api import Page, expect
+
+from arena.models import TestTally
+from tests.browser.conftest import Watched
+
+
+def test_two_bots_side_by_side(page: Page, site: Watched) -> None:
+    """From a bot's opponents to the games of the two, and the other way round."""
+    page.goto(site.address("/bots/bot-1?ladder=ladder-0"))
+    page.locator("a[title='All games of the two']").first.click()
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text(re.compile(r"bot-1 against bot-\d"))
+    rival = heading.inner_text().rpartition(" ")[2]
+    expect(page.locator(".tiles")).to_contain_text("Elo difference")
+    page.get_by_role("link", name="the other way round").click()
+    expect(heading).to_have_text(f"{rival} against bot-1")
+
+
+def test_a_tournament(page: Page, site: Watched) -> None:
+    """Its standings and crosstable; a cell leads to the games of two, a name to its bot."""
+    page.goto(site.address("/tournaments"))
+    page.locator("table").get_by_role("link", name="cup").click()
+    expect(page.get_by_role("heading", name="Crosstable")).to_be_visible()
+    expect(page.locator(".cross tbody tr")).to_have_count(3)
+    round_1 = page.locator("#round-1")
+    expect(round_1.locator("li").first).to_be_visible()
+    round_1.locator("summary").click()
+    expect(round_1.locator("li").first).to_be_hidden()
+    page.goto(site.address("/tournaments/cup/1/2"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text("against")
+
+
+def test_a_strength_test_renews_itself(page: Page, site: Watched) -> None:
+    """Results that come in stand in its block without a reload."""
+    page.clock.install()
+    page.goto(site.address("/tests"))
+    page.locator("table a").filter(has_text=str(site.numbers["test"])).first.click()
+    expect(page.locator("#live")).to_contain_text("96 of at most")
+    with site.database.begin() as session:
+        session.execute(
+            sa.update(TestTally)
+            .where(TestTally.test_id == site.numbers["test"], TestTally.worker == "one")
+            .values(counts=[2, 3, 9, 6, 14], wins=49)
+        )
+    page.clock.fast_forward(3_500)
+    expect(page.locator("#live")).to_contain_text("116 of at most")
+
+
+def test_a_running_match_is_watched(page: Page, site: Watched) -> None:
+    """The board of a running game is there, and a bot's name leads to its page."""
+    page.goto(site.address("/matches/{running}"))
+    expect(page.locator(".watch .board svg")).to_be_visible()
+    page.locator(".watch table a").first.click()
+    expect(page).to_have_url(re.compile(r"/bots/bot-\d"))

@@ -1,0 +1,87 @@
+"""Every page, wide and on a phone, light and dark: nothing spills over, and everybody can read it.
+
+The pages are those of the table of routes, as somebody sees them who may, so that a new one is
+tried without being named here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.arena.web.test_access import PEOPLE, ROUTES
+from tests.arena.web.test_pages import PAGES
+from tests.browser.conftest import PHONE, WIDE, Watched
+
+FILES = (".json", ".csv", ".txt", ".tar", ".svg", ".css", ".png", ".gif", ".webp")
+ALIKE = ("/live", "/board", "/healthz", "/logs/", "?sort=", "against=9", "{trio}/{plies}")
+"""What is no page, or looks like another one."""
+
+
+def _seen() -> list[tuple[str, str]]:
+    """Who opens which page."""
+    found: dict[str, str] = {}
+    for (method, _), (pattern, answers) in ROUTES.items():
+        kinds = [kind for kind, answer in zip(PEOPLE, answers, strict=True) if answer == 200]
+        if method == "GET" and kinds:
+            # Whoever may do most sees most; ALL are pages that people see before they sign in.
+            found[pattern] = "anonymous" if len(kinds) == len(PEOPLE) else kinds[-1]
+    for pattern, _ in PAGES:
+        found.setdefault(pattern, "anonymous")
+    # What an owner sees of a bot, and people who are signed in of the others.
+    found["/bots/bot-0#"] = "owner"
+    found["/tests/{test}#"] = "administrator"
+    found["/tournaments/cup#"] = "administrator"
+    found["/nowhere"] = "anonymous"
+    return [
+        (pattern, kind)
+        for pattern, kind in found.items()
+        if not pattern.partition("?")[0].endswith(FILES)
+        and not any(part in pattern for part in ALIKE)
+        and not pattern.startswith(("/api/", "/static/"))
+    ]
+
+
+@pytest.mark.parametrize(("pattern", "kind"), _seen(), ids=lambda value: value)
+def test_a_page_is_for_everybody(
+    site: Watched, object_to: Callable[..., list[str]], pattern: str, kind: str
+) -> None:
+    """No width makes the body scroll sideways, and axe-core finds nothing serious."""
+    objections = []
+    with site.context(kind, color_scheme="light") as context:
+        page = context.new_page()
+        answer = page.goto(site.address(pattern))
+        assert answer is not None
+        if pattern == "/nowhere":
+            site.complaints.clear()  # that it is not there is told in the console too
+        else:
+            assert answer.status == 200
+            assert page.url == site.address(pattern)
+        if not answer.headers["content-type"].startswith("text/html"):
+            return
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            for name, size in (("phone", PHONE), ("wide", WIDE)):
+                page.set_viewport_size(size)
+                objections += [f"{scheme}, {name}: {each}" for each in spilled(page)]
+            only: dict[str, Any] = {} if scheme == "light" else {"only": ("color-contrast",)}
+            objections += [f"{scheme}: {each}" for each in object_to(page, **only)]
+    assert objections == []
+
+
+SPILLED = """() => {
+  const root = document.documentElement;
+  if (root.scrollWidth <= root.clientWidth) return [];
+  return [...document.body.querySelectorAll("*")]
+    .filter((one) => one.getBoundingClientRect().right > root.clientWidth + 1
+      && !one.closest(".scroll > *, .log, .lines"))
+    .map((one) => one.outerHTML.slice(0, 120));
+}"""
+
+
+def spilled(page: Page) -> list[str]:
+    """The elements for which the page would have to be scrolled sideways."""
+    return page.evaluate(SPILLED)

@@ -1,0 +1,91 @@
+"""What people do at the site: sign in, send a bot by choosing or dropping it, read its findings."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from arena import recording, scheduling
+from arena.config import Settings
+from arena.models import Check, JobStatus
+from engine import jobs
+from tests.arena.web.signing_in import PASSWORD
+from tests.browser.conftest import Watched
+
+BOT = "import sys\nfor line in sys.stdin:\n    print('ready', flush=True)\n"
+DROP = """({name, text}) => {
+  const carried = new DataTransfer();
+  carried.items.add(new File([text], name, {type: "text/plain"}));
+  const frame = document.querySelector(".drop");
+  for (const kind of ["dragenter", "dragover", "drop"]) {
+    const how = {dataTransfer: carried, bubbles: true, cancelable: true};
+    frame.dispatchEvent(new DragEvent(kind, how));
+  }
+}"""
+
+
+def test_signing_in_leads_back(page: Page, site: Watched) -> None:
+    """Whoever wants to enter a bot signs in, and is where they wanted to be."""
+    page.goto(site.address("/"))
+    page.locator("#enter").get_by_role("button", name="Submit a bot").click()
+    page.get_by_label("Name").fill("other")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page).to_have_url(site.address("/submit"))
+    expect(page.get_by_role("link", name="other")).to_be_visible()
+
+
+def test_a_wrong_password_is_told(page: Page, site: Watched) -> None:
+    """What was typed as a name survives, and the message is read out."""
+    page.goto(site.address("/sign-in"))
+    page.get_by_label("Name").fill("other")
+    page.get_by_label("Password").fill("not this one")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert").first).to_be_visible()
+    expect(page.get_by_label("Name")).to_have_value("other")
+    site.complaints[:] = [each for each in site.complaints if "422" not in each]
+
+
+@pytest.mark.parametrize("way", ["choose", "drop"])
+def test_a_bot_is_sent_and_its_findings_appear(
+    owner: Page, site: Watched, tmp_path: Path, way: str
+) -> None:
+    """The file is named before it is sent; the findings of its check come without a reload."""
+    name = f"by-{way}"
+    owner.clock.install()
+    owner.goto(site.address("/submit"))
+    if way == "choose":
+        (tmp_path / f"{name}.py").write_text(BOT)
+        owner.locator("input[name=file]").set_input_files(tmp_path / f"{name}.py")
+    else:
+        owner.evaluate(DROP, {"name": f"{name}.py", "text": BOT})
+    expect(owner.locator("#chosen")).to_have_text(f"{name}.py, 1 kB")
+    expect(owner.get_by_label("Name")).to_have_attribute("placeholder", name)
+    owner.get_by_role("button", name="Check and enter it").click()
+    expect(owner).to_have_url(re.compile(r"/checks/\d+$"))
+    owner.evaluate("window.untouched = true")
+    answer(site, int(owner.url.rpartition("/")[2]))
+    owner.clock.fast_forward(5_000)
+    expect(owner.locator(".findings")).to_contain_text("It answers hello.")
+    expect(owner.locator(".findings")).to_contain_text("It said nothing within 2 s.")
+    assert owner.evaluate("window.untouched")
+
+
+def answer(site: Watched, number: int) -> None:
+    """The report of a worker on a check, as the recorder takes it."""
+    now = datetime.now(UTC)
+    with site.database.begin() as session:
+        check = session.get_one(Check, number)
+        check.status = JobStatus.OPEN
+        scheduling.issue(session, check, Settings(), now)
+        lease = scheduling.lease_of(check)
+        findings = (
+            jobs.Finding(True, "It answers hello.", "hello"),
+            jobs.Finding(False, "It said nothing within 2 s.", "ready"),
+        )
+        report = jobs.CheckReport(lease, "one", findings, "what it wrote to its log")
+        assert recording.record_check(session, report, now) is recording.Outcome.FIXED

@@ -1,0 +1,104 @@
+"""Stepping through a game: by buttons, keys, clicks and the slider, and without any script."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Watched
+
+
+@pytest.fixture
+def game(page: Page, site: Watched) -> Page:
+    """The page of a game, at its start."""
+    page.goto(site.address("/games/{trio}/0"))
+    return page
+
+
+def expect_ply(page: Page, ply: int, plies: int) -> None:
+    """The ply is told, in the address, marked in the list, and it is what the board shows."""
+    expect(page.locator("#replay-where")).to_have_text(f"ply {ply} of {plies}")
+    expect(page).to_have_url(re.compile(rf"/games/\d+/{ply}$"))
+    expect(page.locator("#replay-slider")).to_have_value(str(ply))
+    marked = page.locator(".moves [aria-current=true] a")
+    if ply:
+        expect(marked).to_have_attribute("data-ply", str(ply))
+    else:
+        expect(marked).to_have_count(0)
+    base, _, _ = page.url.rpartition("/")
+    wanted = page.evaluate(
+        """async (address) => {
+          const holder = document.createElement("div");
+          holder.innerHTML = await (await fetch(address)).text();
+          return holder.innerHTML;
+        }""",
+        f"{base}/{ply}/board",
+    )
+    page.wait_for_function(
+        "(wanted) => document.getElementById('replay-board').innerHTML === wanted", arg=wanted
+    )
+
+
+def test_buttons_step(game: Page, site: Watched) -> None:
+    """Next, last, previous and first each do what they say."""
+    plies = site.numbers["plies"]
+    for name, ply in [("Next", 1), ("Next", 2), ("Last", plies), ("Previous", plies - 1),
+                      ("First", 0), ("Previous", 0)]:  # fmt: skip
+        game.get_by_role("button", name=f"{name} position").click()
+        expect_ply(game, ply, plies)
+
+
+def test_keys_step(game: Page, site: Watched) -> None:
+    """Arrows, Home and End; in the choice of a speed they mean what they mean everywhere."""
+    plies = site.numbers["plies"]
+    for key, ply in [("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", plies),
+                     ("ArrowRight", plies), ("Home", 0)]:  # fmt: skip
+        game.keyboard.press(key)
+        expect_ply(game, ply, plies)
+    game.locator("#replay-speed").focus()
+    game.keyboard.press("End")
+    expect_ply(game, 0, plies)
+
+
+def test_a_move_a_chart_and_the_slider_lead_to_their_ply(game: Page, site: Watched) -> None:
+    """What is clicked is shown."""
+    plies = site.numbers["plies"]
+    game.locator(".moves a[data-ply='5']").click()
+    expect_ply(game, 5, plies)
+    game.locator("#replay-slider").fill("7")
+    expect_ply(game, 7, plies)
+    strip = game.locator("[data-step]").first
+    box = strip.bounding_box()
+    assert box is not None
+    strip.click(position={"x": box["width"] * 2.5 / plies, "y": 5})
+    expect_ply(game, 3, plies)
+    line = float(strip.locator(".now").get_attribute("x1") or "nan")
+    assert line == pytest.approx(3 * 1000 / plies, abs=0.01)
+
+
+def test_it_plays_by_itself_until_it_is_stopped(game: Page, site: Watched) -> None:
+    """At the highest speed plies go by; the same button holds it."""
+    game.locator("#replay-speed").select_option("120")
+    game.get_by_role("button", name="Play").click()
+    expect(game.locator("#replay-where")).to_have_text(re.compile(r"ply [3-9] of"))
+    game.get_by_role("button", name="Pause").click()
+    expect(game.get_by_role("button", name="Play")).to_be_visible()
+    held = game.locator("#replay-where").inner_text()
+    game.wait_for_timeout(300)
+    assert game.locator("#replay-where").inner_text() == held
+
+
+def test_steps_are_links_without_scripts(site: Watched) -> None:
+    """Every ply has an address that shows it, and the links lead on."""
+    with site.context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(site.address("/games/{trio}/3"))
+        expect(page.locator("#replay-where")).to_have_text(f"ply 3 of {site.numbers['plies']}")
+        page.locator("[data-go=next]").click()
+        expect(page).to_have_url(site.address("/games/{trio}/4"))
+        expect(page.locator(".moves [aria-current=true] a")).to_have_attribute("data-ply", "4")
+        page.locator(".moves a[data-ply='2']").click()
+        expect(page).to_have_url(site.address("/games/{trio}/2"))
+        expect(page.locator("#replay-slider")).to_be_hidden()
