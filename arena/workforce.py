@@ -72,6 +72,15 @@ def is_too_weak(worker: Worker, minimum_isolation: str) -> bool:
     return ISOLATION.index(worker.isolation) > ISOLATION.index(minimum_isolation)
 
 
+def state(worker: Worker, minimum_isolation: str, now: datetime) -> str:
+    """Whether a worker is given jobs, and if not why, in words."""
+    if worker.set_aside is not None:
+        return "set aside"
+    if is_too_weak(worker, minimum_isolation):
+        return "too weak"
+    return "at work" if worker.last_seen >= now - timedelta(seconds=ALIVE_SECONDS) else "gone"
+
+
 def slots(session: Session, minimum_isolation: str, now: datetime) -> int:
     """How many matches the workers that are given jobs can play at the same time."""
     return sum(one.slots for one in living(session, now) if may_play(one, minimum_isolation))

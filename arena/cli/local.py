@@ -31,7 +31,6 @@ from arena.models import (
     Competition,
     CompetitionKind,
     Entrant,
-    JobStatus,
     Ladder,
     User,
 )
@@ -234,7 +233,7 @@ def bots(data: Path | None, in_json: bool) -> None:
         ).all()
         checks: dict[int, Check] = {}
         for check in session.scalars(sa.select(Check).order_by(Check.id)):
-            if check.version_id not in checks or not _passed(check):
+            if check.version_id not in checks or not check.passed:
                 checks[check.version_id] = check
         counts = counts.join(Ladder, Ladder.id == Entrant.competition_id)
         counts = sa.select(Entrant.version_id, sa.func.count()).group_by(Entrant.version_id)
@@ -255,18 +254,13 @@ def bots(data: Path | None, in_json: bool) -> None:
     show(rows, ("bot", "version", "owner", "language", "status", "ladders", "check"), in_json)
 
 
-def _passed(check: Check) -> bool:
-    fixed = check.status is JobStatus.FIXED
-    return fixed and bool(check.findings) and all(finding["kept"] for finding in check.findings)
-
-
 def _check_words(check: Check | None) -> str:
     if check is None:
         return ""
     failed = [finding["words"] for finding in check.findings if not finding["kept"]]
     if failed:
         return "; ".join(failed)
-    return "passed" if _passed(check) else str(check.status)
+    return "passed" if check.passed else str(check.status)
 
 
 @click.command()

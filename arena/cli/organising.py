@@ -253,11 +253,10 @@ def workers_command(data: Path | None, in_json: bool) -> None:
     """
     now = datetime.now(UTC)
     with opened(data) as (database, settings), database.read() as session:
-        living = {one.name for one in workforce.living(session, now)}
         rows = [
             {
                 "worker": one.name,
-                "state": _state(one, one.name in living, settings.minimum_isolation),
+                "state": workforce.state(one, settings.minimum_isolation, now),
                 "slots": one.slots,
                 "isolation": one.isolation,
                 "last seen": one.last_seen.isoformat(timespec="seconds"),
@@ -268,14 +267,6 @@ def workers_command(data: Path | None, in_json: bool) -> None:
         ]
     columns = ("worker", "state", "slots", "isolation", "last seen", "failed", "problem")
     show(rows, columns, in_json)
-
-
-def _state(one: Worker, alive: bool, minimum_isolation: str) -> str:
-    if one.set_aside is not None:
-        return "set aside"
-    if workforce.is_too_weak(one, minimum_isolation):
-        return "too weak"
-    return "at work" if alive else "gone"
 
 
 @worker.command("readmit")

@@ -65,6 +65,7 @@ class Match(Job, Base):
         CheckConstraint("status = 'void' OR (status = 'fixed') = (seq IS NOT NULL)", name="seq"),
         Index("ix_match_status_id", "status", "id"),
         Index("ix_match_competition_status_seq", "competition_id", "status", "seq"),
+        Index("ix_match_competition_id_id", "competition_id", "id"),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -138,6 +139,12 @@ class Check(Job, Base):
 
     version: Mapped[BotVersion] = relationship()
     ladder: Mapped[Ladder] = relationship()
+
+    @property
+    def passed(self) -> bool:
+        """Whether it has ended, and nothing was found wrong."""
+        ended = self.status is JobStatus.FIXED
+        return ended and bool(self.findings) and all(one["kept"] for one in self.findings)
 
 
 class PlayedGame(Base):

@@ -18,6 +18,7 @@ from arena.intake import Intake
 from arena.web import brackets, charts, identity, limits, score_charts, words
 from arena.web.accounts import accounts
 from arena.web.administration import administration
+from arena.web.api import api, problems
 from arena.web.games import games
 from arena.web.organising_tournaments import organising_tournaments
 from arena.web.pages import pages
@@ -67,6 +68,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         accounts,
         administration,
         submitting,
+        api,
     ):
         app.register_blueprint(blueprint)
     app.jinja_env.globals["may_read"] = identity.may_read
@@ -84,7 +86,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
 
     @app.errorhandler(Unauthorized)
     def ask_to_sign_in(error: Unauthorized) -> Response:
-        if request.method == "GET" and identity.bearer() is None:
+        if request.method == "GET" and identity.bearer() is None and not problems.are_wanted():
             there = request.full_path.rstrip("?")
             return redirect(url_for("accounts.sign_in", next=there))
         return explain(error)
@@ -96,6 +98,8 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
 
     @app.errorhandler(HTTPException)
     def explain(error: HTTPException) -> Response:
+        if problems.are_wanted():
+            return problems.of(error)
         answer = error.get_response()
         answer.set_data(render_template("error.html", error=error))
         answer.mimetype = "text/html"

@@ -53,6 +53,8 @@ class Limit:
     """Which tries count, by their answer; None for all."""
 
 
+WRITING = {"POST", "PATCH"}
+
 LIMITS = {
     "accounts.sign_in": [
         Limit("10 per 15 minutes", _name, "failed sign-ins to this account", _failed),
@@ -65,7 +67,10 @@ LIMITS = {
     "accounts.reset": [Limit("20 per hour", _address, "tries from your address")],
     "accounts.password": [Limit("10 per 15 minutes", _account, "tries", _failed)],
     "submitting.submit": [Limit("60 per hour", _account, "uploads")],
+    "api.submit_bot": [Limit("60 per hour", _account, "uploads")],
 }
+CHANGES = [Limit("600 per hour", _account, "changes")]
+"""Of each other operation of the API that changes something."""
 
 
 def install(app: Flask, settings: Settings) -> None:
@@ -81,13 +86,18 @@ def install(app: Flask, settings: Settings) -> None:
         strategy="moving-window",
         key_prefix="arena",
     )
-    for endpoint, limits in LIMITS.items():
+    changing = {
+        rule.endpoint: CHANGES
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint.startswith("api.") and WRITING & (rule.methods or set())
+    }
+    for endpoint, limits in {**changing, **LIMITS}.items():
         view: Any = app.view_functions[endpoint]
         for limit in limits:
             view = limiter.limit(
                 limit.often,
                 key_func=limit.key,
-                methods=["POST"],
+                methods=sorted(WRITING),
                 error_message=limit.words,
                 deduct_when=limit.counts,
             )(view)

@@ -147,7 +147,7 @@ def _owners_choices(session: Session, bot: Bot) -> dict[str, Any]:
 def head_to_head(name: str, rival: str) -> str:
     """Two bots side by side on one of the competitions in which they met."""
     with reading() as session:
-        first, second, met, found = _duel(session, name, rival)
+        first, second, met, found = duel(session, name, rival, request.args.get("in"))
         return render_template("duel.html", first=first, second=second, met=met, duel=found)
 
 
@@ -155,7 +155,7 @@ def head_to_head(name: str, rival: str) -> str:
 def head_to_head_json(name: str, rival: str) -> Response:
     """Two bots side by side as JSON."""
     with reading() as session:
-        first, second, met, found = _duel(session, name, rival)
+        first, second, met, found = duel(session, name, rival, request.args.get("in"))
         return jsonify(
             {
                 "bots": [first.name, second.name],
@@ -165,14 +165,18 @@ def head_to_head_json(name: str, rival: str) -> Response:
         )
 
 
-def _duel(
-    session: Session, name: str, rival: str
+def duel(
+    session: Session, name: str, rival: str, wanted: str | None
 ) -> tuple[Bot, Bot, list[Competition], Duel | None]:
+    """Two bots, where they have met, and what they did in one of these competitions.
+
+    Args:
+        wanted: that competition's name; None for the one in which they met most.
+    """
     first, second = find_bot(session, name), find_bot(session, rival)
     if first is second:
         abort(404, "A bot has no games against itself here: name two bots.")
     met = duels.competitions_of_both(session, first, second)
-    wanted = request.args.get("in")
     chosen = [one for one in met if wanted in (None, one.name)]
     if wanted is not None and not chosen:
         abort(404, f"{name} and {rival} have not met in {wanted[:80]}.")

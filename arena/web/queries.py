@@ -54,14 +54,15 @@ def running_matches(session: Session, *, ladder: Competition | None = None) -> l
         .where(Match.status == JobStatus.ISSUED, Match.worker.is_not(None))
         .order_by(Match.id.desc())
         .limit(RUNNING_SHOWN)
-        .options(joinedload(Match.competition), _places())
+        .options(joinedload(Match.competition), places())
     )
     if ladder is not None:
         query = query.where(Match.competition_id == ladder.id)
     return list(session.scalars(query))
 
 
-def _places() -> _AbstractLoad:
+def places() -> _AbstractLoad:
+    """With matches: who plays in them."""
     entrant = selectinload(Match.places).joinedload(Place.entrant)
     return entrant.joinedload(Entrant.version).joinedload(BotVersion.bot)
 
@@ -69,6 +70,11 @@ def _places() -> _AbstractLoad:
 def _seats() -> _AbstractLoad:
     entrant = selectinload(PlayedGame.seats).joinedload(GameSeat.entrant)
     return entrant.joinedload(Entrant.version).joinedload(BotVersion.bot)
+
+
+def with_seats() -> sa.Select[PlayedGame]:
+    """Games with their seats."""
+    return sa.select(PlayedGame).options(joinedload(PlayedGame.competition), _seats())
 
 
 def _games(ids: sa.Select[int] | Sequence[int]) -> sa.Select[PlayedGame]:
@@ -250,7 +256,7 @@ def match(session: Session, number: int) -> Match | None:
         sa.select(Match)
         .where(Match.id == number)
         .options(
-            joinedload(Match.competition), _places(), selectinload(Match.games).options(_seats())
+            joinedload(Match.competition), places(), selectinload(Match.games).options(_seats())
         )
     )
 

@@ -137,7 +137,7 @@ def create() -> Any:
                 elo0=form.elo0.data,
                 elo1=form.elo1.data,
                 max_games=form.max_games.data,
-                weight=_weight(form.weight.data, who),
+                weight=weight_for(form.weight.data, who),
                 note=form.note.data or "",
                 seed=secrets.randbits(SEED_BITS),
             )
@@ -149,7 +149,8 @@ def create() -> Any:
     return redirect(url_for("strength.test", number=number))
 
 
-def _weight(asked: float, who: Account) -> float:
+def weight_for(asked: float, who: Account) -> float:
+    """The weight that somebody's test gets of what was asked for."""
     return asked if who.may(Scope.ORGANISE) else min(asked, MOST_WEIGHT)
 
 
@@ -167,14 +168,13 @@ def _usable(session: Session, who: Account) -> list[BotVersion]:
         .order_by(Bot.owner_id != who.id, sa.func.lower(Bot.name), BotVersion.number.desc())
         .options(joinedload(BotVersion.bot).joinedload(Bot.owner))
     )
-    return [
-        version
-        for version in session.scalars(query)
-        if who.owns(version.bot)
-        or version.bot.open_source
-        or version.bot.owner.name == HOUSE
-        or who.may(Scope.ORGANISE)
-    ]
+    return [version for version in session.scalars(query) if may_test(who, version)]
+
+
+def may_test(who: Account, version: BotVersion) -> bool:
+    """Whether a checked version is somebody's to test."""
+    bot = version.bot
+    return who.owns(bot) or bot.open_source or bot.owner.name == HOUSE or who.may(Scope.ORGANISE)
 
 
 def _sentence(error: Exception) -> str:
@@ -182,7 +182,7 @@ def _sentence(error: Exception) -> str:
     return f"{words[:1].upper()}{words[1:].rstrip('.')}."
 
 
-def _changed(session: Session, number: int) -> StrengthTest:
+def changed(session: Session, number: int) -> StrengthTest:
     """The test of this number, if who asks may change it."""
     test = session.get(StrengthTest, number) if number <= LARGEST_ID else None
     if test is None:
@@ -198,7 +198,7 @@ def stop(number: int) -> Answer:
     """Ends a test of one's own."""
     try:
         with database().begin() as session:
-            test = _changed(session, number)
+            test = changed(session, number)
             strength_tests.stop(session, test, datetime.now(UTC), signed_in().actor)
     except StrengthError as error:
         abort(409, _sentence(error))
@@ -215,7 +215,7 @@ def extend(number: int) -> Answer:
         abort(422, "How many games in all? Give a whole number.")
     try:
         with database().begin() as session:
-            test = _changed(session, number)
+            test = changed(session, number)
             now, by = datetime.now(UTC), signed_in().actor
             strength_tests.extend(session, test, form.max_games.data, now, by)
     except StrengthError as error:
@@ -234,14 +234,21 @@ def clone(number: int) -> Answer:
             test = session.get(StrengthTest, number) if number <= LARGEST_ID else None
             if test is None:
                 abort(404, f"There is no strength test {number}.")
-            usable = {version.id for version in _usable(session, who)}
-            mine, theirs = versions_of(session, [test])[test.id]
-            if not {mine.id, theirs.id} <= usable:
-                abort(403, "These bots are not for you to test.")
-            plan = plan_of(test)
-            plan = replace(plan, seed=secrets.randbits(SEED_BITS), weight=_weight(plan.weight, who))
-            made = strength_tests.create(session, plan, mine, theirs, datetime.now(UTC), who.actor)
-            number = made.id
+            number = cloned(session, test, who).id
     except StrengthError as error:
         abort(409, _sentence(error))
     return redirect(url_for("strength.test", number=number))
+
+
+def cloned(session: Session, test: StrengthTest, who: Account) -> StrengthTest:
+    """The same test again, made for somebody who may use its versions.
+
+    Raises:
+        StrengthError: as for `strength_tests.create`.
+    """
+    mine, theirs = versions_of(session, [test])[test.id]
+    if not (may_test(who, mine) and may_test(who, theirs)):
+        abort(403, "These bots are not for you to test.")
+    plan = plan_of(test)
+    plan = replace(plan, seed=secrets.randbits(SEED_BITS), weight=weight_for(plan.weight, who))
+    return strength_tests.create(session, plan, mine, theirs, datetime.now(UTC), who.actor)

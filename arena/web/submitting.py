@@ -36,7 +36,6 @@ from arena.models import (
     Check,
     Entrant,
     GameSeat,
-    JobStatus,
     Ladder,
     PlayedGame,
     Scope,
@@ -54,6 +53,8 @@ submitting = Blueprint("submitting", __name__)
 
 REFUSED = 422
 FOLDER_FILES = 1000
+UPLOADS = ("submitting.submit", "api.submit_bot")
+"""The endpoints that take a bot's files."""
 SPARE_BYTES = 4 * 1024 * 1024
 """What an upload has besides the files: an archive's headers, the form."""
 
@@ -65,8 +66,8 @@ def intake() -> Intake:
 
 
 def widen() -> None:
-    """Lets the one form that takes files be as large as a bot may be, from those signed in."""
-    if request.endpoint == "submitting.submit" and request.method == "POST" and current():
+    """Lets a request that brings files be as large as a bot may be, from those signed in."""
+    if request.endpoint in UPLOADS and request.method == "POST" and current():
         request.max_content_length = intake().largest + SPARE_BYTES
         request.max_form_parts = FOLDER_FILES + 20
 
@@ -97,7 +98,7 @@ def submit() -> Any:
         form.ladder.errors = ["Choose one of these ladders."]
         return _form(form)
     try:
-        taken = _take_files([form.file.data, *(form.folder.data or ())])
+        taken = take_files([form.file.data, *(form.folder.data or ())])
     except SubmissionError as error:
         form.file.errors = [_sentence(error)]
         return _form(form)
@@ -105,11 +106,7 @@ def submit() -> Any:
     form.name.data = name
     test_first = FirstTest() if form.test_first.data else None
     try:
-        try:
-            number = _store(name, taken, ladder, form.note.data, test_first=test_first)
-        except IntegrityError:
-            # Another submission made the same bot meanwhile; now it is there.
-            number = _store(name, taken, ladder, form.note.data, test_first=test_first)
+        number = store(name, taken, ladder, form.note.data, test_first=test_first)
     except SubmissionError as error:
         form.name.errors = [_sentence(error)]
         return _form(form)
@@ -134,7 +131,7 @@ def _sentence(error: Exception) -> str:
     return f"{words[:1].upper()}{words[1:].rstrip('.')}."
 
 
-def _take_files(uploaded: list[Any]) -> TakenIn:
+def take_files(uploaded: list[Any]) -> TakenIn:
     """Takes in what a browser sent: one file, or a folder's files by their paths.
 
     Raises:
@@ -180,7 +177,7 @@ def _path(name: str) -> Path:
     return Path(*parts)
 
 
-def _store(
+def store(
     name: str, taken: TakenIn, ladder: Ladder, note: str | None, *, test_first: FirstTest | None
 ) -> int:
     """Takes a bot's stored files in, and gives the number of their check.
@@ -188,6 +185,16 @@ def _store(
     Raises:
         SubmissionError: as `arena.submissions.submit`.
     """
+    try:
+        return _store(name, taken, ladder, note, test_first)
+    except IntegrityError:
+        # Another submission made the same bot meanwhile; now it is there.
+        return _store(name, taken, ladder, note, test_first)
+
+
+def _store(
+    name: str, taken: TakenIn, ladder: Ladder, note: str | None, test_first: FirstTest | None
+) -> int:
     who, now = signed_in(), datetime.now(UTC)
     with database().begin() as session:
         version = take_in(
@@ -224,7 +231,8 @@ def check_live(number: int) -> str:
         return render_template("_check.html", **_check(session, number))
 
 
-def _check(session: Session, number: int) -> dict[str, Any]:
+def find_check(session: Session, number: int) -> Check:
+    """The check of this number, if it is of the asker's own bot."""
     query = sa.select(Check).where(Check.id == number)
     version = joinedload(Check.version).joinedload(BotVersion.bot)
     found = (
@@ -234,20 +242,20 @@ def _check(session: Session, number: int) -> dict[str, Any]:
     )
     if found is None or not signed_in().owns(found.version.bot):
         abort(404, f"There is no check {number} of a bot of yours.")
-    passed = (
-        found.status is JobStatus.FIXED
-        and bool(found.findings)
-        and all(finding["kept"] for finding in found.findings)
-    )
+    return found
+
+
+def _check(session: Session, number: int) -> dict[str, Any]:
+    found = find_check(session, number)
     return {
         "check": found,
-        "passed": passed,
-        "fitting": entries.fitting(session, found.version) if passed else [],
+        "passed": found.passed,
+        "fitting": entries.fitting(session, found.version) if found.passed else [],
         "workers": queries.living_workers(session, datetime.now(UTC)),
     }
 
 
-def _own_bot(session: Session, name: str) -> Bot:
+def own_bot(session: Session, name: str) -> Bot:
     """The bot of this name, if it is the asker's own."""
     bot = find_bot(session, name)
     if not signed_in().owns(bot):
@@ -274,7 +282,7 @@ def enter(name: str) -> Answer:
     """Enters a version of one's own bot on a ladder."""
     who = signed_in()
     with database().begin() as session:
-        version = _version(session, _own_bot(session, name), request.form.get("version", ""))
+        version = _version(session, own_bot(session, name), request.form.get("version", ""))
         asked = request.form.get("ladder", "").replace("\0", "")
         ladder = session.scalar(sa.select(Ladder).where(Ladder.name == asked))
         if ladder is None:
@@ -296,7 +304,7 @@ def retire(name: str) -> Answer:
     """Takes one's own bot off a ladder."""
     who = signed_in()
     with database().begin() as session:
-        bot = _own_bot(session, name)
+        bot = own_bot(session, name)
         asked = request.form.get("entrant", "")
         entrant = session.scalar(
             sa.select(Entrant)
@@ -321,7 +329,7 @@ def retire(name: str) -> Answer:
 def withdraw(name: str) -> Answer:
     """Takes one's own bot off every ladder."""
     with database().begin() as session:
-        bot = _own_bot(session, name)
+        bot = own_bot(session, name)
         try:
             left = entries.withdraw(session, signed_in().actor, bot, datetime.now(UTC))
         except SubmissionError as error:
@@ -336,7 +344,7 @@ def change(name: str) -> Answer:
     """Opens or closes the code and the logs of one's own bot."""
     opened = bool(BotForm().open_source.data)
     with database().begin() as session:
-        bot = _own_bot(session, name)
+        bot = own_bot(session, name)
         entries.open_source(session, signed_in().actor, bot, opened=opened, now=datetime.now(UTC))
     who = "everybody" if opened else "you alone"
     flash(f"Code and logs of {name} are for {who} now.")

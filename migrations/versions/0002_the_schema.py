@@ -365,6 +365,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("seq", name=op.f("uq_match_seq")),
     )
     with op.batch_alter_table("match", schema=None) as batch_op:
+        batch_op.create_index("ix_match_competition_id_id", ["competition_id", "id"], unique=False)
         batch_op.create_index(
             "ix_match_competition_status_seq", ["competition_id", "status", "seq"], unique=False
         )
@@ -660,6 +661,7 @@ def downgrade() -> None:
         batch_op.drop_index("ix_match_status_id")
         batch_op.drop_index(batch_op.f("ix_match_requester_id"))
         batch_op.drop_index("ix_match_competition_status_seq")
+        batch_op.drop_index("ix_match_competition_id_id")
 
     op.drop_table("match")
     with op.batch_alter_table("bot_version", schema=None) as batch_op:

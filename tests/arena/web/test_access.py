@@ -30,6 +30,7 @@ ASK = "ask"
 ALL = (200,) * 5
 SIGNED_IN = (ASK, 200, 200, 200, 200)
 OWNERS = (ASK, 403, 200, 403, 403)
+API_OWNERS = (401, 403, 200, 403, 403)
 ORGANISERS = (ASK, 403, 403, 200, 200)
 ADMINISTRATORS = (ASK, 403, 403, 403, 200)
 # A form that is sent empty: it comes back (422), or is refused for what it lacks (400, 404).
@@ -103,6 +104,46 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "administration.change_active"): ("/users/nobody/active", (401, 403, 403, 403, 404)),
     ("POST", "administration.give_reset_link"): ("/users/other/reset", (401, 403, 403, 403, 200)),
     ("POST", "administration.invite"): ("/users/invitations", (401, 403, 403, 403, 400)),
+    ("GET", "api.openapi"): ("/api/v1/openapi.json", ALL),
+    ("GET", "api.operations"): ("/api/v1/", ALL),
+    ("GET", "api.list_ladders"): ("/api/v1/ladders", ALL),
+    ("GET", "api.get_ladder"): ("/api/v1/ladders/ladder-0", ALL),
+    ("GET", "api.get_leaderboard"): ("/api/v1/ladders/ladder-0/leaderboard", ALL),
+    ("GET", "api.list_entrants"): ("/api/v1/ladders/ladder-0/entrants", ALL),
+    ("GET", "api.export_games"): ("/api/v1/ladders/ladder-0/games.jsonl", ALL),
+    ("GET", "api.list_bots"): ("/api/v1/bots", ALL),
+    ("GET", "api.get_bot"): ("/api/v1/bots/bot-0", ALL),
+    ("GET", "api.list_versions"): ("/api/v1/bots/bot-0/versions", ALL),
+    ("GET", "api.get_encounter"): ("/api/v1/bots/bot-0/against/bot-1", ALL),
+    ("GET", "api.download_version"): ("/api/v1/bots/bot-0/versions/{last}/files", API_OWNERS),
+    ("GET", "api.list_matches"): ("/api/v1/matches", ALL),
+    ("GET", "api.get_match"): ("/api/v1/matches/{played}", ALL),
+    ("GET", "api.list_games"): ("/api/v1/games", ALL),
+    ("GET", "api.get_game"): ("/api/v1/games/{trio}", ALL),
+    ("GET", "api.get_record"): ("/api/v1/games/{trio}/record", ALL),
+    ("GET", "api.read_log"): ("/api/v1/games/{trio}/logs/1", API_OWNERS),
+    ("GET", "api.list_tournaments"): ("/api/v1/tournaments", ALL),
+    ("GET", "api.get_tournament"): ("/api/v1/tournaments/cup", ALL),
+    ("GET", "api.list_tests"): ("/api/v1/tests", ALL),
+    ("GET", "api.get_test"): ("/api/v1/tests/{test}", ALL),
+    ("GET", "api.list_workers"): ("/api/v1/workers", ALL),
+    ("GET", "api.get_account"): ("/api/v1/account", (401, 200, 200, 200, 200)),
+    ("GET", "api.get_check"): ("/api/v1/checks/{owners_check}", (401, 404, 200, 404, 404)),
+    # A form is no JSON (415); a change without a form's secret or a token is refused (400).
+    ("POST", "api.submit_bot"): ("/api/v1/submissions", (401, 415, 415, 415, 415)),
+    ("POST", "api.enter_bot"): ("/api/v1/bots/bot-0/enter", (401, 415, 415, 415, 415)),
+    ("POST", "api.retire_bot"): ("/api/v1/bots/bot-0/retire", (401, 415, 415, 415, 415)),
+    ("POST", "api.withdraw_bot"): ("/api/v1/bots/bot-0/withdraw", (401, 403, 409, 403, 403)),
+    ("PATCH", "api.change_bot"): ("/api/v1/bots/bot-0", (401, 400, 400, 400, 400)),
+    ("POST", "api.create_ladder"): ("/api/v1/ladders", (401, 403, 403, 415, 415)),
+    ("PATCH", "api.change_ladder"): ("/api/v1/ladders/ladder-0", (401, 403, 403, 400, 400)),
+    ("POST", "api.request_unrated_match"): ("/api/v1/matches", (401, 415, 415, 415, 415)),
+    ("POST", "api.create_tournament"): ("/api/v1/tournaments", (401, 403, 403, 415, 415)),
+    ("PATCH", "api.change_tournament"): ("/api/v1/tournaments/cup", (401, 403, 403, 400, 400)),
+    ("POST", "api.create_test"): ("/api/v1/tests", (401, 415, 415, 415, 415)),
+    ("POST", "api.stop_test"): ("/api/v1/tests/{ended}/stop", (401, 403, 403, 409, 409)),
+    ("POST", "api.extend_test"): ("/api/v1/tests/{ended}/extend", (401, 415, 415, 415, 415)),
+    ("POST", "api.clone_test"): ("/api/v1/tests/{ended}/clone", (401, 403, 201, 201, 201)),
     # These end sessions, so they come last.
     ("POST", "accounts.end_sessions"): ("/account/end-sessions", (401, 302, 302, 302, 302)),
     ("POST", "accounts.sign_out"): ("/sign-out", (401, 302, 302, 302, 302)),

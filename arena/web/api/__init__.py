@@ -1,0 +1,67 @@
+"""The API under /api/v1: what the pages show and do, for programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, jsonify, render_template, request
+from werkzeug.wrappers import Response
+
+from arena.web.api import bots, games, ladders, strength, submissions, tournaments, workers
+from arena.web.api.specification import document, read_body
+
+PARTS = (ladders, bots, submissions, games, tournaments, strength, workers)
+
+api = Blueprint("api", __name__, url_prefix="/api/v1")
+api.before_request(read_body)
+for _part in PARTS:
+    for _method, _rule, _view in _part.ROUTES:
+        api.add_url_rule(_rule, _view.__name__, _view, methods=[_method])
+
+
+@api.after_request
+def name_state(answer: Response) -> Response:
+    """Gives what was read a strong ETag; to who has it already only that is said."""
+    if request.method in ("GET", "HEAD") and answer.status_code == 200 and not answer.is_streamed:
+        answer.add_etag()
+        answer.make_conditional(request)
+    return answer
+
+
+@api.get("/openapi.json")
+def openapi() -> Response:
+    """The OpenAPI document."""
+    return jsonify(document())
+
+
+@api.get("/")
+def operations() -> str:
+    """A page that lists the operations, each with a command to try it."""
+    return render_template(
+        "api.html", document=document(), command=_command, schema_words=_schema_words
+    )
+
+
+def _schema_words(schema: Mapping[str, Any]) -> str:
+    """A type of the document in words: ``integer or null``."""
+    kinds = [schema, *schema.get("anyOf", ())]
+    words = [str(kind.get("type") or kind.get("$ref", "").rpartition("/")[2]) for kind in kinds]
+    return " or ".join(filter(None, words))
+
+
+def _command(method: str, path: str, operation: Mapping[str, Any]) -> str:
+    """A command that calls an operation; what is in capitals is to be put in."""
+    words = ["curl"]
+    if operation.get("security"):
+        words.append("-H 'Authorization: Bearer $TOKEN'".replace("'", '"'))
+    body = operation.get("requestBody", {}).get("content", {})
+    if "application/json" in body:
+        words.append("--json '{...}'")
+    if "multipart/form-data" in body:
+        words.append("-F file=@mybot.py -F ladder=LADDER")
+    if method == "patch" or (method == "post" and not body):
+        words.append(f"-X {method.upper()}")
+    place = re.sub(r"{(\w+)}", lambda found: found[1].upper(), path)
+    return " ".join([*words, f"{request.url_root.rstrip('/')}{place}"])

@@ -1,0 +1,210 @@
+"""Operations on matches and games: to ask for one, to read them, one by one or all of a ladder."""
+
+from __future__ import annotations
+
+import json as jsons
+import zlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Annotated
+
+import sqlalchemy as sa
+from flask import Response, request
+from pydantic import Field
+from sqlalchemy.orm import joinedload
+
+from arena.db import Database
+from arena.models import Competition, GameSeat, JobStatus, Match, PlayedGame, Scope, User
+from arena.requests import RequestError, request_match
+from arena.web import queries, submitting
+from arena.web.api.paging import Pages, page
+from arena.web.api.shapes import (
+    GameList,
+    GameShape,
+    MatchDetail,
+    MatchList,
+    MatchShape,
+    Name,
+    Record,
+    Shape,
+)
+from arena.web.api.specification import operation
+from arena.web.api.transactions import changing
+from arena.web.games import PICTURE_SECONDS
+from arena.web.identity import database, settings, signed_in
+from arena.web.lookup import LARGEST_ID, find_game, find_ladder, find_match, find_record, reading
+
+TAG = "games"
+LINES = "application/x-ndjson"
+CHUNK_GAMES = 200
+"""So many games are read at a time for an export."""
+
+
+class MatchPages(Pages):
+    """Which matches are wanted."""
+
+    competition: Name | None = None
+    status: JobStatus | None = None
+
+
+class GamePages(Pages):
+    """Which games are wanted."""
+
+    competition: Name | None = None
+    entrant: Annotated[
+        int | None, Field(ge=1, le=LARGEST_ID, description="The id of one of its players.")
+    ] = None
+
+
+class NewMatch(Shape):
+    """A match to be played for no rating."""
+
+    ladder: Name
+    bots: Annotated[
+        list[Annotated[str, Field(max_length=60)]],
+        Field(
+            min_length=1,
+            max_length=8,
+            description="As greedy, or greedy:2 for a version that is not active any more.",
+        ),
+    ]
+
+
+class ExportView(Shape):
+    """Which games of a ladder are exported."""
+
+    after: Annotated[
+        int, Field(ge=0, le=LARGEST_ID, description="Only those of higher numbers.")
+    ] = 0
+
+
+@operation(MatchList, tag=TAG)
+def list_matches(query: MatchPages) -> MatchList:
+    """The matches."""
+    wanted = sa.select(Match).options(joinedload(Match.competition), queries.places())
+    with reading() as session:
+        if query.competition is not None:
+            wanted = wanted.where(Match.competition_id == _named(query.competition))
+        if query.status is not None:
+            wanted = wanted.where(Match.status == query.status)
+        found, following = page(session, wanted, Match.id, query)
+        return MatchList(items=[MatchShape.of(one) for one in found], next=following)
+
+
+def _named(competition: str) -> sa.ScalarSelect[int]:
+    """The id of a competition."""
+    return sa.select(Competition.id).where(Competition.name == competition).scalar_subquery()
+
+
+@operation(MatchDetail, tag=TAG)
+def get_match(number: int) -> MatchDetail:
+    """A match with its games."""
+    with reading() as session:
+        return MatchDetail.of(find_match(session, number))
+
+
+@operation(MatchShape, tag=TAG, status=201, scope=Scope.SUBMIT, errors=[404, 409])
+def request_unrated_match(json: NewMatch) -> tuple[MatchShape, int]:
+    """Asks for an unrated match between bots of a ladder; so many a day are allowed."""
+    now, quota = datetime.now(UTC), settings().requests_a_day
+    with changing(RequestError) as session:
+        asker = session.get_one(User, signed_in().id)
+        ladder = find_ladder(session, json.ladder)
+        made = request_match(session, asker, ladder, json.bots, now, quota=quota)
+        session.flush()
+        return MatchShape.of(find_match(session, made.id)), 201
+
+
+@operation(GameList, tag=TAG)
+def list_games(query: GamePages) -> GameList:
+    """The games that were played."""
+    wanted = queries.with_seats()
+    with reading() as session:
+        if query.competition is not None:
+            wanted = wanted.where(PlayedGame.competition_id == _named(query.competition))
+        if query.entrant is not None:
+            seats = sa.select(GameSeat.game_id).where(GameSeat.entrant_id == query.entrant)
+            wanted = wanted.where(PlayedGame.id.in_(seats))
+        found, following = page(session, wanted, PlayedGame.id, query)
+        items = [GameShape.of(one, one.competition.name) for one in found]
+        return GameList(items=items, next=following)
+
+
+@operation(GameShape, tag=TAG)
+def get_game(number: int) -> GameShape:
+    """A game: who played, and what came of it."""
+    with reading() as session:
+        found, _ = find_game(session, number)
+        return GameShape.of(found, found.competition.name)
+
+
+@operation(Record, tag=TAG)
+def get_record(number: int) -> tuple[Record, int, dict[str, str]]:
+    """The record of a game: every move with its times. It never changes."""
+    with reading() as session:
+        record = find_record(session, number)
+    return Record(record.to_json()), 200, {"Cache-Control": f"public, max-age={PICTURE_SECONDS}"}
+
+
+read_log = operation(None, tag=TAG, name="read_log", media="text/plain", errors=[401, 403])(
+    submitting.log
+)
+
+
+@operation(None, tag=TAG, media=LINES)
+def export_games(name: str, query: ExportView) -> Response:
+    """All games of a ladder as JSON Lines, the first played first.
+
+    Each line is the record of a game, with its number, its match and when it ended. What is
+    interrupted goes on after the last number that came.
+    """
+    with reading() as session:
+        ladder = find_ladder(session, name).id
+    lines = _lines(database(), ladder, query.after)
+    headers = {"Vary": "Accept-Encoding"}
+    if request.accept_encodings["gzip"]:
+        lines, headers["Content-Encoding"] = _compressed(lines), "gzip"
+    return Response(lines, mimetype=LINES, headers=headers)
+
+
+def _lines(database: Database, ladder: int, after: int) -> Iterator[bytes]:
+    """The games of a ladder, read chunk by chunk: no transaction lasts as long as a download."""
+    while True:
+        rows = sa.select(
+            PlayedGame.id, PlayedGame.match_id, PlayedGame.finished, PlayedGame.record
+        ).where(PlayedGame.competition_id == ladder, PlayedGame.id > after)
+        with database.read() as session:
+            found = session.execute(rows.order_by(PlayedGame.id).limit(CHUNK_GAMES)).all()
+        if not found:
+            return
+        parts = []
+        for row in found:
+            about = {"number": row.id, "match": row.match_id, "finished": row.finished.isoformat()}
+            # What is stored is JSON already: an object, which gets some keys more.
+            parts.append(b"%s,%s" % (jsons.dumps(about)[:-1].encode(), _text(row.record)[1:]))
+        yield b"\n".join([*parts, b""])
+        after = found[-1].id
+
+
+def _text(stored: bytes) -> bytes:
+    return zlib.decompress(stored)
+
+
+def _compressed(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """The same as a gzip file."""
+    packer = zlib.compressobj(level=6, wbits=zlib.MAX_WBITS | 16)
+    for part in parts:
+        yield packer.compress(part)
+    yield packer.flush()
+
+
+ROUTES = (
+    ("GET", "/matches", list_matches),
+    ("POST", "/matches", request_unrated_match),
+    ("GET", "/matches/<int:number>", get_match),
+    ("GET", "/games", list_games),
+    ("GET", "/games/<int:number>", get_game),
+    ("GET", "/games/<int:number>/record", get_record),
+    ("GET", "/games/<int:number>/logs/<int:seat>", read_log),
+    ("GET", "/ladders/<name>/games.jsonl", export_games),
+)

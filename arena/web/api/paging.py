@@ -1,0 +1,53 @@
+"""Long lists, a page at a time: the newest first, each page from where the one before ended.
+
+A cursor is the key of the last one shown, not how many there were before it: what comes in
+meanwhile moves nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeVar
+
+import sqlalchemy as sa
+from flask import request, url_for
+from pydantic import Field
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from arena.web.api.shapes import Shape
+
+T = TypeVar("T")
+
+PAGE, LARGEST_PAGE = 50, 200
+
+
+class Pages(Shape):
+    """Which page of a list is asked for."""
+
+    limit: Annotated[int, Field(ge=1, le=LARGEST_PAGE, description="How many of them.")] = PAGE
+    cursor: Annotated[
+        str | None,
+        Field(pattern="^[0-9a-f]{1,8}$", description="Where to go on: see next of the page before"),
+    ] = None
+
+
+def page(
+    session: Session, query: sa.Select[T], key: InstrumentedAttribute[int], asked: Pages
+) -> tuple[list[T], str | None]:
+    """A page of what a query selects, by falling keys, and the address of the one after it.
+
+    Args:
+        key: a column of what is selected, of which no two are equal.
+    """
+    if asked.cursor is not None:
+        query = query.where(key < int(asked.cursor, 16))
+    found = list(session.scalars(query.order_by(key.desc()).limit(asked.limit + 1)))
+    if len(found) <= asked.limit:
+        return found, None
+    found.pop()
+    return found, address(cursor=format(getattr(found[-1], key.key), "x"))
+
+
+def address(**changes: Any) -> str:
+    """The address that was asked for, with some of its parameters changed."""
+    assert request.endpoint
+    return url_for(request.endpoint, **{**(request.view_args or {}), **request.args, **changes})

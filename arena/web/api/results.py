@@ -1,0 +1,220 @@
+"""What the API says of tournaments, strength tests and duels, whose JSON is made elsewhere."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field
+
+from arena.models import CompetitionState, TestVerdict
+from arena.web.api.shapes import List, Shape
+
+
+class TournamentShape(Shape):
+    """What a tournament is."""
+
+    tournament: str
+    title: str
+    game: str
+    variant: str
+    time: str
+    openings: str
+    format: str
+    tie_breaks: list[str]
+    settings: dict[str, int]
+    seed: int
+    state: CompetitionState
+    games: int
+    created: datetime
+    finished: datetime | None
+    note: str
+
+
+class TournamentList(List):
+    items: list[TournamentShape]
+
+
+class StandingShape(Shape):
+    """An entrant's line in the standings."""
+
+    place: int | None
+    bot: str
+    version: int
+    owner: str
+    seeding: int
+    points: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    tie_breaks: dict[str, float]
+    elo: float | None
+    elo_lower: float | None
+    elo_upper: float | None
+
+
+class Score(Shape):
+    """Games of one against another."""
+
+    wins: int
+    draws: int
+    losses: int
+
+
+class PairShape(Shape):
+    """A fixture of a round."""
+
+    match: int | None = Field(description="Null as long as none was made.")
+    leg: int
+    bots: list[str]
+    status: str
+    points: list[float] | None
+
+
+class ByeShape(Shape):
+    bot: str
+    points: float
+
+
+class RoundShape(Shape):
+    round: int
+    matches: list[PairShape]
+    byes: list[ByeShape]
+
+
+class TieShape(Shape):
+    """A tie of a knockout."""
+
+    stage: str
+    round: int
+    bots: list[str | None]
+    score: list[float]
+    winner: str | None
+    decided: bool
+
+
+class TournamentDetail(TournamentShape):
+    """All that stands in a tournament."""
+
+    format_title: str
+    matches: int
+    planned: int | None
+    set_aside: int
+    standings: list[StandingShape]
+    crosstable: list[list[Score | None]] = Field(
+        description="Both ways in the order of the standings."
+    )
+    rounds: list[RoundShape]
+    bracket: list[TieShape] | None
+    digest: str
+
+
+class TestSettings(Shape):
+    """What a strength test tests, and how."""
+
+    game: str
+    candidate: str
+    candidate_digest: str
+    baseline: str
+    baseline_digest: str
+    time: str
+    seed: int
+    elo0: float
+    elo1: float
+    alpha: float
+    beta: float
+    model: str
+    max_games: int
+    games: int | None = Field(description="Of a test of a fixed number of games: that number.")
+
+
+class TestWorker(Shape):
+    """What one worker's matches of a test say."""
+
+    worker: str
+    counts: list[int]
+    wins: int
+    draws: int
+    losses: int
+    faults: list[dict[str, int]]
+    chance: float | None = Field(
+        description="How likely chance makes it so different from the others; null if it is not."
+    )
+
+
+class TestNumbers(Shape):
+    """How a test stands."""
+
+    matches: int
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    counts: list[int]
+    faults: list[dict[str, int]]
+    elo: float
+    elo_95: tuple[float, float]
+    los: float
+    llr: float
+    llr_bounds: tuple[float, float]
+
+
+class TestShape(TestNumbers):
+    """A strength test."""
+
+    id: int
+    title: str
+    verdict: TestVerdict
+    reason: str
+    creator: str | None
+    note: str
+    weight: float
+    created: datetime
+    finished: datetime | None
+    settings: TestSettings
+    workers: list[TestWorker]
+    without_odd_workers: TestNumbers | None = None
+
+
+class TestList(List):
+    items: list[TestShape]
+
+
+class SplitShape(Score):
+    name: str
+
+
+class EloShape(Shape):
+    elo: float
+    lower: float
+    upper: float
+    los: float
+
+
+class CommonShape(Shape):
+    """An opponent that both have met."""
+
+    bot: str
+    first: Score
+    second: Score
+
+
+class DuelShape(Score):
+    """What two bots did against each other in one competition."""
+
+    competition: str
+    elo: EloShape | None
+    faults: tuple[int, int]
+    seats: list[SplitShape]
+    openings: list[SplitShape]
+    versions: list[SplitShape]
+    common: list[CommonShape]
+    games: list[int] = Field(description="The numbers of the last ones.")
+
+
+class Encounter(Shape):
+    """Two bots side by side."""
+
+    bots: tuple[str, str]
+    met_in: list[str]
+    duel: DuelShape | None

@@ -1,0 +1,161 @@
+"""The API's operations: their access, what they take and answer, and the document about them.
+
+Each view says by `operation` what it answers; what it takes it says by the types of its
+parameters `query`, `json` and `form`. From that spectree checks requests and answers, and makes
+the OpenAPI document; nothing of it is written by hand.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from functools import cache, wraps
+from typing import Any, TypeVar, cast, get_type_hints
+
+from flask import Request, abort, current_app, request
+from pydantic import BaseModel, ValidationError
+from spectree import Response, SecurityScheme, SpecTree
+from spectree.models import SecureType, SecuritySchemeData
+
+from arena.models import Scope
+from arena.web.api.problems import MEDIA_TYPE, Problem
+from arena.web.identity import needs
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+JSON = "application/json"
+
+
+def _refuse(_request: Request, _answer: object, error: Exception | None, *_: object) -> None:
+    """Says of a request that is not as the document has it what is wrong with it."""
+    if not isinstance(error, ValidationError):
+        return
+    words = []
+    for one in error.errors(include_url=False, include_context=False)[:5]:
+        where = ".".join(map(str, one["loc"]))
+        words.append(f"{where}: {one['msg']}" if where else one["msg"])
+    abort(422, f"{'; '.join(words)}.")
+
+
+def _assure(_request: Request, _answer: object, error: Exception | None, *_: object) -> None:
+    """Fails where an answer is not as the document has it: that is our fault."""
+    if error is not None:
+        raise error
+
+
+specification = SpecTree(
+    "flask",
+    title="Arena",
+    version="1",
+    description="Ladders, tournaments, strength tests and games of game-playing bots.",
+    mode="strict",
+    before=_refuse,
+    after=_assure,
+    validation_error_model=Problem,
+    naming_strategy=lambda model: model.__name__,
+    nested_naming_strategy=lambda _, name: name,
+    security_schemes=[
+        SecurityScheme(name="token", data=SecuritySchemeData(type=SecureType.HTTP, scheme="bearer"))
+    ],
+)
+MEDIA: dict[str, str] = {}
+"""The media types of operations that answer no JSON, by their names."""
+
+
+def operation(
+    answer: type[BaseModel] | None,
+    *,
+    tag: str,
+    status: int = 200,
+    scope: Scope | None = None,
+    errors: Iterable[int] = (),
+    name: str = "",
+    media: str = JSON,
+) -> Callable[[F], F]:
+    """Marks a view as an operation of the API.
+
+    Args:
+        answer: what it answers; None for what is no JSON.
+        scope: what it takes to call it; None if everybody may.
+        errors: statuses of refusals besides those that follow from what it takes.
+        name: what it is called; by default as its function.
+        media: the media type of an answer that is no JSON.
+    """
+
+    def mark(view: F) -> F:
+        takes = inspect.signature(view).parameters
+        refusals = {*errors}
+        if scope:
+            refusals |= {401, 403}
+        if {"json", "form"} & set(takes):
+            refusals |= {400, 413, 415, 429}
+        if set(takes) - {"query", "json", "form"}:
+            refusals.add(404)
+        kept = {"HTTP_304": None} if status == 200 else {}
+        called = name or view.__name__
+        if media != JSON:
+            MEDIA[called] = media
+        checked = specification.validate(
+            resp=Response(
+                **{f"HTTP_{status}": answer, **kept},
+                **{f"HTTP_{refusal}": Problem for refusal in sorted(refusals)},
+            ),
+            tags=(tag,),
+            security={"token": [str(scope)]} if scope else {},
+            operation_id=called,
+        )(view)
+        if media != JSON:
+            checked = _streaming(checked, view)
+        checked.__name__ = called
+        return cast(F, needs(scope)(checked) if scope else checked)
+
+    return mark
+
+
+def _streaming(checked: Callable[..., Any], view: Callable[..., Any]) -> Callable[..., Any]:
+    """An operation whose answer goes out as it is made: spectree would read all of it first."""
+    model = get_type_hints(view).get("query")
+
+    @wraps(checked)
+    def call(**given: Any) -> Any:
+        if model is not None:
+            try:
+                given["query"] = model.model_validate(request.args.to_dict())
+            except ValidationError as error:
+                _refuse(request, None, error)
+        return view(**given)
+
+    return call
+
+
+def read_body() -> None:
+    """Refuses, before an operation is called, a body that can't be read as what it takes."""
+    view = current_app.view_functions.get(request.endpoint or "")
+    about = view and specification.get_function_metadata(view)
+    if about is None:
+        return
+    if about.json is not None:
+        try:
+            body = request.get_json()
+        except RecursionError:
+            abort(400, "The JSON is nested too deeply.")
+        if not isinstance(body, dict):
+            abort(400, "The body is to be a JSON object.")
+    if about.form is not None and request.mimetype != "multipart/form-data":
+        abort(415, "Send the fields as multipart/form-data.")
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The OpenAPI document of all operations."""
+    made: dict[str, Any] = specification.spec
+    for path in made["paths"].values():
+        for one in path.values():
+            for status, answer in one["responses"].items():
+                content = answer.get("content", {})
+                if int(status) >= 400:
+                    content[MEDIA_TYPE] = content.pop(JSON)
+            if one["operationId"] in MEDIA:
+                media = MEDIA[one["operationId"]]
+                one["responses"]["200"]["content"] = {media: {"schema": {"type": "string"}}}
+    return made

@@ -1,0 +1,79 @@
+"""Operations on submissions: a bot's files are taken in, and their check is watched."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from flask import request, url_for
+from pydantic import Field
+from spectree.model_adapter.pydantic_adapter import BaseFile
+
+from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES, FirstTest
+from arena.models import Scope
+from arena.submissions import NAME, SubmissionError
+from arena.web import submitting
+from arena.web.api.shapes import CheckShape, Line, Name, Shape
+from arena.web.api.specification import operation
+from arena.web.api.transactions import changing
+from arena.web.lookup import find_ladder, reading
+
+TAG = "submissions"
+
+
+class Submission(Shape):
+    """A bot's files, and what is said of them."""
+
+    file: Annotated[
+        BaseFile,
+        Field(
+            description="A program, an archive, or each file of a folder with its path as its name."
+        ),
+    ]
+    ladder: Name
+    name: Annotated[
+        str | None,
+        Field(
+            pattern=f"^{NAME.pattern}$",
+            max_length=40,
+            description="The bot's; by default as its file or manifest has it.",
+        ),
+    ] = None
+    note: Line = ""
+    test_first: Annotated[
+        bool,
+        Field(description="Whether it is to pass a strength test before it enters."),
+    ] = False
+    elo0: Annotated[float, Field(ge=-1000, le=1000)] = 0.0
+    elo1: Annotated[float, Field(ge=-1000, le=1000)] = 10.0
+    max_games: Annotated[int, Field(ge=1, le=MOST_GAMES)] = MAX_GAMES
+
+
+@operation(CheckShape, tag=TAG, status=201, scope=Scope.SUBMIT, errors=[404, 409, 503])
+def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
+    """Takes a bot in, as a new one or as the next version of one's own.
+
+    It is checked at once, and enters the ladder when it has passed.
+    """
+    with reading() as session:
+        ladder = find_ladder(session, form.ladder)
+    test = FirstTest(form.elo0, form.elo1, form.max_games) if form.test_first else None
+    with changing(SubmissionError):
+        taken = submitting.take_files(request.files.getlist("file"))
+        name = form.name or taken.name
+        number = submitting.store(name, taken, ladder, form.note, test_first=test)
+    with reading() as session:
+        made = CheckShape.of(submitting.find_check(session, number))
+    return made, 201, {"Location": url_for("api.get_check", number=number)}
+
+
+@operation(CheckShape, tag=TAG, scope=Scope.SUBMIT)
+def get_check(number: int) -> CheckShape:
+    """The check of a bot of one's own: what is found, as it is found."""
+    with reading() as session:
+        return CheckShape.of(submitting.find_check(session, number))
+
+
+ROUTES = (
+    ("POST", "/submissions", submit_bot),
+    ("GET", "/checks/<int:number>", get_check),
+)
