@@ -7,8 +7,8 @@ ours (a broken host, a lost process that was not the bot's doing): the game neve
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Protocol
 
 from engine.clock import Clock, TimeControl
 from engine.game import Seat, State, Termination, Variant
@@ -68,9 +68,11 @@ class GameSetup:
     seed: int
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """What a player is told when it is to move."""
+class Turn(NamedTuple):
+    """What a player is told when it is to move.
+
+    A tuple, as `Choice` is: one is made at every ply, and a tuple is made in half the time.
+    """
 
     state: State
     ply: int
@@ -83,15 +85,14 @@ class Turn:
     """The clock of the player itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A player's answer: its move as it wrote it, and what the move cost."""
 
     move: str
     text: str = ""
     cpu_us: int = 0
     wall_us: int = 0
-    values: Mapping[str, float] = field(default_factory=dict)
+    values: Mapping[str, float] = {}
     """The numbers that it gave for this ply, by their keys."""
 
 

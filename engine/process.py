@@ -16,8 +16,7 @@ from __future__ import annotations
 import os
 import select
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from engine import protocol
 from engine.clock import ALLOWANCES, Allowances
@@ -38,7 +37,8 @@ from engine.program import Program
 CHECK_MS = 20
 """How often the CPU clock of a thinking bot is looked at."""
 CHECK_NS = CHECK_MS * 1_000_000
-READ_BYTES = 65536
+READ_BYTES = 4096
+"""A reply and more. Python makes room for so many bytes at every read."""
 LOG_BYTES = 64 * 1024
 """Bytes of standard error kept a game, half from its beginning and half from its end; of ``#``
 text, which is meant for the log, four times as many."""
@@ -88,7 +88,8 @@ class ErrorFile:
 
     def drain(self) -> None:
         """Takes it in once it has grown."""
-        if os.fstat(self._file).st_size > DRAIN_BYTES:
+        # The quickest way to its size. The program appends, wherever the file's position is.
+        if os.lseek(self._file, 0, os.SEEK_END) > DRAIN_BYTES:
             self.collect()
 
     def collect(self) -> None:
@@ -168,14 +169,13 @@ class PipeChannel:
             ProtocolError: the line is too long or no UTF-8, or too many ``#`` lines came.
         """
         program = self.program
-        unsent = memoryview(request.encode("ascii"))
+        unsent = request.encode("ascii")
         cpu_start = program.cpu_us()
-        start = time.monotonic_ns()
+        start = now = time.monotonic_ns()
         next_check = start + CHECK_NS
         unsent = self._write(unsent)
         program.thaw()
         while (line := self._line()) is None:
-            now = time.monotonic_ns()
             left_ms = wall_us / 1000 - (now - start) / 1e6
             if left_ms <= 0:
                 raise TimeForfeitError(f"no reply within {wall_us / 1000:.0f} ms of wall time")
@@ -191,14 +191,15 @@ class PipeChannel:
                     self._read()
                 else:
                     unsent = self._write(unsent)
-        wall = (time.monotonic_ns() - start) // 1000
+            now = time.monotonic_ns()
+        wall = (now - start) // 1000
         used = program.cpu_us() - cpu_start
         self.errors.drain()
         if unsent:
             raise ProtocolError(f"said {line[:60]!r} before it had read the request")
         return line, used, wall
 
-    def _write(self, data: memoryview) -> memoryview:
+    def _write(self, data: bytes) -> bytes:
         """Writes what the pipe takes, and returns the rest."""
         try:
             return data[os.write(self.program.stdin, data) :]
@@ -206,7 +207,7 @@ class PipeChannel:
             return data
         except BrokenPipeError:
             # It closed its input; whether that is a crash its output will tell.
-            return data[:0]
+            return b""
 
     def _read(self) -> None:
         try:
@@ -219,7 +220,7 @@ class PipeChannel:
 
     def _line(self) -> str | None:
         """The next complete line of the buffer that is no ``#`` line, which are set aside."""
-        while True:
+        while self._buffer:
             end = self._buffer.find(b"\n", 0, protocol.LONGEST_REPLY + 2)
             if end < 0:
                 if len(self._buffer) > protocol.LONGEST_REPLY + 1:
@@ -244,6 +245,7 @@ class PipeChannel:
             if self._hash_bytes > protocol.LOG_LIMIT:
                 raise ProtocolError(f"sent more than {protocol.LOG_LIMIT} bytes of # lines a ply")
             self.notes.append(line)
+        return None
 
     def _heard(self, line: str) -> None:
         """Is called with each line that came; here for those that trace."""
@@ -303,6 +305,7 @@ class BotProcess:
         """What it asked to be told before each move."""
         self._errors = HeadAndTail(log_bytes)
         self._log = HeadAndTail(4 * log_bytes)
+        self._ending = _Ending(self)
 
     @property
     def isolation(self) -> str:
@@ -314,7 +317,7 @@ class BotProcess:
         Raises:
             BotError, VoidGameError: as for `new_game`.
         """
-        with self._ending():
+        with self._ending:
             if self._started is None:
                 program = self._start()
                 self._started = program, self._open_channel(program, self._errors)
@@ -324,7 +327,7 @@ class BotProcess:
 
     def new_game(self, setup: GameSetup) -> None:
         self.start()
-        with self._ending():
+        with self._ending:
             assert self._started is not None
             program, channel = self._started
             channel.settle()
@@ -343,7 +346,7 @@ class BotProcess:
         return line
 
     def choose(self, turn: Turn) -> Choice:
-        with self._ending():
+        with self._ending:
             assert self._started is not None
             (program, channel), clock = self._started, turn.clock
             channel.settle()
@@ -414,22 +417,40 @@ class BotProcess:
         channel.errors.collect()
         return program.kill()
 
-    @contextmanager
-    def _ending(self) -> Iterator[None]:
-        """Ends the process at its first fault; a crash is told with how the process ended."""
-        if self.closed:
-            raise VoidGameError("a bot's process was asked to play after its end")
-        try:
-            yield
-        except CrashError as error:
-            if self._started:
-                # A dying process gets a moment, so that its exit code can be told.
-                self._started[0].thaw()
-                self._started[0].wait(0.5)
-            how = self._end()
-            if how.startswith("memory"):
-                raise MemoryForfeitError("was killed at its memory limit") from None
-            raise CrashError(f"{error.detail}: {how}" if how else error.detail) from None
-        except BaseException:
+    def fail(self, error: BaseException) -> None:
+        """Ends the process at its first fault; a crash is told with how the process ended.
+
+        Raises:
+            BotError: what a crash was after all.
+        """
+        if not isinstance(error, CrashError):
             self._end()
-            raise
+            return
+        if self._started:
+            # A dying process gets a moment, so that its exit code can be told.
+            self._started[0].thaw()
+            self._started[0].wait(0.5)
+        how = self._end()
+        if how.startswith("memory"):
+            raise MemoryForfeitError("was killed at its memory limit") from None
+        raise CrashError(f"{error.detail}: {how}" if how else error.detail) from None
+
+
+class _Ending:
+    """A block that no fault leaves without ending the bot's process.
+
+    An object for all of a bot's blocks: they are entered at every ply.
+    """
+
+    def __init__(self, bot: BotProcess) -> None:
+        self._bot = bot
+
+    def __enter__(self) -> None:
+        if self._bot.closed:
+            raise VoidGameError("a bot's process was asked to play after its end")
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: object
+    ) -> None:
+        if error is not None:
+            self._bot.fail(error)

@@ -58,9 +58,9 @@ class Program(Protocol):
         """
 
 
-def cpu_clock_us(pid: int) -> int:
-    """CPU time of a process, all threads, in microseconds (Linux; see clock_getcpuclockid)."""
-    return time.clock_gettime_ns(~pid << 3 | 2) // 1000
+def cpu_clock(pid: int) -> int:
+    """The clock of a process's CPU time, all threads (Linux; see clock_getcpuclockid)."""
+    return ~pid << 3 | 2
 
 
 def has_forked(pid: int) -> bool:
@@ -141,12 +141,13 @@ class PlainProgram:
         self.pid = self._process.pid
         self.stdin = self._process.stdin.fileno()
         self.stdout = self._process.stdout.fileno()
+        self._clock = cpu_clock(self.pid)
         self._cpu_us = 0
         self._ended: str | None = None
 
     def cpu_us(self) -> int:
         try:
-            self._cpu_us = max(self._cpu_us, cpu_clock_us(self._process.pid))
+            self._cpu_us = max(self._cpu_us, time.clock_gettime_ns(self._clock) // 1000)
         except OSError:
             pass  # it has ended: the last reading stands
         return self._cpu_us

@@ -65,12 +65,11 @@ def turn_lines(turn: Turn, wants: frozenset[str]) -> str:
             lines = f"state {turn.state.text()}\n"
         if "legal" in wants:
             lines += f"legal {' '.join(turn.state.legal_moves())}\n"
-    clocks = ",".join(str(max(0, clock.left_ms)) for clock in turn.clocks)
+    clocks = ",".join([str(max(0, clock.left_ms)) for clock in turn.clocks])
     out = ""
     if turn.out:
         out = " out=" + ",".join(f"{seat + 1}@{ply}" for seat, ply in turn.out)
-    history = f" {turn.history}" if turn.history else ""
-    return f"{lines}go {turn.ply} clocks={clocks}{out} moves{history}\n"
+    return f"{lines}go {turn.ply} clocks={clocks}{out} moves{turn.history and ' '}{turn.history}\n"
 
 
 def end_line(end: GameEnd) -> str:
@@ -90,7 +89,7 @@ def decode(line: bytes) -> str:
         text = line.decode("utf-8")
     except UnicodeDecodeError:
         raise ProtocolError(f"sent a line that is no UTF-8: {line[:40]!r}") from None
-    return _CONTROL.sub("", text)
+    return text if text.isprintable() else _CONTROL.sub("", text)
 
 
 def clean(text: str) -> str:

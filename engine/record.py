@@ -11,8 +11,8 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from engine.clock import TimeControl
 from engine.game import GameError, Move, Seat, State, Termination, Variant
@@ -25,8 +25,7 @@ class RecordError(ValueError):
     """A text that is no record, or a record that the rules contradict; one sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ply:
+class Ply(NamedTuple):
     """One move of a game. Moves of the opening have no times."""
 
     seat: Seat
@@ -35,7 +34,7 @@ class Ply:
     wall_us: int | None = None
     text: str = ""
     """What the bot said of its move."""
-    values: Mapping[str, float] = field(default_factory=dict)
+    values: Mapping[str, float] = {}
     """Numbers that the bot gave for this ply."""
 
 

@@ -80,9 +80,10 @@ class _Game:
         self.started = datetime.now(UTC)
         self.state: State = variant.initial(seed)
         self.plies: list[Ply] = []
-        self.history: list[str] = []
+        self.history = ""
         self.clocks = [Clock.start(time)] * variant.seats
         self.faults: list[Fault] = []
+        self.out: tuple[tuple[Seat, int], ...] = ()
         self.opening = len(opening)
         for move in opening:
             if self.state.to_move is None:
@@ -105,9 +106,9 @@ class _Game:
         turn = Turn(
             self.state,
             len(self.plies),
-            " ".join(self.history),
+            self.history,
             self.clocks,
-            [(fault.seat, fault.ply) for fault in self.faults],
+            self.out,
             self.clocks[seat],
         )
         try:
@@ -131,7 +132,7 @@ class _Game:
     def _play(self, ply: Ply) -> None:
         self.state = self.state.play(ply.move)
         self.plies.append(ply)
-        self.history.append(f"{ply.seat + 1}:{ply.move}")
+        self.history += f"{self.history and ' '}{ply.seat + 1}:{ply.move}"
 
     def _leave(self, seat: Seat, termination: Termination, detail: str) -> None:
         """A seat leaves by its own fault; the rules say what becomes of the game."""
@@ -140,6 +141,7 @@ class _Game:
         if self.state.to_move is not None:
             self.state = self.state.retire(seat)
             self.faults.append(Fault(seat, len(self.plies), termination, detail))
+            self.out += ((seat, len(self.plies)),)
 
     def _finish(self) -> GameRecord:
         state, faults = self.state, self.faults

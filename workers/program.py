@@ -7,10 +7,11 @@ import select
 import shutil
 import signal
 import subprocess
+import time
 from contextlib import suppress
 from pathlib import Path
 
-from engine.program import cpu_clock_us, ended_within, exit_words
+from engine.program import cpu_clock, ended_within, exit_words
 from workers.bubblewrap import SCRATCH
 from workers.cgroups import Group
 from workers.runtime import BotUser
@@ -65,6 +66,7 @@ class BoxProgram:
         self._end = select.poll()
         self._end.register(self._pidfd, select.POLLIN)
         self._monitor_pidfd = os.pidfd_open(monitor.pid)
+        self._clock = cpu_clock(pid)
         self._cpu_us = 0
         self._frozen = False
         self._ended: str | None = None
@@ -85,7 +87,9 @@ class BoxProgram:
 
     def cpu_us(self) -> int:
         try:
-            used = self._whole.cpu_us() if self._whole else cpu_clock_us(self.pid)
+            used = (
+                self._whole.cpu_us() if self._whole else time.clock_gettime_ns(self._clock) // 1000
+            )
             # Bubblewrap reaps the bot, so its number may be another's by now.
             if self._whole or not self._end.poll(0):
                 self._cpu_us = max(self._cpu_us, used)

@@ -210,7 +210,7 @@ def raced(score: float, *cpu_ms: float):
     return replace(
         record,
         scores=(score,),
-        plies=tuple(replace(ply, cpu_us=round(1000 * ms)) for ms in cpu_ms),
+        plies=tuple(ply._replace(cpu_us=round(1000 * ms)) for ms in cpu_ms),
     )
 
 
