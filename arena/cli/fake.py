@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 
 from arena.cli import Usage
 from arena.cli.local import on_data, opened
-from arena.fake import fill
+from arena.fake.fill import fill
 from arena.models import PlayedGame
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 
 from arena.db import Database
-from arena.fake import fill
+from arena.fake.fill import fill
 from arena.models import Bot, Entrant, GameSeat, Ladder, Match, Meeting, PlayedGame
 from arena.rebuild import rebuild
 from arena.recording import unpack

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.db import Database
-from arena.fake import fill
+from arena.fake.fill import fill
 from arena.models import Ladder
 from arena.rebuild import rebuild
 

@@ -1,0 +1,1 @@
+"""A large made-up arena."""

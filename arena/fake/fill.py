@@ -1,0 +1,202 @@
+"""A large made-up arena, to see how pages and commands bear what years of play would bring.
+
+Bots have true strengths; who wins follows from them, and ratings are computed from the results
+as they would be. The records are of real games between random players, taken over and over from
+a small stock of each variant, so that every page has something true to draw.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from itertools import islice
+from random import Random
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.db import Database
+from arena.fake.season import DAYS, MatchRows, Season
+from arena.fake.stock import StoredMatch, play_stock
+from arena.furnish import open_ladder
+from arena.models import (
+    Bot,
+    BotVersion,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    GameSeat,
+    Ladder,
+    Match,
+    Place,
+    PlayedGame,
+    User,
+    VersionStatus,
+)
+from arena.ratings.trueskill import SIGMA
+from engine.games import GAMES
+from engine.match import entrants_needed
+
+MATCHES_AT_ONCE = 2000
+"""Matches that are written in one transaction."""
+LANGUAGES = ("Python", "C++", "Rust", "JavaScript", "Java", "C", "Go", "Lua")
+CONSONANTS, VOWELS = "bcdfgklmnprstvz", "aeiou"
+
+Progress = Callable[[int], None]
+
+
+def fill(
+    database: Database,
+    *,
+    bots: int,
+    ladders: int,
+    games: int,
+    seed: int,
+    now: datetime,
+    progress: Progress = lambda _: None,
+) -> int:
+    """Adds made-up bots, ladders and games; the same seed gives the same.
+
+    Args:
+        games: at least so many are made; a match is never left half.
+        progress: called with the number of games so far.
+
+    Returns:
+        How many games were made.
+    """
+    random = Random(seed)
+    with database.begin() as session:
+        versions = _make_bots(session, random, bots, now)
+        made = [_make_ladder(session, number, now) for number in range(ladders)]
+        session.flush()
+        seq = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
+        fields = _enter_all(session, random, made, versions)
+    # Few ladders have most of the games, as it is everywhere.
+    weights = [1 / (rank + 1) ** 0.8 for rank in range(ladders)]
+    total, done = sum(weights), 0
+    stocks: dict[str, list[StoredMatch]] = {}
+    for ladder, field, weight in zip(made, fields, weights, strict=True):
+        wanted = math.ceil(games * weight / total)
+        variant = str(ladder.variant)
+        if variant not in stocks:
+            stocks[variant] = play_stock(ladder, random)
+        run = Season(ladder, field, stocks[variant], random, first_seq=seq + 1, now=now)
+        matches = run.matches(wanted)
+        while batch := list(islice(matches, MATCHES_AT_ONCE)):
+            with database.begin() as session:
+                _write(session, batch)
+            done += sum(len(rows.games) for rows in batch)
+            progress(done)
+        seq = run.seq - 1
+        with database.begin() as session:
+            run.write_totals(session)
+    return done
+
+
+def _name(random: Random, number: int) -> str:
+    """A name that can be spoken, unique by the number at its end."""
+    word = "".join(random.choice(CONSONANTS) + random.choice(VOWELS) for _ in range(3))
+    return f"{word}-{number}"
+
+
+def _make_bots(session: Session, random: Random, count: int, now: datetime) -> list[int]:
+    """Owners, bots and one to three versions of each; gives the ids of the last versions."""
+    long_ago = now - timedelta(days=DAYS)
+    first = session.scalar(sa.select(sa.func.max(Bot.id))) or 0
+    owners = [User(name=_name(random, first + n), created=long_ago) for n in range(count // 5 + 1)]
+    session.add_all(owners)
+    last = []
+    for number in range(count):
+        bot = Bot(name=_name(random, first + number), owner=random.choice(owners), created=long_ago)
+        language = random.choice(LANGUAGES)
+        for version in range(1, random.choice((1, 1, 2, 3)) + 1):
+            made = BotVersion(
+                bot=bot,
+                number=version,
+                digest=f"{random.getrandbits(256):064x}",
+                size=random.randrange(500, 50_000),
+                language=language,
+                status=VersionStatus.READY,
+                created=long_ago + timedelta(days=version),
+            )
+            session.add(made)
+        last.append(made)
+    session.flush()
+    return [version.id for version in last]
+
+
+def _make_ladder(session: Session, number: int, now: datetime) -> Ladder:
+    variants = [(game, variant) for game in GAMES.values() for variant in game.offered]
+    game, variant = variants[number % len(variants)]
+    ladder = open_ladder(game, variant, now - timedelta(days=DAYS))
+    turn = (session.scalar(sa.select(sa.func.max(Ladder.id))) or 0) + 1
+    ladder.name, ladder.title = f"{ladder.name}-{turn}", f"{ladder.title} no. {turn}"
+    ladder.state = CompetitionState.PAUSED  # its bots have no files that could be played
+    session.add(ladder)
+    session.flush()
+    return ladder
+
+
+def _enter_all(
+    session: Session,
+    random: Random,
+    ladders: Sequence[Ladder],
+    versions: Sequence[int],
+) -> list[list[Entrant]]:
+    """Enters every version on one to three ladders, the first ladders being the favourites."""
+    fields: list[list[int]] = [[] for _ in ladders]
+    weights = [1 / (rank + 1) ** 0.5 for rank in range(len(ladders))]
+    for version in versions:
+        for place in set(random.choices(range(len(ladders)), weights, k=random.choice((1, 2, 3)))):
+            fields[place].append(version)
+    made = []
+    for ladder, field in zip(ladders, fields, strict=True):
+        needed = max(2, entrants_needed(ladder.variant))
+        entered = field if len(field) >= needed else [*random.sample(versions, needed)]
+        made.append(
+            [
+                Entrant(
+                    competition_id=ladder.id,
+                    version_id=version,
+                    state=EntrantState.ACTIVE,
+                    entered=ladder.created,
+                    entered_after=0,
+                    mu=25.0,
+                    sigma=SIGMA,
+                )
+                for version in dict.fromkeys(entered)
+            ]
+        )
+        session.add_all(made[-1])
+    session.flush()
+    return made
+
+
+def _write(session: Session, batch: Sequence[MatchRows]) -> None:
+    """Inserts matches with all that belongs to them, table by table."""
+    match = (session.scalar(sa.select(sa.func.max(Match.id))) or 0) + 1
+    game = (session.scalar(sa.select(sa.func.max(PlayedGame.id))) or 0) + 1
+    matches, places, games, seats = [], [], [], []
+    for rows in batch:
+        matches.append(rows.match | {"id": match})
+        places += [place | {"match_id": match} for place in rows.places]
+        for row, its_seats in zip(rows.games, rows.seats, strict=True):
+            games.append(row | {"id": game, "match_id": match})
+            seats += [seat | {"game_id": game} for seat in its_seats]
+            game += 1
+        match += 1
+    for table, found in (
+        (Match.__table__, matches),
+        (Place.__table__, places),
+        (PlayedGame.__table__, games),
+        (GameSeat.__table__, seats),
+    ):
+        assert isinstance(table, sa.Table)
+        session.connection().execute(sa.insert(table), found)
+    if session.get_bind().dialect.name == "postgresql":
+        # Ids that were given by hand are not known to what gives the next ones.
+        for name, last in (("match", match), ("game", game)):
+            session.execute(
+                sa.select(sa.func.setval(sa.func.pg_get_serial_sequence(name, "id"), last))
+            )

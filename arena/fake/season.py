@@ -1,0 +1,189 @@
+"""All matches of one made-up ladder: who met whom, what came of it, and what that counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.counters import EntrantTally, Tally, tally
+from arena.fake.stock import StoredMatch
+from arena.models import Entrant, JobStatus, Ladder, Meeting
+from arena.ratings.book import RatingBook
+from arena.ratings.trueskill import Rating, TrueSkill
+from arena.recording import results_of
+from engine.match import MatchSpec, entrants_needed, shares_beaten
+
+DAYS = 120
+"""So long ago the first match was played."""
+
+
+@dataclass(slots=True)
+class MatchRows:
+    """The rows of one match."""
+
+    match: dict[str, Any]
+    places: list[dict[str, Any]]
+    games: list[dict[str, Any]]
+    seats: list[list[dict[str, Any]]]
+
+
+class Season:
+    """All matches of one ladder, with its counters."""
+
+    def __init__(
+        self,
+        ladder: Ladder,
+        field: Sequence[Entrant],
+        stock: Sequence[StoredMatch],
+        random: Random,
+        *,
+        first_seq: int,
+        now: datetime,
+    ) -> None:
+        self.ladder, self.random, self.now = ladder, random, now
+        self.seq = first_seq
+        self.field = sorted(field, key=lambda entrant: entrant.id)
+        self.strength = {entrant.id: random.gauss(25, 6) for entrant in self.field}
+        self.order = sorted(self.strength, key=lambda e: self.strength[e])
+        self.book = RatingBook[int](TrueSkill(draw_probability=ladder.draw_probability))
+        for entrant in self.field:
+            self.book.enter(entrant.id)
+        self.total = Tally()
+        self.last: dict[int, datetime] = {}
+        self.matches_made = 0
+        self.stock = stock
+
+    def matches(self, games: int) -> Iterator[MatchRows]:
+        """The rows of matches until so many games are made."""
+        started = self.now - timedelta(days=DAYS)
+        while self.total.games < games:
+            when = started + timedelta(days=DAYS) * (self.total.games / games)
+            yield self._match(when)
+
+    def _match(self, when: datetime) -> MatchRows:
+        chosen = self._chosen()
+        first = self.strength[chosen[0]]
+        rest = sum(self.strength[e] for e in chosen[1:]) / (len(chosen) - 1)
+        expected = 1 / (1 + math.exp((rest - first) / 4))
+        # The stock's match whose score is nearest to what these bots would do today.
+        aim = min(1.0, max(0.0, self.random.gauss(expected, 0.3)))
+        stored = min(self.stock, key=lambda s: (abs(s.score - aim), self.random.random()))
+        spec = stored.spec
+        seatings = [spec.seating(game) for game in range(spec.games)]
+        results = results_of(stored.records, chosen, seatings)
+        changes = [self.book.apply(result) for result in results]
+        race = len(results) != len(stored.records)
+        rows = MatchRows(self._match_row(spec, when), [], [], [])
+        faulty: list[int] = []
+        rows.places = [{"number": n, "entrant_id": e} for n, e in enumerate(chosen)]
+        for number, record in enumerate(stored.records):
+            told = 0 if race else number
+            result, change = results[told], changes[told]
+            shares = shares_beaten(result.sides, result.ranks)
+            rows.games.append(
+                {
+                    "competition_id": self.ladder.id,
+                    "number": number,
+                    "termination": record.termination,
+                    "plies": len(record.plies),
+                    "finished": when,
+                    "digest": stored.digests[number],
+                    "record": stored.packed[number],
+                }
+            )
+            faults = {fault.seat: fault.termination for fault in record.faults}
+            seats = []
+            for seat, place in enumerate(seatings[number]):
+                at = place if race else seat
+                seats.append(
+                    {
+                        "seat": seat,
+                        "entrant_id": chosen[place],
+                        "score": record.scores[seat],
+                        "rank": result.ranks[at],
+                        "points": shares[at],
+                        "fault": faults.get(seat),
+                        "cpu_us": stored.cpu_us[number][seat],
+                        "mu_before": change[at].before.mu,
+                        "sigma_before": change[at].before.sigma,
+                        "mu_after": change[at].after.mu,
+                        "sigma_after": change[at].after.sigma,
+                        "log": "",
+                    }
+                )
+                if seat in faults:
+                    faulty.append(chosen[place])
+            rows.seats.append(seats)
+        counted = tally(results, faulty, games=len(stored.records))
+        self.total.add(counted)
+        self.last.update(dict.fromkeys(counted.entrants, when))
+        self.matches_made += 1
+        return rows
+
+    def _chosen(self) -> list[int]:
+        """Entrants of about the same strength."""
+        size = max(2, entrants_needed(self.ladder.variant))
+        width = min(len(self.order), max(size, 40))
+        start = self.random.randrange(len(self.order) - width + 1)
+        return self.random.sample(self.order[start : start + width], size)
+
+    def _match_row(self, spec: MatchSpec, when: datetime) -> dict[str, Any]:
+        seq = self.seq
+        self.seq += 1
+        return {
+            "competition_id": self.ladder.id,
+            "leg": 1,
+            "rated": True,
+            "options": dict(spec.variant.options),
+            "opening": list(spec.opening),
+            "seed": spec.seed,
+            "seq": seq,
+            "fixed": when,
+            "status": JobStatus.FIXED,
+            "attempt": 1,
+            "failures": 0,
+            "problem": "",
+            "created": when - timedelta(minutes=1),
+        }
+
+    def write_totals(self, session: Session) -> None:
+        """Stores what was counted."""
+        ratings: dict[int, Rating] = {entrant.id: self.book[entrant.id] for entrant in self.field}
+        session.execute(
+            sa.update(Entrant),
+            [
+                {
+                    "id": entrant,
+                    "mu": rating.mu,
+                    "sigma": rating.sigma,
+                    "last_game": self.last.get(entrant),
+                    **asdict(self.total.entrants.get(entrant, EntrantTally())),
+                }
+                for entrant, rating in ratings.items()
+            ],
+        )
+        session.execute(
+            sa.insert(Meeting),
+            [
+                {
+                    "first_id": first,
+                    "second_id": second,
+                    "competition_id": self.ladder.id,
+                    **asdict(counts),
+                }
+                for (first, second), counts in self.total.meetings.items()
+            ],
+        )
+        ladder = session.get_one(Ladder, self.ladder.id)
+        ladder.matches_made = self.matches_made
+        ladder.games = self.total.games
+        ladder.neighbours, ladder.ties = self.total.neighbours, self.total.ties
+        ladder.last_game = max(self.last.values(), default=None)
+        ladder.worker_seconds = 2.0 * self.total.games

@@ -1,0 +1,113 @@
+"""Real games between random players, from which made-up results take their records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from arena.models import Ladder
+from arena.recording import pack, results_of
+from engine.match import MatchSpec, entrants_needed, shares_beaten
+from engine.openings import opening
+from engine.player import Choice, CrashError, GameEnd, GameSetup, Turn
+from engine.record import GameRecord
+from engine.referee import play_game
+
+STOCK = 12
+"""Real matches of a variant, which all its records are taken from."""
+
+
+class _RandomPlayer:
+    """Plays random legal moves, and sometimes crashes."""
+
+    isolation = "none"
+    closed = False
+
+    def __init__(self, random: Random, *, crash_ply: int | None) -> None:
+        self.random, self.crash_ply = random, crash_ply
+
+    def new_game(self, setup: GameSetup) -> None:
+        pass
+
+    def choose(self, turn: Turn) -> Choice:
+        if self.crash_ply is not None and turn.ply >= self.crash_ply:
+            self.closed = True
+            raise CrashError("exit 1")
+        move = self.random.choice(turn.state.legal_moves())
+        spent = int(self.random.lognormvariate(9, 1))
+        return Choice(
+            move, cpu_us=spent, wall_us=spent + 200, values={"eval": self.random.random()}
+        )
+
+    def end_game(self, end: GameEnd) -> None:
+        pass
+
+    def take_log(self) -> str:
+        return ""
+
+    def close(self, *, kill: bool = False) -> None:
+        self.closed = True
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMatch:
+    """A match that was played once, and how its games are stored."""
+
+    spec: MatchSpec
+    records: tuple[GameRecord, ...]
+    packed: tuple[bytes, ...]
+    digests: tuple[str, ...]
+    cpu_us: tuple[tuple[int, ...], ...]
+    """For each game the CPU time of each seat."""
+    score: float
+    """The points of the entrant in place 0 in all games, from 0 to 1."""
+
+
+def play_stock(ladder: Ladder, random: Random) -> list[StoredMatch]:
+    """Real matches of a ladder's game between random players."""
+    stock = []
+    entrants = tuple(f"bot{n}" for n in range(max(2, entrants_needed(ladder.variant))))
+    for number in range(STOCK):
+        start = opening(ladder.variant, random.getrandbits(32))
+        spec = MatchSpec(start.variant, entrants, ladder.time, start.moves, random.getrandbits(32))
+        records = []
+        for game in range(spec.games):
+            crash = random.randrange(2, 20) if number == 0 and game == 0 else None
+            players = [
+                _RandomPlayer(random, crash_ply=crash if seat == 0 else None)
+                for seat in range(spec.variant.seats)
+            ]
+            names = [entrants[place] for place in spec.seating(game)]
+            record = play_game(
+                spec.variant,
+                players,
+                time=spec.time,
+                seed=spec.game_seed(game),
+                opening=spec.opening,
+                names=names,
+            )
+            records.append(record)
+        results = results_of(
+            records, range(len(entrants)), [spec.seating(game) for game in range(spec.games)]
+        )
+        score = sum(
+            shares_beaten(result.sides, result.ranks)[list(result.entrants).index(0)]
+            for result in results
+        )
+        stock.append(
+            StoredMatch(
+                spec,
+                tuple(records),
+                tuple(pack(record) for record in records),
+                tuple(record.digest() for record in records),
+                tuple(
+                    tuple(
+                        sum(ply.cpu_us or 0 for ply in record.plies if ply.seat == seat)
+                        for seat in range(spec.variant.seats)
+                    )
+                    for record in records
+                ),
+                score / len(results),
+            )
+        )
+    return stock
