@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
 from arena.db import Database
 from tests import postgres
@@ -42,15 +40,8 @@ def fresh_database(request: pytest.FixtureRequest, folder: Path) -> Iterator[Dat
         yield found
         found.close()
         return
-    server = request.getfixturevalue("postgres_url")
-    name = f"test_{uuid.uuid4().hex}"
-    admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
-    found = Database(server.replace("/postgres?", f"/{name}?"))
-    found.upgrade()
-    yield found
-    found.close()
-    with admin.connect() as connection:
-        connection.exec_driver_sql(f"DROP DATABASE {name}")
-    admin.dispose()
+    with postgres.database(request.getfixturevalue("postgres_url")) as url:
+        found = Database(url)
+        found.upgrade()
+        yield found
+        found.close()

@@ -16,9 +16,12 @@ import signal
 import subprocess
 import tempfile
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import sqlalchemy as sa
 
 FAST = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "listen_addresses=")
 
@@ -87,6 +90,19 @@ def running() -> Iterator[str]:
         finally:
             server.send_signal(signal.SIGINT)
             server.wait(20)
+
+
+@contextmanager
+def database(server: str) -> Iterator[str]:
+    """The URL of an empty database of a server that runs, as long as its block."""
+    name = f"test_{uuid.uuid4().hex}"
+    admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    yield server.replace("/postgres?", f"/{name}?")
+    with admin.connect() as connection:
+        connection.exec_driver_sql(f"DROP DATABASE {name}")
+    admin.dispose()
 
 
 def _end_with_parent() -> None:

@@ -1,0 +1,145 @@
+"""How many results the one recorder takes in a second, on SQLite and on PostgreSQL.
+
+Each is a match of two games of Clobber as its worker's message brings it: it is parsed, every
+record is replayed by the rules, the games are stored and the ratings moved, all in one
+transaction; then, in another, the next match is made and issued. What is played meanwhile is not
+counted. PostgreSQL runs as it does in the tests: it is on the same machine, and waits for no disk.
+The rate is that of the best tenth of the time, and by the clock, since a database works in
+another process.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import mean
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import sqlalchemy as sa
+
+from arena import recording, scheduling
+from arena.config import Settings
+from arena.db import Database
+from arena.models import Check
+from engine import jobs
+from engine.match import play_match
+from tests import postgres
+from tests.arena.simulator import CALM, LotPlayer, Simulation
+from tests.benchmarks.table import Table
+
+BOTS = 40
+LADDERS = (1, 12)
+SLOTS = 8
+FEWEST = 5
+"""Matches at least."""
+
+
+@dataclass(slots=True)
+class Cost:
+    """What matches took, in seconds: of the clock, and of this process's CPU time."""
+
+    recorded: list[float] = field(default_factory=list)
+    made: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+
+def run(seconds: float) -> Table:
+    """A row for each database and number of ladders."""
+    rows = []
+    with databases() as found:
+        for name, open_database in found.items():
+            for ladders in LADDERS:
+                with open_database() as database:
+                    cost = measure(database, ladders, seconds / len(found) / len(LADDERS))
+                rows.append([name, ladders, len(cost.recorded), *cells(cost)])
+    columns = ["database", "ladders", "matches", "record", "next match"]
+    return Table(
+        f"The recorder: ms a match of two games, ladders of {BOTS} bots",
+        [*columns, "all, CPU", "matches/s"],
+        rows,
+    )
+
+
+def cells(cost: Cost) -> list[str]:
+    """The best tenth of each step, and what that makes in a second."""
+    parts = [best_tenth(times) for times in (cost.recorded, cost.made)]
+    told = [f"{1e3 * part:.2f}" for part in (*parts, best_tenth(cost.cpu))]
+    return [*told, f"{1 / sum(parts):,.0f}"]
+
+
+def best_tenth(times: list[float]) -> float:
+    """The mean of the least."""
+    return mean(sorted(times)[: max(1, len(times) // 10)])
+
+
+@contextmanager
+def databases() -> Iterator[dict[str, Any]]:
+    """The ways to open an empty database, by the names of their kinds."""
+    with TemporaryDirectory(prefix="arena-bench-") as folder:
+        count = iter(range(100))
+
+        @contextmanager
+        def sqlite() -> Iterator[Database]:
+            with migrated(f"sqlite:///{Path(folder) / f'{next(count)}.db'}") as database:
+                yield database
+
+        if postgres.programs() is None:
+            yield {"SQLite": sqlite}
+            return
+        with postgres.running() as url:
+
+            @contextmanager
+            def server() -> Iterator[Database]:
+                with postgres.database(url) as name, migrated(name) as database:
+                    yield database
+
+            yield {"SQLite": sqlite, "PostgreSQL": server}
+
+
+@contextmanager
+def migrated(url: str) -> Iterator[Database]:
+    """A database with the schema."""
+    database = Database(url)
+    database.upgrade()
+    yield database
+    database.close()
+
+
+def measure(database: Database, ladders: int, seconds: float) -> Cost:
+    """Records matches for so many seconds, which workers of SLOTS slots seem to play."""
+    arena = Simulation(database, 0, CALM)
+    arena.furnish([("clobber", {"size": "6x7"})] * ladders, bots=BOTS)
+    now, settings, cost = datetime.now(UTC), Settings(), Cost()
+    sign = {"worker": "worker", "slots": SLOTS, "isolation": "good", "languages": []}
+    with database.begin() as session:
+        session.execute(sa.delete(Check))
+        recording.record_alive(session, sign, now)
+    with database.begin() as session:
+        waiting = deque(scheduling.fill(session, settings, now))
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline or len(cost.recorded) < FEWEST:
+        data = played(waiting.popleft())
+        cpu, began = time.process_time(), time.perf_counter()
+        report = jobs.MatchReport.from_json(json.loads(data))
+        with database.begin() as session:
+            assert recording.record_match(session, report, now) is recording.Outcome.FIXED
+        recorded = time.perf_counter()
+        with database.begin() as session:
+            waiting += scheduling.fill(session, settings, now)
+        cost.made.append(time.perf_counter() - recorded)
+        cost.cpu.append(time.process_time() - cpu)
+        cost.recorded.append(recorded - began)
+    return cost
+
+
+def played(job: jobs.Job) -> str:
+    """What a worker says of a match."""
+    result = play_match(job.spec, lambda _: LotPlayer())
+    return json.dumps(jobs.MatchReport(job.lease, "worker", result.games, result.logs).to_json())
