@@ -17,9 +17,11 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -34,55 +36,68 @@ def programs() -> Path | None:
     return Path(found.origin).parent / "pginstall"
 
 
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Programs that can be run here, and whom they are run as."""
+
+    programs: Path
+    home: Path
+    """Where they lie, and the server's socket does."""
+    user: Mapping[str, Any]
+    """What `subprocess` is told of the user."""
+
+    def initialise(self, data: Path, *more: str) -> None:
+        """Makes an empty database cluster in a folder that is not there yet."""
+        words = ["-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", *more]
+        place = ["--locale-provider=builtin", "--locale=C.UTF-8"]
+        subprocess.run(
+            [self.programs / "initdb", "-D", data, *words, *place],
+            check=True,
+            capture_output=True,
+            cwd=self.home,
+            **self.user,
+        )
+
+    def command(self, data: Path, *settings: str) -> list[str]:
+        """What runs the server, on a socket in its home, and elsewhere by the settings."""
+        words = [word for setting in (*FAST, *settings) for word in ("-c", setting)]
+        return [str(self.programs / "postgres"), "-D", str(data), "-k", str(self.home), *words]
+
+
+def install(home: Path) -> Installation:
+    """Makes the wheel's programs ready in a folder: copied there, if it is root who asks."""
+    source = programs()
+    assert source is not None
+    if os.getuid() != 0:
+        return Installation(source / "bin", home, {})
+    nobody = pwd.getpwnam("nobody")
+    # The programs find their libraries beside the package, by a path relative to theirs.
+    libraries = source.parent.with_suffix(".libs")
+    shutil.copytree(libraries, home / libraries.name)
+    source = shutil.copytree(source, home / source.parent.name / source.name, symlinks=True)
+    os.chown(home, nobody.pw_uid, nobody.pw_gid)
+    user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    return Installation(source / "bin", home, user)
+
+
 @contextmanager
 def running() -> Iterator[str]:
     """Runs a server as long as its block, and gives the URL of its maintenance database."""
-    source = programs()
-    assert source is not None
     memory = Path("/dev/shm")
     base = memory if os.access(memory, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="pg-", dir=base) as name:
         home = Path(name)
         home.chmod(0o755)
-        user: dict[str, object] = {}
-        if os.getuid() == 0:
-            nobody = pwd.getpwnam("nobody")
-            user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-            # The programs find their libraries beside the package, by a path relative to theirs.
-            libraries = source.parent.with_suffix(".libs")
-            shutil.copytree(libraries, home / libraries.name)
-            source = shutil.copytree(source, home / source.parent.name / source.name, symlinks=True)
-            os.chown(home, nobody.pw_uid, nobody.pw_gid)
-        data = home / "data"
-        subprocess.run(
-            [
-                source / "bin/initdb",
-                "-D",
-                data,
-                "-U",
-                "postgres",
-                "-A",
-                "trust",
-                "-N",
-                "--locale-provider=builtin",
-                "--locale=C.UTF-8",
-                "-E",
-                "UTF8",
-            ],
-            check=True,
-            capture_output=True,
-            cwd=home,
-            **user,
-        )
-        settings = [word for setting in FAST for word in ("-c", setting)]
+        installed, data = install(home), home / "data"
+        installed.initialise(data)
         with (home / "log").open("wb") as log:
             server = subprocess.Popen(
-                [source / "bin/postgres", "-D", data, "-k", home, *settings],
+                installed.command(data),
                 stdout=log,
                 stderr=log,
                 cwd=home,
                 preexec_fn=_end_with_parent,
-                **user,
+                **installed.user,
             )
         try:
             _await(server, home)
