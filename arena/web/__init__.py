@@ -19,6 +19,7 @@ from arena.web import brackets, charts, identity, limits, score_charts, words
 from arena.web.accounts import accounts
 from arena.web.administration import administration
 from arena.web.api import api, problems
+from arena.web.docs import docs
 from arena.web.games import games
 from arena.web.organising_tournaments import organising_tournaments
 from arena.web.pages import pages
@@ -62,6 +63,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     for blueprint in (
         pages,
         games,
+        docs,
         tournaments,
         organising_tournaments,
         strength,

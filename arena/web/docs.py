@@ -1,0 +1,181 @@
+"""The docs/ folder as pages, and the page that says what this site is.
+
+The files are ours, so their Markdown is trusted as far as its words go; HTML in it is shown, not
+obeyed. Links from one file to another lead to its page. What the folder doesn't have, like the
+sources beside it, is not on this site, and is named without a link.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from flask import Blueprint, abort, render_template, url_for
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from markupsafe import Markup, escape
+
+docs = Blueprint("docs", __name__)
+
+FOLDER = Path(__file__).parents[2] / "docs"
+FIRST = (
+    "writing-a-bot",
+    "protocol",
+    "ladders",
+    "tournaments",
+    "strength-tests",
+    "accounts",
+    "sandbox",
+    "operating",
+    "performance",
+)
+"""The order in which people need them; others follow by name."""
+HERE = re.compile(r"(?!\w+:)")
+"""How an address within these files begins: without a scheme."""
+Tokens = Sequence[Token]
+SENTENCE = re.compile(r".+?[.?!](?=\s|$)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a guide."""
+
+    anchor: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A file of the folder."""
+
+    name: str
+    """Its path without the ending, e.g. ``games/clobber``."""
+    title: str
+    summary: str
+    """Its first sentence."""
+    sections: tuple[Section, ...]
+    tokens: tuple[Token, ...]
+
+
+@cache
+def guides() -> dict[str, Guide]:
+    """All guides by their names, in the order to read them."""
+    found = {
+        file.relative_to(FOLDER).with_suffix("").as_posix(): file for file in FOLDER.rglob("*.md")
+    }
+    known = {name: number for number, name in enumerate(FIRST)}
+    order = sorted(found, key=lambda name: ("/" in name, known.get(name, len(known)), name))
+    return {name: read(name, found[name].read_text()) for name in order}
+
+
+def read(name: str, text: str) -> Guide:
+    """A guide from its Markdown, which begins with a heading."""
+    tokens = RENDERER.parse(text)
+    sections, title, summary, label = list[Section](), "", "", ""
+    for token, inline in zip(tokens, [*tokens[1:], tokens[-1]], strict=True):
+        words = _words(inline)
+        if token.type == "heading_open":
+            label = words
+            section = Section(_anchor(words, {one.anchor for one in sections}), words)
+            token.attrSet("id", section.anchor)
+            if token.tag == "h1":
+                title = title or words
+            elif token.tag == "h2":
+                sections.append(section)
+        elif token.type == "paragraph_open" and not summary:
+            sentence = SENTENCE.match(words)
+            summary = sentence[0] if sentence else words
+        elif token.type == "table_open":
+            token.meta["label"] = label
+        elif token.type in ("th_open", "td_open") and "right" in str(token.attrs.pop("style", "")):
+            # A style would be refused by the policy of the site's pages.
+            token.attrSet("class", "number")
+    return Guide(name, title or name, summary, tuple(sections), tuple(tokens))
+
+
+def _words(inline: Token) -> str:
+    """What a heading or paragraph says, without its marks."""
+    return "".join(
+        " " if part.type == "softbreak" else part.content for part in inline.children or []
+    )
+
+
+def _anchor(words: str, taken: set[str]) -> str:
+    plain = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
+    return plain if plain not in taken else f"{plain}-{len(taken)}"
+
+
+def render(guide: Guide) -> Markup:
+    """A guide as HTML for its page."""
+    html = RENDERER.renderer.render(guide.tokens, RENDERER.options, {"name": guide.name})
+    return Markup(html)  # noqa: S704 - our files, and the HTML in them is escaped
+
+
+def _address(name: str, written: str) -> str:
+    """Where a link in a guide leads on this site; the list of guides, if the site has no such."""
+    if not HERE.match(written) or written.startswith("#"):
+        return written
+    path, _, anchor = written.partition("#")
+    there = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
+    wanted = there.removesuffix(".md")
+    if wanted in guides():
+        return url_for("docs.guide", name=wanted, _anchor=anchor or None)
+    return url_for("docs.index")
+
+
+def _open_link(
+    renderer: RendererHTML, tokens: Tokens, index: int, options: OptionsDict, env: EnvType
+) -> str:
+    link = tokens[index].copy()
+    link.attrs = {**link.attrs, "href": _address(env["name"], str(link.attrs["href"]))}
+    return renderer.renderToken([link], 0, options, env)
+
+
+def _open_table(_renderer: object, tokens: Tokens, index: int, *_: object) -> str:
+    label = escape(tokens[index].meta["label"])
+    return f'<div class="scroll" role="region" aria-label="{label}" tabindex="0"><table>\n'
+
+
+def _code(_renderer: object, tokens: Tokens, index: int, *_: object) -> str:
+    return f'<pre tabindex="0"><code>{escape(tokens[index].content)}</code></pre>\n'
+
+
+def _renderer() -> MarkdownIt:
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    markdown.add_render_rule("link_open", _open_link)
+    markdown.add_render_rule("table_open", _open_table)
+    markdown.add_render_rule("table_close", lambda *_: "</table></div>\n")
+    markdown.add_render_rule("fence", _code)
+    markdown.add_render_rule("code_block", _code)
+    return markdown
+
+
+RENDERER = _renderer()
+
+
+@docs.get("/docs/")
+def index() -> str:
+    """What there is to read."""
+    return render_template("docs.html", guides=guides().values())
+
+
+@docs.get("/docs/<path:name>")
+def guide(name: str) -> str:
+    """A guide."""
+    found = guides().get(name)
+    if found is None:
+        abort(404, f"There is no guide {name}.")
+    return render_template("guide.html", guide=found, guides=guides().values(), text=render(found))
+
+
+@docs.get("/about")
+def about() -> str:
+    """What this site is, and by which rules it plays."""
+    return render_template("about.html", version=version("game-bot-arena"))
