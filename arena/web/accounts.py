@@ -13,6 +13,7 @@ from flask_security import hash_password, logout_user, verify_password
 from flask_security.utils import validate_redirect_url
 from sqlalchemy.exc import IntegrityError
 from werkzeug.wrappers import Response
+from wtforms import SelectChoice
 
 from arena import audit, entries, people
 from arena.audit import Actor
@@ -194,7 +195,7 @@ def account() -> Any:
 def _account(form: Any, secret: str = "") -> tuple[str, int]:
     who = signed_in()
     form.scopes.choices = [
-        (str(scope), WORDS[scope]) for scope in Scope if scope in SCOPES[who.role]
+        SelectChoice(str(scope), WORDS[scope]) for scope in Scope if scope in SCOPES[who.role]
     ]
     with database().read() as reading:
         return _form(
@@ -221,7 +222,7 @@ def add_token() -> Any:
     """Makes a token, and shows it this once."""
     _by_session()
     who, form = signed_in(), TokenForm()
-    form.scopes.choices = [(str(scope), "") for scope in Scope]
+    form.scopes.choices = [SelectChoice(str(scope)) for scope in Scope]
     if not form.validate_on_submit():
         return _account(form)
     try:

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from flask import Blueprint, Response, abort, flash, jsonify, redirect, render_template, url_for
 from sqlalchemy.orm import Session, joinedload
 from werkzeug.wrappers import Response as Answer
+from wtforms import SelectChoice
 
 from arena.competitions import strength_tests
 from arena.competitions.strength_plans import Plan, plan_of
@@ -120,9 +121,9 @@ def create() -> Any:
         usable = _usable(session, who)
         ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
     form.candidate.choices = form.baseline.choices = [
-        (str(version.id), version.label) for version in usable
+        SelectChoice(str(version.id), version.label) for version in usable
     ]
-    form.ladder.choices = [(ladder.name, ladder.title) for ladder in ladders]
+    form.ladder.choices = [SelectChoice(ladder.name, ladder.title) for ladder in ladders]
     if not form.validate_on_submit():
         return _form(form)
     try:

@@ -26,6 +26,7 @@ from sqlalchemy.orm import Session, joinedload
 from werkzeug.datastructures import FileStorage
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Response as Answer
+from wtforms import SelectChoice
 
 from arena import audit, entries
 from arena.competitions.strength_plans import FirstTest
@@ -118,11 +119,13 @@ def _form(form: Any) -> tuple[str, int]:
     return page, REFUSED if form.errors else 200
 
 
-def _by_game(ladders: list[Ladder]) -> dict[str, list[tuple[str, str]]]:
+def _by_game(ladders: list[Ladder]) -> dict[str, list[SelectChoice]]:
     """Ladders as the choices of a field, under the titles of their games."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    found: dict[str, list[SelectChoice]] = {}
     for ladder in ladders:
-        found.setdefault(GAMES[ladder.game].title, []).append((ladder.name, ladder.title))
+        found.setdefault(GAMES[ladder.game].title, []).append(
+            SelectChoice(ladder.name, ladder.title)
+        )
     return found
 
 
