@@ -12,13 +12,15 @@ from collections.abc import Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions import ladders, strength_tests, tournaments
 from arena.competitions.pairings import Pairing, Unfinished
 from arena.models import (
+    BotVersion,
     Competition,
     CompetitionState,
+    Entrant,
     JobStatus,
     Ladder,
     Match,
@@ -54,12 +56,10 @@ def make_match(
         due = unfinished.get(competition.id, {})
         return _seconds(competition, due) / competition.weight, competition.last_match_id
 
-    def turn(competition: Ladder) -> tuple[int, tuple[float, int]]:
-        due = unfinished.get(competition.id, {})
-        return ladders.urgency(session, competition, due), share(competition)
-
     competitions = session.scalars(query).all()
-    those = sorted((one for one in competitions if isinstance(one, Ladder)), key=turn)
+    those = [one for one in competitions if isinstance(one, Ladder)]
+    urgencies = ladders.urgencies(session, those, unfinished)
+    those.sort(key=lambda ladder: (urgencies[ladder.id], share(ladder)))
     others = sorted((one for one in competitions if not isinstance(one, Ladder)), key=share)
     firsts: list[tuple[Competition, Pairing]] = []
     groups: tuple[Sequence[Competition], ...] = (those, others)
@@ -84,9 +84,7 @@ def _next_pairing(
 ) -> Pairing | None:
     match competition:
         case Ladder():
-            if ladders.is_resting(session, competition, unfinished, now, trickle_seconds):
-                return None
-            return ladders.next_pairing(session, competition, unfinished)
+            return ladders.next_pairing(session, competition, unfinished, now, trickle_seconds)
         case Tournament():
             return tournaments.next_pairing(session, competition)
         case StrengthTest():
@@ -114,6 +112,15 @@ def make(
     session.refresh(competition, with_for_update=True)
     key = pairing.key or (competition.matches_made,)
     draw = derive(competition.seed, "opening", *key)
+    # With all that the match's job tells of them.
+    entrants = {
+        entrant.id: entrant
+        for entrant in session.scalars(
+            sa.select(Entrant)
+            .where(Entrant.id.in_(pairing.entrants))
+            .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
+        )
+    }
     if pairing.opening or competition.openings is OpeningPolicy.RANDOM:
         start = pairing.opening or opening(competition.variant, draw)
         variant, moves = start.variant, list(start.moves)
@@ -130,7 +137,9 @@ def make(
         opening=moves,
         seed=derive(competition.seed, "match", *key),
         created=now,
-        places=[Place(number=n, entrant_id=entrant) for n, entrant in enumerate(pairing.entrants)],
+        places=[
+            Place(number=n, entrant=entrants[entrant]) for n, entrant in enumerate(pairing.entrants)
+        ],
     )
     competition.matches_made += 1
     session.add(match)

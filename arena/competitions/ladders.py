@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import groupby
+from operator import itemgetter
 from random import Random
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session
 
 from arena.competitions.pairings import Pairing, Unfinished, pairs_of
 from arena.models import (
@@ -24,7 +27,7 @@ from arena.models import (
     User,
 )
 from arena.ratings.trueskill import Rating
-from arena.tournaments.ladder import Rival, all_met, is_settled, next_match
+from arena.tournaments.ladder import PLACEMENT_GAMES, Rival, all_met, is_settled, next_match
 from engine.match import entrants_needed
 from engine.seeds import derive
 
@@ -32,29 +35,56 @@ PEOPLE_IN_PLACEMENT, HOUSE_IN_PLACEMENT, ALL_PLACED = range(3)
 """How urgent a ladder is, the most urgent first: newcomers of people, then the house's."""
 
 
-def urgency(session: Session, ladder: Ladder, unfinished: Unfinished) -> int:
-    """Whether somebody is in placement there, and whose bot it is."""
-    placement = [rival.id for rival in _rivals(session, ladder, unfinished) if rival.in_placement]
-    if not placement:
-        return ALL_PLACED
-    house = (
-        sa.select(sa.func.count())
-        .select_from(Entrant)
+def urgencies(
+    session: Session, ladders: Sequence[Ladder], unfinished: Mapping[int, Unfinished]
+) -> dict[int, int]:
+    """For each of these ladders whether somebody is in placement there, and whose bot it is.
+
+    Args:
+        unfinished: for each ladder, in how many unfinished matches each of its entrants is.
+    """
+    found = {ladder.id: ALL_PLACED for ladder in ladders}
+    sizes = {ladder.id: entrants_needed(ladder.variant) for ladder in ladders}
+    aside = _set_aside(session)
+    # All that were in placement when they last finished a game: few, once an arena has run.
+    young = (
+        sa.select(Entrant.competition_id, Entrant.id, Entrant.games, User.name)
         .join(Entrant.version)
         .join(BotVersion.bot)
         .join(Bot.owner)
-        .where(User.name == HOUSE, Entrant.id.in_(placement))
+        .where(
+            Entrant.competition_id.in_(found),
+            Entrant.state == EntrantState.ACTIVE,
+            Entrant.games < PLACEMENT_GAMES,
+        )
     )
-    whole = session.scalar(house) == len(placement)
-    return HOUSE_IN_PLACEMENT if whole else PEOPLE_IN_PLACEMENT
+    for ladder, entrant, games, owner in session.execute(young):
+        due = unfinished.get(ladder, {}).get(entrant, 0) + aside.get(entrant, 0)
+        if games + due * sizes[ladder] < PLACEMENT_GAMES:
+            urgency = HOUSE_IN_PLACEMENT if owner == HOUSE else PEOPLE_IN_PLACEMENT
+            found[ladder] = min(found[ladder], urgency)
+    return found
 
 
-def next_pairing(session: Session, ladder: Ladder, unfinished: Unfinished) -> Pairing | None:
-    """Who meets next on a ladder; None if no match can be made."""
+def next_pairing(
+    session: Session,
+    ladder: Ladder,
+    unfinished: Unfinished,
+    now: datetime,
+    trickle_seconds: float,
+) -> Pairing | None:
+    """Who meets next on a ladder; None if it rests, or no match can be made.
+
+    Args:
+        trickle_seconds: how long a ladder of which all is known well rests after each match.
+    """
+    rivals = _rivals(session, ladder, unfinished)
+    if _is_resting(session, ladder, rivals, now, trickle_seconds):
+        return None
     variant = ladder.variant
     race = variant.seats == 1
     chosen = next_match(
-        _rivals(session, ladder, unfinished),
+        rivals,
         _met(session, ladder),
         seats=2 if race else entrants_needed(variant),
         random=Random(derive(ladder.seed, "pairing", ladder.matches_made)),
@@ -63,19 +93,15 @@ def next_pairing(session: Session, ladder: Ladder, unfinished: Unfinished) -> Pa
     return None if chosen is None else Pairing(chosen)
 
 
-def is_resting(
+def _is_resting(
     session: Session,
     ladder: Ladder,
-    unfinished: Unfinished,
+    rivals: Sequence[Rival],
     now: datetime,
     trickle_seconds: float,
 ) -> bool:
-    """Whether a ladder of which all is known well waits until its next match is due.
-
-    Args:
-        trickle_seconds: how long it rests after each match.
-    """
-    if not trickle_seconds or not is_settled(_rivals(session, ladder, unfinished)):
+    """Whether a ladder of which all is known well waits until its next match is due."""
+    if not trickle_seconds or not is_settled(rivals):
         return False
     last = session.scalar(sa.select(Match.created).where(Match.id == ladder.last_match_id))
     return last is not None and now < last + timedelta(seconds=trickle_seconds)
@@ -95,7 +121,7 @@ def why_no_match(
         return f"A match takes {needed} active bots, and {there}."
     if race and all_met(rivals, _met(session, ladder)):
         return "Every two of these bots have met; a new bot or version will race again."
-    if is_resting(session, ladder, {}, now, trickle_seconds):
+    if _is_resting(session, ladder, rivals, now, trickle_seconds):
         return "Every rating is known well, so that a match is played only now and then."
     return None
 
@@ -108,31 +134,31 @@ STATE_WORDS = {
 
 
 def _rivals(session: Session, ladder: Ladder, unfinished: Unfinished) -> list[Rival]:
-    active = sa.select(Entrant).where(
+    active = sa.select(Entrant.id, Entrant.mu, Entrant.sigma, Entrant.games).where(
         Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE
     )
     size = entrants_needed(ladder.variant)
     # What is set aside is not played soon, but whoever is in it must not be due for ever.
-    aside = _set_aside(session, ladder)
+    aside = _set_aside(session)
     return [
         Rival(
-            e.id,
-            Rating(e.mu, e.sigma),
-            e.games + (unfinished.get(e.id, 0) + aside.get(e.id, 0)) * size,
+            entrant,
+            Rating(mu, sigma),
+            games + (unfinished.get(entrant, 0) + aside.get(entrant, 0)) * size,
         )
-        for e in session.scalars(active.order_by(Entrant.id))
+        for entrant, mu, sigma, games in session.execute(active.order_by(Entrant.id))
     ]
 
 
-def _set_aside(session: Session, ladder: Ladder) -> dict[int, int]:
-    """In how many matches that are set aside each entrant is."""
+def _set_aside(session: Session) -> dict[int, int]:
+    """In how many matches that are set aside each entrant of a ladder is."""
     query = (
         sa.select(Place.entrant_id, sa.func.count())
         .join(Place.match)
-        .where(Match.competition_id == ladder.id, Match.status == JobStatus.SET_ASIDE, Match.rated)
+        .where(Match.status == JobStatus.SET_ASIDE, Match.rated)
         .group_by(Place.entrant_id)
     )
-    return {row[0]: row[1] for row in session.execute(query)}
+    return dict(session.execute(query).all())
 
 
 def _met(session: Session, ladder: Ladder) -> dict[tuple[int, int], int]:
@@ -146,15 +172,16 @@ def _met(session: Session, ladder: Ladder) -> dict[tuple[int, int], int]:
         )
     }
     unfinished = (
-        sa.select(Match)
+        sa.select(Place.match_id, Place.entrant_id)
+        .join(Place.match)
         .where(
             Match.competition_id == ladder.id,
             Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE]),
             Match.rated,
         )
-        .options(selectinload(Match.places))
+        .order_by(Place.match_id, Place.number)
     )
-    for match in session.scalars(unfinished):
-        for pair in pairs_of([place.entrant_id for place in match.places]):
+    for _, places in groupby(session.execute(unfinished), key=itemgetter(0)):
+        for pair in pairs_of([entrant for _, entrant in places]):
             met[pair] = met.get(pair, 0) + 1
     return met
