@@ -28,7 +28,7 @@ settings = load()
 app = Celery("arena")
 configure(
     app,
-    settings.broker,
+    settings,
     beat_scheduler="celery.beat:Scheduler",
     beat_schedule={
         "tick": {

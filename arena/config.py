@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ def _is_duration(seconds: float) -> bool:
 
 ISOLATION = ("full", "good", "reduced", "none")
 REGISTRATION = ("open", "invitation", "closed")
+LOGS = ("plain", "json")
+ADDRESS = re.compile(r"https?://[^\s?#]+", re.ASCII)
+CONTACT = re.compile(r"(mailto:|https://)\S+", re.ASCII)
 DURATION = ("seconds, more than 0 and at most a day", _is_duration)
 RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "data": ("an address of a database can't hold a '?'", lambda data: "?" not in str(data)),
@@ -26,12 +30,22 @@ RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "workers": ("from 0 to 256 matches", lambda workers: 0 <= workers <= 256),
     "registration": (f"it is one of {', '.join(REGISTRATION)}", REGISTRATION.__contains__),
     "proxies": ("from 0 to 10", lambda proxies: 0 <= proxies <= 10),
+    "public_url": (
+        "it begins with http:// or https:// and has no '?'",
+        lambda url: not url or (ADDRESS.fullmatch(url) is not None),
+    ),
+    "contact": (
+        "it begins with mailto: or https://",
+        lambda contact: not contact or CONTACT.fullmatch(contact) is not None,
+    ),
+    "log": (f"it is one of {', '.join(LOGS)}", LOGS.__contains__),
     "minimum_isolation": (f"it is one of {', '.join(ISOLATION)}", ISOLATION.__contains__),
     "lease_seconds": DURATION,
     "take_up_seconds": DURATION,
     "tick_seconds": DURATION,
     "trickle_seconds": DURATION,
     "check_seconds": DURATION,
+    "alarm_seconds": DURATION,
     "requests_a_day": ("from 0 to 10000", lambda requests: 0 <= requests <= 10_000),
 }
 """What a setting must be, in words and as a test."""
@@ -81,6 +95,31 @@ class Settings:
             "X-Forwarded-For and X-Forwarded-Proto."
         },
     )
+    public_url: str = field(
+        default="",
+        metadata={
+            "doc": "Where workers on other machines reach the pages, e.g. "
+            "https://arena.example.org; they fetch bundles from there. By default they are given "
+            "paths in the data folder."
+        },
+    )
+    metrics_token: str = field(
+        default="",
+        metadata={
+            "doc": "Whoever shows this token may read /metrics; by default it is for this machine "
+            "alone."
+        },
+    )
+    contact: str = field(
+        default="",
+        metadata={
+            "doc": "Whom to tell of a security hole, mailto:ADDRESS or an https address; shown in "
+            "/.well-known/security.txt."
+        },
+    )
+    log: str = field(
+        default="plain", metadata={"doc": "How logs are written: plain, or json, an object a line."}
+    )
     minimum_isolation: str = field(
         default="good",
         metadata={
@@ -109,10 +148,18 @@ class Settings:
             "secret, to see whether they come out the same."
         },
     )
+    alarm_seconds: float = field(
+        default=3600.0,
+        metadata={
+            "doc": "How long an open ladder that could play may be without a new game before that "
+            "is an alarm."
+        },
+    )
     requests_a_day: int = field(
         default=50,
         metadata={"doc": "How many unrated matches a user may ask for within 24 hours."},
     )
+
 
     @property
     def database_url(self) -> str:
@@ -130,6 +177,11 @@ class Settings:
     def bundles(self) -> Path:
         """Where bundles are kept, by digest."""
         return self.data.resolve() / "bundles"
+
+    @property
+    def without_secrets(self) -> Settings:
+        """What may be told to whoever runs strangers' code: the broker's login, no other."""
+        return replace(self, database="", metrics_token="")
 
     def environment(self) -> dict[str, str]:
         """The variables from which `load` reads just these settings."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Protocol
 
 from celery import Celery
+from celery.signals import after_setup_logger
 
 from arena.config import Settings
 from engine import jobs
+from engine.logs import use_json
 
 TASK = {"match": jobs.PLAY_MATCH, "check": jobs.CHECK_BOT}
 
@@ -44,10 +47,12 @@ class CeleryQueue:
                 )
 
 
-def configure(app: Celery, broker: str, **more: Any) -> None:
+def configure(app: Celery, settings: Settings, **more: Any) -> None:
     """Settings that every Celery app of the arena shares."""
+    if settings.log == "json":
+        after_setup_logger.connect(_log_json, weak=False)
     app.conf.update(
-        broker_url=broker,
+        broker_url=settings.broker,
         task_ignore_result=True,
         task_serializer="json",
         accept_content=["json"],
@@ -62,6 +67,14 @@ def configure(app: Celery, broker: str, **more: Any) -> None:
             "visibility_timeout": 120,
             "unacked_restore_interval": 5,
             "unacked_restore_throttle": 1,
+            # Keys of its own: a worker's login opens none of these (see `arena.broker_users`).
+            "unacked_key": "unacked.results",
+            "unacked_index_key": "unacked.results.index",
+            "unacked_mutex_key": "unacked.results.mutex",
         },
         **more,
     )
+
+
+def _log_json(logger: logging.Logger, **_: Any) -> None:
+    use_json(logger)

@@ -10,6 +10,7 @@ from arena import workforce
 from arena.competitions.ladders import why_no_match
 from arena.config import Settings
 from arena.models import Ladder
+from engine import jobs
 
 
 def why_idle(session: Session, ladder: Ladder, settings: Settings, now: datetime) -> str:
@@ -30,6 +31,8 @@ def why_nobody_works(session: Session, minimum_isolation: str, now: datetime) ->
         return "No worker is there to play."
     if all(worker.set_aside is not None for worker in living):
         return "Every worker is set aside, since it failed again and again."
+    if all(worker.format != jobs.FORMAT for worker in living):
+        return "The workers are of another release than this arena, and do not know its jobs."
     if all(workforce.is_too_weak(worker, minimum_isolation) for worker in living):
         levels = ", ".join(sorted({worker.isolation for worker in living}))
         return (

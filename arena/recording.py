@@ -58,6 +58,7 @@ class Outcome(StrEnum):
     FIXED = "fixed"
     STALE = "stale, ignored"
     REFUSED = "refused"
+    FORGED = "forged, refused"
     ROLLED_BACK = "rolled back"
 
 
@@ -76,7 +77,7 @@ def record_match(session: Session, report: jobs.MatchReport, now: datetime) -> O
     """Fixes a match with its games and ratings, if this attempt is the one that counts."""
     match = scheduling.find_issued(session, report.lease)
     if not isinstance(match, Match):
-        return Outcome.STALE
+        return _refuse(session, report, now)
     # Whoever makes its ratings anew, or voids a match of it, waits until this one is counted.
     session.get(Competition, match.competition_id, with_for_update=True, populate_existing=True)
     if problem := contradiction(match, report):
@@ -97,6 +98,19 @@ def record_match(session: Session, report: jobs.MatchReport, now: datetime) -> O
         strength_tests.count(session, match, found, now)
         conclude(session, match.competition, now)
     return Outcome.FIXED
+
+
+def _refuse(
+    session: Session, report: jobs.MatchReport | jobs.CheckReport, now: datetime
+) -> Outcome:
+    """What a report is whose lease does not count: late, or an invention."""
+    lease = report.lease
+    problem = scheduling.forgery(session, lease)
+    if problem is None:
+        return Outcome.STALE
+    job = f"{lease.kind[:20]} {lease.job}"
+    workforce.note_forgery(session, report.worker[:120], job, f"reported {job}: {problem}", now)
+    return Outcome.FORGED
 
 
 def contradiction(match: Match, report: jobs.MatchReport) -> str | None:
@@ -271,7 +285,7 @@ def record_check(session: Session, report: jobs.CheckReport, now: datetime) -> O
     """Fixes the check of a version; one that passed is ready and enters its ladder."""
     check = scheduling.find_issued(session, report.lease)
     if not isinstance(check, Check):
-        return Outcome.STALE
+        return _refuse(session, report, now)
     workforce.note_success(session, check.worker or report.worker)
     check.status = JobStatus.FIXED
     check.ticket = check.lease_ends = check.worker = None
@@ -297,14 +311,20 @@ def record_check(session: Session, report: jobs.CheckReport, now: datetime) -> O
     return Outcome.FIXED
 
 
-def record_void(session: Session, lease: jobs.Lease, problem: str, now: datetime) -> Outcome:
-    """Rolls a job back that its worker could not do."""
+def record_void(
+    session: Session, lease: jobs.Lease, problem: str, now: datetime, *, failed: bool = True
+) -> Outcome:
+    """Rolls a job back that its worker could not do.
+
+    Args:
+        failed: whether it was tried; a worker of another release does not even know what it is.
+    """
     job = scheduling.find_issued(session, lease)
     if job is None:
         return Outcome.STALE
-    if job.worker is not None:
+    if failed and job.worker is not None:
         workforce.note_failure(session, job, job.worker, problem, now)
-    scheduling.roll_back(job, problem, failed=True)
+    scheduling.roll_back(job, problem, failed=failed)
     return Outcome.ROLLED_BACK
 
 
@@ -334,4 +354,5 @@ def record_alive(session: Session, data: dict[str, Any], now: datetime) -> None:
     worker.slots = max(0, min(int(data["slots"]), 1024))
     worker.isolation = str(data["isolation"])[:20]
     worker.languages = [str(language) for language in data["languages"]][:100]
+    worker.format = max(0, min(int(data.get("format", 1)), 10_000))
     session.add(worker)

@@ -18,7 +18,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
@@ -41,6 +40,7 @@ from arena.models import (
     User,
     Worker,
 )
+from arena.signing import bundle_location
 from arena.strength import seatings
 from engine import jobs
 from engine.game import Variant
@@ -49,6 +49,8 @@ from engine.match import MatchSpec, entrants_needed
 
 FAILURES_ALLOWED = 2
 """A job that fails once more is set aside."""
+LARGEST_ID = 2**31 - 1
+"""What a database keeps as an id; to ask it for more is an error there."""
 AHEAD = 2
 """Jobs issued for each slot of a living worker: one under way, one waiting."""
 
@@ -157,7 +159,7 @@ def issue(session: Session, job: Match | Check, settings: Settings, now: datetim
     return jobs.Job(
         lease_of(job),
         spec,
-        tuple(_files(version, settings.bundles) for version in versions),
+        tuple(_files(session, version, settings, now) for version in versions),
         _grant(_competition(job)),
         settings.lease_seconds,
     )
@@ -178,8 +180,10 @@ def _grant(competition: Competition) -> jobs.Grant:
     return jobs.Grant(competition.memory_bytes, competition.threads, competition.log_bytes)
 
 
-def _files(version: BotVersion, bundles: Path) -> jobs.BotFiles:
-    return jobs.BotFiles(version.digest, str(bundles / version.digest))
+def _files(
+    session: Session, version: BotVersion, settings: Settings, now: datetime
+) -> jobs.BotFiles:
+    return jobs.BotFiles(version.digest, bundle_location(session, settings, version.digest, now))
 
 
 def _match_spec(match: Match) -> tuple[MatchSpec, list[BotVersion]]:
@@ -216,20 +220,39 @@ def _check_spec(check: Check) -> tuple[MatchSpec, list[BotVersion]]:
 
 def find_issued(session: Session, lease: jobs.Lease) -> Match | Check | None:
     """The job of a lease, if that is still the attempt that counts; else None."""
-    job: Match | Check | None = None
-    if lease.kind == "match":
-        job = session.get(Match, lease.job, with_for_update=True)
-    elif lease.kind == "check":
-        job = session.get(Check, lease.job, with_for_update=True)
-    if (
-        job is None
-        or job.status is not JobStatus.ISSUED
-        or job.attempt != lease.attempt
-        or job.ticket is None
-        or not secrets.compare_digest(job.ticket.encode(), lease.ticket.encode())
-    ):
+    job = _find(session, lease)
+    counts = job is not None and job.status is JobStatus.ISSUED and job.attempt == lease.attempt
+    return job if job is not None and counts and _knows_ticket(job, lease) else None
+
+
+def forgery(session: Session, lease: jobs.Lease) -> str | None:
+    """Why a lease can never have been given out; None if it was, or may have been long ago.
+
+    Who was given up for dead speaks of an attempt that counts no more, and means no harm.
+    """
+    job = _find(session, lease)
+    if job is None:
+        return "it was never made"
+    if lease.attempt > job.attempt:
+        return f"its attempt {lease.attempt} was never issued"
+    present = job.status is JobStatus.ISSUED and job.attempt == lease.attempt
+    return "the ticket is wrong" if present and not _knows_ticket(job, lease) else None
+
+
+def _find(session: Session, lease: jobs.Lease) -> Match | Check | None:
+    if not 0 < lease.job <= LARGEST_ID:
         return None
-    return job
+    if lease.kind == "match":
+        return session.get(Match, lease.job, with_for_update=True)
+    if lease.kind == "check":
+        return session.get(Check, lease.job, with_for_update=True)
+    return None
+
+
+def _knows_ticket(job: Match | Check, lease: jobs.Lease) -> bool:
+    return job.ticket is not None and secrets.compare_digest(
+        job.ticket.encode(), lease.ticket.encode()
+    )
 
 
 def take_up(

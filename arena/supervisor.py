@@ -19,15 +19,15 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from arena import processes
 from arena.broker import EmbeddedBroker
 from arena.config import Settings
-from engine.jobs import MATCHES_QUEUE, RESULTS_QUEUE
+from engine.jobs import RESULTS_QUEUE
 
 FIRST_PAUSE, LONGEST_PAUSE, STEADY = 0.2, 15.0, 30.0
 """Seconds: before the first restart, the longest pause, and until a child counts as healthy."""
@@ -156,7 +156,7 @@ class Supervisor:
     def _prepare(self) -> None:
         """Brings the database up to date in a process of its own, so that this one stays small."""
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "arena.cli.prepare"],
+            processes.prepare(),
             env=self._environment("prepare"),
             cwd=self.data,
             stdin=subprocess.DEVNULL,
@@ -175,20 +175,15 @@ class Supervisor:
 
     def _environment(self, name: str) -> dict[str, str]:
         """What a process is told; who runs strangers' code learns no database."""
-        settings = replace(self.settings, database="") if name == "worker" else self.settings
+        settings = self.settings.without_secrets if name == "worker" else self.settings
         return {**os.environ, **settings.environment()}
 
     def _plan(self) -> list[Child]:
-        celery = [sys.executable, "-P", "-m", "celery", "-A"]
-        quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "INFO"]
-        recorder = ["-Q", RESULTS_QUEUE, "-n", "recorder@%h", "-P", "solo"]
-        slots = str(self.settings.workers)
-        worker = ["-Q", MATCHES_QUEUE, "-n", "worker@%h", "-c", slots, "--disable-prefetch"]
         children = [
-            Child("web", [sys.executable, "-P", "-m", "arena.cli.serve"], follows_broker=False),
-            Child("recorder", [*celery, "arena.tasks", "worker", *recorder, *quiet]),
-            Child("worker", [*celery, "workers.tasks", "worker", *worker, *quiet]),
-            Child("beat", [*celery, "arena.beat", "beat", "-l", "WARNING", "--pidfile="]),
+            Child("web", processes.web(), follows_broker=False),
+            Child("recorder", processes.recorder()),
+            Child("worker", processes.worker(self.settings.workers)),
+            Child("beat", processes.beat()),
         ]
         if self._broker:
             children.insert(0, Child("broker", self._broker.prepare(), follows_broker=False))

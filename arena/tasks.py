@@ -23,7 +23,9 @@ from arena import rebuild, recording, scheduling
 from arena.config import Settings, load
 from arena.db import Database
 from arena.dispatch import CeleryQueue, configure
+from arena.models import Worker
 from engine import jobs
+from engine.logs import about
 from engine.record import RecordError
 
 T = TypeVar("T")
@@ -41,7 +43,7 @@ app = Celery("arena")
 settings: Settings = load()
 configure(
     app,
-    settings.broker,
+    settings,
     task_acks_late=True,
     task_reject_on_worker_lost=True,
     worker_prefetch_multiplier=1,
@@ -80,6 +82,21 @@ def _fill() -> None:
     CeleryQueue(app, settings).send(issued, now)
 
 
+def _store_known(
+    session: Session,
+    report: Report,
+    store: Callable[[Session, Report, datetime], recording.Outcome],
+) -> recording.Outcome:
+    """Stores a report of a worker that gave a sign of life at least once.
+
+    Raises:
+        JobError: nobody knows it.
+    """
+    if session.get(Worker, report.worker[:120]) is None:
+        raise jobs.JobError(f"there is no worker {report.worker[:120]!r}")
+    return store(session, report, _now())
+
+
 def _record(
     data: dict[str, Any],
     read: Callable[[dict[str, Any]], Report],
@@ -87,7 +104,7 @@ def _record(
 ) -> None:
     try:
         report = read(data)
-        outcome = _transact(lambda session: store(session, report, _now()))
+        outcome = _transact(lambda session: _store_known(session, report, store))
     except OperationalError:
         raise
     except (jobs.JobError, RecordError) as error:
@@ -98,8 +115,14 @@ def _record(
         log.exception("a report could not be recorded")
         _refuse(data, f"it could not be recorded: {error!r}"[:2000])
     else:
-        lease = report.lease
-        log.info("%s %s, attempt %s: %s", lease.kind, lease.job, lease.attempt, outcome)
+        lease, worker = report.lease, report.worker[:120]
+        bad = outcome in (recording.Outcome.REFUSED, recording.Outcome.FORGED)
+        log.log(
+            logging.WARNING if bad else logging.INFO,
+            "%s %s, attempt %s of %s: %s",
+            *(lease.kind, lease.job, lease.attempt, worker, outcome),
+            extra={**about(lease), "worker": worker},
+        )
     _fill()
 
 
@@ -118,18 +141,22 @@ def record_check(data: dict[str, Any]) -> None:
 @app.task(name=jobs.RECORD_VOID)
 def record_void(data: dict[str, Any]) -> None:
     """A worker could not do a job, through no bot's fault."""
-    _refuse(data, str(data.get("problem", ""))[:2000])
+    understood = data.get("understood") is not False
+    _refuse(data, str(data.get("problem", ""))[:2000], failed=understood)
     _fill()
 
 
-def _refuse(data: Any, problem: str) -> None:
+def _refuse(data: Any, problem: str, *, failed: bool = True) -> None:
     try:
         lease = jobs.Lease.from_json(data.get("lease") if isinstance(data, dict) else data)
     except jobs.JobError as error:
         log.warning("a message without a lease was dropped: %s", error)
         return
-    outcome = _transact(lambda session: recording.record_void(session, lease, problem, _now()))
-    log.warning("%s %s, attempt %s: %s: %s", lease.kind, lease.job, lease.attempt, outcome, problem)
+    outcome = _transact(
+        lambda session: recording.record_void(session, lease, problem, _now(), failed=failed)
+    )
+    words = "%s %s, attempt %s: %s: %s"
+    log.warning(words, lease.kind, lease.job, lease.attempt, outcome, problem, extra=about(lease))
 
 
 @app.task(name=jobs.JOB_STARTED)

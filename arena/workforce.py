@@ -20,6 +20,7 @@ from arena import audit
 from arena.audit import ARENA, Actor
 from arena.config import ISOLATION
 from arena.models import Check, Match, Worker
+from engine import jobs
 
 ALIVE_SECONDS = 30.0
 """A worker that was not heard of for so long is dead."""
@@ -61,8 +62,16 @@ def living(session: Session, now: datetime) -> list[Worker]:
 
 
 def may_play(worker: Worker, minimum_isolation: str) -> bool:
-    """Whether a worker is given jobs: it is not set aside, and its boxes are as good as asked."""
-    return worker.set_aside is None and not is_too_weak(worker, minimum_isolation)
+    """Whether a worker is given jobs.
+
+    It is, unless it is set aside, of a release that does not know these jobs, or its boxes are
+    weaker than the arena asks for.
+    """
+    return (
+        worker.set_aside is None
+        and worker.format == jobs.FORMAT
+        and not is_too_weak(worker, minimum_isolation)
+    )
 
 
 def is_too_weak(worker: Worker, minimum_isolation: str) -> bool:
@@ -76,6 +85,8 @@ def state(worker: Worker, minimum_isolation: str, now: datetime) -> str:
     """Whether a worker is given jobs, and if not why, in words."""
     if worker.set_aside is not None:
         return "set aside"
+    if worker.format != jobs.FORMAT:
+        return "of another release"
     if is_too_weak(worker, minimum_isolation):
         return "too weak"
     return "at work" if worker.last_seen >= now - timedelta(seconds=ALIVE_SECONDS) else "gone"
@@ -97,15 +108,27 @@ def note_failure(
     session: Session, job: Match | Check, name: str, problem: str, now: datetime
 ) -> None:
     """A worker failed at a job through no bot's fault; it may be set aside for it."""
-    worker = session.get(Worker, name)
-    if worker is None or worker.set_aside is not None:
-        return
     if isinstance(job, Match):
         label, versions = f"match {job.id}", {place.entrant.version_id for place in job.places}
     else:
         label, versions = f"check {job.id}", {job.version_id}
-    others = [entry for entry in worker.failed if entry["job"] != label]
-    worker.failed = [*others, {"job": label, "versions": sorted(versions)}][-20:]
+    _hold_against(session, name, FailedJob(label, frozenset(versions)), problem, now)
+
+
+def note_forgery(session: Session, name: str, job: str, problem: str, now: datetime) -> None:
+    """A worker said something of a job that it can't know; it counts as a failure.
+
+    Names are not proven: whoever may write to the queue of results may use another's.
+    """
+    _hold_against(session, name, FailedJob(job, frozenset()), problem, now)
+
+
+def _hold_against(session: Session, name: str, job: FailedJob, problem: str, now: datetime) -> None:
+    worker = session.get(Worker, name)
+    if worker is None or worker.set_aside is not None:
+        return
+    others = [entry for entry in worker.failed if entry["job"] != job.job]
+    worker.failed = [*others, {"job": job.job, "versions": sorted(job.versions)}][-20:]
     worker.problem = problem[:2000]
     if is_distrusted([FailedJob(f["job"], frozenset(f["versions"])) for f in worker.failed]):
         worker.set_aside = now

@@ -29,6 +29,7 @@ from workers.archives import (
     read_tar,
     walk,
 )
+from workers.fetching import fetch
 from workers.languages import Launch
 from workers.manifest import Manifest, read_manifest
 from workers.runtime import FreshFolder
@@ -88,8 +89,11 @@ def store(folder: Path, bundle: Bundle) -> Path:
     return target
 
 
-def unpack(archive: Path, digest: str, cache: Path) -> Path:
+def unpack(location: Path | str, digest: str, cache: Path) -> Path:
     """The folder of a bundle's files in a cache, unpacked there if they aren't yet.
+
+    Args:
+        location: where the bundle is: a path, or an address of the arena's pages.
 
     What it returns has been proven by the digest, also if it was there before. Any number of
     processes may do this at once.
@@ -106,9 +110,13 @@ def unpack(archive: Path, digest: str, cache: Path) -> Path:
             os.utime(target)  # for `sweep`
             return target
         discard(target)
-    data = archive.read_bytes()
+    where = str(location)
+    data = fetch(where) if where.startswith(("http://", "https://")) else Path(where).read_bytes()
     if hashlib.sha256(data).hexdigest() != digest:
-        raise BundleError(f"{archive} is not the bundle {digest[:12]}: store it again")
+        # An address is a key for some minutes, and so is in no message.
+        raise BundleError(
+            f"{where.partition('?')[0]} is not the bundle {digest[:12]}: store it again"
+        )
     collected = Collected()
     read_tar(collected, data)
     cache.mkdir(parents=True, exist_ok=True, mode=0o755)

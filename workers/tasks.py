@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 from billiard.process import current_process
 from celery import Celery
 from celery.signals import after_setup_logger, worker_init, worker_process_init, worker_ready
+from kombu import Queue
 
 from engine import jobs, sitting
 from engine.clock import ALLOWANCES, Allowances
@@ -63,7 +64,9 @@ def worker_name() -> str:
     return os.environ.get("ARENA_WORKER_NAME") or socket.gethostname()
 
 
-UNACKED = f"unacked.{worker_name()}"
+# Never declared: a worker's login may change nothing about the queues themselves.
+QUEUES = [Queue(name, no_declare=True) for name in (jobs.MATCHES_QUEUE, jobs.RESULTS_QUEUE)]
+UNACKED = f"unacked|{worker_name()}|"
 
 app = Celery("workers")
 app.conf.update(
@@ -72,6 +75,7 @@ app.conf.update(
     task_serializer="json",
     accept_content=["json"],
     task_default_queue=jobs.MATCHES_QUEUE,
+    task_queues=QUEUES,
     task_time_limit=LONGEST_JOB_SECONDS,
     worker_prefetch_multiplier=1,
     worker_hijack_root_logger=False,
@@ -91,8 +95,8 @@ app.conf.update(
         "unacked_restore_throttle": 1,
         # Keys of its own: what another worker was just given is none of its business.
         "unacked_key": UNACKED,
-        "unacked_index_key": f"{UNACKED}.index",
-        "unacked_mutex_key": f"{UNACKED}.mutex",
+        "unacked_index_key": f"{UNACKED}index",
+        "unacked_mutex_key": f"{UNACKED}mutex",
     },
 )
 

@@ -29,6 +29,8 @@ COMMANDS = {
     "draw": ("position", "Draw a position as SVG."),
     "replay": ("replay", "Replay a record and prove it against the rules."),
     "up": ("up", "Run the arena: broker, recorder, workers and pages."),
+    "run": ("run", "Run one process of an arena on several machines."),
+    "acl": ("acl", "Write the users of a broker for workers on other machines."),
     "submit": ("local", "Submit a bot to a ladder of this machine's arena."),
     "bots": ("local", "List the bots, their versions and their checks."),
     "ladders": ("local", "List the ladders."),

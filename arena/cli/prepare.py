@@ -21,6 +21,7 @@ from arena.db import Database, SchemaError
 from arena.furnish import Sample, furnish
 from arena.models import HOUSE
 from arena.people import NAME
+from arena.signing import secret_key
 from engine.game import Game
 from engine.games import GAMES
 from workers import bundles
@@ -85,6 +86,7 @@ def main() -> int:
         settings.bundles.mkdir(parents=True, exist_ok=True, mode=0o700)
         database = Database(settings.database_url)
         database.upgrade()
+        secret_key(database)
         with database.begin() as session:
             if settings.embedded:
                 # Every worker ended with the arena that it belonged to.

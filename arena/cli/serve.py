@@ -19,6 +19,7 @@ from arena.config import load
 from arena.intake import TakenIn
 from arena.submissions import SubmissionError
 from arena.web import create_app
+from engine.logs import use_json
 from workers import bundles
 from workers.archives import MAX_ARCHIVE_BYTES, MAX_BYTES, BundleError
 
@@ -69,6 +70,8 @@ def main() -> None:
     """Serves until SIGTERM."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     settings = load()
+    if settings.log == "json":
+        use_json(logging.getLogger())
     server = create_server(
         application(),
         host=settings.host,

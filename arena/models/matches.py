@@ -46,7 +46,8 @@ class Job:
     created: Mapped[datetime]
 
 
-def _job_checks() -> tuple[CheckConstraint, ...]:
+def job_checks() -> tuple[CheckConstraint, ...]:
+    """The constraints of those columns."""
     return (
         CheckConstraint(
             "(status = 'issued') = (lease_ends IS NOT NULL AND ticket IS NOT NULL)", name="lease"
@@ -60,7 +61,7 @@ class Match(Job, Base):
 
     __tablename__ = "match"
     __table_args__ = (
-        *_job_checks(),
+        *job_checks(),
         # A void one keeps its number, so that no other match ever gets it.
         CheckConstraint("status = 'void' OR (status = 'fixed') = (seq IS NOT NULL)", name="seq"),
         Index("ix_match_status_id", "status", "id"),
@@ -124,7 +125,7 @@ class Check(Job, Base):
     """The check of an uploaded version: compliance, and a whole game against itself."""
 
     __tablename__ = "check"
-    __table_args__ = (*_job_checks(), Index("ix_check_status_id", "status", "id"))
+    __table_args__ = (*job_checks(), Index("ix_check_status_id", "status", "id"))
 
     id: Mapped[int] = mapped_column(primary_key=True)
     version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), index=True)
@@ -211,6 +212,8 @@ class Worker(Base):
     slots: Mapped[int]
     isolation: Mapped[str] = mapped_column(sa.String(20))
     languages: Mapped[list[Any]]
+    format: Mapped[int] = mapped_column(default=1)
+    """Of the jobs that it knows (see `engine.jobs.FORMAT`)."""
     failed: Mapped[list[Any]] = mapped_column(default=list)
     """The jobs that it failed at since it last did one (see `arena.workforce`)."""
     set_aside: Mapped[datetime | None]

@@ -20,6 +20,7 @@ from arena.web.accounts import accounts
 from arena.web.administration import administration
 from arena.web.api import api, problems
 from arena.web.docs import docs
+from arena.web.bundles import bundles
 from arena.web.games import games
 from arena.web.organising_tournaments import organising_tournaments
 from arena.web.pages import pages
@@ -70,6 +71,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         accounts,
         administration,
         submitting,
+        bundles,
         api,
     ):
         app.register_blueprint(blueprint)

@@ -9,7 +9,6 @@ says nothing may be read by everybody and changes nothing.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -22,7 +21,6 @@ from flask_login import current_user
 from flask_security import RoleMixin, Security, UserDatastore, UserMixin, login_user
 from flask_wtf import CSRFProtect
 from flask_wtf.csrf import CSRFError
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import joinedload
 from werkzeug.wrappers import Response
 
@@ -30,12 +28,12 @@ from arena import people
 from arena.audit import Actor
 from arena.config import Settings
 from arena.db import Database
-from arena.models import SCOPES, ApiToken, Bot, Mark, Role, Scope, User
+from arena.models import SCOPES, ApiToken, Bot, Role, Scope, User
+from arena.signing import secret_key
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 ANYBODY = "anybody"
-SECRET_MARK = "secret of sessions"  # noqa: S105 - the name of where it is kept
 SESSION_LASTS = timedelta(days=30)
 PASSWORD_LENGTH_MIN = 10
 
@@ -255,19 +253,3 @@ def install(app: Flask) -> None:
     app.after_request_funcs[None].remove(security.login_manager._update_remember_cookie)
     app.before_request(guard)
     app.context_processor(lambda: {"account": current()})
-
-
-def secret_key(database: Database) -> str:
-    """What sessions are signed with: made once, and kept in the database for every server."""
-    query = sa.select(Mark.value).where(Mark.key == SECRET_MARK)
-    with database.read() as reading:
-        found = reading.scalar(query)
-    if found is None:
-        try:
-            with database.begin() as writing:
-                writing.add(Mark(key=SECRET_MARK, value=secrets.token_hex(32)))
-        except IntegrityError:
-            pass  # another server was faster
-        with database.read() as reading:
-            found = reading.scalars(query).one()
-    return found

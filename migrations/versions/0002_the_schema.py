@@ -54,6 +54,7 @@ def upgrade() -> None:
         sa.Column("slots", sa.Integer(), nullable=False),
         sa.Column("isolation", sa.String(length=20), nullable=False),
         sa.Column("languages", sa.JSON(), nullable=False),
+        sa.Column("format", sa.Integer(), nullable=False),
         sa.Column("failed", sa.JSON(), nullable=False),
         sa.Column("set_aside", sa.DateTime(), nullable=True),
         sa.Column("problem", sa.Text(), nullable=False),

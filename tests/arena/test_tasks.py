@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from arena import scheduling
+from arena import recording, scheduling
 from arena.config import Settings
 from arena.db import Database
-from arena.models import JobStatus, Match
+from arena.models import JobStatus, Match, PlayedGame, Worker
 from engine import jobs
 from engine.match import play_match
 from tests.arena.simulator import CALM, LotPlayer, Simulation
@@ -40,6 +40,9 @@ def recorder(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mo
 def report(database: Database) -> Iterator[Any]:
     """Issues the next match anew, and gives what its worker says of it."""
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x4"})], bots=2)
+    sign = {"worker": "worker", "slots": 0, "isolation": "good", "languages": []}
+    with database.begin() as session:
+        recording.record_alive(session, sign, datetime.now(UTC))
 
     def next_report() -> dict[str, Any]:
         now = datetime.now(UTC)
@@ -102,6 +105,104 @@ def test_a_spoilt_report_brings_its_match_back(
             assert match.failures == failures
             assert match.status is (JobStatus.SET_ASIDE if failures == 3 else JobStatus.OPEN)
             assert re.search(words, match.problem)
+
+
+def another_ticket(data: dict[str, Any]) -> None:
+    data["lease"]["ticket"] = "0" * 32
+
+
+def no_ticket(data: dict[str, Any]) -> None:
+    data["lease"]["ticket"] = "\N{SNOWMAN}"
+
+
+def attempt_to_come(data: dict[str, Any]) -> None:
+    data["lease"]["attempt"] += 1
+
+
+def nobodys_match(data: dict[str, Any]) -> None:
+    data["lease"]["job"] += 1000
+
+
+def another_winner(data: dict[str, Any]) -> None:
+    for game in data["games"]:
+        game["scores"].reverse()
+        game["ranks"].reverse()
+
+
+def a_game_of_its_own(data: dict[str, Any]) -> None:
+    data["games"][0]["seed"] += 1
+
+
+FORGERIES = {
+    another_ticket: "the ticket is wrong",
+    no_ticket: "the ticket is wrong",
+    attempt_to_come: "its attempt 2 was never issued",
+    nobodys_match: "it was never made",
+    another_winner: "game 1 is refuted by the rules",
+    a_game_of_its_own: "game 1 is not the one that was issued",
+}
+
+
+@pytest.mark.parametrize(("spoil", "words"), FORGERIES.items(), ids=FORGERIES.values())
+def test_a_forged_report_is_held_against_its_worker(
+    database: Database,
+    recorder: ModuleType,
+    report: Any,
+    spoil: Any,
+    words: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It changes no match, stands in the log, and counts as a failure of who sent it."""
+    data = report()
+    spoil(data)
+    recorder.record_match(data)
+    assert the_match(database).status is not JobStatus.FIXED
+    with database.read() as session:
+        worker = session.get_one(Worker, "worker")
+        assert words in worker.problem
+        assert len(worker.failed) == 1
+        assert session.scalar(sa.select(sa.func.count()).select_from(PlayedGame)) == 0
+    assert re.search("attempt . of worker: (forged, )?refused", caplog.text)
+
+
+def test_a_late_report_is_not_held_against_its_worker(
+    database: Database, recorder: ModuleType, report: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever was cut off for longer than a lease did no wrong, and is not listened to."""
+    late = report()
+    with database.begin() as session:
+        match = session.scalars(sa.select(Match)).one()
+        scheduling.roll_back(match, "not heard of", failed=False)
+    report()
+    with caplog.at_level("INFO"):
+        recorder.record_match(late)
+    assert the_match(database).status is JobStatus.ISSUED
+    with database.read() as session:
+        assert session.get_one(Worker, "worker").failed == []
+    assert "attempt 1 of worker: stale, ignored" in caplog.text
+
+
+def test_an_unknown_worker_is_not_believed(
+    database: Database, recorder: ModuleType, report: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Who never gave a sign of life plays nothing."""
+    data = report()
+    data["worker"] = "stranger"
+    recorder.record_match(data)
+    assert the_match(database).status is JobStatus.OPEN
+    assert "there is no worker 'stranger'" in caplog.text
+
+
+def test_a_job_that_no_worker_knows_waits(
+    database: Database, recorder: ModuleType, report: Any
+) -> None:
+    """However often a worker of another release refuses it; it is no failure of the match."""
+    for _ in range(5):
+        refusal = {"lease": report()["lease"], "problem": "a job of format 2", "understood": False}
+        recorder.record_void(refusal)
+        match = the_match(database)
+        assert (match.status, match.failures) == (JobStatus.OPEN, 0)
+    assert match.problem == "a job of format 2"
 
 
 @pytest.mark.parametrize("data", [{}, {"lease": None}, {"lease": {"kind": "match"}}, [], None, "x"])

@@ -11,8 +11,10 @@ from arena import recording, scheduling, workforce
 from arena.audit import ARENA
 from arena.config import Settings
 from arena.db import Database
+from arena.idle import why_nobody_works
 from arena.models import AuditEntry, JobStatus, Match, Worker
 from arena.workforce import FailedJob, WorkerError, is_distrusted
+from engine import jobs
 from tests.arena.simulator import CALM, Simulation
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -63,7 +65,7 @@ def test_failures_speak_against_a_worker(
 )
 def test_a_worker_needs_boxes_as_good_as_asked(isolation: str, minimum: str, plays: bool) -> None:
     """What a worker says of itself counts only if the arena knows it."""
-    worker = Worker(name="w", slots=1, isolation=isolation, set_aside=None)
+    worker = Worker(name="w", slots=1, isolation=isolation, set_aside=None, format=jobs.FORMAT)
     assert workforce.may_play(worker, minimum) is plays
 
 
@@ -122,6 +124,25 @@ def test_a_job_done_between_clears_a_worker(database: Database) -> None:
         fail(session, "w", 2)
         assert session.get_one(Worker, "w").set_aside is None
         assert session.scalar(sa.select(sa.func.count()).select_from(Match)) == 4
+
+
+@pytest.mark.parametrize(
+    ("said", "plays"),
+    [({"format": jobs.FORMAT}, True), ({"format": jobs.FORMAT + 1}, False), ({"format": 0}, False)],
+)
+def test_a_worker_of_another_release_gets_no_jobs(
+    database: Database, said: dict[str, int], plays: bool
+) -> None:
+    """Its slots do not count, so that what it does not know waits for a worker that does."""
+    alive = {"worker": "w", "slots": 2, "isolation": "good", "languages": [], **said}
+    with database.begin() as session:
+        recording.record_alive(session, alive, NOW)
+        assert workforce.slots(session, "good", NOW) == (2 if plays else 0)
+        worker = session.get_one(Worker, "w")
+        assert workforce.state(worker, "good", NOW) == (
+            "at work" if plays else "of another release"
+        )
+        assert (why_nobody_works(session, "good", NOW) is None) is plays
 
 
 def test_who_is_not_heard_of_has_no_slots(database: Database) -> None:

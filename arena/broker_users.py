@@ -1,0 +1,76 @@
+"""The broker's own list of users (ACL), for a Redis or Valkey that workers elsewhere reach.
+
+One user for the arena's own processes, and one for each worker. A worker may take jobs from the
+queue ``matches`` and put messages on ``results``, and keep what it was just given under a key of
+its own. It can't read what waits on either queue, what others were given, or put jobs on a queue;
+nor can it do anything to the broker itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.jobs import MATCHES_QUEUE, RESULTS_QUEUE
+
+ARENA_USER = "arena"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,62}", re.ASCII)
+"""A worker's, as host names are."""
+CONNECTION = "+auth +hello +ping +select +client|setinfo +client|setname +multi +exec +discard"
+OWN_KEYS = "+hset +hget +hdel +zadd +zrem +zrange +zrevrangebyscore +set +get +del +watch +unwatch"
+OWN_KEYS += " +eval +evalsha +script|load"
+
+
+class BrokerUserError(ValueError):
+    """A name that can't be a user's; one sentence that says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerUser:
+    """A login of the broker, with its password in the clear: to be told once."""
+
+    name: str
+    password: str
+    rules: str
+
+    @property
+    def line(self) -> str:
+        """Its line in the broker's file of users, with no more than the password's digest."""
+        digest = hashlib.sha256(self.password.encode()).hexdigest()
+        return f"user {self.name} reset on #{digest} {self.rules}"
+
+
+def users_for(workers: Sequence[str]) -> list[BrokerUser]:
+    """The user of the arena's own processes, then those of workers, with fresh passwords.
+
+    Args:
+        workers: what they call themselves (``ARENA_WORKER_NAME``, or their host's name).
+
+    Raises:
+        BrokerUserError: a name that won't do, or one that is given twice.
+    """
+    for name in workers:
+        if not NAME.fullmatch(name):
+            raise BrokerUserError(f"{name[:80]!r} is no worker's name: write letters, digits, - .")
+    if len(set(workers)) < len(workers):
+        raise BrokerUserError("every worker needs a name of its own")
+    rules = [(ARENA_USER, "~* resetchannels +@all -@admin -@dangerous +keys +info")]
+    rules += [(f"worker-{name}", _of_worker(name)) for name in workers]
+    return [BrokerUser(name, secrets.token_urlsafe(24), words) for name, words in rules]
+
+
+def _of_worker(name: str) -> str:
+    return (
+        f"resetchannels {CONNECTION} "
+        f"(~{MATCHES_QUEUE}* +brpop) (%W~{RESULTS_QUEUE} +lpush) "
+        # With the bar, so that no other worker's name begins with it.
+        f"(~unacked|{name}|* {OWN_KEYS})"
+    )
+
+
+def file_of(users: Sequence[BrokerUser]) -> str:
+    """The broker's file of users; whoever has no login can do nothing."""
+    return "\n".join(["user default off", *(user.line for user in users), ""])

@@ -1,0 +1,41 @@
+"""The command run: one process of an arena in the foreground, for a service manager."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from arena import processes
+from arena.cli import Usage
+from arena.config import SettingError, Settings, load
+
+
+@click.command()
+@click.argument("process", type=click.Choice([*processes.OF_THE_ARENA, "worker"]))
+def run(process: str) -> None:
+    """Run one process of an arena that is spread over several.
+
+    Everything is taken from the environment (ARENA_*): prepare, web and recorder need
+    ARENA_DATABASE, and all but prepare need ARENA_BROKER. A worker needs no more than the broker.
+
+    Example: ARENA_BROKER=redis://worker:PASSWORD@host arena run worker
+    """
+    try:
+        settings = load()
+    except SettingError as error:
+        raise Usage(str(error)) from None
+    if process in ("web", "recorder", "prepare") and not settings.database:
+        raise Usage("say where the database is, with ARENA_DATABASE")
+    if process != "prepare" and not settings.broker:
+        raise Usage("say where the broker is, with ARENA_BROKER")
+    command = command_of(process, settings)
+    own = settings.without_secrets if process == "worker" else settings
+    os.execve(command[0], command, {**os.environ, **own.environment()})  # noqa: S606
+
+
+def command_of(process: str, settings: Settings) -> list[str]:
+    """The command of a process of these settings."""
+    if process == "worker":
+        return processes.worker(settings.workers or len(os.sched_getaffinity(0)))
+    return processes.OF_THE_ARENA[process]()

@@ -1,0 +1,48 @@
+"""The processes that an arena is made of, as commands: on one machine, or each where it belongs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+
+from engine.jobs import MATCHES_QUEUE, RESULTS_QUEUE
+
+PYTHON = [sys.executable, "-P", "-m"]
+CELERY = [*PYTHON, "celery", "-A"]
+QUIET = ["--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "INFO"]
+
+
+def prepare() -> list[str]:
+    """Brings the database up to date, and ends."""
+    return [*PYTHON, "arena.cli.prepare"]
+
+
+def web() -> list[str]:
+    """Serves the pages; any number of them may run."""
+    return [*PYTHON, "arena.cli.serve"]
+
+
+def recorder() -> list[str]:
+    """Takes results in and schedules; there is one."""
+    words = ["-Q", RESULTS_QUEUE, "-n", "recorder@%h", "-P", "solo"]
+    return [*CELERY, "arena.tasks", "worker", *words, *QUIET]
+
+
+def beat() -> list[str]:
+    """Sends the recorder its tick; there is one."""
+    return [*CELERY, "arena.beat", "beat", "-l", "WARNING", "--pidfile="]
+
+
+def worker(slots: int) -> list[str]:
+    """Plays so many matches at a time; any number of them may run, on any machine."""
+    words = ["-Q", MATCHES_QUEUE, "-n", "worker@%h", "-c", str(slots), "--disable-prefetch"]
+    return [*CELERY, "workers.tasks", "worker", *words, *QUIET]
+
+
+OF_THE_ARENA: Mapping[str, Callable[[], list[str]]] = {
+    "prepare": prepare,
+    "web": web,
+    "recorder": recorder,
+    "beat": beat,
+}
+"""Those that know the database, or the broker as the arena does."""

@@ -1,0 +1,86 @@
+"""What the arena signs: sessions, and the short-lived addresses of bundles.
+
+The secret is made once and kept in the database, for every server and the recorder. A worker on
+another machine is given, in each job, an address of each bundle it needs. It holds for that one
+bundle and for some minutes, so that a worker needs no login to fetch it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+
+from itsdangerous import BadData, URLSafeSerializer
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from arena import audit
+from arena.audit import Actor
+from arena.config import Settings
+from arena.db import Database
+from arena.models import Mark
+
+SECRET_MARK = "secret of sessions"  # noqa: S105 - the name of where it is kept
+FETCH_SECONDS = 600.0
+"""How long an address of a bundle holds beyond the time in which its job must be taken up."""
+
+
+def secret_key(database: Database) -> str:
+    """What is signed with; made if there is none yet."""
+    with database.read() as reading:
+        found = reading.get(Mark, SECRET_MARK)
+    if found is None:
+        try:
+            with database.begin() as writing:
+                return _make(writing)
+        except IntegrityError:
+            with database.read() as reading:  # another server was faster
+                found = reading.get_one(Mark, SECRET_MARK)
+    return found.value
+
+
+def _make(session: Session) -> str:
+    made = Mark(key=SECRET_MARK, value=secrets.token_hex(32))
+    session.add(made)
+    return made.value
+
+
+def rotate(session: Session, actor: Actor, now: datetime) -> None:
+    """Makes another secret: every session and every address of a bundle ends with the old one.
+
+    Servers that run go on with the old one for their sessions until they are started again.
+    """
+    found = session.get(Mark, SECRET_MARK)
+    if found is None:
+        _make(session)
+    else:
+        found.value = secrets.token_hex(32)
+    audit.note(session, actor, "rotate secret", "sessions", now=now)
+
+
+def bundle_location(session: Session, settings: Settings, digest: str, now: datetime) -> str:
+    """Where a worker finds a bundle: a path on one machine, a signed address on many."""
+    if not settings.public_url:
+        return str(settings.bundles / digest)
+    expires = int(now.timestamp() + settings.take_up_seconds + FETCH_SECONDS)
+    found = session.get(Mark, SECRET_MARK)
+    token = _signer(found.value if found else _make(session)).dumps([digest, expires])
+    return f"{settings.public_url.rstrip('/')}/bundles/{digest}?token={token}"
+
+
+def may_fetch(session: Session, digest: str, token: str, now: datetime) -> bool:
+    """Whether a token is one for this bundle that still holds."""
+    found = session.get(Mark, SECRET_MARK)
+    if found is None:
+        return False
+    try:
+        signed = _signer(found.value).loads(token)
+    except BadData:
+        return False
+    # What was signed is of the one form that `bundle_location` writes.
+    its_digest, expires = signed
+    return bool(its_digest == digest and now.timestamp() < expires)
+
+
+def _signer(secret: str) -> URLSafeSerializer:
+    return URLSafeSerializer(secret, salt="bundle")

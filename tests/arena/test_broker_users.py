@@ -1,0 +1,245 @@
+"""The broker's users, in a real Valkey: a worker gets its jobs and reports, and no more."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import tempfile
+import threading
+from base64 import b64decode
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import redis
+from celery import Celery
+from werkzeug.serving import make_server
+
+from arena.broker import _program
+from arena.broker_users import BrokerUser, BrokerUserError, file_of, users_for
+from arena.config import Settings
+from arena.db import Database
+from arena.dispatch import CeleryQueue, configure
+from arena.signing import bundle_location
+from arena.web import create_app
+from engine import jobs
+from engine.clock import TimeControl
+from engine.games import GAMES
+from engine.match import MatchSpec
+from engine.record import replay
+from tests.arena.running import COMMAND, arena, environment, free_port, short_folder, until
+from workers import bundles
+
+SAMPLE = Path(__file__).parents[2] / "bots" / "random_bot.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A Valkey with users."""
+
+    port: int
+    users: dict[str, BrokerUser]
+
+    def url(self, name: str) -> str:
+        """The address by which a user comes."""
+        return f"redis://{name}:{self.users[name].password}@127.0.0.1:{self.port}/0"
+
+    def client(self, name: str) -> redis.Redis:
+        return redis.Redis.from_url(self.url(name))
+
+    def refused(self) -> list[str]:
+        """What was refused to whom, by its own log."""
+        admin = redis.Redis(port=self.port, username="admin", password="admin")
+        with admin:
+            return [f"{one['username']}: {one['object']}" for one in admin.acl_log()]
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[Broker]:
+    """One that listens as for other machines, with an administrator beside the arena's users."""
+    users = users_for(["a", "a.b"])
+    with short_folder() as folder:
+        (folder / "users.acl").write_text(file_of(users) + "user admin on >admin ~* &* +@all\n")
+        port = free_port()
+        options = {"port": str(port), "aclfile": "users.acl", "save": "", "bind": "127.0.0.1"}
+        words = [word for key, value in options.items() for word in (f"--{key}", value)]
+        server = subprocess.Popen([_program(), *words], cwd=folder, stdout=subprocess.DEVNULL)
+        try:
+            found = Broker(port, {user.name: user for user in users})
+
+            def answers() -> bool:
+                try:
+                    with found.client("arena") as client:
+                        return bool(client.ping())
+                except redis.ConnectionError:
+                    return False
+
+            until(answers, "the broker's start")
+            yield found
+        finally:
+            server.kill()
+            server.wait()
+
+
+ALLOWED = [
+    ("BRPOP", "matches", "0.01"),
+    ("LPUSH", "results", "x"),
+    ("HSET", "unacked|a|", "k", "v"),
+]
+FORBIDDEN = [
+    ("LPUSH", "matches", "x"),
+    ("RPUSH", "matches", "x"),
+    ("LRANGE", "matches", "0", "-1"),
+    ("DEL", "matches"),
+    ("BRPOP", "results", "0.01"),
+    ("LRANGE", "results", "0", "-1"),
+    ("DEL", "results"),
+    ("BRPOP", "matches", "results", "0.01"),
+    ("SADD", "_kombu.binding.matches", "x"),
+    ("HGETALL", "unacked|a.b|"),
+    ("HGET", "unacked|a.b|", "k"),
+    ("HGET", "unacked.results", "k"),
+    ("SET", "LIMITS:arena", "0"),
+    ("EVAL", "return redis.call('LRANGE', KEYS[1], 0, -1)", "1", "results"),
+    ("EVAL", "return redis.call('LRANGE', 'results', 0, -1)", "0"),
+    ("KEYS", "*"),
+    ("SCAN", "0"),
+    ("FLUSHALL",),
+    ("CONFIG", "GET", "*"),
+    ("ACL", "LIST"),
+    ("CLIENT", "LIST"),
+    ("MONITOR",),
+    ("PUBLISH", "x", "y"),
+    ("SUBSCRIBE", "x"),
+    ("SCRIPT", "FLUSH"),
+]
+
+
+@pytest.mark.parametrize("command", ALLOWED, ids=" ".join)
+def test_a_worker_may(broker: Broker, command: tuple[str, ...]) -> None:
+    """Take a job, report, and keep note of what it was given."""
+    with broker.client("worker-a") as client:
+        client.execute_command(*command)
+
+
+@pytest.mark.parametrize("command", FORBIDDEN, ids=" ".join)
+def test_a_worker_may_not(broker: Broker, command: tuple[str, ...]) -> None:
+    """See or change what is others', or anything of the broker itself."""
+    with broker.client("worker-a") as client, pytest.raises(redis.RedisError) as caught:
+        client.execute_command(*command)
+    assert "permission" in str(caught.value).lower()
+
+
+def test_nobody_comes_without_a_login(broker: Broker) -> None:
+    """Nor with a wrong password."""
+    for login in ({}, {"username": "worker-a", "password": "x"}):
+        client = redis.Redis(port=broker.port, **login)
+        with client, pytest.raises(redis.AuthenticationError):
+            client.ping()
+
+
+@pytest.mark.parametrize("names", [["a b"], ["~*"], [""], ["a", "a"], ["a\nuser b on nopass"]])
+def test_a_name_that_is_none_is_refused(names: list[str]) -> None:
+    """It becomes a part of a rule."""
+    with pytest.raises(BrokerUserError):
+        users_for(names)
+
+
+def test_the_command_writes_what_the_broker_reads(tmp_path: Path) -> None:
+    """Digests in the file, which is its owner's alone; the passwords are told once."""
+    file = tmp_path / "users.acl"
+    done = arena("acl", str(file), "box1")
+    logins = dict(line.split() for line in done.stdout.splitlines())
+    assert list(logins) == ["arena", "worker-box1"]
+    for password in logins.values():
+        assert hashlib.sha256(password.encode()).hexdigest() in file.read_text()
+        assert password not in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
+    again = arena("acl", str(file), "box1")
+    assert (again.returncode, "is there already" in again.stderr) == (2, True)
+
+
+def test_a_worker_elsewhere_needs_no_more_than_its_login(
+    broker: Broker, database: Database
+) -> None:
+    """It fetches bundles by address, plays, and reports; the broker refused it nothing."""
+    folder = Path(tempfile.mkdtemp(prefix="arena-worker-"))
+    folder.chmod(0o711)
+    port = free_port()
+    bundle = bundles.pack(SAMPLE)
+    settings = Settings(data=folder, database=database.url, public_url=f"http://127.0.0.1:{port}")
+    bundles.store(settings.bundles, bundle)
+    app = create_app(settings)
+    server = make_server("127.0.0.1", port, app, threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    own = {
+        "ARENA_BROKER": broker.url("worker-a"),
+        "ARENA_WORKER_NAME": "a",
+        "ARENA_WORKERS": "1",
+        "ARENA_DATA": str(folder / "nothing"),
+        "ARENA_RUNTIME": str(folder / "runtime"),
+        "ARENA_MINIMUM_ISOLATION": "reduced",
+        "ARENA_LOG": "json",
+    }
+    log = (folder / "log").open("w+")
+    worker = subprocess.Popen(
+        [*COMMAND, "run", "worker"], env=environment(**own), stdout=log, stderr=log, cwd=folder
+    )
+    try:
+        with database.begin() as session:
+            where = bundle_location(session, settings, bundle.digest, datetime.now(UTC))
+        files = jobs.BotFiles(bundle.digest, where)
+        spec = MatchSpec(
+            GAMES["clobber"].variant(size="4x4"), ("one", "two"), TimeControl(move_ms=5000), seed=3
+        )
+        grant = jobs.Grant(memory_bytes=2**28, threads=16, log_bytes=1000)
+        job = jobs.Job(jobs.Lease("match", 7, 1, "ticket"), spec, (files, files), grant, 30.0)
+        unknown = replace(job, lease=jobs.Lease("match", 8, 1, "ticket")).to_json()
+        unknown["format"] = jobs.FORMAT + 1
+        sender = Celery("arena")
+        configure(sender, replace(settings, broker=broker.url("arena")))
+        CeleryQueue(sender, settings).send([job], datetime.now(UTC))
+        sender.send_task(jobs.PLAY_MATCH, (unknown,), queue=jobs.MATCHES_QUEUE)
+        said: dict[str, dict] = {}
+        with broker.client("arena") as client:
+
+            def reported() -> bool:
+                assert worker.poll() is None
+                while message := client.rpop("results"):
+                    if message == b"x":
+                        continue
+                    whole = json.loads(message)
+                    (data,), *_ = json.loads(b64decode(whole["body"]))
+                    said.setdefault(whole["headers"]["task"], data)
+                return {jobs.RECORD_MATCH, jobs.RECORD_VOID, jobs.WORKER_ALIVE} <= said.keys()
+
+            until(reported, "what a worker says of two jobs")
+        report = jobs.MatchReport.from_json(said[jobs.RECORD_MATCH])
+        assert (report.lease, report.worker) == (job.lease, "a")
+        for record in report.games:
+            replay(record)
+        assert said[jobs.WORKER_ALIVE]["format"] == jobs.FORMAT
+        assert said[jobs.RECORD_VOID]["lease"]["job"] == 8
+        assert said[jobs.RECORD_VOID]["understood"] is False
+        sender.close()
+    finally:
+        worker.terminate()
+        worker.wait(60)
+        server.shutdown()
+        server.server_close()
+        app.extensions["arena.database"].close()
+        log.seek(0)
+        text = log.read()
+        log.close()
+        print(text, broker.refused())
+        shutil.rmtree(folder)
+    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    about_it = [line["message"] for line in lines if line.get("job") == "match 7"]
+    assert about_it == ["match 7 begins", "match 7 is done"], text
+    password = broker.users["worker-a"].password
+    assert password not in text
+    assert "token=" not in text
