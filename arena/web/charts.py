@@ -40,29 +40,29 @@ def sparkline(values: Sequence[float]) -> Markup:
         f"{number * 90 / (len(values) - 1) + 1:.1f},{22 - (value - low) * 20 / span:.1f}"
         for number, value in enumerate(values)
     )
-    return Markup(
-        '<svg class="spark" viewBox="0 0 92 24" role="img" aria-label="from {:.0f} to {:.0f}">'
-        '<polyline points="{}" fill="none"/></svg>'
-    ).format(values[0], values[-1], points)
+    # Numbers alone: to have them escaped one by one takes a tenth of a leaderboard's time.
+    return Markup(  # noqa: S704
+        '<svg class="spark" viewBox="0 0 92 24" role="img" '
+        f'aria-label="from {values[0]:.0f} to {values[-1]:.0f}">'
+        f'<polyline points="{points}" fill="none"/></svg>'
+    )
 
 
 def shares(wins: int, draws: int, losses: int) -> Markup:
     """A bar of games won, drawn and lost."""
-    games = max(wins + draws + losses, 1)
-    bars = Markup("").join(
-        Markup('<rect class="{}" x="{:.2f}" width="{:.2f}" height="10"/>').format(
-            name, 100 * before / games, 100 * number / games
-        )
+    each = 100 / max(wins + draws + losses, 1)
+    bars = "".join(
+        f'<rect class="{name}" x="{before * each:.2f}" width="{number * each:.2f}" height="10"/>'
         for name, before, number in (
             ("won", 0, wins),
             ("drawn", wins, draws),
             ("lost", wins + draws, losses),
         )
     )
-    return Markup(
+    return Markup(  # noqa: S704 - numbers alone, as in a sparkline
         '<svg class="shares" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
-        "{}</svg>"
-    ).format(bars)
+        f"{bars}</svg>"
+    )
 
 
 def ticks(low: float, high: float, most: int = 5) -> range:
