@@ -13,6 +13,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const playing = button("play").querySelector("path");
   const plies = Number(replay.dataset.plies);
   const base = replay.dataset.base;
+  const embedded = "embedded" in replay.dataset; // only the board and its buttons
   const boards = new Map();
   let ply = Number(replay.dataset.ply);
   let run = null; // the present play, for only one may go on
@@ -32,9 +33,10 @@ document.addEventListener("DOMContentLoaded", () => {
   const mark = () => {
     slider.value = String(ply);
     where.textContent = `ply ${ply} of ${plies}`;
-    picture.href = `${base}/${ply}.svg`;
     button("previous").href = `${base}/${Math.max(ply - 1, 0)}`;
     button("next").href = `${base}/${Math.min(ply + 1, plies)}`;
+    if (embedded) return;
+    picture.href = `${base}/${ply}.svg`;
     moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
     const move = moves.children[ply - 1];
     move?.setAttribute("aria-current", "true");
@@ -53,7 +55,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const target = Math.min(Math.max(wanted, 0), plies);
     ply = target;
     mark();
-    history.replaceState(null, "", `${base}/${target}`);
+    if (!embedded) history.replaceState(null, "", `${base}/${target}`);
     try {
       const found = await drawn(target);
       // Whoever stepped on meanwhile does not want this board any more.
