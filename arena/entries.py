@@ -148,7 +148,7 @@ def _words(version: BotVersion, ladder: object) -> str:
 
 
 def bots_of(session: Session, owner_id: int) -> list[tuple[Bot, BotVersion, Sequence[Entrant]]]:
-    """Somebody's bots by name, each with its last version and its active entrants."""
+    """Somebody's bots by name, each with its last version and its entrants that are not retired."""
     newest = (
         sa.select(BotVersion.bot_id, sa.func.max(BotVersion.number).label("number"))
         .join(BotVersion.bot)
@@ -166,15 +166,15 @@ def bots_of(session: Session, owner_id: int) -> list[tuple[Bot, BotVersion, Sequ
         .order_by(sa.func.lower(Bot.name))
         .options(contains_eager(BotVersion.bot))
     ).all()
-    active: dict[int, list[Entrant]] = {}
+    there: dict[int, list[Entrant]] = {}
     for entrant in session.scalars(
         sa.select(Entrant)
         .join(Entrant.version)
         .join(BotVersion.bot)
         .join(Ladder, Ladder.id == Entrant.competition_id)
-        .where(Bot.owner_id == owner_id, Entrant.state == EntrantState.ACTIVE)
+        .where(Bot.owner_id == owner_id, Entrant.state != EntrantState.RETIRED)
         .order_by(Entrant.competition_id)
         .options(joinedload(Entrant.competition), joinedload(Entrant.version))
     ):
-        active.setdefault(entrant.version.bot_id, []).append(entrant)
-    return [(version.bot, version, active.get(version.bot_id, ())) for version in versions]
+        there.setdefault(entrant.version.bot_id, []).append(entrant)
+    return [(version.bot, version, there.get(version.bot_id, ())) for version in versions]

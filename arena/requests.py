@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload, selectinload
 
 from arena.competitions.pairings import Pairing
 from arena.matchmaking import make
@@ -18,6 +18,7 @@ from arena.models import (
     EntrantState,
     Ladder,
     Match,
+    Place,
     User,
 )
 from engine.match import entrants_needed
@@ -109,3 +110,26 @@ def _check_quota(session: Session, requester: User, quota: int, now: datetime) -
     if len(asked) >= quota:
         again = f": the next is free at {asked[-1] + DAY:%Y-%m-%d %H:%M} UTC" if asked else ""
         raise RequestError(f"{quota} matches may be asked for within 24 hours{again}")
+
+
+def asked_lately(session: Session, requester_id: int, now: datetime) -> int:
+    """How many matches somebody asked for within the last day."""
+    query = (
+        sa.select(sa.func.count())
+        .select_from(Match)
+        .where(Match.requester_id == requester_id, Match.created > now - DAY)
+    )
+    return session.scalar(query) or 0
+
+
+def matches_of(session: Session, requester_id: int, *, count: int) -> list[Match]:
+    """The last matches that somebody asked for, each with its ladder and bots."""
+    version = selectinload(Match.places).joinedload(Place.entrant).joinedload(Entrant.version)
+    query = (
+        sa.select(Match)
+        .where(Match.requester_id == requester_id)
+        .order_by(Match.id.desc())
+        .limit(count)
+        .options(joinedload(Match.competition), version.joinedload(BotVersion.bot))
+    )
+    return list(session.scalars(query))

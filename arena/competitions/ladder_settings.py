@@ -40,6 +40,8 @@ class Setting:
     """The columns that a text stands for; raises ValueError with what it must be."""
     show: Callable[[Ladder], str]
     """The text that stands for what a ladder has."""
+    choices: tuple[str, ...] = ()
+    """All that it can be, where those are few."""
     stays: bool = False
     """Whether it can't be changed any more once there are matches: other games would be rated."""
 
@@ -129,6 +131,7 @@ SETTINGS: Mapping[str, Setting] = {
         "open",
         _choice("state", *CompetitionState),
         lambda one: str(one.state),
+        tuple(map(str, CompetitionState)),
     ),
     "draws": Setting(
         "how likely a draw between equals is; a change has all ratings made anew",
@@ -147,6 +150,7 @@ SETTINGS: Mapping[str, Setting] = {
         "random",
         _choice("openings", *OpeningPolicy),
         lambda one: str(one.openings),
+        tuple(map(str, OpeningPolicy)),
         stays=True,
     ),
     "time": Setting(
@@ -164,6 +168,7 @@ SETTINGS: Mapping[str, Setting] = {
         "cpu",
         _choice("charge", "cpu", "wall"),
         lambda one: one.charge,
+        ("cpu", "wall"),
         stays=True,
     ),
     "memory": Setting(

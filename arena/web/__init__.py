@@ -22,9 +22,12 @@ from arena.web.api import api, problems
 from arena.web.docs import docs
 from arena.web.bundles import bundles
 from arena.web.games import games
+from arena.web.judging import judging
+from arena.web.organising_ladders import organising_ladders
 from arena.web.organising_tournaments import organising_tournaments
 from arena.web.pages import pages
 from arena.web.pictures import pictures
+from arena.web.requesting import requesting
 from arena.web.strength import strength
 from arena.web.submitting import submitting, widen
 from arena.web.tournaments import tournaments
@@ -71,6 +74,9 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         pictures,
         tournaments,
         organising_tournaments,
+        organising_ladders,
+        judging,
+        requesting,
         strength,
         accounts,
         administration,

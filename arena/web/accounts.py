@@ -19,6 +19,7 @@ from arena import audit, entries, people
 from arena.audit import Actor
 from arena.models import SCOPES, ApiToken, LinkKind, Role, Scope, User
 from arena.people import PeopleError
+from arena.requests import matches_of
 from arena.web.forms import PasswordForm, RegisterForm, ResetForm, SignInForm, TokenForm
 from arena.web.identity import (
     anybody,
@@ -35,6 +36,7 @@ from arena.web.lookup import LARGEST_ID
 accounts = Blueprint("accounts", __name__)
 
 REFUSED = 422
+REQUESTS_SHOWN = 10
 """The status of a form that comes back with what is wrong in it."""
 
 
@@ -204,6 +206,7 @@ def _account(form: Any, secret: str = "") -> tuple[str, int]:
             user=reading.get_one(User, who.id),
             bots=entries.bots_of(reading, who.id),
             tokens=people.tokens_of(reading, who.id),
+            requests=matches_of(reading, who.id, count=REQUESTS_SHOWN),
             secret=secret,
         )
 

@@ -127,6 +127,17 @@ class SubmitForm(FlaskForm):
     test_first = BooleanField("A strength test against the active version first")
 
 
+class VoidForm(FlaskForm):
+    """Why a match is to count for nothing, and whether it is played again."""
+
+    note = StringField(
+        "Why, for everybody to read",
+        [NEEDED, Length(max=NOTE_LENGTH_MAX, message="A note has at most %(max)d characters.")],
+        render_kw={"autocomplete": "off"},
+    )
+    replay = BooleanField("Play it again: the same bots, opening and dice")
+
+
 class BotForm(FlaskForm):
     """What a bot's owner decides."""
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 
 from flask import Blueprint, Response, abort, jsonify, render_template, request
 from markupsafe import Markup
+from sqlalchemy.orm import Session
 
-from arena.models import Entrant, Match
+from arena.models import CompetitionState, Entrant, JobStatus, Ladder, Match, StrengthTest
 from arena.scheduling import spec_of, variant_of
 from arena.web import charts
+from arena.web.forms import VoidForm
 from arena.web.lookup import find_game, find_match, find_record, reading
 from arena.web.words import outcome
 from engine import svg
@@ -37,8 +39,35 @@ def draw(state: State, last: str | None) -> Markup:
 def match(number: int) -> str:
     """A match: its games, or the running one's board, which renews itself."""
     with reading() as session:
-        found = find_match(session, number)
-        return render_template("match.html", match=found, live=live_game(found))
+        return match_page(session, number, VoidForm())
+
+
+def match_page(session: Session, number: int, form: VoidForm, problem: str = "") -> str:
+    """The page of a match.
+
+    Args:
+        form: with which organisers make it void.
+        problem: why that can't be.
+    """
+    found = find_match(session, number)
+    return render_template(
+        "match.html",
+        match=found,
+        live=live_game(found),
+        form=form,
+        problem=problem,
+        can_be_void=_can_be_void(found),
+    )
+
+
+def _can_be_void(match: Match) -> bool:
+    """Whether it makes sense to offer it; what is decided is decided by `arena.verdicts`."""
+    competition = match.competition
+    return (
+        match.status in (JobStatus.FIXED, JobStatus.SET_ASIDE)
+        and not isinstance(competition, StrengthTest)
+        and not (isinstance(competition, Ladder) and competition.state is CompetitionState.CLOSED)
+    )
 
 
 @games.get("/matches/<int:number>/live")

@@ -33,6 +33,7 @@ from arena.web.bundle_diff import difference
 from arena.web.forms import ExtendForm, StrengthForm
 from arena.web.identity import Account, current, database, may_read, needs, settings, signed_in
 from arena.web.lookup import LARGEST_ID, reading
+from arena.web.words import sentence
 
 strength = Blueprint("strength", __name__)
 
@@ -145,7 +146,7 @@ def create() -> Any:
             made = strength_tests.create(session, plan, mine, theirs, datetime.now(UTC), who.actor)
             number = made.id
     except StrengthError as error:
-        form.candidate.errors = [_sentence(error)]
+        form.candidate.errors = [sentence(error)]
         return _form(form)
     return redirect(url_for("strength.test", number=number))
 
@@ -178,11 +179,6 @@ def may_test(who: Account, version: BotVersion) -> bool:
     return who.owns(bot) or bot.open_source or bot.owner.name == HOUSE or who.may(Scope.ORGANISE)
 
 
-def _sentence(error: Exception) -> str:
-    words = str(error)
-    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
-
-
 def changed(session: Session, number: int) -> StrengthTest:
     """The test of this number, if who asks may change it."""
     test = session.get(StrengthTest, number) if number <= LARGEST_ID else None
@@ -202,7 +198,7 @@ def stop(number: int) -> Answer:
             test = changed(session, number)
             strength_tests.stop(session, test, datetime.now(UTC), signed_in().actor)
     except StrengthError as error:
-        abort(409, _sentence(error))
+        abort(409, sentence(error))
     flash("The test is stopped; matches under way are still counted.")
     return redirect(url_for("strength.test", number=number))
 
@@ -220,7 +216,7 @@ def extend(number: int) -> Answer:
             now, by = datetime.now(UTC), signed_in().actor
             strength_tests.extend(session, test, form.max_games.data, now, by)
     except StrengthError as error:
-        abort(409, _sentence(error))
+        abort(409, sentence(error))
     flash(f"The test goes on, to {form.max_games.data} games at most.")
     return redirect(url_for("strength.test", number=number))
 
@@ -237,7 +233,7 @@ def clone(number: int) -> Answer:
                 abort(404, f"There is no strength test {number}.")
             number = cloned(session, test, who).id
     except StrengthError as error:
-        abort(409, _sentence(error))
+        abort(409, sentence(error))
     return redirect(url_for("strength.test", number=number))
 
 

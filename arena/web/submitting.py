@@ -48,6 +48,7 @@ from arena.web import queries
 from arena.web.forms import BotForm, SubmitForm
 from arena.web.identity import current, database, may_read, needs, settings, signed_in
 from arena.web.lookup import LARGEST_ID, find_bot, reading
+from arena.web.words import sentence
 from engine.games import GAMES
 
 submitting = Blueprint("submitting", __name__)
@@ -101,7 +102,7 @@ def submit() -> Any:
     try:
         taken = take_files([form.file.data, *(form.folder.data or ())])
     except SubmissionError as error:
-        form.file.errors = [_sentence(error)]
+        form.file.errors = [sentence(error)]
         return _form(form)
     name = form.name.data or taken.name
     form.name.data = name
@@ -109,7 +110,7 @@ def submit() -> Any:
     try:
         number = store(name, taken, ladder, form.note.data, test_first=test_first)
     except SubmissionError as error:
-        form.name.errors = [_sentence(error)]
+        form.name.errors = [sentence(error)]
         return _form(form)
     return redirect(url_for("submitting.check", number=number))
 
@@ -127,11 +128,6 @@ def _by_game(ladders: list[Ladder]) -> dict[str, list[SelectChoice]]:
             SelectChoice(ladder.name, ladder.title)
         )
     return found
-
-
-def _sentence(error: Exception) -> str:
-    words = str(error)
-    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
 
 
 def take_files(uploaded: list[Any]) -> TakenIn:
@@ -293,7 +289,7 @@ def enter(name: str) -> Answer:
         try:
             found = entries.ask_entry(session, who.actor, version, ladder, datetime.now(UTC))
         except SubmissionError as error:
-            abort(409, _sentence(error))
+            abort(409, sentence(error))
         number = found.id if found else None
     if number is not None:
         return redirect(url_for("submitting.check", number=number))
@@ -336,7 +332,7 @@ def withdraw(name: str) -> Answer:
         try:
             left = entries.withdraw(session, signed_in().actor, bot, datetime.now(UTC))
         except SubmissionError as error:
-            abort(409, _sentence(error))
+            abort(409, sentence(error))
     flash(f"{name} is withdrawn: it left {left} ladder{'' if left == 1 else 's'}.")
     return redirect(url_for("pages.bot", name=name))
 

@@ -13,6 +13,13 @@ from engine.clock import TimeControl
 from engine.game import Termination
 from engine.record import Fault, GameRecord
 
+
+def sentence(error: Exception) -> str:
+    """What an error says, as a sentence of a page."""
+    words = str(error)
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
+
+
 ENDINGS: Mapping[Termination, str] = {
     Termination.NORMAL: "by the rules",
     Termination.REPETITION: "repetition",

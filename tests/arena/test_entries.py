@@ -93,7 +93,7 @@ def test_a_ladder_that_takes_no_bots(database: Database, state: CompetitionState
 
 
 def test_the_bots_of_an_owner(database: Database) -> None:
-    """By name, each with its last version and its active entrants; nobody else's."""
+    """By name, each with its last version and where it is not retired; nobody else's."""
     with database.begin() as session:
         ada = people.add(session, ARENA, "ada", now=NOW)
         eve = people.add(session, ARENA, "eve", now=NOW)
@@ -105,6 +105,11 @@ def test_the_bots_of_an_owner(database: Database) -> None:
         assert [bot.name for bot, _, _ in found] == ["Alpha", "zeta"]
         assert found[1][1] is last
         assert [entrant.version_id for entrant in found[1][2]] == [last.id]
+        found[1][2][0].state = EntrantState.SUSPENDED
+        session.flush()
+        assert [entrant.version_id for entrant in entries.bots_of(session, ada.id)[1][2]] == [
+            last.id
+        ]
         assert entries.withdraw(session, ARENA, found[1][0], NOW) == 1
         session.flush()
         assert entries.bots_of(session, ada.id)[1][2] == ()

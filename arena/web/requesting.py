@@ -1,0 +1,86 @@
+"""Unrated matches that people ask for, between bots of their choice."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from sqlalchemy.orm import Session
+
+from arena.models import Bot, BotVersion, Entrant, EntrantState, Ladder, Scope, User
+from arena.requests import MOST_IN_A_RACE, RequestError, asked_lately, request_match
+from arena.web.identity import database, needs, settings, signed_in
+from arena.web.lookup import find_ladder, reading
+from arena.web.words import sentence
+from engine.game import Variant
+from engine.match import entrants_needed
+
+requesting = Blueprint("requesting", __name__)
+
+REFUSED = 422
+SUGGESTED = 500
+"""So many bots are offered to choose from; any other can be typed."""
+
+
+@requesting.route("/ladders/<name>/unrated", methods=["GET", "POST"])
+@needs(Scope.SUBMIT)
+def ask(name: str) -> Any:
+    """Asks for an unrated match; ``?bot=A&bot=B`` fills its bots in."""
+    who, problem = signed_in(), ""
+    asked = request.args if request.method == "GET" else request.form
+    bots = [bot.strip() for bot in asked.getlist("bot")][:MOST_IN_A_RACE]
+    now, quota = datetime.now(UTC), settings().requests_a_day
+    if request.method == "POST":
+        try:
+            with database().begin() as session:
+                asker, ladder = session.get_one(User, who.id), find_ladder(session, name)
+                named = [bot for bot in bots if bot]
+                made = request_match(session, asker, ladder, named, now, quota=quota)
+                number = made.id
+            flash("This is the match that you asked for. It begins when a worker is free.")
+            return redirect(url_for("games.match", number=number))
+        except RequestError as error:
+            problem = sentence(error)
+    with reading() as session:
+        ladder = find_ladder(session, name)
+        labels = places(ladder.variant)
+        page = render_template(
+            "unrated.html",
+            ladder=ladder,
+            chosen=list(zip(labels, bots + [""] * len(labels), strict=False)),
+            needed=2 if ladder.variant.seats == 1 else len(labels),
+            names=_names(session, ladder),
+            problem=problem,
+            quota=quota,
+            left=max(quota - asked_lately(session, who.id, now), 0),
+        )
+    return page, REFUSED if problem else 200
+
+
+def places(variant: Variant) -> list[str]:
+    """What each bot of a match is asked for as: by its seats in the first game."""
+    if variant.seats == 1:
+        return [f"Bot {number}" for number in range(1, MOST_IN_A_RACE + 1)]
+    return [
+        " and ".join(
+            name
+            for name, its in zip(variant.seat_names, variant.entrant_of, strict=True)
+            if its == entrant
+        )
+        for entrant in range(entrants_needed(variant))
+    ]
+
+
+def _names(session: Session, ladder: Ladder) -> list[str]:
+    """The bots that play on a ladder, the best first."""
+    query = (
+        sa.select(Bot.name)
+        .join(BotVersion, BotVersion.bot_id == Bot.id)
+        .join(Entrant, Entrant.version_id == BotVersion.id)
+        .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
+        .order_by(Entrant.conservative.desc())
+        .limit(SUGGESTED)
+    )
+    return list(session.scalars(query))

@@ -1,0 +1,203 @@
+"""People ask for unrated matches between bots of their choice."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from arena.config import Settings
+from arena.db import Database
+from arena.models import (
+    Bot,
+    BotVersion,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    Ladder,
+    Match,
+    User,
+    VersionStatus,
+)
+from arena.submissions import enter, submit
+from arena.web import create_app
+from tests.arena.simulator import CALM, START, Simulation
+from tests.arena.web.conftest import HOSTILE
+from tests.arena.web.signing_in import Browser, person, signed_in
+from tests.arena.web.test_pages import read
+
+DUEL, TRIO, RACE = "ladder-0", "ladder-1", "ladder-2"
+QUOTA = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Somebody at a browser, and the database behind it."""
+
+    browser: Browser
+    database: Database
+
+    def ask(self, ladder: str, *bots: str) -> tuple[int, str]:
+        """Sends the form, and gives the status and the address or the text of the answer."""
+        page = f"/ladders/{ladder}/unrated"
+        answer = self.browser.post(page, {"bot": list(bots)}, page=page)
+        return answer.status_code, answer.location or answer.text
+
+    def asked(self) -> list[Match]:
+        with self.database.read() as session:
+            return list(session.scalars(sa.select(Match).where(Match.requester_id.is_not(None))))
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of an arena: ladders for two, three and one, bot-0 in two versions, ada."""
+    file = tmp_path_factory.mktemp("furnished") / "arena.db"
+    database = Database(f"sqlite:///{file}")
+    database.upgrade()
+    simulation = Simulation(database, 1, CALM)
+    simulation.furnish(
+        [
+            ("clobber", {"size": "4x3"}),
+            ("blokus", {"mode": "trio"}),
+            ("puzzle", {"task": "tetrominoes"}),
+        ],
+        bots=3,
+    )
+    with database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder).order_by(Ladder.id)).first()
+        assert ladder is not None
+        owner = session.scalars(sa.select(User)).one()
+        newer = submit(
+            session, owner, "bot-0", digest="1" * 64, size=9, language="C", ladder=ladder, now=START
+        )
+        newer.status = VersionStatus.READY
+        enter(session, ladder, newer, START)
+    person(database, "ada")
+    database.close()
+    return file
+
+
+@pytest.fixture
+def ada(furnished: Path, tmp_path: Path) -> Iterator[Asking]:
+    """Somebody at the pages of a copy of it."""
+    shutil.copy(furnished, tmp_path / "arena.db")
+    database = Database(f"sqlite:///{tmp_path}/arena.db")
+    settings = Settings(data=tmp_path, database=database.url, requests_a_day=QUOTA)
+    app = create_app(settings)
+    app.testing = True
+    yield Asking(signed_in(app, "ada"), database)
+    app.extensions["arena.database"].close()
+    database.close()
+
+
+ASKED = [
+    (DUEL, ["bot-0", "bot-1"], ["bot-0 v2", "bot-1 v1"]),
+    (DUEL, [" bot-2 ", "bot-0:1"], ["bot-2 v1", "bot-0 v1"]),
+    (DUEL, ["bot-0:1", "bot-0:2"], ["bot-0 v1", "bot-0 v2"]),
+    (TRIO, ["bot-2", "bot-0", "bot-1"], ["bot-2 v1", "bot-0 v1", "bot-1 v1"]),
+    (RACE, ["bot-1", "bot-2", "", ""], ["bot-1 v1", "bot-2 v1"]),
+    (RACE, ["bot-1", "", "bot-2", "bot-0"], ["bot-1 v1", "bot-2 v1", "bot-0 v1"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("ladder", "bots", "versions"),
+    ASKED,
+    ids=["two", "an old one", "itself", "three", "a race", "of three"],
+)
+def test_a_match_is_asked_for(
+    ada: Asking, ladder: str, bots: list[str], versions: list[str]
+) -> None:
+    """It is unrated, in that order of seats, and its page and the account's list have it."""
+    status, where = ada.ask(ladder, *bots)
+    (made,) = ada.asked()
+    assert (status, where) == (302, f"/matches/{made.id}")
+    assert not made.rated
+    page = ada.browser.get(where).text
+    assert "This is the match that you asked for." in page
+    assert "It was asked for, and counts for nothing." in page
+    account = ada.browser.get("/account").text
+    for text in (page, account):
+        places = [text.index(f">{version}</bdi>") for version in versions]
+        assert places == sorted(places)
+        assert read(text).verdict() == []
+    assert f'href="/matches/{made.id}"' in account
+    assert "waiting" in account
+
+
+REFUSED = [
+    (DUEL, ["bot-0"], "A match of ladder-0 is between 2 bots, not 1."),
+    (DUEL, [], "A match of ladder-0 is between 2 bots, not 0."),
+    (DUEL, ["bot-0", "bot-1", "bot-2"], "A match of ladder-0 is between 2 bots, not 3."),
+    (DUEL, ["bot-0", "nobody"], "There is no active bot &#39;nobody&#39; on the ladder ladder-0."),
+    (DUEL, ["bot-0", "bot-1:9"], "There is no version 9 of a bot bot-1 on the ladder ladder-0."),
+    (DUEL, ["bot-0", "bot-1:x"], "There is no version x of a bot bot-1 on the ladder ladder-0."),
+    (DUEL, ["bot-0", "bot-0"], "A bot version sits in a match once: name different ones."),
+    (DUEL, ["bot-0", "\0"], "There is no active bot"),
+    (DUEL, ["bot-0", HOSTILE], "There is no active bot"),
+    (TRIO, ["bot-0", "bot-1"], "A match of ladder-1 is between 3 bots, not 2."),
+    (RACE, ["bot-0"], "A match of ladder-2 is between from 2 to 8 bots, not 1."),
+]
+
+
+@pytest.mark.parametrize(("ladder", "bots", "words"), REFUSED, ids=[words for *_, words in REFUSED])
+def test_what_can_not_be_played_is_refused(
+    ada: Asking, ladder: str, bots: list[str], words: str
+) -> None:
+    """In one line, with the bots still in their fields; nothing is made."""
+    status, text = ada.ask(ladder, *bots)
+    assert (status, words in text) == (422, True)
+    assert "<script>alert" not in text
+    for bot in bots[:2]:
+        assert bot not in ("bot-0", "bot-1", "nobody") or f'value="{bot}"' in text
+    assert read(text).verdict() == []
+    assert ada.asked() == []
+
+
+def test_the_quota_is_said_and_kept(ada: Asking) -> None:
+    """How many are left, and when the next is free; a form that is sent again counts again."""
+    address = f"/ladders/{DUEL}/unrated"
+    for left in ("3 of them are left", "2 of them are left", "1 of them is left"):
+        assert left in ada.browser.get(address).text
+        assert ada.ask(DUEL, "bot-0", "bot-1")[0] == 302
+    assert "none of them are left" in ada.browser.get(address).text
+    status, text = ada.ask(DUEL, "bot-0", "bot-1")
+    assert status == 422
+    assert "3 matches may be asked for within 24 hours: the next is free at" in text
+    assert len(ada.asked()) == QUOTA
+
+
+@pytest.mark.parametrize("state", ["paused", "frozen", "closed"])
+def test_a_ladder_that_does_not_play_takes_no_requests(ada: Asking, state: str) -> None:
+    """Its page does not offer it, and the form says why not."""
+    assert ">Ask for a match</a>" in ada.browser.get(f"/ladders/{DUEL}").text
+    with ada.database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder).where(Ladder.name == DUEL)).one()
+        ladder.state = CompetitionState(state)
+    assert ">Ask for a match</a>" not in ada.browser.get(f"/ladders/{DUEL}").text
+    status, text = ada.ask(DUEL, "bot-0", "bot-1")
+    assert (status, f"The ladder ladder-0 is {state}, and plays no matches." in text) == (422, True)
+
+
+def test_bots_are_filled_in_by_the_page_one_comes_from(ada: Asking) -> None:
+    """A bot's page names it, with its version if another one plays now."""
+    for bot in ("bot-0", "bot-1"):
+        text = ada.browser.get(f"/bots/{bot}?ladder={DUEL}").text
+        assert f'href="/ladders/{DUEL}/unrated?bot={bot}"' in text
+    text = ada.browser.get(f"/ladders/{DUEL}/unrated?bot=bot-1&bot=bot-0:1&bot=x").text
+    assert text.index('value="bot-1"') < text.index('value="bot-0:1"')
+    with ada.database.begin() as session:
+        entrant = session.scalars(
+            sa.select(Entrant)
+            .join(Entrant.version)
+            .join(BotVersion.bot)
+            .join(Ladder, Ladder.id == Entrant.competition_id)
+            .where(Bot.name == "bot-1", Ladder.name == DUEL)
+        ).one()
+        entrant.state = EntrantState.SUSPENDED
+    text = ada.browser.get(f"/bots/bot-1?ladder={DUEL}").text
+    assert f'href="/ladders/{DUEL}/unrated?bot=bot-1:1"' in text
