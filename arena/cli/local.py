@@ -19,7 +19,9 @@ from arena import audit, people
 from arena.cli import Usage
 from arena.cli.arguments import HYPOTHESES, read_hypotheses
 from arena.cli.boxed import pack
+from arena.cli.client import find_server, on_server
 from arena.cli.listing import show
+from arena.cli.remote import submit_there, whole_board
 from arena.cli.sources import git_folder
 from arena.competitions.strength_plans import MAX_GAMES, FirstTest
 from arena.config import SettingError, Settings, load
@@ -115,6 +117,11 @@ def find_ladder(session: Session, name: str) -> Ladder:
 )
 @click.option("--elo", metavar="ELO0,ELO1", help="Of that test; by default 0,10.")
 @click.option("--max-games", type=click.IntRange(1), help="Of that test, at most.")
+@click.option("--wait", is_flag=True, help="On a server: wait for its check, and show it.")
+@click.option(
+    "--wait-seconds", type=click.FloatRange(1), default=600.0, help="At most; 600 by default."
+)
+@on_server
 @on_data
 def submit(
     file: Path | None,
@@ -126,9 +133,15 @@ def submit(
     test_first: bool,
     elo: str | None,
     max_games: int | None,
+    wait: bool,
+    wait_seconds: float,
+    server: str | None,
     data: Path | None,
 ) -> None:
-    """Submit a bot to a ladder of this machine's arena.
+    """Submit a bot to a ladder.
+
+    With --server, or after arena login, it is submitted there; otherwise, and always with --data,
+    to the arena of this machine. With --wait the exit code is 1 if it did not pass its check.
 
     FILE is a program, a folder or an archive; with --git it is a revision of a repository
     instead, a branch, a tag or a whole commit, and of that a folder if one is named behind it
@@ -138,11 +151,23 @@ def submit(
     \b
     Examples:
       arena submit mybot.py --ladder clobber-6x7
+      arena submit mybot.py --ladder clobber-6x7 --server https://arena.example --wait
       arena submit --git https://example.org/me/mybot.git#v2 --ladder clobber-6x7
     """
     wish = _wish(test_first, elo, max_games)
     try:
         bundle = _bundle(file, repository)
+        there = find_server(server, data)
+        if there is not None:
+            if owner is not None:
+                raise Usage("--owner is for this machine's arena; a server goes by the token")
+            fields = {"ladder": ladder_name, "name": name or bundle.name, "note": note}
+            if wish is not None:
+                fields |= {"test_first": "true", "elo0": str(wish.elo0), "elo1": str(wish.elo1)}
+                fields["max_games"] = str(wish.max_games)
+            sys.exit(submit_there(there, bundle, fields, wait=wait, seconds=wait_seconds))
+        if wait:
+            raise Usage("--wait is for a server: name one with --server, or log in")
         with opened(data) as (database, settings):
             bundles.store(settings.bundles, bundle)
 
@@ -235,8 +260,8 @@ def bots(data: Path | None, in_json: bool) -> None:
         for check in session.scalars(sa.select(Check).order_by(Check.id)):
             if check.version_id not in checks or not check.passed:
                 checks[check.version_id] = check
-        counts = counts.join(Ladder, Ladder.id == Entrant.competition_id)
         counts = sa.select(Entrant.version_id, sa.func.count()).group_by(Entrant.version_id)
+        counts = counts.join(Ladder, Ladder.id == Entrant.competition_id)
         entered = {row[0]: row[1] for row in session.execute(counts)}
         rows = [
             {
@@ -290,16 +315,21 @@ def ladders(data: Path | None, in_json: bool) -> None:
 
 @click.command()
 @click.argument("ladder_name", metavar="LADDER")
+@on_server
 @on_data
 @as_json
-def leaderboard(ladder_name: str, data: Path | None, in_json: bool) -> None:
-    """Show a ladder's leaderboard.
+def leaderboard(ladder_name: str, server: str | None, data: Path | None, in_json: bool) -> None:
+    """Show a ladder's leaderboard, of a server or of this machine's arena as arena submit does.
 
     Example: arena leaderboard clobber-6x7
     """
-    with opened(data) as (database, _), database.read() as session:
-        board = leaderboards.board(session, find_ladder(session, ladder_name))
-        found = exports.board_json(board)
+    there = find_server(server, data)
+    if there is not None:
+        found = whole_board(there, ladder_name)
+    else:
+        with opened(data) as (database, _), database.read() as session:
+            board = leaderboards.board(session, find_ladder(session, ladder_name))
+            found = exports.board_json(board)
     if in_json:
         click.echo(json.dumps(found))
         return

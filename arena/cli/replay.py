@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -25,18 +26,28 @@ from engine.scene import illustrate
     type=click.Path(dir_okay=False),
     help="Write that position (by default the last) as SVG.",
 )
+@click.option("--server", metavar="URL", envvar="ARENA_SERVER", help="Whose game it is.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def replay(
-    record: str, number: int | None, ply: int | None, output: str | None, as_json: bool
+    record: str,
+    number: int | None,
+    ply: int | None,
+    output: str | None,
+    server: str | None,
+    as_json: bool,
 ) -> None:
     """Replay a record and prove it against the rules.
 
     RECORD is a file of one or more games, one a line, as `arena play --records` writes it;
-    `-` reads standard input.
+    `-` reads standard input. It may be the address of a game's page, too, or its number at the
+    server of --server or of arena login.
 
-    Example: arena replay games.jsonl --game 3
+    \b
+    Examples:
+      arena replay games.jsonl --game 3
+      arena replay https://arena.example/games/1207
     """
-    records = read_records(record)
+    records = _records(record, server)
     if number is not None:
         if number > len(records):
             raise Usage(f"{record} has {len(records)} games, so there is no game {number}")
@@ -72,6 +83,22 @@ def replay(
     if len(records) > 1 and not as_json:
         click.echo(f"{len(records)} games, {failed} refuted by the rules")
     sys.exit(1 if failed else 0)
+
+
+def _records(name: str, server: str | None) -> list[GameRecord]:
+    """The records of a file, or that of a game elsewhere."""
+    page = re.fullmatch(r"(https?://[^?#]+)/games/([0-9]+)(?:/[0-9]*|\.\w+)?(?:[?#].*)?", name)
+    numbered = name.isascii() and name.isdigit() and not Path(name).exists()
+    if not page and not numbered:
+        return read_records(name)
+    from arena.cli.client import need_server  # it takes longer to import than a file to replay
+
+    there = need_server(page[1] if page else server)
+    found = there.get(f"/games/{page[2] if page else name}/record")
+    try:
+        return [GameRecord.from_json(found)]
+    except RecordError as error:
+        raise Usage(f"{name}: {error}") from None
 
 
 def read_records(name: str) -> list[GameRecord]:

@@ -1,0 +1,248 @@
+"""An arena elsewhere, as its API tells of it, and the token that it is asked with.
+
+Addresses and tokens come from ``--server`` and ``arena login``, or from ARENA_SERVER and
+ARENA_TOKEN where nobody can type. A token goes to the server that it is of and nowhere else:
+not to another address in an argument, and not where a server redirects to.
+"""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import json
+import os
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import click
+from werkzeug.datastructures import FileStorage
+from werkzeug.test import encode_multipart
+
+from arena.cli import Usage
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+API = "/api/v1"
+WAIT_SECONDS = 60.0
+
+
+class ServerFault(click.ClickException):
+    """A server that can't be reached, or failed: nothing that who asked did wrong."""
+
+    exit_code = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A server and a token of it."""
+
+    server: str
+    token: str
+
+
+def login_file() -> Path:
+    """Where the login is kept."""
+    return Path(click.get_app_dir("arena")) / "login.json"
+
+
+def stored_login() -> Login | None:
+    """The login of this user; None if there is none.
+
+    Raises:
+        Usage: it can't be read.
+    """
+    file = login_file()
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        return Login(str(data["server"]), str(data["token"]))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise Usage(f"can't read {file}: log in again with arena login URL") from None
+
+
+def store_login(login: Login) -> Path:
+    """Keeps a login where only this user reads it, and says where."""
+    file = login_file()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)
+        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+            json.dump({"server": login.server, "token": login.token}, out)
+    except OSError as error:
+        raise Usage(f"can't write {file}: {error.strerror}") from None
+    return file
+
+
+def server_address(text: str) -> str:
+    """An arena's address, as it is kept.
+
+    Raises:
+        Usage: it is none.
+    """
+    parts = urllib.parse.urlsplit(text if "//" in text else f"https://{text}")
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+        raise Usage(f"{text!r} is no address of an arena, such as https://arena.example")
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+def on_server(command: F) -> F:
+    """Adds the option that names a server."""
+    words = "The address of an arena elsewhere; by default that of arena login."
+    return click.option("--server", metavar="URL", envvar="ARENA_SERVER", help=words)(command)
+
+
+def find_server(server: str | None, data: Path | None = None) -> Server | None:
+    """The server that a command is about; None if it is about this machine's data folder.
+
+    A data folder that is named comes before all, then ``--server``, then a login.
+
+    Raises:
+        Usage: a data folder and a server are named.
+    """
+    if data is not None:
+        if (
+            server is not None
+            and click.get_current_context().get_parameter_source("server")
+            is not click.core.ParameterSource.ENVIRONMENT
+        ):
+            raise Usage("give --server or --data, not both")
+        return None
+    login, token = stored_login(), os.environ.get("ARENA_TOKEN") or None
+    if server is None:
+        return Server(login.server, token or login.token) if login else None
+    address = server_address(server)
+    if token is None and login is not None and login.server == address:
+        token = login.token
+    return Server(address, token)
+
+
+def need_server(server: str | None) -> Server:
+    """The server that a command is about.
+
+    Raises:
+        Usage: none is named.
+    """
+    found = find_server(server)
+    if found is None:
+        raise Usage("which arena? Give --server URL, or log in with arena login URL")
+    return found
+
+
+class _StayThere(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: the token is not for wherever that leads."""
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> None:
+        raise Usage(f"the server sends its visitors to {newurl[:200]}: log in there instead")
+
+
+_OPENER = urllib.request.build_opener(_StayThere)
+
+
+class Server:
+    """The API of an arena elsewhere."""
+
+    def __init__(self, address: str, token: str | None) -> None:
+        self.address = address
+        self._token = token
+
+    def get(self, path: str, **query: Any) -> Any:
+        """What an address of the API answers, as JSON's types.
+
+        Raises:
+            Usage: the server refuses it.
+            ServerFault: the server can't be reached, or fails.
+        """
+        with self._open("GET", self._there(path, query)) as answer:
+            return _json(answer.read())
+
+    def text(self, path: str) -> str:
+        """What an address of the API answers, as text; errors as for `get`."""
+        with self._open("GET", self._there(path, {})) as answer:
+            return answer.read().decode("utf-8", "replace")
+
+    def all(self, path: str, **query: Any) -> Iterator[Any]:
+        """What a list of the API has, page by page; errors as for `get`."""
+        found = self.get(path, **query)
+        yield from found["items"]
+        while found["next"]:
+            there = urllib.parse.urljoin(self.address, found["next"])
+            with self._open("GET", there) as answer:
+                found = _json(answer.read())
+            yield from found["items"]
+
+    def lines(self, path: str, **query: Any) -> Iterator[bytes]:
+        """The lines of an address that answers many, as they come; errors as for `get`."""
+        headers = {"Accept-Encoding": "gzip"}
+        with self._open("GET", self._there(path, query), headers=headers) as answer:
+            packed = answer.headers.get("Content-Encoding") == "gzip"
+            try:
+                yield from gzip.GzipFile(fileobj=answer) if packed else answer
+            except (EOFError, OSError, http.client.HTTPException) as error:
+                raise ServerFault(f"the download from {self.address} broke off: {error}") from None
+
+    def upload(self, path: str, fields: Mapping[str, str], name: str, content: IO[bytes]) -> Any:
+        """Sends a form with a file; errors as for `get`."""
+        file = FileStorage(content, filename=name, content_type="application/octet-stream")
+        boundary, body = encode_multipart({**fields, "file": file})
+        headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+        with self._open("POST", self._there(path, {}), body, headers) as answer:
+            return _json(answer.read())
+
+    def _there(self, path: str, query: Mapping[str, Any]) -> str:
+        given = {key: value for key, value in query.items() if value is not None}
+        address = f"{self.address}{API}{urllib.parse.quote(path)}"
+        return f"{address}?{urllib.parse.urlencode(given)}" if given else address
+
+    def _open(
+        self,
+        method: str,
+        address: str,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> http.client.HTTPResponse:
+        request = urllib.request.Request(address, body, dict(headers or {}), method=method)  # noqa: S310
+        if self._token:
+            request.add_unredirected_header("Authorization", f"Bearer {self._token}")
+        try:
+            answer: http.client.HTTPResponse = _OPENER.open(request, timeout=WAIT_SECONDS)
+            return answer
+        except urllib.error.HTTPError as error:
+            with error:
+                raise _refusal(self.address, error) from None
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "reason", error)
+            raise ServerFault(f"can't reach {self.address}: {reason}") from None
+
+
+def _json(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise ServerFault("the server answers no JSON: is that the address of an arena?") from None
+
+
+def _refusal(server: str, error: urllib.error.HTTPError) -> click.ClickException:
+    """What a refusal is for who asked: wrong usage, or a fault of the server's."""
+    try:
+        detail = str(json.loads(error.read())["detail"])
+    except (ValueError, KeyError, TypeError, OSError):
+        detail = f"status {error.code}"
+    if error.code == 401:
+        return Usage(f"{server} wants a token that it knows: log in with arena login {server}")
+    if error.code >= 500 or error.code == 429:
+        return ServerFault(f"{server} can't do it: {detail}")
+    return Usage(detail)

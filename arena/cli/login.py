@@ -1,0 +1,63 @@
+"""The commands login and logout."""
+
+from __future__ import annotations
+
+import sys
+from urllib.parse import urlsplit
+
+import click
+
+from arena.cli import Usage
+from arena.cli.client import Login, Server, login_file, server_address, store_login
+
+HERE = ("localhost", "127.0.0.1", "::1")
+
+
+@click.command()
+@click.argument("url")
+@click.option("--token", help="The token; by default it is asked for, or read from a pipe.")
+def login(url: str, token: str | None) -> None:
+    """Let commands speak to an arena elsewhere.
+
+    A token is made on your account's page there; for arena submit it needs the scopes read and
+    submit. It is kept in your folder of settings, where nobody else can read it. In a CI give
+    ARENA_SERVER and ARENA_TOKEN instead, and log in nowhere.
+
+    \b
+    Examples:
+      arena login https://arena.example
+      arena login https://arena.example < token.txt
+    """
+    address = server_address(url)
+    if token is None:
+        if sys.stdin.isatty():
+            token = click.prompt("Token", hide_input=True)
+        else:
+            token = sys.stdin.readline()
+    token = token.strip()
+    if not token or not token.isascii() or not token.isprintable():
+        raise Usage("this is no token: make one on your account's page")
+    parts = urlsplit(address)
+    if parts.scheme == "http" and parts.hostname not in HERE:
+        click.echo("without https anybody on the way can read the token", err=True)
+    account = Server(address, token).get("/account")
+    file = store_login(Login(address, token))
+    scopes = ", ".join(account["scopes"])
+    click.echo(f"you are {account['name']} at {address} (scopes: {scopes}); kept in {file}")
+
+
+@click.command()
+def logout() -> None:
+    """Forget the login; the token stays good until you revoke it on your account's page.
+
+    Example: arena logout
+    """
+    file = login_file()
+    try:
+        file.unlink()
+    except FileNotFoundError:
+        click.echo("nobody was logged in")
+        return
+    except OSError as error:
+        raise Usage(f"can't remove {file}: {error.strerror}") from None
+    click.echo("forgotten")

@@ -1,0 +1,275 @@
+"""Commands on an arena elsewhere: status, logs, export, and how a bot is submitted there."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from arena.cli import Usage
+from arena.cli.client import Server, ServerFault, need_server, on_server
+from arena.cli.listing import show
+from workers.bundles import Bundle
+
+LOOK_SECONDS = 1.0
+LINE_SECONDS = 10.0
+FAILED = 1
+"""The exit code when a bot did not pass."""
+
+
+def submit_there(
+    server: Server, bundle: Bundle, fields: dict[str, str], *, wait: bool, seconds: float
+) -> int:
+    """Submits a bot, and watches its check if that is wanted; the exit code.
+
+    Raises:
+        Usage: the server refuses it.
+        ServerFault: it fails, or the check has not ended after so many seconds.
+    """
+    file = f"{fields['name']}.tar"
+    check = server.upload("/submissions", fields, file, io.BytesIO(bundle.archive))
+    label = f"{check['bot']} v{check['version']}"
+    click.echo(
+        f"{label} was taken in at {server.address} ({bundle.language}, "
+        f"{len(bundle.archive)} bytes); check {check['number']} for {check['ladder']} began"
+    )
+    if not wait:
+        click.echo(f"See: arena logs --check {check['bot']}")
+        return 0
+    check = _watch(server, check, seconds)
+    if check["passed"]:
+        click.echo(f"{label} passed its check")
+        return 0
+    if any(not finding["kept"] for finding in check["findings"]):
+        click.echo(f"{label} did not pass its check")
+        return FAILED
+    why = check["problem"] or "it could not be tried"
+    raise ServerFault(f"the check of {label} is {check['status']}, through no fault of it: {why}")
+
+
+def _watch(server: Server, check: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """Tells the findings of a check as they come, until it has ended."""
+    told, ends = 0, time.monotonic() + seconds
+    console = Console(stderr=True)
+    with console.status("waiting for a worker") if console.is_terminal else _nothing() as status:
+        while True:
+            for finding in check["findings"][told:]:
+                click.echo(_finding(finding))
+            told = len(check["findings"])
+            if check["passed"] is not None:
+                return check
+            if time.monotonic() > ends:
+                raise ServerFault(
+                    f"check {check['number']} has not ended after {seconds:g} seconds; it goes on, "
+                    f"see arena logs --check {check['bot']}"
+                )
+            if status and (told or check["status"] == "issued"):
+                status.update(f"checking, {told} findings")
+            time.sleep(LOOK_SECONDS)
+            check = server.get(f"/checks/{check['number']}")
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield None
+
+
+def _finding(finding: dict[str, Any]) -> str:
+    mark = "FAIL" if not finding["kept"] else "ok  " if finding["applies"] else "-   "
+    lines = [] if finding["kept"] else [f"       {line}" for line in finding["lines"]]
+    return "\n".join([f"  {mark} {finding['words']}", *lines])
+
+
+def whole_board(server: Server, ladder: str) -> dict[str, Any]:
+    """A ladder's leaderboard with all its pages, as `arena.web.exports` has it."""
+    path = f"/ladders/{ladder}/leaderboard"
+    board: dict[str, Any] = server.get(path)
+    ranked = [line for line in board["bots"] if line["rank"] is not None]
+    placement = [line for line in board["bots"] if line["rank"] is None]
+    for page in range(2, board["pages"] + 1):
+        more = server.get(path, page=page)["bots"]
+        ranked += [line for line in more if line["rank"] is not None]
+    return {**board, "page": None, "pages": 1, "bots": [*ranked, *placement]}
+
+
+@click.command()
+@click.argument("bot", required=False)
+@on_server
+@click.option("--json", "in_json", is_flag=True, help="Print JSON.")
+def status(bot: str | None, server: str | None, in_json: bool) -> None:
+    """Show how bots stand: their versions, and where they play.
+
+    Without BOT these are your own bots.
+
+    Example: arena status mybot --server https://arena.example
+    """
+    there = need_server(server)
+    names = [bot] if bot else there.get("/account")["bots"]
+    rows = [row for name in names for row in _rows(there, name)]
+    columns = ("bot", "version", "status", "ladder", "state", "rating", "games", "W-D-L", "faults")
+    show(rows, columns, in_json)
+
+
+def _rows(there: Server, name: str) -> Iterable[dict[str, Any]]:
+    """Of a bot each version on a ladder, and its newest version wherever that is."""
+    on = there.get(f"/bots/{name}")["ladders"]
+    newest = there.get(f"/bots/{name}/versions", limit=1)["items"]
+    for version in newest:
+        if not any(one["version"] == version["version"] for one in on):
+            yield _row(name, version["version"], version["status"], None)
+    for one in on:
+        if one["state"] == "retired" and one["version"] != newest[0]["version"]:
+            continue
+        yield _row(name, one["version"], "ready", one)
+
+
+def _row(bot: str, version: int, state: str, entrant: dict[str, Any] | None) -> dict[str, Any]:
+    found = entrant or {}
+    return {
+        "bot": bot,
+        "version": version,
+        "status": state,
+        "ladder": found.get("competition", ""),
+        "state": found.get("state", ""),
+        "rating": f"{found['rating']:.0f} ± {found['interval']:.0f}" if found else "",
+        "games": found.get("games", 0),
+        "W-D-L": f"{found['wins']}-{found['draws']}-{found['losses']}" if found else "",
+        "faults": found.get("faults", 0),
+    }
+
+
+@click.command()
+@click.argument("game", type=click.IntRange(1), required=False)
+@click.option("--check", "bot", metavar="BOT", help="The last check of a bot of yours instead.")
+@click.option("--seat", type=click.IntRange(1), help="Of the game only this seat.")
+@on_server
+@click.option("--json", "in_json", is_flag=True, help="Print JSON.")
+def logs(
+    game: int | None, bot: str | None, seat: int | None, server: str | None, in_json: bool
+) -> None:
+    """Show what bots wrote on standard error: in a game, or while they were checked.
+
+    You see the logs of your own bots, and of those that their owners opened. Of a check you see
+    the findings, too, and the exit code is 1 if it did not pass.
+
+    \b
+    Examples:
+      arena logs 1207
+      arena logs --check mybot
+    """
+    if (game is None) == (bot is None):
+        raise Usage("give the number of a game, or --check BOT")
+    there = need_server(server)
+    if bot is not None:
+        sys.exit(_show_check(there, bot, in_json))
+    found = [
+        {**one, "log": text}
+        for one in there.get(f"/games/{game}")["seats"]
+        if seat in (None, one["seat"])
+        for text in _log(there, f"/games/{game}/logs/{one['seat']}", asked=seat is not None)
+    ]
+    if not found:
+        raise Usage(f"of game {game} there is no such log for you")
+    if in_json:
+        click.echo(json.dumps(found))
+        return
+    for one in found:
+        click.echo(f"--- seat {one['seat']}, {one['bot']} v{one['version']}")
+        click.echo(one["log"].rstrip("\n"))
+
+
+def _log(there: Server, path: str, *, asked: bool) -> list[str]:
+    """The log of a seat; none if it is not for us and nobody asked for just this one."""
+    try:
+        return [there.text(path)]
+    except Usage:
+        if asked:
+            raise
+        return []
+
+
+def _show_check(there: Server, bot: str, in_json: bool) -> int:
+    checks = there.get(f"/bots/{bot}/checks", limit=1)["items"]
+    if not checks:
+        raise Usage(f"the bot {bot} was never checked")
+    check = checks[0]
+    if in_json:
+        click.echo(json.dumps(check))
+    else:
+        what = {None: f"is {check['status']}", True: "passed", False: "did not pass"}
+        label = f"{check['bot']} v{check['version']}"
+        click.echo(
+            f"check {check['number']} of {label} for {check['ladder']} {what[check['passed']]}"
+        )
+        for finding in check["findings"]:
+            click.echo(_finding(finding))
+        if check["log"]:
+            click.echo(f"--- what it wrote\n{check['log'].rstrip()}")
+    return FAILED if check["passed"] is False else 0
+
+
+@click.command()
+@click.argument("ladder")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file to write."
+)
+@click.option("--after", type=click.IntRange(0), default=0, help="Only games of higher numbers.")
+@on_server
+def export(ladder: str, output: Path | None, after: int, server: str | None) -> None:
+    """Download all games of a ladder as JSON Lines, which arena replay reads.
+
+    Without -o they go to standard output. What was interrupted goes on with --after and the
+    number of the last game that came.
+
+    Example: arena export clobber-6x7 -o games.jsonl
+    """
+    there = need_server(server)
+    expected = there.get(f"/ladders/{ladder}")["games"]
+    lines = there.lines(f"/ladders/{ladder}/games.jsonl", after=after or None)
+    if output is None:
+        for line in lines:
+            sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+        return
+    count = 0
+    try:
+        with output.open("wb") as file:
+            for line in _told(lines, None if after else expected):
+                file.write(line)
+                count += 1
+    except OSError as error:
+        raise Usage(f"can't write {output}: {error.strerror}") from None
+    click.echo(f"{count} games are in {output}", err=True)
+
+
+def _told(lines: Iterable[bytes], expected: int | None) -> Iterator[bytes]:
+    """Passes lines on, and tells how many there were."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        due = time.monotonic() + LINE_SECONDS
+        for number, line in enumerate(lines, start=1):
+            if time.monotonic() > due:
+                click.echo(f"{number} games", err=True)
+                due += LINE_SECONDS
+            yield line
+        return
+    columns = (
+        TextColumn("games"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("games", total=expected)
+        for line in lines:
+            progress.advance(task)
+            yield line
