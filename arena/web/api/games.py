@@ -19,6 +19,7 @@ from arena.requests import RequestError, request_match
 from arena.web import queries, submitting
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import (
+    BotVersionName,
     GameList,
     GameShape,
     MatchDetail,
@@ -36,7 +37,7 @@ from arena.web.lookup import LARGEST_ID, find_game, find_ladder, find_match, fin
 
 TAG = "games"
 LINES = "application/x-ndjson"
-CHUNK_GAMES = 200
+CHUNK_GAMES = 100
 """So many games are read at a time for an export."""
 
 
@@ -61,11 +62,11 @@ class NewMatch(Shape):
 
     ladder: Name
     bots: Annotated[
-        list[Annotated[str, Field(max_length=60)]],
+        list[BotVersionName],
         Field(
             min_length=1,
             max_length=8,
-            description="As greedy, or greedy:2 for a version that is not active any more.",
+            description="In the order of their seats in the first game.",
         ),
     ]
 

@@ -34,7 +34,7 @@ from engine.games import find_variant
 TAG = "ladders"
 Sort = Literal["rank", "bot", "version", "rating", "games", "score", "faults", "last"]
 Chosen = Annotated[
-    dict[Annotated[str, Field(pattern="^[a-z]+$")], Annotated[str, Field(max_length=1000)]],
+    dict[str, Annotated[str, Field(max_length=1000)]],
     Field(
         description="Texts by their names: "
         + "; ".join(f"{name}: {setting.words}" for name, setting in SETTINGS.items())

@@ -14,6 +14,7 @@ from pydantic import Field
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from arena.web.api.shapes import Shape
+from arena.web.lookup import LARGEST_ID
 
 T = TypeVar("T")
 
@@ -39,7 +40,7 @@ def page(
         key: a column of what is selected, of which no two are equal.
     """
     if asked.cursor is not None:
-        query = query.where(key < int(asked.cursor, 16))
+        query = query.where(key < min(int(asked.cursor, 16), LARGEST_ID))
     found = list(session.scalars(query.order_by(key.desc()).limit(asked.limit + 1)))
     if len(found) <= asked.limit:
         return found, None

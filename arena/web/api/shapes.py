@@ -31,8 +31,15 @@ NO_NUL = "^[^\\x00]*$"
 """PostgreSQL keeps no text with it."""
 
 Name = Annotated[str, Field(max_length=80, pattern=NO_NUL)]
+BotVersionName = Annotated[
+    str,
+    Field(
+        max_length=60,
+        pattern=NO_NUL,
+        description="As greedy, or greedy:2 for one of its versions.",
+    ),
+]
 Line = Annotated[str, Field(max_length=500, pattern=NO_NUL)]
-Count = Annotated[int, Field(ge=0)]
 Options = dict[str, Any]
 
 
@@ -296,6 +303,10 @@ class CheckShape(Shape):
             problem=one.problem,
             created=one.created,
         )
+
+
+class CheckList(List):
+    items: list[CheckShape]
 
 
 # Matches and games.

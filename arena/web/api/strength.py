@@ -20,7 +20,7 @@ from arena.strength import StrengthError
 from arena.web import strength
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import TestList, TestShape
-from arena.web.api.shapes import Line, Name, Shape
+from arena.web.api.shapes import BotVersionName, Line, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.api.transactions import changing
 from arena.web.identity import signed_in
@@ -29,16 +29,13 @@ from arena.web.lookup import LARGEST_ID, find_ladder, reading
 TAG = "strength tests"
 Games = Annotated[int, Field(ge=1, le=MOST_GAMES)]
 Elo = Annotated[float, Field(ge=-1000, le=1000)]
-Version = Annotated[
-    str, Field(max_length=60, description="As greedy for its newest version, or greedy:2.")
-]
 
 
 class NewTest(Shape):
     """A strength test to be made, by the rules of a ladder."""
 
-    candidate: Version
-    baseline: Version
+    candidate: BotVersionName
+    baseline: BotVersionName
     ladder: Name
     elo0: Elo = 0.0
     elo1: Elo = 10.0

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import sqlalchemy as sa
 from flask import request, url_for
 from pydantic import Field
 from spectree.model_adapter.pydantic_adapter import BaseFile
+from sqlalchemy.orm import joinedload
 
 from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES, FirstTest
-from arena.models import Scope
+from arena.models import BotVersion, Check, Scope
 from arena.submissions import NAME, SubmissionError
 from arena.web import submitting
-from arena.web.api.shapes import CheckShape, Line, Name, Shape
+from arena.web.api.paging import Pages, page
+from arena.web.api.shapes import CheckList, CheckShape, Line, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.api.transactions import changing
 from arena.web.lookup import find_ladder, reading
@@ -73,7 +76,20 @@ def get_check(number: int) -> CheckShape:
         return CheckShape.of(submitting.find_check(session, number))
 
 
+@operation(CheckList, tag=TAG, scope=Scope.SUBMIT)
+def list_checks(name: str, query: Pages) -> CheckList:
+    """The checks of a bot of one's own."""
+    version = joinedload(Check.version).joinedload(BotVersion.bot)
+    with reading() as session:
+        bot = submitting.own_bot(session, name)
+        wanted = sa.select(Check).join(Check.version).where(BotVersion.bot_id == bot.id)
+        wanted = wanted.options(version, joinedload(Check.ladder))
+        found, following = page(session, wanted, Check.id, query)
+        return CheckList(items=[CheckShape.of(one) for one in found], next=following)
+
+
 ROUTES = (
     ("POST", "/submissions", submit_bot),
     ("GET", "/checks/<int:number>", get_check),
+    ("GET", "/bots/<name>/checks", list_checks),
 )

@@ -14,7 +14,7 @@ from arena.competitions.tournaments import Limits, Plan, TournamentError
 from arena.models import CompetitionState, Scope, Tournament
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import TournamentDetail, TournamentList, TournamentShape
-from arena.web.api.shapes import Line, Name, Shape
+from arena.web.api.shapes import BotVersionName, Line, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.api.transactions import changing
 from arena.web.identity import signed_in
@@ -36,10 +36,10 @@ class NewTournament(Shape):
     title: Annotated[str, Field(max_length=120)] = ""
     note: Line = ""
     bots: Annotated[
-        list[Annotated[str, Field(max_length=60)]] | None,
+        list[BotVersionName] | None,
         Field(
             max_length=tournaments.MOST_ENTRANTS,
-            description="As greedy, or greedy:2; by default all that are active on the ladder.",
+            description="By default all that are active on the ladder.",
         ),
     ] = None
     as_given: Annotated[

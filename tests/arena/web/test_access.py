@@ -152,6 +152,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "api.list_workers"): ("/api/v1/workers", ALL),
     ("GET", "api.get_account"): ("/api/v1/account", (401, 200, 200, 200, 200)),
     ("GET", "api.get_check"): ("/api/v1/checks/{owners_check}", (401, 404, 200, 404, 404)),
+    ("GET", "api.list_checks"): ("/api/v1/bots/bot-0/checks", API_OWNERS),
     # A form is no JSON (415); a change without a form's secret or a token is refused (400).
     ("POST", "api.submit_bot"): ("/api/v1/submissions", (401, 415, 415, 415, 415)),
     ("POST", "api.enter_bot"): ("/api/v1/bots/bot-0/enter", (401, 415, 415, 415, 415)),

@@ -1,0 +1,68 @@
+"""A lively arena that programs may change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+import sqlalchemy as sa
+
+from arena.audit import ARENA
+from arena.cli.serve import BundleIntake
+from arena.config import Settings
+from arena.models import SCOPES, Bot, BotVersion, Check, Role, User
+from arena.people import add_token
+from arena.web import create_app
+from tests.arena.web.conftest import furnish
+from tests.arena.web.signing_in import now, person
+from tests.conftest import DATABASES, fresh_database
+
+PEOPLE = {
+    "other": Role.PARTICIPANT,
+    "organiser": Role.ORGANISER,
+    "administrator": Role.ADMINISTRATOR,
+}
+
+
+@pytest.fixture(scope="module", params=DATABASES)
+def arena(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SimpleNamespace]:
+    """An arena with a bit of everything, and a token of each kind of person.
+
+    The owner of its bots is an organiser, so that one token reaches everything.
+    """
+    folder = tmp_path_factory.mktemp("arena")
+    with fresh_database(request, folder) as database:
+        numbers = furnish(database)
+        for name, role in PEOPLE.items():
+            person(database, name, role)
+        tokens = {}
+        with database.begin() as session:
+            owner = session.scalars(
+                sa.select(User).join(Bot, Bot.owner_id == User.id).where(Bot.name == "bot-0")
+            ).one()
+            owner.role = Role.ORGANISER
+            users = session.scalars(sa.select(User).where(User.name.in_([*PEOPLE, owner.name])))
+            for user in users:
+                kind = "owner" if user is owner else user.name
+                tokens[kind] = add_token(session, ARENA, user, "ci", SCOPES[user.role], now())
+            numbers["check"] = session.scalars(
+                sa.select(sa.func.min(Check.id))
+                .join(BotVersion, BotVersion.id == Check.version_id)
+                .join(Bot, Bot.id == BotVersion.bot_id)
+                .where(Bot.name == "bot-0")
+            ).one()
+        found = Settings(data=folder, database=database.url)
+        app = create_app(found, BundleIntake(found.bundles))
+        app.testing = True
+        yield SimpleNamespace(
+            app=app,
+            client=app.test_client(),
+            database=database,
+            token=tokens["owner"],
+            tokens=tokens,
+            numbers=numbers,
+        )
+        app.extensions["arena.database"].close()

@@ -1,0 +1,88 @@
+"""The API keeps what its document says: schemathesis sends it what fits, and what doesn't."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+
+from arena.web.api import PARTS
+
+OPERATIONS = [
+    (method, re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule))
+    for part in PARTS
+    for method, rule, _ in part.ROUTES
+]
+NAMED = [one for one in OPERATIONS if "{" in one[1]]
+
+
+def attempt(arena: SimpleNamespace, method: str, path: str, config: dict[str, Any]) -> None:
+    """Sends an operation a dozen requests, and looks at each answer."""
+    loaded = schemathesis.openapi.from_wsgi(
+        "/api/v1/openapi.json", arena.app, config=schemathesis.Config.from_dict(config)
+    )
+
+    @settings(
+        max_examples=12,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=loaded[f"/api/v1{path}"][method].as_strategy())
+    def run(case: Any) -> None:
+        case.call_and_validate(headers={"Authorization": f"Bearer {arena.token}"})
+
+    run()
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+def test_any_request_is_answered_as_said(arena: SimpleNamespace, method: str, path: str) -> None:
+    """Status, media type and fields are those of the document, whatever is sent."""
+    attempt(arena, method, path, {})
+
+
+@pytest.mark.parametrize(("method", "path"), NAMED)
+def test_what_is_there_is_answered_as_said(arena: SimpleNamespace, method: str, path: str) -> None:
+    """The same of things that there are."""
+    kind, numbers = path.split("/")[1], arena.numbers
+    there = {
+        "ladders": {"name": "ladder-0"},
+        "bots": {"name": "bot-0", "rival": "bot-1", "number": 1},
+        "tournaments": {"name": "cup"},
+        "tests": {"number": numbers["test"]},
+        "matches": {"number": numbers["played"]},
+        "games": {"number": numbers["trio"], "seat": 1},
+        "checks": {"number": numbers["check"]},
+    }[kind]
+    named = {name: there[name] for name in re.findall(r"{(\w+)}", path)}
+    attempt(arena, method, path, {"parameters": {f"path.{k}": v for k, v in named.items()}})
+
+
+def test_the_document_lists_every_operation(arena: SimpleNamespace) -> None:
+    """Each with a summary, an answer, and the scope that it needs."""
+    listed = arena.client.get("/api/v1/openapi.json").json
+    found = {
+        (method.upper(), path.removeprefix("/api/v1"))
+        for path, methods in listed["paths"].items()
+        for method in methods
+    }
+    assert found == set(OPERATIONS)
+    for methods in listed["paths"].values():
+        for method, one in methods.items():
+            assert one["summary"]
+            assert "200" in one["responses"] or "201" in one["responses"]
+            assert one["security"] or method == "get"
+
+
+def test_the_page_shows_every_operation(arena: SimpleNamespace) -> None:
+    """With a command each, and nothing that the policy forbids."""
+    answer = arena.client.get("/api/v1/")
+    assert answer.text.count("<pre><code>curl ") == len(OPERATIONS)
+    assert "style=" not in answer.text
+    assert "script-src 'self'" in answer.headers["Content-Security-Policy"]

@@ -1,0 +1,231 @@
+"""What the API answers: pages that hold still, tags, problems, and a whole ladder's games."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tracemalloc
+import zlib
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from arena.models import Bot, Match, PlayedGame, User
+from engine.record import parse_record
+from engine.record import replay as prove
+from tests.arena.web.conftest import HOSTILE
+from tests.arena.web.signing_in import now
+
+API = "/api/v1"
+
+
+def pages(arena: SimpleNamespace, address: str) -> Iterator[list[Any]]:
+    """A list page by page."""
+    following: str | None = address
+    while following:
+        answer = arena.client.get(following)
+        assert answer.status_code == 200, answer.text
+        yield answer.json["items"]
+        following = answer.json["next"]
+
+
+def listed(arena: SimpleNamespace, address: str) -> list[Any]:
+    return [item for items in pages(arena, address) for item in items]
+
+
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [
+        ("/ladders", "name"),
+        ("/ladders/ladder-0/entrants", "id"),
+        ("/bots", "name"),
+        ("/bots/bot-0/versions", "version"),
+        ("/games", "number"),
+        ("/games?competition=ladder-0", "number"),
+        ("/matches", "number"),
+        ("/matches?status=fixed", "number"),
+        ("/tournaments", "tournament"),
+        ("/tests", "id"),
+    ],
+)
+def test_pages_of_one_are_the_whole_list(arena: SimpleNamespace, address: str, key: str) -> None:
+    """However large the pages are, everything comes once, in the same order."""
+    join = "&" if "?" in address else "?"
+    whole = arena.client.get(f"{API}{address}{join}limit=200").json
+    assert whole["next"] is None
+    assert whole["items"]
+    small = listed(arena, f"{API}{address}{join}limit=1")
+    assert [one[key] for one in small] == [one[key] for one in whole["items"]]
+
+
+def test_what_comes_in_meanwhile_moves_nothing(arena: SimpleNamespace) -> None:
+    """Nobody is shown twice or left out because somebody came in between two pages."""
+    before = [bot["name"] for bot in listed(arena, f"{API}/bots?limit=200")]
+    found = []
+    for number, items in enumerate(pages(arena, f"{API}/bots?limit=1")):
+        found += [bot["name"] for bot in items]
+        with arena.database.begin() as session:
+            owner = session.scalars(sa.select(User).limit(1)).one()
+            session.add(Bot(name=f"late-{number}", owner=owner, created=now()))
+    assert found == before
+    with arena.database.begin() as session:
+        session.execute(sa.delete(Bot).where(Bot.name.startswith("late-")))
+
+
+def test_lists_are_filtered(arena: SimpleNamespace) -> None:
+    """Each filter leaves just what it says."""
+    (entrant, *_) = listed(arena, f"{API}/ladders/ladder-0/entrants?state=active")
+    assert entrant["state"] == "active"
+    of_bot = listed(arena, f"{API}/games?entrant={entrant['id']}")
+    label = (entrant["bot"], entrant["version"])
+    assert of_bot or entrant["games"] == 0
+    for game in of_bot:
+        assert label in [(seat["bot"], seat["version"]) for seat in game["seats"]]
+    for match in listed(arena, f"{API}/matches?competition=ladder-0&status=fixed"):
+        assert (match["competition"], match["status"]) == ("ladder-0", "fixed")
+    assert listed(arena, f"{API}/games?competition=none") == []
+    (owner,) = {bot["owner"] for bot in listed(arena, f"{API}/bots")}
+    assert listed(arena, f"{API}/bots?owner={owner}") == listed(arena, f"{API}/bots")
+    assert listed(arena, f"{API}/bots?owner=nobody") == []
+
+
+def test_answers_agree_with_each_other(arena: SimpleNamespace) -> None:
+    """A match has the games that name it, a game the record of its digest."""
+    match = arena.client.get(f"{API}/matches/{arena.numbers['played']}").json
+    for game in match["games"]:
+        assert game == arena.client.get(f"{API}/games/{game['number']}").json
+        record = arena.client.get(f"{API}/games/{game['number']}/record").text
+        parsed = parse_record(record)
+        prove(parsed)
+        assert parsed.digest() == game["digest"]
+        assert len(parsed.plies) == game["plies"]
+
+
+@pytest.mark.parametrize(
+    "address", ["/games/{trio}/record", "/matches/{played}", "/games/{trio}", "/ladders/ladder-0"]
+)
+def test_who_has_it_already_is_told_so(arena: SimpleNamespace, address: str) -> None:
+    """A strong tag comes with each answer, and with it the same is not sent again."""
+    there = API + address.format(**arena.numbers)
+    first = arena.client.get(there)
+    tag = first.headers["ETag"]
+    assert tag.startswith('"')
+    again = arena.client.get(there, headers={"If-None-Match": tag})
+    assert (again.status_code, again.data) == (304, b"")
+    assert again.headers["ETag"] == tag
+    other = arena.client.get(there, headers={"If-None-Match": '"other"'})
+    assert (other.status_code, other.data) == (200, first.data)
+
+
+def test_a_changed_thing_has_another_tag(arena: SimpleNamespace) -> None:
+    """What was kept is not taken for the present state."""
+    there = f"{API}/matches/{arena.numbers['running']}"
+    tag = arena.client.get(there).headers["ETag"]
+    with arena.database.begin() as session:
+        session.get_one(Match, arena.numbers["running"]).problem = "something"
+    assert arena.client.get(there, headers={"If-None-Match": tag}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "status", "words"),
+    [
+        ("GET", "/nothing", 404, "not found"),
+        ("GET", "/ladders/none", 404, "There is no ladder none."),
+        ("GET", "/ladders/a%00b", 404, "There is no ladder"),
+        ("GET", "/games/999999999999999999999", 404, "There is no game"),
+        ("GET", f"/games/{'9' * 5000}", 404, "not found"),
+        ("GET", "/games/-1", 404, "not found"),
+        ("GET", "/games?limit=0", 422, "limit: "),
+        ("GET", "/games?limit=201", 422, "limit: "),
+        ("GET", "/games?limit=x", 422, "limit: "),
+        ("GET", "/games?entrant=2147483648", 422, "entrant: "),
+        ("GET", "/games?cursor=Z", 422, "cursor: "),
+        ("GET", "/games?cursor=ffffffffff", 422, "cursor: "),
+        ("GET", "/games?competition=a%00b", 422, "competition: "),
+        ("GET", "/games?sort=up", 422, "sort: "),
+        ("GET", "/ladders/ladder-0/games.jsonl?after=x", 422, "after: "),
+        ("GET", "/account", 401, ""),
+        ("DELETE", "/ladders", 405, "not allowed"),
+    ],
+)
+def test_refusals_are_problem_documents(
+    arena: SimpleNamespace, method: str, address: str, status: int, words: str
+) -> None:
+    """All of one kind, with a sentence, and none of them a page."""
+    answer = arena.client.open(f"{API}{address}", method=method)
+    assert answer.status_code == status
+    assert answer.mimetype == "application/problem+json"
+    assert set(answer.json) == {"type", "title", "status", "detail"}
+    assert answer.json["status"] == status
+    assert words in answer.json["detail"]
+    if status == 401:
+        assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+    if status == 405:
+        assert "GET" in answer.headers["Allow"]
+
+
+def test_a_fault_of_ours_is_a_problem_too(arena: SimpleNamespace) -> None:
+    """Without a word of what went wrong inside."""
+    arena.app.testing, arena.app.config["PROPAGATE_EXCEPTIONS"] = False, False
+    try:
+        with arena.database.begin() as session:
+            session.execute(
+                sa.update(PlayedGame)
+                .where(PlayedGame.id == arena.numbers["solo"])
+                .values(record=b"no record")
+            )
+        answer = arena.client.get(f"{API}/games/{arena.numbers['solo']}/record")
+    finally:
+        arena.app.testing, arena.app.config["PROPAGATE_EXCEPTIONS"] = True, None
+    assert (answer.status_code, answer.mimetype) == (500, "application/problem+json")
+    assert "zlib" not in answer.text
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+def test_a_ladders_games_are_exported(arena: SimpleNamespace, packed: bool) -> None:
+    """Every game is a line that proves itself; who was interrupted goes on where it ended."""
+    there = f"{API}/ladders/ladder-0/games.jsonl"
+    headers = {"Accept-Encoding": "gzip"} if packed else {}
+    answer = arena.client.get(there, headers=headers)
+    assert answer.mimetype == "application/x-ndjson"
+    text = gzip.decompress(answer.data).decode() if packed else answer.text
+    lines = [json.loads(line) for line in text.splitlines()]
+    numbers = [line["number"] for line in lines]
+    games = listed(arena, f"{API}/games?competition=ladder-0")
+    assert numbers == sorted(game["number"] for game in games)
+    for text_line, game in zip(text.splitlines(), reversed(games), strict=True):
+        assert parse_record(text_line).digest() == game["digest"]
+    rest = arena.client.get(f"{there}?after={numbers[2]}").text.splitlines()
+    assert [json.loads(line)["number"] for line in rest] == numbers[3:]
+
+
+def test_an_export_is_sent_as_it_is_made(arena: SimpleNamespace) -> None:
+    """The memory that it takes does not grow with the games."""
+    copies, size = 3000, 20_000
+    with arena.database.begin() as session:
+        game = session.get_one(PlayedGame, arena.numbers["trio"])
+        about = {
+            column.key: getattr(game, column.key)
+            for column in sa.inspect(PlayedGame).columns
+            if column.key not in ("id", "number", "record")
+        }
+        filler = (HOSTILE * size)[:size].encode()
+        stored = zlib.compress(json.dumps({"record": 1, "x": filler.decode()}).encode(), 1)
+        rows = [{**about, "number": 10 + n, "record": stored} for n in range(copies)]
+        session.execute(sa.insert(PlayedGame), rows)
+        name = game.competition.name
+    tracemalloc.start()
+    try:
+        answer = arena.client.get(f"{API}/ladders/{name}/games.jsonl", buffered=False)
+        sent = sum(len(part) for part in answer.response)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        answer.close()
+        with arena.database.begin() as session:
+            session.execute(sa.delete(PlayedGame).where(PlayedGame.number >= 10))
+    assert sent > copies * size
+    assert peak < sent / 4

@@ -1,0 +1,302 @@
+"""What programs change by the API: who may, and that it is done by the rules of the pages."""
+
+from __future__ import annotations
+
+import io
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from werkzeug.test import TestResponse
+
+from arena import audit
+from arena.audit import ARENA
+from arena.models import Check, JobStatus, Role, Scope, VersionStatus
+from arena.people import add_token
+from tests.arena.web.conftest import HOSTILE
+from tests.arena.web.signing_in import now, person
+
+API = "/api/v1"
+BOT = b"import sys\nfor line in sys.stdin:\n    print('ready', flush=True)\n"
+KINDS = ("anonymous", "other", "owner", "organiser", "administrator")
+
+
+def send(
+    arena: SimpleNamespace, method: str, address: str, who: str = "owner", **more: Any
+) -> TestResponse:
+    """A request with somebody's token."""
+    token = arena.tokens.get(who)
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    there = API + address.format(**arena.numbers)
+    return arena.app.test_client().open(there, method=method, headers=headers, **more)
+
+
+def upload(arena: SimpleNamespace, who: str = "owner", **fields: Any) -> TestResponse:
+    files = fields.pop("files", [("mine.py", BOT)])
+    data = {"ladder": "ladder-0", "file": [(io.BytesIO(text), name) for name, text in files]}
+    kind = "multipart/form-data"
+    fields = {**data, **fields}
+    return send(arena, "POST", "/submissions", who, data=fields, content_type=kind)
+
+
+# 409 is what those get who may, of what can't be done as things stand.
+@pytest.mark.parametrize(
+    ("method", "address", "body", "answers"),
+    [
+        ("POST", "/bots/bot-0/enter", {"ladder": "none"}, (401, 403, 404, 403, 403)),
+        ("POST", "/bots/bot-0/retire", {"ladder": "none"}, (401, 403, 404, 403, 403)),
+        ("PATCH", "/bots/bot-0", {"open_source": False}, (401, 403, 200, 403, 403)),
+        ("POST", "/ladders", {"name": "!", "game": "clobber"}, (401, 403, 409, 409, 409)),
+        ("PATCH", "/ladders/ladder-0", {"settings": {"x": "y"}}, (401, 403, 409, 409, 409)),
+        (
+            "POST",
+            "/tournaments",
+            {"name": "!", "ladder": "ladder-0", "format": "round-robin"},
+            (401, 403, 409, 409, 409),
+        ),
+        ("PATCH", "/tournaments/cup", {"state": "paused"}, (401, 403, 200, 200, 200)),
+        ("POST", "/matches", {"ladder": "ladder-0", "bots": ["x"]}, (401, 409, 409, 409, 409)),
+        (
+            "POST",
+            "/tests",
+            {"candidate": "bot-0:1", "baseline": "bot-2:1", "ladder": "none"},
+            (401, 403, 404, 404, 404),
+        ),
+        ("POST", "/tests/{ended}/stop", None, (401, 403, 409, 409, 409)),
+        ("POST", "/tests/{ended}/extend", {"max_games": 1}, (401, 403, 409, 409, 409)),
+        ("GET", "/checks/{check}", None, (401, 404, 200, 404, 404)),
+        ("GET", "/bots/bot-0/checks", None, (401, 403, 200, 403, 403)),
+        ("GET", "/games/{trio}/logs/1", None, (401, 403, 200, 403, 403)),
+        ("GET", "/account", None, (401, 200, 200, 200, 200)),
+    ],
+)
+def test_each_may_what_the_table_says(
+    arena: SimpleNamespace, method: str, address: str, body: Any, answers: tuple[int, ...]
+) -> None:
+    """With a token and no form's secret: no other site could send it."""
+    found = tuple(send(arena, method, address, who, json=body).status_code for who in KINDS)
+    assert found == answers
+
+
+def test_a_token_may_no_more_than_its_scopes(arena: SimpleNamespace) -> None:
+    """Whatever its owner may; one that is made up is nobody's."""
+    with arena.database.begin() as session:
+        user = person(arena.database, "administrator", Role.ADMINISTRATOR)
+        arena.tokens["reader"] = add_token(session, ARENA, user, "r", [Scope.READ], now())
+    arena.tokens["forger"] = "arena_made-up"
+    for who, status, words in (
+        ("reader", 403, "This token has no scope organise."),
+        ("forger", 401, ""),
+    ):
+        answer = send(arena, "PATCH", "/tournaments/cup", who, json={"state": "open"})
+        assert (answer.status_code, answer.mimetype) == (status, "application/problem+json")
+        assert words in answer.json["detail"]
+
+
+def test_a_session_alone_changes_nothing(arena: SimpleNamespace) -> None:
+    """A page of another site could send its cookie along."""
+    client = arena.app.test_client()
+    page = client.get("/sign-in").text
+    secret = page.split('name="csrf_token" value="')[1].split('"')[0]
+    form = {"name": "administrator", "password": "correct horse battery", "csrf_token": secret}
+    assert client.post("/sign-in", data=form).status_code == 302
+    assert client.get(f"{API}/account").json["name"] == "administrator"
+    answer = client.patch(f"{API}/tournaments/cup", json={"state": "open"})
+    assert (answer.status_code, answer.mimetype) == (400, "application/problem+json")
+
+
+@pytest.mark.parametrize(
+    ("body", "mimetype", "status"),
+    [
+        (b"", "application/json", 400),
+        (b"{", "application/json", 400),
+        (b"[]", "application/json", 400),
+        (b"null", "application/json", 400),
+        (b"[" * 100_000, "application/json", 400),
+        (b'{"max_games": NaN}', "application/json", 422),
+        (b'{"max_games": 1e400}', "application/json", 422),
+        (b'{"max_games": ' + b"9" * 4000 + b"}", "application/json", 422),
+        (b'{"max_games": ' + b"9" * 9000 + b"}", "application/json", 400),
+        (b'{"max_games": 1, "more": 1}', "application/json", 422),
+        (b'{"max_games": 1}', "text/plain", 415),
+        (b'{"x": "' + b"x" * 400_000 + b'"}', "application/json", 413),
+    ],
+    ids=str,
+)
+def test_what_is_no_request_is_refused(
+    arena: SimpleNamespace, body: bytes, mimetype: str, status: int
+) -> None:
+    """Before anything is looked up, by a problem document."""
+    answer = send(arena, "POST", "/tests/{ended}/extend", data=body, content_type=mimetype)
+    assert (answer.status_code, answer.mimetype) == (status, "application/problem+json")
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800", "x" * 501], ids=["NUL", "surrogate", "long"])
+def test_texts_that_no_database_keeps_are_refused(arena: SimpleNamespace, text: str) -> None:
+    """In every field of free text."""
+    body = {"candidate": "bot-0", "baseline": "bot-1", "ladder": "ladder-0", "note": text}
+    assert send(arena, "POST", "/tests", json=body).status_code == 422
+    body = {"name": "n", "ladder": "ladder-0", "format": "swiss", "note": text}
+    assert send(arena, "POST", "/tournaments", json=body).status_code == 422
+    if text != "\ud800":
+        assert upload(arena, note=text).status_code == 422
+
+
+def test_a_bot_is_submitted_checked_entered_and_retired(arena: SimpleNamespace) -> None:
+    """From its files to the ladder and back, by a token alone."""
+    made = upload(arena, name="mine", note=HOSTILE)
+    assert made.status_code == 201, made.text
+    check = made.json
+    assert (check["bot"], check["version"], check["passed"]) == ("mine", 1, None)
+    assert made.headers["Location"].endswith(f"{API}/checks/{check['number']}")
+    with arena.database.begin() as session:
+        found = session.get_one(Check, check["number"])
+        found.status, found.version.status = JobStatus.FIXED, VersionStatus.READY
+        found.findings = [{"kept": True, "words": HOSTILE, "clause": "hello", "lines": ["> hello"]}]
+    seen = send(arena, "GET", f"/checks/{check['number']}").json
+    assert (seen["passed"], seen["findings"][0]["words"]) == (True, HOSTILE)
+    assert send(arena, "GET", "/account").json["bots"].count("mine") == 1
+    entry = send(arena, "POST", "/bots/mine/enter", json={"ladder": "ladder-0"}).json
+    assert entry["active"] is False
+    assert entry["check"]["ladder"] == "ladder-0"
+    assert send(arena, "POST", "/bots/mine/withdraw").status_code == 409
+    again = send(arena, "POST", "/bots/bot-2/retire", json={"ladder": "ladder-0"})
+    assert again.json["state"] == "retired"
+    twice = send(arena, "POST", "/bots/bot-2/retire", json={"ladder": "ladder-0"})
+    assert (twice.status_code, twice.json["detail"]) == (
+        409,
+        "The bot bot-2 is not on the ladder ladder-0.",
+    )
+    back = send(arena, "POST", "/bots/bot-2/enter", json={"ladder": "ladder-0", "version": 1})
+    assert back.json == {"active": True, "check": None}
+    with arena.database.read() as session:
+        deeds = [entry.action for entry in audit.entries(session, count=20)]
+    assert {"submit", "enter", "retire"} <= set(deeds)
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "words"),
+    [
+        ({"ladder": "none"}, 404, "There is no ladder none."),
+        ({"name": "../x"}, 422, "name: "),
+        ({"files": []}, 422, "file: "),
+        ({"files": [("../x.py", BOT)]}, 409, "is no name for a file"),
+        ({"files": [("x.zip", b"no zip")]}, 409, ""),
+    ],
+    ids=["no ladder", "no name", "no file", "a path", "no archive"],
+)
+def test_submissions_are_refused(
+    arena: SimpleNamespace, fields: dict[str, Any], status: int, words: str
+) -> None:
+    """In a sentence that says why."""
+    answer = upload(arena, **fields)
+    assert (answer.status_code, answer.mimetype) == (status, "application/problem+json")
+    assert words in answer.json["detail"]
+
+
+def test_what_is_too_large_is_refused_before_it_is_read(arena: SimpleNamespace) -> None:
+    """For somebody with an account; for others there is no more room than for any form."""
+    kind = {"content_type": "multipart/form-data; boundary=x", "data": b"x" * 22_000_000}
+    answer = send(arena, "POST", "/submissions", **kind)
+    assert (answer.status_code, answer.mimetype) == (413, "application/problem+json")
+    assert send(arena, "POST", "/submissions", "anonymous", **kind).status_code == 401
+
+
+def test_a_folder_is_submitted_file_by_file(arena: SimpleNamespace) -> None:
+    """Each under its path; the folder names the bot."""
+    files = [("folded/bot.py", BOT), ("folded/lib/x.py", b"x = 1\n")]
+    assert upload(arena, files=files).json["bot"] == "folded"
+
+
+def test_an_organiser_makes_what_there_is_to_play(arena: SimpleNamespace) -> None:
+    """A ladder, a tournament on one, and what becomes of them."""
+    body = {
+        "name": "blitz",
+        "game": "clobber",
+        "options": {"size": "5x6"},
+        "settings": {"time": "5+0.05", "title": HOSTILE[:120].replace("\u202e", "")},
+    }
+    made = send(arena, "POST", "/ladders", "organiser", json=body)
+    assert made.status_code == 201, made.text
+    assert (made.json["variant"], made.json["state"]) == ("clobber size=5x6", "open")
+    assert send(arena, "POST", "/ladders", "organiser", json=body).status_code == 409
+    changes = {"settings": {"state": "frozen"}}
+    changed = send(arena, "PATCH", "/ladders/blitz", "organiser", json=changes)
+    assert changed.json["state"] == "frozen"
+    wrong = {**body, "name": "other", "options": {"size": "big"}}
+    assert send(arena, "POST", "/ladders", "organiser", json=wrong).status_code == 409
+    cup = {
+        "name": "mini",
+        "ladder": "ladder-0",
+        "format": "swiss",
+        "bots": ["bot-0:1", "bot-1:1", "bot-3:1"],
+        "settings": {"rounds": 2},
+        "seed": 7,
+    }
+    made = send(arena, "POST", "/tournaments", "organiser", json=cup)
+    assert made.status_code == 201, made.text
+    assert (made.json["settings"], made.json["seed"]) == ({"rounds": 2}, 7)
+    whole = send(arena, "GET", "/tournaments/mini").json
+    assert [line["bot"] for line in whole["standings"]].count("bot-0") == 1
+    paused = send(arena, "PATCH", "/tournaments/mini", "organiser", json={"state": "paused"})
+    assert paused.json["state"] == "paused"
+
+
+def test_matches_are_asked_for_within_a_number_a_day(arena: SimpleNamespace) -> None:
+    """By anybody with an account, for no rating."""
+    body = {"ladder": "ladder-0", "bots": ["bot-1:1", "bot-3:1"]}
+    made = send(arena, "POST", "/matches", "other", json=body)
+    assert made.status_code == 201, made.text
+    assert (made.json["rated"], made.json["bots"]) == (False, ["bot-1 v1", "bot-3 v1"])
+    for _ in range(49):
+        last = send(arena, "POST", "/matches", "other", json=body)
+    assert last.status_code == 201
+    refused = send(arena, "POST", "/matches", "other", json=body)
+    assert refused.status_code == 409
+    assert "50 matches may be asked for within 24 hours" in refused.json["detail"]
+
+
+def test_a_strength_test_is_made_stopped_extended_and_cloned(arena: SimpleNamespace) -> None:
+    """By the owner of the bots; somebody else's test is not touched."""
+    body = {
+        "candidate": "bot-3:1",
+        "baseline": "bot-1:1",
+        "ladder": "ladder-0",
+        "max_games": 200,
+        "note": HOSTILE,
+    }
+    made = send(arena, "POST", "/tests", json=body)
+    assert made.status_code == 201, made.text
+    number = made.json["id"]
+    assert (made.json["verdict"], made.json["note"]) == ("running", HOSTILE)
+    assert send(arena, "POST", f"/tests/{number}/stop", "other").status_code == 403
+    assert send(arena, "POST", f"/tests/{number}/stop").json["verdict"] == "stopped"
+    assert send(arena, "POST", f"/tests/{number}/stop").status_code == 409
+    longer = send(arena, "POST", f"/tests/{number}/extend", json={"max_games": 400})
+    assert (longer.json["verdict"], longer.json["settings"]["max_games"]) == ("running", 400)
+    clone = send(arena, "POST", f"/tests/{number}/clone")
+    assert clone.status_code == 201
+    assert clone.json["settings"]["seed"] != made.json["settings"]["seed"]
+
+
+def test_versions_checks_and_games_of_others_stay_closed(arena: SimpleNamespace) -> None:
+    """Code is its owner's until it is opened."""
+    there = "/bots/bot-0/versions/1/files"
+    assert send(arena, "GET", there, "other").status_code == 403
+    assert send(arena, "GET", there, "anonymous").status_code == 401
+    with arena.database.read() as session:
+        other = session.scalar(sa.select(sa.func.max(Check.id))) + 1
+    assert send(arena, "GET", f"/checks/{other}").status_code == 404
+
+
+def test_changes_are_limited(arena: SimpleNamespace) -> None:
+    """600 an hour of each kind, after which one waits."""
+    arena.tokens["hasty"] = arena.tokens["administrator"]
+    for _ in range(600):
+        answer = send(arena, "POST", "/tests/{ended}/stop", "hasty")
+        if answer.status_code == 429:
+            break
+    answer = send(arena, "POST", "/tests/{ended}/stop", "hasty")
+    assert (answer.status_code, answer.mimetype) == (429, "application/problem+json")
+    assert int(answer.headers["Retry-After"]) > 0
