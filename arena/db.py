@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -26,18 +27,21 @@ class SchemaError(RuntimeError):
 class Database:
     """A database, for short transactions that write and for reading.
 
+    Args:
+        patience_seconds: how long a PostgreSQL is waited for, to connect or for the answer to a
+            statement; by default without end.
+
     Raises:
         SchemaError: what drives a database of this kind is not installed.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, patience_seconds: int | None = None) -> None:
         self.url = url
         sqlite = url.startswith("sqlite")
+        driven: dict[str, Any] = {"timeout": 30} if sqlite else _patience(patience_seconds)
         try:
             # The ping finds connections that a restart of the server has ended.
-            self.engine = sa.create_engine(
-                url, connect_args={"timeout": 30} if sqlite else {}, pool_pre_ping=not sqlite
-            )
+            self.engine = sa.create_engine(url, connect_args=driven, pool_pre_ping=not sqlite)
         except ImportError as error:
             raise SchemaError(
                 f"this database needs {error.name}: pip install 'game-bot-arena[prod]'"
@@ -93,6 +97,18 @@ class Database:
                 )
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+
+
+def _patience(seconds: int | None) -> dict[str, Any]:
+    """What tells the driver of PostgreSQL to give up, and when."""
+    if seconds is None:
+        return {}
+    return {
+        "connect_timeout": seconds,
+        # A server that vanished from the network never says so.
+        "tcp_user_timeout": 1000 * seconds,
+        "options": f"-c statement_timeout={1000 * seconds}",
+    }
 
 
 def _prepare(connection: sqlite3.Connection, _record: object) -> None:

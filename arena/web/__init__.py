@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response
 from arena.config import Settings
 from arena.db import Database
 from arena.intake import Intake
-from arena.web import brackets, charts, identity, limits, score_charts, words
+from arena.web import brackets, charts, identity, limits, outage, score_charts, words
 from arena.web.accounts import accounts
 from arena.web.administration import administration
 from arena.web.api import api, problems
@@ -57,7 +57,9 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app = Flask(__name__)
     app.config["MAX_CONTENT_LENGTH"] = 300_000
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
-    app.extensions["arena.database"] = Database(settings.database_url)
+    app.extensions["arena.database"] = Database(
+        settings.database_url, patience_seconds=outage.PATIENCE_SECONDS
+    )
     app.extensions["arena.settings"] = settings
     app.extensions["arena.intake"] = intake
     if settings.proxies:
@@ -87,6 +89,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         app.register_blueprint(blueprint)
     app.jinja_env.globals["may_read"] = identity.may_read
     limits.install(app, settings)
+    outage.install(app)
 
     @app.get("/healthz")
     def healthz() -> tuple[str, dict[str, str]]:
@@ -115,7 +118,10 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         if problems.are_wanted():
             return problems.of(error)
         answer = error.get_response()
-        answer.set_data(render_template("error.html", error=error))
+        try:
+            answer.set_data(render_template("error.html", error=error))
+        except outage.OUTAGES as failed:
+            return outage.answer(failed)
         answer.mimetype = "text/html"
         return answer
 

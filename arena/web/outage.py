@@ -1,0 +1,42 @@
+"""What is answered while the database is away, too slow, or too busy: 503, and one line.
+
+The page is drawn from nothing else, since every other page asks the database who is signed in.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from flask import Flask
+from sqlalchemy import exc
+from werkzeug.exceptions import ServiceUnavailable
+from werkzeug.wrappers import Response
+
+from arena.web.api import problems
+
+PATIENCE_SECONDS = 10
+"""How long a page waits for the database, to connect or for an answer."""
+RETRY_SECONDS = 5
+WORDS = "The arena's database does not answer now; nothing is lost. Try again in a moment."
+OUTAGES = (exc.OperationalError, exc.InterfaceError, exc.TimeoutError)
+
+log = logging.getLogger("arena.web")
+
+
+def install(app: Flask) -> None:
+    """Answers so wherever the database fails a page."""
+    for kind in OUTAGES:
+        app.register_error_handler(kind, answer)
+
+
+def answer(error: Exception) -> Response:
+    """What is said instead of any page, or error page, in which the database failed."""
+    log.error("the database failed a page: %s", str(error).splitlines()[0])
+    found = ServiceUnavailable(WORDS, retry_after=RETRY_SECONDS)
+    if problems.are_wanted():
+        return problems.of(found)
+    page = f"<!doctype html>\n<title>Unavailable</title>\n<p>{WORDS}</p>\n"
+    response = found.get_response()
+    response.set_data(page)
+    response.mimetype = "text/html"
+    return response
