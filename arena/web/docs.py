@@ -32,6 +32,7 @@ FIRST = (
     "tournaments",
     "strength-tests",
     "accounts",
+    "api",
     "sandbox",
     "operating",
     "performance",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from arena.web.api import PARTS
 
+DOCS = Path(__file__).parents[4] / "docs" / "api.md"
 OPERATIONS = [
     (method, re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule))
     for part in PARTS
@@ -86,3 +88,21 @@ def test_the_page_shows_every_operation(arena: SimpleNamespace) -> None:
     assert answer.text.count("<pre><code>curl ") == len(OPERATIONS)
     assert "style=" not in answer.text
     assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
+
+
+def test_the_docs_list_every_operation_with_its_scope(arena: SimpleNamespace) -> None:
+    """As the OpenAPI document does."""
+    listed = arena.client.get("/api/v1/openapi.json").json
+    said = {
+        (method, path): scope
+        for method, path, scope in re.findall(
+            r"^\| `([A-Z]+) (/\S+)` \| (\w*) ?\|$", DOCS.read_text(encoding="utf-8"), re.M
+        )
+    }
+    assert said == {
+        (method.upper(), path.removeprefix("/api/v1")): "".join(
+            scope for need in one["security"] for scope in need["token"]
+        )
+        for path, methods in listed["paths"].items()
+        for method, one in methods.items()
+    }
