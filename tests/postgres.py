@@ -43,8 +43,15 @@ class Installation:
     programs: Path
     home: Path
     """Where they lie, and the server's socket does."""
-    user: Mapping[str, Any]
-    """What `subprocess` is told of the user."""
+    numbers: tuple[int, int] | None
+    """Of the user and the group that they are run as; None for those of this process."""
+
+    @property
+    def user(self) -> Mapping[str, Any]:
+        """The user as `subprocess` is told of it."""
+        if self.numbers is None:
+            return {}
+        return {"user": self.numbers[0], "group": self.numbers[1], "extra_groups": []}
 
     def initialise(self, data: Path, *more: str) -> None:
         """Makes an empty database cluster in a folder that is not there yet."""
@@ -69,15 +76,14 @@ def install(home: Path) -> Installation:
     source = programs()
     assert source is not None
     if os.getuid() != 0:
-        return Installation(source / "bin", home, {})
+        return Installation(source / "bin", home, None)
     nobody = pwd.getpwnam("nobody")
     # The programs find their libraries beside the package, by a path relative to theirs.
     libraries = source.parent.with_suffix(".libs")
     shutil.copytree(libraries, home / libraries.name)
     source = shutil.copytree(source, home / source.parent.name / source.name, symlinks=True)
     os.chown(home, nobody.pw_uid, nobody.pw_gid)
-    user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-    return Installation(source / "bin", home, user)
+    return Installation(source / "bin", home, (nobody.pw_uid, nobody.pw_gid))
 
 
 @contextmanager

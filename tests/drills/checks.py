@@ -1,0 +1,117 @@
+"""What must hold after a drill, whatever was done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.competitions.results import digest
+from arena.db import Database
+from arena.models import Competition, GameSeat, JobStatus, Ladder, Match, PlayedGame, Tournament
+from arena.scheduling import spec_of
+from tests.drills.fields import MATCHES, TOURNAMENT
+from tests.drills.sites import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Whether something holds, and in what numbers."""
+
+    holds: bool
+    what: str
+    found: str
+
+
+def results(database: Database) -> Sequence[Check]:
+    """Every match is fixed exactly once, with all its games."""
+    with database.read() as session:
+        return _results(session)
+
+
+def _results(session: Session) -> Sequence[Check]:
+    cup = session.scalars(sa.select(Tournament)).one()
+    query = sa.select(Match).order_by(Match.id)
+    matches = session.scalars(query).all()
+    fixed = [match for match in matches if match.status is JobStatus.FIXED]
+    mine = [match for match in fixed if match.competition_id == cup.id]
+    others = {str(match.status) for match in matches} - {"fixed"}
+    games = dict(
+        session.execute(
+            sa.select(PlayedGame.match_id, sa.func.count()).group_by(PlayedGame.match_id)
+        )
+        .tuples()
+        .all()
+    )
+    torn = [match.id for match in fixed if games.get(match.id) != spec_of(match).games]
+    order = sorted(match.seq or 0 for match in fixed)
+    faults = session.scalar(
+        sa.select(sa.func.count()).select_from(GameSeat).where(GameSeat.fault.is_not(None))
+    )
+    again = sum(match.attempt - 1 for match in matches)
+    return [
+        Check(len(mine) == MATCHES, "every fixture is played", f"{len(mine)} of {MATCHES} fixed"),
+        Check(not others, "nothing is left open", ", ".join(sorted(others)) or "all fixed"),
+        Check(
+            order == list(range(1, len(fixed) + 1)),
+            "every match is fixed exactly once",
+            f"{len(fixed)} matches of both competitions, {again} attempts did not count",
+        ),
+        Check(not faults, "no bot lost by a fault", f"{faults} did"),
+        Check(
+            not torn and set(games) == {match.id for match in fixed},
+            "every match has all its games",
+            f"{sum(games.values())} games" + (f", torn: {torn}" if torn else ""),
+        ),
+    ]
+
+
+def digest_in(database: Database) -> str:
+    """That of the tournament's games."""
+    with database.read() as session:
+        return digest(session, session.scalars(sa.select(Tournament)).one())
+
+
+def as_calm(site: Site, calm: str) -> Check:
+    """The tournament came out as on a calm day, by what the command says."""
+    done = site.arena("tournament", "show", TOURNAMENT, "--json")
+    found = str(json.loads(done.stdout)["digest"]) if done.returncode == 0 else done.stderr[-200:]
+    return Check(found == calm, "the results are those of the calm run", f"digest {found[:16]}")
+
+
+def rebuilt(site: Site) -> Check:
+    """Ratings and counters are what a rebuild makes of the results."""
+    done = site.arena("ratings", "rebuild", "--check")
+    lines = (done.stdout + done.stderr).strip().splitlines()
+    return Check(
+        done.returncode == 0 and len(lines) == 2, "ratings equal a rebuild", "; ".join(lines)
+    )
+
+
+def nothing_left(site: Site, mounts: frozenset[str]) -> Sequence[Check]:
+    """After its end: no process of it, no mount, no control group."""
+    processes, groups = site.left_processes(), site.left_groups()
+    new = mounted() - mounts
+    return [
+        Check(not processes, "no process is left", "; ".join(processes) or "none"),
+        Check(not groups, "no control group is left", ", ".join(groups) or "none"),
+        Check(not new, "no mount is left", ", ".join(sorted(new)) or "none"),
+    ]
+
+
+def mounted() -> frozenset[str]:
+    """The mount points of this machine."""
+    lines = Path("/proc/self/mounts").read_text().splitlines()
+    return frozenset(line.split()[1] for line in lines)
+
+
+def under_way(session: Session) -> int:
+    """How many matches of the ladder are not over."""
+    waiting = Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED])
+    query = sa.select(sa.func.count()).select_from(Match).join(Match.competition)
+    of_ladders = sa.select(Ladder.id)
+    return session.scalar(query.where(waiting, Competition.id.in_(of_ladders))) or 0

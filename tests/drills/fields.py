@@ -1,0 +1,83 @@
+"""Who plays in a drill: twelve bots whose games come out the same wherever they are played."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from arena.audit import Actor
+from arena.competitions.tournaments import Plan, create
+from arena.db import Database
+from arena.models import Check, CompetitionState, Entrant, Ladder, User, VersionStatus
+from arena.submissions import enter, submit
+from engine.clock import TimeControl
+from tests.arena.test_end_to_end import VARIANT, furnish_small
+from workers import bundles
+
+TOURNAMENT = "drill"
+BOTS = 12
+MATCHES = BOTS * (BOTS - 1)
+
+# Each plays a different one of the legal moves, counted on from ply to ply. The rest before a
+# move only makes a match last, and changes nothing.
+BOT = """\
+$| = 1;
+while (<STDIN>) {{
+  my ($verb, @words) = split;
+  if ($verb eq "hello") {{ print "ready drill want=legal\\n" }}
+  elsif ($verb eq "newgame") {{ $ply = {number}; print "ok\\n" }}
+  elsif ($verb eq "legal") {{ @legal = @words }}
+  elsif ($verb eq "go") {{
+    select undef, undef, undef, {rest_seconds};
+    print "move $legal[$ply % @legal]\\n";
+    $ply = ($ply * 3 + {number} + 1) % 1000;
+  }}
+  elsif ($verb eq "quit") {{ exit }}
+}}
+"""
+
+
+def furnish(
+    database: Database, folder: Path, mark: str, *, rest_seconds: float, ladder_plays: bool
+) -> None:
+    """The bots, which need no check any more, a double round robin, and a ladder beside it.
+
+    Args:
+        folder: the data folder.
+        mark: a part of the bots' file names, by which their processes are found.
+        rest_seconds: how long a bot does nothing before each move.
+    """
+    furnish_small(database)
+    now = datetime.now(UTC)
+    with database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder)).one()
+        # Time enough: who plays may be stopped for longer than a lease, and is given up for
+        # dead then; but no bot may lose by the clock what it would not lose on a calm day.
+        ladder.move_ms = 60_000
+        ladder.weight = 0.2
+        ladder.state = CompetitionState.OPEN if ladder_plays else CompetitionState.PAUSED
+        owner = User(name="villager", created=now)
+        session.add(owner)
+        versions = []
+        for number in range(BOTS):
+            path = folder / f"drill_{mark}_{number}.pl"
+            path.write_text(BOT.format(number=number, rest_seconds=rest_seconds))
+            bundle = bundles.pack(path)
+            path.unlink()
+            bundles.store(folder / "bundles", bundle)
+            version = submit(
+                session, owner, f"drill-{number}", digest=bundle.digest, size=len(bundle.archive),
+                now=now, language=bundle.language, ladder=ladder,
+            )  # fmt: skip
+            version.status = VersionStatus.READY
+            enter(session, ladder, version, now)
+            versions.append(version)
+        session.execute(sa.delete(Check))
+        plan = Plan(
+            TOURNAMENT, VARIANT, TimeControl(move_ms=60_000), "round-robin",
+            settings={"cycles": 2}, seed=2026,
+        )  # fmt: skip
+        create(session, plan, versions, now, Actor(None, "drill", "a test"))
+        assert session.scalar(sa.select(sa.func.count()).select_from(Entrant)) == 2 * BOTS
