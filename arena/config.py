@@ -23,6 +23,7 @@ REGISTRATION = ("open", "invitation", "closed")
 LOGS = ("plain", "json")
 ADDRESS = re.compile(r"https?://[^\s?#]+", re.ASCII)
 CONTACT = re.compile(r"(mailto:|https://)\S+", re.ASCII)
+PLAY = ("people", "everybody", "nobody")
 DURATION = ("seconds, more than 0 and at most a day", _is_duration)
 RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "data": ("an address of a database can't hold a '?'", lambda data: "?" not in str(data)),
@@ -46,6 +47,9 @@ RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "trickle_seconds": DURATION,
     "check_seconds": DURATION,
     "alarm_seconds": DURATION,
+    "play": (f"it is one of {', '.join(PLAY)}", PLAY.__contains__),
+    "open_games": ("from 1 to 1000", lambda games: 1 <= games <= 1000),
+    "abandoned_days": ("days, more than 0 and at most 3650", lambda days: 0 < days <= 3650),
     "requests_a_day": ("from 0 to 10000", lambda requests: 0 <= requests <= 10_000),
 }
 """What a setting must be, in words and as a test."""
@@ -160,6 +164,21 @@ class Settings:
         metadata={"doc": "How many unrated matches a user may ask for within 24 hours."},
     )
 
+    play: str = field(
+        default="people",
+        metadata={
+            "doc": "Who may play against bots on the pages: people (who are signed in), everybody "
+            "or nobody."
+        },
+    )
+    open_games: int = field(
+        default=5,
+        metadata={"doc": "How many games against bots that are not over a person may have."},
+    )
+    abandoned_days: float = field(
+        default=7.0,
+        metadata={"doc": "After how many days without a move a person's game is given up."},
+    )
 
     @property
     def database_url(self) -> str:

@@ -5,22 +5,29 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from datetime import datetime
+from functools import cache
 from typing import Any, Protocol
 
 from celery import Celery
 from celery.signals import after_setup_logger
+from kombu.exceptions import OperationalError
 
 from arena.config import Settings
 from engine import jobs
 from engine.logs import use_json
 
-TASK = {"match": jobs.PLAY_MATCH, "check": jobs.CHECK_BOT}
+log = logging.getLogger("arena.dispatch")
+
+TASK = {"match": jobs.PLAY_MATCH, "check": jobs.CHECK_BOT, "move": jobs.PLAY_MOVE}
+WAKE = "arena.wake"
+FIRST, LATER = 0, 6
+"""Priorities; people wait for bots' moves, which overtake what waits in the queue."""
 
 
 class Queue(Protocol):
     """Whatever takes jobs to workers."""
 
-    def send(self, issued: Iterable[jobs.Job], now: datetime) -> None:
+    def send(self, issued: Iterable[jobs.Job | jobs.MoveJob], now: datetime) -> None:
         """Sends jobs that were issued in a transaction that is committed."""
 
 
@@ -31,7 +38,7 @@ class CeleryQueue:
         self._app = app
         self._expires = settings.take_up_seconds
 
-    def send(self, issued: Iterable[jobs.Job], now: datetime) -> None:
+    def send(self, issued: Iterable[jobs.Job | jobs.MoveJob], now: datetime) -> None:
         # One connection and one channel for all of them.
         issued = list(issued)
         if not issued:
@@ -43,8 +50,27 @@ class CeleryQueue:
                     (job.to_json(),),
                     queue=jobs.MATCHES_QUEUE,
                     expires=self._expires,
+                    priority=FIRST if isinstance(job, jobs.MoveJob) else LATER,
                     producer=producer,
                 )
+
+
+@cache
+def _sender(settings: Settings) -> Celery:
+    """What sends from a process that is no worker of Celery's."""
+    app = Celery("arena.pages", set_as_current=False)
+    configure(app, settings)
+    return app
+
+
+def wake(settings: Settings) -> None:
+    """Asks the recorder to issue at once what is due; if that fails, its next tick does."""
+    if not settings.broker:
+        return
+    try:
+        _sender(settings).send_task(WAKE, queue=jobs.RESULTS_QUEUE, retry=False)
+    except OperationalError as error:
+        log.warning("the recorder was not woken: %s", error)
 
 
 def configure(app: Celery, settings: Settings, **more: Any) -> None:

@@ -1,12 +1,13 @@
 """Which match is played next: issue, fix, rollback.
 
-Theory of operation. A job (a match, or the check of a bot) is open, issued, fixed or set
-aside. Issuing hands it to whichever worker takes it first, with a new attempt number, a random
-ticket and a lease: at first until somebody must have taken it up, then renewed by the worker's
-signs of life. Whoever speaks of a job must name its present attempt and ticket; all else is
-stale and ignored. What outlives its lease is rolled back: it is open again, and will be issued
-as another attempt. So a worker may play a match twice, but only the attempt that counts is
-ever fixed (`arena.recording`). A job that failed three times is set aside for the operator.
+Theory of operation. A job (a match, the check of a bot, or a bot's move against a person) is
+open, issued, fixed or set aside. Issuing hands it to whichever worker takes it first, with a new
+attempt number, a random ticket and a lease: at first until somebody must have taken it up, then
+renewed by the worker's signs of life. Whoever speaks of a job must name its present attempt and
+ticket; all else is stale and ignored. What outlives its lease is rolled back: it is open again,
+and will be issued as another attempt. So a worker may play a match twice, but only the attempt
+that counts is ever fixed (`arena.recording`). A job that failed three times is set aside for the
+operator.
 
 Nothing here sends anything: functions return the jobs that were issued, and the caller sends
 them once its transaction is committed (`arena.dispatch`). A crash between the two leaves a job
@@ -36,6 +37,8 @@ from arena.models import (
     JobStatus,
     Ladder,
     Match,
+    Sitting,
+    SittingSeat,
     StrengthTest,
     User,
     Worker,
@@ -46,6 +49,8 @@ from engine import jobs
 from engine.game import Variant
 from engine.games import GAMES
 from engine.match import MatchSpec, entrants_needed
+from engine.record import GameRecord
+from engine.sitting import position
 
 FAILURES_ALLOWED = 2
 """A job that fails once more is set aside."""
@@ -55,7 +60,13 @@ AHEAD = 2
 """Jobs issued for each slot of a living worker: one under way, one waiting."""
 
 
-def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.Job]:
+Leased = Match | Check | Sitting
+AnyJob = jobs.Job | jobs.MoveJob
+PRESENT = timedelta(seconds=60)
+"""For so long after a person's last move the next one may come at any moment."""
+
+
+def schedule(session: Session, settings: Settings, now: datetime) -> list[AnyJob]:
     """Rolls back what is overdue, then issues open jobs, and new matches while slots are free.
 
     What is under way on a ladder that no longer plays is called off.
@@ -68,13 +79,19 @@ def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.J
     return list(fill(session, settings, now))
 
 
-def fill(session: Session, settings: Settings, now: datetime) -> Iterator[jobs.Job]:
+def fill(session: Session, settings: Settings, now: datetime) -> Iterator[AnyJob]:
     """Issues jobs until every living worker has enough.
 
+    Bots' moves against people come first, in half of the slots at most, and are short. While
+    somebody plays one slot is kept free for them, where there are two, and no match waits.
     Checks get half of the room at most while there are matches to play, so that a heap of
     uploads does not stop the ladders, and the other way round. So do matches on request.
     """
-    enough = AHEAD * workforce.slots(session, settings.minimum_isolation, now)
+    slots = workforce.slots(session, settings.minimum_isolation, now)
+    moves = _count_issued(session, Sitting)
+    for due in _open_moves(session, min(max(1, slots // 2), slots) - moves):
+        yield issue(session, due, settings, now)
+    enough = max(1, slots - 1) if slots and _somebody_plays(session, now) else AHEAD * slots
     matches, checks = _count_issued(session, Match), _count_issued(session, Check)
     requests = _count_issued(session, Match, Match.requester_id.is_not(None))
     share = max(1, enough // 2)
@@ -100,6 +117,21 @@ def fill(session: Session, settings: Settings, now: datetime) -> Iterator[jobs.J
         matches += 1
     for check in _open_checks(session, enough - matches - checks):
         yield issue(session, check, settings, now)
+
+
+def _somebody_plays(session: Session, now: datetime) -> bool:
+    """Whether a person is in the middle of a game against bots."""
+    lately = sa.select(Sitting.id).where(Sitting.finished.is_(None), Sitting.moved > now - PRESENT)
+    playing: bool = session.scalar(sa.select(lately.exists())) or False
+    return playing
+
+
+def _open_moves(session: Session, count: int) -> Sequence[Sitting]:
+    """The sittings in which a bot's move is due, who waits longest first."""
+    if count <= 0:
+        return []
+    waiting = sa.select(Sitting).where(Sitting.status == JobStatus.OPEN).with_for_update()
+    return session.scalars(waiting.order_by(Sitting.moved, Sitting.id).limit(count)).all()
 
 
 def _open_matches(session: Session, count: int, which: sa.ColumnElement[bool]) -> Sequence[Match]:
@@ -142,19 +174,23 @@ def _open_checks(session: Session, count: int) -> Sequence[Check]:
 
 
 def _count_issued(
-    session: Session, kind: type[Match] | type[Check], *which: sa.ColumnElement[bool]
+    session: Session,
+    kind: type[Match] | type[Check] | type[Sitting],
+    *which: sa.ColumnElement[bool],
 ) -> int:
     issued = sa.select(sa.func.count()).select_from(kind).where(kind.status == JobStatus.ISSUED)
     return session.scalar(issued.where(*which)) or 0
 
 
-def issue(session: Session, job: Match | Check, settings: Settings, now: datetime) -> jobs.Job:
+def issue(session: Session, job: Leased, settings: Settings, now: datetime) -> AnyJob:
     """Hands a job out as a new attempt."""
     job.status = JobStatus.ISSUED
     job.attempt += 1
     job.ticket = secrets.token_hex(16)
     job.lease_ends = now + timedelta(seconds=settings.take_up_seconds)
     session.flush()
+    if isinstance(job, Sitting):
+        return _move_job(session, job, settings, now)
     spec, versions = _match_spec(job) if isinstance(job, Match) else _check_spec(job)
     return jobs.Job(
         lease_of(job),
@@ -165,11 +201,26 @@ def issue(session: Session, job: Match | Check, settings: Settings, now: datetim
     )
 
 
-def lease_of(job: Match | Check) -> jobs.Lease:
+def _move_job(
+    session: Session, sitting: Sitting, settings: Settings, now: datetime
+) -> jobs.MoveJob:
+    game = GameRecord.from_json(sitting.game)
+    seat = session.get_one(SittingSeat, (sitting.id, position(game).to_move))
+    assert seat.version is not None, "it is the person's turn"
+    return jobs.MoveJob(
+        lease_of(sitting),
+        game,
+        _files(session, seat.version, settings, now),
+        _grant(sitting.ladder),
+        settings.lease_seconds,
+    )
+
+
+def lease_of(job: Leased) -> jobs.Lease:
     """The lease of a job's present attempt."""
     assert job.ticket is not None
-    kind = "match" if isinstance(job, Match) else "check"
-    return jobs.Lease(kind, job.id, job.attempt, job.ticket)
+    kinds = {Match: "match", Check: "check", Sitting: "move"}
+    return jobs.Lease(kinds[type(job)], job.id, job.attempt, job.ticket)
 
 
 def _competition(job: Match | Check) -> Competition:
@@ -218,7 +269,7 @@ def _check_spec(check: Check) -> tuple[MatchSpec, list[BotVersion]]:
     )
 
 
-def find_issued(session: Session, lease: jobs.Lease) -> Match | Check | None:
+def find_issued(session: Session, lease: jobs.Lease) -> Leased | None:
     """The job of a lease, if that is still the attempt that counts; else None."""
     job = _find(session, lease)
     counts = job is not None and job.status is JobStatus.ISSUED and job.attempt == lease.attempt
@@ -239,17 +290,19 @@ def forgery(session: Session, lease: jobs.Lease) -> str | None:
     return "the ticket is wrong" if present and not _knows_ticket(job, lease) else None
 
 
-def _find(session: Session, lease: jobs.Lease) -> Match | Check | None:
+def _find(session: Session, lease: jobs.Lease) -> Leased | None:
     if not 0 < lease.job <= LARGEST_ID:
         return None
     if lease.kind == "match":
         return session.get(Match, lease.job, with_for_update=True)
     if lease.kind == "check":
         return session.get(Check, lease.job, with_for_update=True)
+    if lease.kind == "move":
+        return session.get(Sitting, lease.job, with_for_update=True)
     return None
 
 
-def _knows_ticket(job: Match | Check, lease: jobs.Lease) -> bool:
+def _knows_ticket(job: Leased, lease: jobs.Lease) -> bool:
     return job.ticket is not None and secrets.compare_digest(
         job.ticket.encode(), lease.ticket.encode()
     )
@@ -318,11 +371,13 @@ def roll_back_all(session: Session) -> int:
     return len(issued)
 
 
-def _issued(session: Session) -> list[Match | Check]:
+def _issued(session: Session) -> list[Leased]:
     """Every issued job, locked; there are only a few for each worker."""
     matches = sa.select(Match).where(Match.status == JobStatus.ISSUED).order_by(Match.id)
     checks = sa.select(Check).where(Check.status == JobStatus.ISSUED).order_by(Check.id)
+    moves = sa.select(Sitting).where(Sitting.status == JobStatus.ISSUED).order_by(Sitting.id)
     return [
         *session.scalars(matches.with_for_update()),
         *session.scalars(checks.with_for_update()),
+        *session.scalars(moves.with_for_update()),
     ]

@@ -19,17 +19,17 @@ from celery import Celery
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from arena import rebuild, recording, scheduling
+from arena import rebuild, recording, scheduling, sittings
 from arena.config import Settings, load
 from arena.db import Database
-from arena.dispatch import CeleryQueue, configure
+from arena.dispatch import WAKE, CeleryQueue, configure
 from arena.models import Worker
 from engine import jobs
 from engine.logs import about
 from engine.record import RecordError
 
 T = TypeVar("T")
-Report = TypeVar("Report", jobs.MatchReport, jobs.CheckReport)
+Report = TypeVar("Report", jobs.MatchReport, jobs.CheckReport, jobs.MoveReport)
 
 PAUSES = (0.1, 1, 2, 4, 8)
 """Seconds before each new try of a transaction that the database failed."""
@@ -138,6 +138,18 @@ def record_check(data: dict[str, Any]) -> None:
     _record(data, jobs.CheckReport.from_json, recording.record_check)
 
 
+@app.task(name=jobs.RECORD_MOVE)
+def record_move(data: dict[str, Any]) -> None:
+    """A worker made a bot's move against a person."""
+    _record(data, jobs.MoveReport.from_json, sittings.record_move)
+
+
+@app.task(name=WAKE)
+def wake() -> None:
+    """A person waits for a bot's move: it is issued now rather than at the next tick."""
+    _fill()
+
+
 @app.task(name=jobs.RECORD_VOID)
 def record_void(data: dict[str, Any]) -> None:
     """A worker could not do a job, through no bot's fault."""
@@ -187,5 +199,6 @@ def tick() -> None:
     now = _now()
     _transact(rebuild.rebuild_one)
     _transact(lambda session: rebuild.check_one(session, settings.check_seconds, now))
+    _transact(lambda session: sittings.give_up_abandoned(session, settings, now))
     issued = _transact(lambda session: scheduling.schedule(session, settings, now))
     CeleryQueue(app, settings).send(issued, now)

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import ARENA, Actor
 from arena.config import ISOLATION
-from arena.models import Check, Match, Worker
+from arena.models import Check, Match, Sitting, Worker
 from engine import jobs
 
 ALIVE_SECONDS = 30.0
@@ -105,11 +105,14 @@ def note_success(session: Session, name: str) -> None:
 
 
 def note_failure(
-    session: Session, job: Match | Check, name: str, problem: str, now: datetime
+    session: Session, job: Match | Check | Sitting, name: str, problem: str, now: datetime
 ) -> None:
     """A worker failed at a job through no bot's fault; it may be set aside for it."""
     if isinstance(job, Match):
         label, versions = f"match {job.id}", {place.entrant.version_id for place in job.places}
+    elif isinstance(job, Sitting):
+        bots = {seat.version_id for seat in job.seats if seat.version_id is not None}
+        label, versions = f"move of game {job.id} of a person", bots
     else:
         label, versions = f"check {job.id}", {job.version_id}
     _hold_against(session, name, FailedJob(label, frozenset(versions)), problem, now)

@@ -34,6 +34,7 @@ from arena.models.matches import (
     Worker,
 )
 from arena.models.people import HOUSE, SCOPES, ApiToken, Link, LinkKind, Role, Scope, User
+from arena.models.sittings import Sitting, SittingSeat
 
 __all__ = [
     "HOUSE",
@@ -63,6 +64,8 @@ __all__ = [
     "PlayedGame",
     "Role",
     "Scope",
+    "Sitting",
+    "SittingSeat",
     "StrengthTest",
     "TestTally",
     "TestVerdict",

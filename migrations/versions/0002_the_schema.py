@@ -374,6 +374,61 @@ def upgrade() -> None:
         batch_op.create_index("ix_match_status_id", ["status", "id"], unique=False)
 
     op.create_table(
+        "sitting",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=True),
+        sa.Column("guest", sa.String(length=64), nullable=True),
+        sa.Column("form", sa.String(length=64), nullable=False),
+        sa.Column("ladder_id", sa.Integer(), nullable=False),
+        sa.Column("game", sa.JSON(), nullable=False),
+        sa.Column("plies", sa.Integer(), nullable=False),
+        sa.Column("moved", sa.DateTime(), nullable=False),
+        sa.Column("finished", sa.DateTime(), nullable=True),
+        sa.Column(
+            "status",
+            sa.Enum(
+                "open",
+                "issued",
+                "fixed",
+                "set aside",
+                "void",
+                name="jobstatus",
+                native_enum=False,
+                create_constraint=True,
+                length=20,
+            ),
+            nullable=False,
+        ),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("ticket", sa.String(length=64), nullable=True),
+        sa.Column("lease_ends", sa.DateTime(), nullable=True),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("problem", sa.Text(), nullable=False),
+        sa.Column("worker", sa.String(length=120), nullable=True),
+        sa.Column("created", sa.DateTime(), nullable=False),
+        sa.CheckConstraint(
+            "(status = 'issued') = (lease_ends IS NOT NULL AND ticket IS NOT NULL)",
+            name=op.f("ck_sitting_lease"),
+        ),
+        sa.CheckConstraint(
+            "finished IS NULL OR status IN ('fixed', 'void')", name=op.f("ck_sitting_finished")
+        ),
+        sa.CheckConstraint("status = 'issued' OR worker IS NULL", name=op.f("ck_sitting_worker")),
+        sa.CheckConstraint("(user_id IS NULL) <> (guest IS NULL)", name=op.f("ck_sitting_person")),
+        sa.ForeignKeyConstraint(
+            ["ladder_id"], ["competition.id"], name=op.f("fk_sitting_ladder_id_competition")
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_sitting_user_id_user")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_sitting")),
+        sa.UniqueConstraint("form", name=op.f("uq_sitting_form")),
+    )
+    with op.batch_alter_table("sitting", schema=None) as batch_op:
+        batch_op.create_index("ix_sitting_finished_moved", ["finished", "moved"], unique=False)
+        batch_op.create_index("ix_sitting_guest_id", ["guest", "id"], unique=False)
+        batch_op.create_index("ix_sitting_status_id", ["status", "id"], unique=False)
+        batch_op.create_index("ix_sitting_user_id_id", ["user_id", "id"], unique=False)
+
+    op.create_table(
         "test_tally",
         sa.Column("test_id", sa.Integer(), nullable=False),
         sa.Column("worker", sa.String(length=120), nullable=False),
@@ -540,6 +595,24 @@ def upgrade() -> None:
         batch_op.create_index("ix_game_competition_id_id", ["competition_id", "id"], unique=False)
 
     op.create_table(
+        "sitting_seat",
+        sa.Column("sitting_id", sa.Integer(), nullable=False),
+        sa.Column("seat", sa.Integer(), nullable=False),
+        sa.Column("version_id", sa.Integer(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["sitting_id"], ["sitting.id"], name=op.f("fk_sitting_seat_sitting_id_sitting")
+        ),
+        sa.ForeignKeyConstraint(
+            ["version_id"], ["bot_version.id"], name=op.f("fk_sitting_seat_version_id_bot_version")
+        ),
+        sa.PrimaryKeyConstraint("sitting_id", "seat", name=op.f("pk_sitting_seat")),
+    )
+    with op.batch_alter_table("sitting_seat", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_sitting_seat_version_id"), ["version_id"], unique=False
+        )
+
+    op.create_table(
         "game_seat",
         sa.Column("game_id", sa.Integer(), nullable=False),
         sa.Column("seat", sa.Integer(), nullable=False),
@@ -643,6 +716,10 @@ def downgrade() -> None:
         batch_op.drop_index("ix_game_seat_entrant_id_game_id")
 
     op.drop_table("game_seat")
+    with op.batch_alter_table("sitting_seat", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_sitting_seat_version_id"))
+
+    op.drop_table("sitting_seat")
     with op.batch_alter_table("game", schema=None) as batch_op:
         batch_op.drop_index("ix_game_competition_id_id")
 
@@ -658,6 +735,13 @@ def downgrade() -> None:
 
     op.drop_table("check")
     op.drop_table("test_tally")
+    with op.batch_alter_table("sitting", schema=None) as batch_op:
+        batch_op.drop_index("ix_sitting_user_id_id")
+        batch_op.drop_index("ix_sitting_status_id")
+        batch_op.drop_index("ix_sitting_guest_id")
+        batch_op.drop_index("ix_sitting_finished_moved")
+
+    op.drop_table("sitting")
     with op.batch_alter_table("match", schema=None) as batch_op:
         batch_op.drop_index("ix_match_status_id")
         batch_op.drop_index(batch_op.f("ix_match_requester_id"))

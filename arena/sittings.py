@@ -1,0 +1,327 @@
+"""People's games against bots: begun, moved in, given up, abandoned.
+
+A person is a player like any other: the engine judges every move, and a fault of a bot ends its
+part. Each move of a bot is a job of its own, with a lease, as a match is (`arena.scheduling`).
+What people do is stored by the pages, what bots answer by the recorder; each in one
+transaction that has locked the game, so that whatever is said twice, late or falsely changes
+nothing. These games are rated nowhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload, selectinload, undefer
+
+from arena import scheduling, workforce
+from arena.config import Settings
+from arena.models import (
+    Bot,
+    BotVersion,
+    CompetitionKind,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Ladder,
+    Sitting,
+    SittingSeat,
+    User,
+    VersionStatus,
+)
+from arena.recording import Outcome
+from engine import jobs, sitting
+from engine.game import Seat, Variant
+from engine.match import entrants_needed
+from engine.openings import Opening, opening
+from engine.record import GameRecord, RecordError
+
+OFFERED = 100
+"""So many bots of a ladder are offered, and so many of other ladders of its game."""
+
+
+class SittingError(ValueError):
+    """What can't be done in a person's game; one sentence that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Whoever plays: a user, or a guest who is known by a digest."""
+
+    name: str
+    user_id: int | None = None
+    guest: str | None = None
+
+    def plays(self, game: Sitting) -> bool:
+        """Whether a game is this person's."""
+        if self.user_id is not None:
+            return game.user_id == self.user_id
+        return self.guest is not None and game.guest == self.guest
+
+    @property
+    def own(self) -> sa.ColumnElement[bool]:
+        """What is this person's among the sittings."""
+        if self.user_id is not None:
+            return Sitting.user_id == self.user_id
+        return Sitting.guest == self.guest
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How somebody wants to play."""
+
+    ladder: Ladder
+    place: int
+    """Of the places that entrants of a match have, the person's; from 0."""
+    opponents: tuple[int, ...]
+    """A bot version for each other place in order, by their ids."""
+    random_opening: bool
+    form: str
+    """The number of the form that says so."""
+    seed: int
+
+
+def places(variant: Variant) -> list[str]:
+    """What each place is called: the names of its seats, e.g. "Blue and Red"."""
+    names: list[list[str]] = [[] for _ in range(entrants_needed(variant))]
+    for name, place in zip(variant.seat_names, variant.entrant_of, strict=True):
+        names[place].append(name)
+    return [" and ".join(each) for each in names]
+
+
+def bots_for(session: Session, ladder: Ladder, *, more: str = "") -> list[BotVersion]:
+    """The bots to choose from: the best of the ladder, then others that play its game.
+
+    Args:
+        more: the name of a bot that is to be among them, if it plays this game.
+    """
+    on_it, elsewhere = Entrant.competition_id == ladder.id, Entrant.competition_id != ladder.id
+    best = Entrant.conservative.desc()
+    found = _active(session, ladder, on_it, best)
+    if len(found) < OFFERED:
+        found += _active(session, ladder, elsewhere, best)
+    if more:
+        found += _active(session, ladder, Bot.name == more.replace("\0", ""), best)
+    return list({version.id: version for version in found}.values())
+
+
+def _active(
+    session: Session, ladder: Ladder, which: sa.ColumnElement[bool], order: sa.ColumnElement[float]
+) -> list[BotVersion]:
+    """The versions that play a ladder's game on some ladder."""
+    query = (
+        sa.select(Entrant)
+        .join(Ladder, Ladder.id == Entrant.competition_id)
+        .join(Entrant.version)
+        .join(BotVersion.bot)
+        .where(
+            Ladder.kind == CompetitionKind.LADDER,
+            Ladder.game == ladder.game,
+            Entrant.state == EntrantState.ACTIVE,
+            BotVersion.status == VersionStatus.READY,
+            which,
+        )
+        .order_by(order, Entrant.id)
+        .limit(OFFERED)
+        .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
+    )
+    return [entrant.version for entrant in session.scalars(query)]
+
+
+def begin(
+    session: Session, person: Person, wish: Wish, now: datetime, *, most_open: int
+) -> Sitting:
+    """Begins a game; one that the same form began already is given again.
+
+    Args:
+        most_open: how many games that are not over a person may have.
+
+    Raises:
+        SittingError: the wish can't be fulfilled, or the person has too many open games.
+    """
+    known = session.scalar(sa.select(Sitting).where(Sitting.form == wish.form, person.own))
+    if known is not None:
+        return known
+    ladder, variant = wish.ladder, wish.ladder.variant
+    if ladder.state is CompetitionState.CLOSED:
+        raise SittingError(f"{ladder.title} is closed")
+    needed = entrants_needed(variant)
+    if not 0 <= wish.place < needed:
+        raise SittingError(f"choose one of the seats: {', '.join(places(variant))}")
+    if len(wish.opponents) != needed - 1:
+        raise SittingError(f"{ladder.title} is played against {needed - 1} bots")
+    versions = [_opponent(session, ladder, number) for number in wish.opponents]
+    if person.user_id is not None:
+        # Two forms of one person at the same moment wait for each other here.
+        session.get(User, person.user_id, with_for_update=True)
+    going_on = sa.select(sa.func.count()).where(person.own, Sitting.finished.is_(None))
+    if (session.scalar(going_on) or 0) >= most_open:
+        raise SittingError(
+            f"you have {most_open} games that are not over: end or give up one of them first"
+        )
+    holders = [*versions[: wish.place], None, *versions[wish.place :]]
+    seated = [holders[place] for place in variant.entrant_of]
+    start = (
+        opening(variant, wish.seed)
+        if wish.random_opening
+        else Opening(variant.drawn(wish.seed), ())
+    )
+    game = sitting.begin(
+        start,
+        seed=wish.seed,
+        players=[version.label if version else person.name for version in seated],
+        time=ladder.time,
+        started=now,
+    )
+    made = Sitting(
+        user_id=person.user_id,
+        guest=person.guest,
+        form=wish.form,
+        ladder=ladder,
+        created=now,
+        status=JobStatus.FIXED,
+        seats=[
+            SittingSeat(seat=seat, version_id=version and version.id)
+            for seat, version in enumerate(seated)
+        ],
+    )
+    _set(made, game, now)
+    session.add(made)
+    session.flush()
+    return made
+
+
+def _opponent(session: Session, ladder: Ladder, number: int) -> BotVersion:
+    known = 0 < number <= scheduling.LARGEST_ID
+    found = _active(session, ladder, BotVersion.id == number, Entrant.conservative.desc())
+    if not known or not found:
+        raise SittingError("choose each opponent from the list: one of them is not there any more")
+    return found[0]
+
+
+def find(session: Session, number: int, *, to_change: bool = False) -> Sitting | None:
+    """A person's game with its record and its seats.
+
+    Args:
+        to_change: locks it, against whoever else might change it.
+    """
+    if not 0 < number <= scheduling.LARGEST_ID:
+        return None
+    query = sa.select(Sitting).where(Sitting.id == number)
+    if to_change:
+        query = query.with_for_update()
+    return session.scalar(
+        query.options(
+            undefer(Sitting.game),
+            selectinload(Sitting.seats).joinedload(SittingSeat.version).joinedload(BotVersion.bot),
+        )
+    )
+
+
+def latest(session: Session, person: Person, *, count: int) -> list[Sitting]:
+    """The games of a person, the last begun first."""
+    query = sa.select(Sitting).where(person.own).order_by(Sitting.id.desc()).limit(count)
+    seats = selectinload(Sitting.seats).joinedload(SittingSeat.version)
+    return list(
+        session.scalars(
+            query.options(
+                undefer(Sitting.game),
+                joinedload(Sitting.ladder),
+                seats.joinedload(BotVersion.bot),
+            )
+        )
+    )
+
+
+def record_of(found: Sitting) -> GameRecord:
+    """What was played so far."""
+    return GameRecord.from_json(found.game)
+
+
+def own_seats(found: Sitting) -> list[Seat]:
+    """The seats that the person has."""
+    return [one.seat for one in found.seats if one.version_id is None]
+
+
+def move(found: Sitting, word: str, ply: int, now: datetime) -> None:
+    """Plays the person's move.
+
+    Args:
+        found: the person's game, locked.
+        ply: how many plies were played when the person decided on it.
+
+    Raises:
+        SittingError: it is not the person's turn, or not that ply's any more.
+        IllegalMoveError: the rules do not allow the move.
+    """
+    game = _at(found, ply)
+    if sitting.position(game).to_move not in own_seats(found):
+        raise SittingError("it is not your turn")
+    _set(found, sitting.moved(game, word), now)
+
+
+def resign(found: Sitting, ply: int, now: datetime) -> None:
+    """Gives the person's game up.
+
+    Where the others would play on they do not: nobody waits for what comes of that.
+
+    Raises:
+        SittingError: it is over already, or went on meanwhile.
+    """
+    game = _at(found, ply)
+    to_move, mine = sitting.position(game).to_move, own_seats(found)
+    game = sitting.resigned(game, to_move if to_move in mine else mine[0])
+    _set(found, game, now)
+    found.status, found.finished = JobStatus.FIXED, now
+
+
+def _at(found: Sitting, ply: int) -> GameRecord:
+    game = record_of(found)
+    if found.finished is not None:
+        raise SittingError("the game is over")
+    if ply != len(game.plies):
+        raise SittingError("the game went on meanwhile, so nothing was played")
+    return game
+
+
+def _set(found: Sitting, game: GameRecord, now: datetime) -> None:
+    """Keeps what the game has come to, and whether a bot's move is due."""
+    # The seats are read first: between these columns no query may flush what is half said.
+    mine, over = own_seats(found), not sitting.goes_on(game)
+    due = not over and sitting.position(game).to_move not in mine
+    found.game, found.plies, found.moved = game.to_json(), len(game.plies), now
+    found.ticket = found.lease_ends = found.worker = None
+    found.problem, found.failures = "", 0
+    found.status = JobStatus.OPEN if due else JobStatus.FIXED
+    found.finished = now if over else None
+
+
+def record_move(session: Session, report: jobs.MoveReport, now: datetime) -> Outcome:
+    """Keeps what a bot answered, if this attempt is the one that counts."""
+    found = scheduling.find_issued(session, report.lease)
+    if not isinstance(found, Sitting):
+        return Outcome.STALE
+    try:
+        sitting.confirm(record_of(found), report.game)
+    except RecordError as error:
+        problem = f"its move is refuted by the rules: {error}"
+        workforce.note_failure(session, found, found.worker or report.worker, problem, now)
+        scheduling.roll_back(found, f"{report.worker}: {problem}"[:2000], failed=True)
+        return Outcome.REFUSED
+    workforce.note_success(session, found.worker or report.worker)
+    _set(found, report.game, now)
+    return Outcome.FIXED
+
+
+def give_up_abandoned(session: Session, settings: Settings, now: datetime) -> int:
+    """Ends the games in which nothing happened for too long, and says how many."""
+    query = sa.select(Sitting).where(
+        Sitting.finished.is_(None), Sitting.moved < now - timedelta(days=settings.abandoned_days)
+    )
+    abandoned = session.scalars(query.order_by(Sitting.id).with_for_update()).all()
+    for found in abandoned:
+        found.status, found.finished, found.problem = JobStatus.VOID, now, "abandoned"
+        found.ticket = found.lease_ends = found.worker = None
+    return len(abandoned)
