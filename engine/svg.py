@@ -8,6 +8,7 @@ strict pages would refuse. Squares carry ``data-square`` for pages that react to
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from html import escape
 from itertools import product
 from typing import Literal
@@ -81,8 +82,26 @@ SIGNS: Mapping[str, str] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What a click on a square leads to."""
+
+    address: str
+    words: str
+    """For those who hear it."""
+    kind: str
+    """A class, for the stylesheet."""
+    move: str = ""
+    """The move that is complete with the click."""
+
+
 def render(
-    scene: Scene, *, theme: Theme = "light", size: int | None = None, coordinates: bool = True
+    scene: Scene,
+    *,
+    theme: Theme = "light",
+    size: int | None = None,
+    coordinates: bool = True,
+    links: Mapping[str, Link] | None = None,
 ) -> str:
     """The scene as an SVG document.
 
@@ -90,6 +109,7 @@ def render(
         theme: the ground it will stand on.
         size: width in pixels; without one the picture fills what holds it.
         coordinates: whether files and ranks are named along the edges.
+        links: for squares that can be clicked, what that does; in their order.
     """
     colours = GROUND[theme]
     xs = [square.x for square in scene.squares]
@@ -103,7 +123,7 @@ def render(
     places = {square.name: (square.x - left, top - square.y) for square in scene.squares}
 
     parts = [
-        _opening(width, height, size),
+        _opening(width, height, size, "group" if links else "img"),
         f"<title>{escape(scene.title)}</title>",
         f"<desc>{escape(_spoken(scene.pieces))}</desc>",
         f'<rect class="page" width="{_n(width)}" height="{_n(height)}" fill="{colours["page"]}"/>',
@@ -115,6 +135,7 @@ def render(
     parts += (_piece(piece, places, colours) for piece in scene.pieces)
     parts += (_last(name, places, colours) for name in scene.last)
     parts += (_target(name, places, colours) for name in scene.targets)
+    parts += (_link(name, link, places) for name, link in (links or {}).items())
     # Letters are about 0.6 of their height wide; long captions shrink rather than overflow.
     longest = max(map(len, scene.captions), default=0)
     letters = min(0.48, (width - 0.4) / (0.6 * longest or 1))
@@ -135,10 +156,10 @@ def _path(unit_path: str, x: float, y: float) -> str:
     return f'd="{unit_path}" transform="translate({_n(x)} {_n(y)}) scale({UNIT})"'
 
 
-def _opening(width: float, height: float, size: int | None) -> str:
+def _opening(width: float, height: float, size: int | None, role: str) -> str:
     pixels = f' width="{size}" height="{round(size * height / width)}"' if size else ""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img"{pixels} '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="{role}"{pixels} '
         f'viewBox="0 0 {_n(width)} {_n(height)}" font-family="system-ui, sans-serif">'
     )
 
@@ -272,4 +293,14 @@ def _target(
     return (
         f'<circle class="target" cx="{_n(x)}" cy="{_n(y)}" r="{_n(0.2)}" '
         f'fill="{colours["target"]}" fill-opacity=".75" stroke="#ffffff" stroke-width="1"/>'
+    )
+
+
+def _link(name: str, link: Link, places: Mapping[str, tuple[float, float]]) -> str:
+    x, y = places[name]
+    move = f' data-move="{escape(link.move)}"' if link.move else ""
+    return (
+        f'<a class="click {link.kind}" href="{escape(link.address)}" data-click="{name}"{move} '
+        f'aria-label="{escape(link.words)}"><rect x="{_n(x - 0.47)}" y="{_n(y - 0.47)}" '
+        f'width="{_n(0.94)}" height="{_n(0.94)}" fill="transparent"/></a>'
     )

@@ -15,18 +15,19 @@ from werkzeug.wrappers import Response
 from arena.config import Settings
 from arena.db import Database
 from arena.intake import Intake
-from arena.web import brackets, charts, identity, limits, outage, score_charts, words
+from arena.web import boards, brackets, charts, identity, limits, outage, score_charts, words
 from arena.web.accounts import accounts
 from arena.web.administration import administration
 from arena.web.api import api, problems
-from arena.web.docs import docs
 from arena.web.bundles import bundles
+from arena.web.docs import docs
 from arena.web.games import games
 from arena.web.judging import judging
 from arena.web.organising_ladders import organising_ladders
 from arena.web.organising_tournaments import organising_tournaments
 from arena.web.pages import pages
 from arena.web.pictures import pictures
+from arena.web.playing import playing
 from arena.web.requesting import requesting
 from arena.web.strength import strength
 from arena.web.submitting import submitting, widen
@@ -67,11 +68,12 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted, x_proto=trusted)  # type: ignore[method-assign]
     app.before_request(widen)
     identity.install(app)
-    for module in (brackets, charts, score_charts, words):
+    for module in (boards, brackets, charts, score_charts, words):
         app.jinja_env.filters |= module.FILTERS
     for blueprint in (
         pages,
         games,
+        playing,
         docs,
         pictures,
         tournaments,

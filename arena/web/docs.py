@@ -29,6 +29,7 @@ FIRST = (
     "writing-a-bot",
     "protocol",
     "ladders",
+    "playing",
     "tournaments",
     "strength-tests",
     "accounts",

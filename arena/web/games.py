@@ -158,7 +158,7 @@ def board(number: int, ply: int) -> Response:
     """The board of a game's page alone, for the replay."""
     with reading() as session:
         record = find_record(session, number)
-    return _lasting(Response(draw(*position(record, ply)), mimetype="image/svg+xml"))
+    return lasting(Response(draw(*position(record, ply)), mimetype="image/svg+xml"))
 
 
 @games.get("/games/<int:number>/<int:ply>.svg")
@@ -174,10 +174,10 @@ def picture(number: int, ply: int) -> Response:
     if bare:
         scene = replace(scene, captions=())
     drawn = svg.render(scene, theme=theme, coordinates=not bare)
-    return _lasting(Response(drawn, mimetype="image/svg+xml"))
+    return lasting(Response(drawn, mimetype="image/svg+xml"))
 
 
-def _lasting(answer: Response) -> Response:
+def lasting(answer: Response) -> Response:
     """An answer that may be kept; to who has it already only that is said."""
     answer.headers["Cache-Control"] = f"public, max-age={PICTURE_SECONDS}"
     answer.add_etag()

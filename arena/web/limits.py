@@ -66,6 +66,8 @@ LIMITS = {
     ],
     "accounts.reset": [Limit("20 per hour", _address, "tries from your address")],
     "accounts.password": [Limit("10 per 15 minutes", _account, "tries", _failed)],
+    "playing.begin": [Limit("60 per hour", _account, "new games", _done)],
+    "playing.move": [Limit("120 per minute", _account, "moves")],
     "submitting.submit": [Limit("60 per hour", _account, "uploads")],
     "api.submit_bot": [Limit("60 per hour", _account, "uploads")],
 }

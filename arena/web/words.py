@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 
 from markupsafe import Markup
@@ -81,9 +81,13 @@ def ending(termination: Termination) -> str:
     return ENDINGS[termination]
 
 
-def outcome(record: GameRecord) -> str:
-    """What came of a game, and whose fault it was, in whole sentences."""
-    sentences = [_left(record, fault) for fault in record.faults]
+def outcome(record: GameRecord, people: Collection[int] = ()) -> str:
+    """What came of a game, and whose fault it was, in whole sentences.
+
+    Args:
+        people: the seats that no bot has.
+    """
+    sentences = [_left(record, fault, people) for fault in record.faults]
     names = record.variant.seat_names
     winners = [names[seat] for seat, rank in enumerate(record.ranks) if rank == 1]
     if record.variant.seats == 1:
@@ -100,13 +104,14 @@ def outcome(record: GameRecord) -> str:
     return " ".join(sentences)
 
 
-def _left(record: GameRecord, fault: Fault) -> str:
+def _left(record: GameRecord, fault: Fault, people: Collection[int]) -> str:
     """Who left the game, when and why: ``Black's bot (greedy v2) left after ply 30: crash, ...``"""
     seat, player = record.variant.seat_names[fault.seat], record.players[fault.seat]
     when = f"after ply {fault.ply}" if fault.ply else "before the first ply"
     why = "" if fault.termination is Termination.RESIGN else f": {ending(fault.termination)}"
     detail = f", {fault.detail.rstrip('.')}" if why and fault.detail else ""
-    return f"{seat}'s bot ({player}) {'left' if why else 'resigned'} {when}{why}{detail}."
+    who = f"{seat} ({player})" if fault.seat in people else f"{seat}'s bot ({player})"
+    return f"{who} {'left' if why else 'resigned'} {when}{why}{detail}."
 
 
 def winners(game: PlayedGame) -> set[int]:

@@ -19,8 +19,9 @@ from flask import Flask
 from arena.audit import ARENA
 from arena.config import Settings
 from arena.intake import Intake, TakenIn
-from arena.models import Bot, BotVersion, Check, Role, Scope, User
+from arena.models import Bot, BotVersion, Check, Ladder, Role, Scope, User
 from arena.people import add_token
+from arena.sittings import Person, Wish, begin
 from arena.web import create_app
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import Browser, now, person, signed_in
@@ -58,6 +59,16 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "docs.index"): ("/docs/", ALL),
     ("GET", "docs.guide"): ("/docs/games/clobber", ALL),
     ("GET", "docs.about"): ("/about", ALL),
+    ("GET", "playing.listing"): ("/play", ALL),
+    ("GET", "playing.begin"): ("/play/on/ladder-2", SIGNED_IN),
+    ("POST", "playing.begin"): ("/play/on/ladder-0", (401, 422, 422, 422, 422)),
+    ("GET", "playing.game"): ("/play/{sitting}", ALL),
+    ("GET", "playing.board"): ("/play/{sitting}/0/board", ALL),
+    ("GET", "playing.picture"): ("/play/{sitting}/0.svg", ALL),
+    ("GET", "playing.game_json"): ("/play/{sitting}.json", ALL),
+    ("GET", "playing.moves"): ("/play/{sitting}/moves?at=blue+O4", ALL),
+    ("POST", "playing.move"): ("/play/{sitting}/move", (401, 403, 409, 403, 403)),
+    ("POST", "playing.resign"): ("/play/{sitting}/resign", (401, 403, 409, 403, 403)),
     ("GET", "tournaments.listing"): ("/tournaments", ALL),
     ("GET", "tournaments.tournament"): ("/tournaments/cup", ALL),
     ("GET", "tournaments.tournament_json"): ("/tournaments/cup.json", ALL),
@@ -221,6 +232,10 @@ def opened(site: Site, data: Path, intake: Intake) -> SimpleNamespace:
     with site.database.begin() as session:
         add_token(session, ARENA, owner, "ci", [Scope.READ], now())
         session.flush()
+        puzzle = session.scalars(sa.select(Ladder).where(Ladder.game == "puzzle")).one()
+        wish = Wish(puzzle, 0, (), False, "form", 5)
+        begun = begin(session, Person(owner.name, owner.id), wish, now(), most_open=1)
+        numbers["sitting"] = begun.id
         numbers["owners_token"] = session.scalars(sa.text("SELECT max(id) FROM api_token")).one()
     browsers = {"anonymous": Browser(app)}
     for kind, named in {**{kind: kind for kind in PEOPLE[1:]}, "owner": name}.items():

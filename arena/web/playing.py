@@ -1,0 +1,312 @@
+"""Playing against bots: choosing them, and a game's page with a board to be clicked."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
+from flask import session as browser
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response as Answer
+
+from arena import sittings
+from arena.dispatch import wake
+from arena.models import JobStatus, Ladder, Scope, Sitting
+from arena.sittings import Person, SittingError, Wish
+from arena.web import boards, charts, queries
+from arena.web.games import draw, lasting, position
+from arena.web.identity import anybody, bearer, current, database, settings
+from arena.web.lookup import find_ladder, reading
+from arena.web.words import outcome
+from engine import clicks, sitting, svg
+from engine.game import IllegalMoveError
+from engine.games import GAMES
+from engine.record import GameRecord
+from engine.scene import illustrate
+
+playing = Blueprint("playing", __name__)
+
+REFUSED = 422
+TOO_LATE = 409
+LATEST = 20
+"""So many of a person's games are listed."""
+SEED_BITS = 48
+
+
+def who_asks() -> Person | None:
+    """Whoever looks at a page, if known as somebody who may have games."""
+    account = current()
+    if account is not None:
+        return Person(account.name, user_id=account.id)
+    secret = browser.get("guest")
+    if secret is None or settings().play != "everybody":
+        return None
+    return Person("guest", guest=hashlib.sha256(str(secret).encode()).hexdigest())
+
+
+def player() -> Person:
+    """Whoever wants to play, if that is allowed; a guest is known by a secret in the browser."""
+    account, allowed = current(), settings().play
+    if allowed == "nobody":
+        abort(403, "Nobody plays against bots here: whoever runs the arena has switched it off.")
+    if account is None:
+        if allowed != "everybody":
+            abort(401)
+        if "guest" not in browser:
+            browser["guest"] = secrets.token_hex(16)
+            browser.permanent = True
+    elif not account.may(Scope.SUBMIT):
+        abort(403, f"This token has no scope {Scope.SUBMIT}.")
+    elif account.must_change and bearer() is None:
+        abort(redirect(url_for("accounts.password")))
+    found = who_asks()
+    assert found is not None
+    return found
+
+
+def _sentence(error: Exception) -> str:
+    words = str(error)
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
+
+
+@playing.get("/play")
+def listing() -> str:
+    """What can be played, and the games of whoever asks."""
+    person = who_asks()
+    with reading() as session:
+        own = sittings.latest(session, person, count=LATEST) if person else []
+        ladders = [one for one in queries.ladders(session) if one.takes_bots]
+        by_game: dict[str, list[Ladder]] = {}
+        for ladder in ladders:
+            by_game.setdefault(GAMES[ladder.game].title, []).append(ladder)
+        return render_template(
+            "play.html",
+            games=by_game,
+            own=[(one, sittings.record_of(one), sittings.own_seats(one)) for one in own],
+            allowed=settings().play,
+        )
+
+
+@playing.route("/play/on/<name>", methods=["GET", "POST"])
+@anybody
+def begin(name: str) -> Any:
+    """Chooses seat, opponents and opening, and begins a game."""
+    person = player()
+    problem = ""
+    if request.method == "POST":
+        now = datetime.now(UTC)
+        try:
+            with database().begin() as session:
+                wish = _wish(find_ladder(session, name))
+                most = settings().open_games
+                made = sittings.begin(session, person, wish, now, most_open=most)
+                number, due = made.id, made.status is JobStatus.OPEN
+        except SittingError as error:
+            problem = _sentence(error)
+        else:
+            if due:
+                wake(settings())
+            return redirect(url_for("playing.game", number=number), 303)
+    with reading() as session:
+        ladder = find_ladder(session, name)
+        bots = sittings.bots_for(session, ladder, more=request.values.get("bot", ""))
+        page = render_template(
+            "play_begin.html",
+            ladder=ladder,
+            places=sittings.places(ladder.variant),
+            bots=bots,
+            form=secrets.token_hex(16),
+            problem=problem,
+            workers=queries.living_workers(session, datetime.now(UTC)),
+            most_open=settings().open_games,
+        )
+    return page, REFUSED if problem else 200
+
+
+def _wish(ladder: Ladder) -> Wish:
+    form = request.form
+    places = sittings.places(ladder.variant)
+    asked = form.get("place", "")
+    place = secrets.randbelow(len(places)) if asked == "random" else _number(asked, -1)
+    return Wish(
+        ladder,
+        place,
+        tuple(_number(form.get(f"bot{n}", ""), 0) for n in range(1, len(places))),
+        form.get("opening") == "random",
+        form.get("form", "")[:64] or secrets.token_hex(16),
+        secrets.randbits(SEED_BITS),
+    )
+
+
+def _number(text: str, otherwise: int) -> int:
+    good = text.isascii() and text.isdecimal() and len(text) < 10
+    return int(text) if good else otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A person's game as a page shows it."""
+
+    sitting: Sitting
+    record: GameRecord
+    own_seats: list[int]
+    mine: bool
+    """Whether it is the game of whoever looks."""
+    to_move: int | None
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more happens."""
+        return self.sitting.finished is not None
+
+    @property
+    def my_turn(self) -> bool:
+        """Whether whoever looks is to move."""
+        return self.mine and not self.over and self.to_move in self.own_seats
+
+    @property
+    def waits(self) -> bool:
+        """Whether the page will change by itself."""
+        due = self.sitting.status in (JobStatus.OPEN, JobStatus.ISSUED)
+        return due or (not self.over and not self.mine)
+
+    @property
+    def words(self) -> str:
+        """What came of it, in sentences; empty while it goes on."""
+        if not self.over:
+            return ""
+        if self.sitting.status is JobStatus.VOID:
+            return "It was given up, for nobody moved any more."
+        if sitting.goes_on(self.record):
+            return "It ended when the person left; the bots did not play on."
+        return outcome(self.record, self.own_seats)
+
+
+def _show(session: Session, number: int) -> Shown:
+    found = sittings.find(session, number)
+    if found is None:
+        abort(404, f"There is no game {number} of a person against bots.")
+    record = sittings.record_of(found)
+    person = who_asks()
+    return Shown(
+        found,
+        record,
+        sittings.own_seats(found),
+        person is not None and person.plays(found),
+        boards.reached(record).state.to_move,
+    )
+
+
+@playing.get("/play/<int:number>")
+@playing.get("/play/<int:number>/<int:ply>")
+def game(number: int, ply: int | None = None) -> str:
+    """A person's game: a board to be clicked, or, when it is over or at one ply, its replay."""
+    return _page(number, ply)
+
+
+def _page(number: int, ply: int | None = None, problem: str = "") -> str:
+    with reading() as session:
+        shown = _show(session, number)
+        record = shown.record
+        at = len(record.plies) if ply is None else ply
+        chosen = None
+        if shown.my_turn and ply is None:
+            chosen = boards.clickable(
+                boards.reached(record),
+                tuple(request.args.getlist("at")[:8]),
+                lambda way: url_for("playing.game", number=number, at=list(way)),
+                last=record.plies[-1].move if record.plies else None,
+            )
+        return render_template(
+            "sitting.html",
+            shown=shown,
+            record=record,
+            ladder=shown.sitting.ladder,
+            chosen=chosen,
+            board=chosen.board if chosen else draw(*position(record, at)),
+            ply=at,
+            replaying=shown.over or ply is not None,
+            clocks=sitting.clocks(record),
+            times=charts.time_strips(record, at) if shown.over else [],
+            values=charts.value_strips(record, at) if shown.over else [],
+            problem=problem,
+            workers=queries.living_workers(session, datetime.now(UTC)),
+        )
+
+
+@playing.get("/play/<int:number>/moves")
+def moves(number: int) -> Response:
+    """The legal moves that begin with some clicks, each with the rest of its clicks."""
+    with reading() as session:
+        shown = _show(session, number)
+    if shown.over or shown.to_move is None:
+        return jsonify({})
+    known, clicked = boards.reached(shown.record).ways, tuple(request.args.getlist("at")[:8])
+    found = clicks.beginning(known, clicked)
+    return jsonify({move: known[move][len(clicked) :] for move in found})
+
+
+@playing.post("/play/<int:number>/move")
+@anybody
+def move(number: int) -> Any:
+    """Plays a move of one's own game."""
+    word = request.form.get("move", "").strip()
+    return _change(number, lambda found, ply, now: sittings.move(found, word, ply, now))
+
+
+@playing.post("/play/<int:number>/resign")
+@anybody
+def resign(number: int) -> Any:
+    """Gives one's own game up."""
+    return _change(number, sittings.resign)
+
+
+def _change(number: int, change: Any) -> Answer | tuple[str, int]:
+    """Changes one's own game at the ply that the form is of."""
+    person, now = player(), datetime.now(UTC)
+    ply = _number(request.form.get("ply", ""), -1)
+    try:
+        with database().begin() as session:
+            found = sittings.find(session, number, to_change=True)
+            if found is None:
+                abort(404, f"There is no game {number} of a person against bots.")
+            if not person.plays(found):
+                abort(403, "This is somebody else's game.")
+            change(found, ply, now)
+            due = found.status is JobStatus.OPEN
+    except IllegalMoveError as error:
+        return _page(number, problem=_sentence(error)), REFUSED
+    except SittingError as error:
+        return _page(number, problem=_sentence(error)), TOO_LATE
+    if due:
+        wake(settings())
+    return redirect(url_for("playing.game", number=number), 303)
+
+
+@playing.get("/play/<int:number>/<int:ply>/board")
+def board(number: int, ply: int) -> Response:
+    """The board at a ply alone, for the replay."""
+    with reading() as session:
+        record = _show(session, number).record
+    return lasting(Response(draw(*position(record, ply)), mimetype="image/svg+xml"))
+
+
+@playing.get("/play/<int:number>/<int:ply>.svg")
+def picture(number: int, ply: int) -> Response:
+    """A position of the game as SVG."""
+    with reading() as session:
+        record = _show(session, number).record
+    state, last = position(record, ply)
+    drawn = svg.render(illustrate(state, last=last))
+    return lasting(Response(drawn, mimetype="image/svg+xml"))
+
+
+@playing.get("/play/<int:number>.json")
+def game_json(number: int) -> Response:
+    """The game's record; void while it has no result."""
+    with reading() as session:
+        return jsonify(_show(session, number).record.to_json())

@@ -1,0 +1,232 @@
+// Plays by clicks without loading the page anew. Each click is a link or a form that also works
+// without this script; the server alone knows the rules, and says what may be clicked next.
+// Pieces of several squares are held over the board here, to be turned, mirrored and placed.
+"use strict";
+document.addEventListener("DOMContentLoaded", () => {
+  const SVG = "http://www.w3.org/2000/svg";
+  const sitting = () => document.getElementById("sitting");
+  const board = () => document.getElementById("play-board");
+  let busy = false;
+  let held = null;
+
+  const show = (text, address) => {
+    const page = new DOMParser().parseFromString(text, "text/html");
+    const fresh = page.getElementById("sitting");
+    if (!fresh) return location.assign(address);
+    const focused = document.activeElement?.dataset?.click;
+    held = null;
+    sitting().replaceWith(fresh);
+    document.title = page.title;
+    htmx.process(fresh);
+    if (focused) fresh.querySelector(`[data-click="${CSS.escape(focused)}"]`)?.focus();
+    settle();
+  };
+
+  const send = async (address, form) => {
+    if (busy) return;
+    busy = true;
+    try {
+      const answer = await fetch(address, form ? { method: "POST", body: form } : {});
+      show(await answer.text(), answer.url);
+    } catch {
+      location.reload();
+    } finally {
+      busy = false;
+    }
+  };
+
+  const play = (move) => {
+    const form = sitting().querySelector('form[action$="/move"]');
+    const data = new FormData(form);
+    data.set("move", move);
+    send(form.action, data);
+  };
+
+  // When the game is over, its replay needs a script that this page did not load.
+  const settle = () => {
+    if (document.getElementById("replay") && !document.querySelector('script[src*="replay.js"]')) {
+      location.reload();
+    }
+  };
+
+  // ---- Pieces of several squares ----
+
+  const corner = (cells) => {
+    const [left, low] = [0, 1].map((axis) => Math.min(...cells.map((cell) => cell[axis])));
+    return cells.map(([x, y]) => [x - left, y - low]);
+  };
+  const key = (cells) => cells.map(String).sort().join(" ");
+  const turns = {
+    left: ([x, y]) => [-y, x],
+    right: ([x, y]) => [y, -x],
+    mirror: ([x, y]) => [-x, y],
+  };
+
+  const squaresOf = (svg) => {
+    const found = new Map();
+    for (const square of svg.querySelectorAll("rect.square")) {
+      const side = Number(square.getAttribute("width"));
+      const x = Number(square.getAttribute("x")), y = Number(square.getAttribute("y"));
+      found.set(square.dataset.square, { side, x, y, cell: [Math.round(x / side), -Math.round(y / side)] });
+    }
+    return found;
+  };
+
+  // The square of the piece that is under the pointer: the one nearest to its middle.
+  const grip = (cells) => {
+    const middle = [0, 1].map((axis) => cells.reduce((sum, cell) => sum + cell[axis], 0) / cells.length);
+    const far = ([x, y]) => (x - middle[0]) ** 2 + (y - middle[1]) ** 2;
+    return cells.reduce((best, cell) => (far(cell) < far(best) ? cell : best));
+  };
+  const lying = (cells, at) => {
+    const by = grip(cells);
+    return cells.map(([x, y]) => [x - by[0] + at[0], y - by[1] + at[1]]);
+  };
+  const fitting = (cells) =>
+    [...held.squares.values()].filter((square) => held.moves.has(key(lying(cells, square.cell))));
+
+  const pick = async (button) => {
+    const tray = document.getElementById("tray");
+    const name = button.dataset.piece;
+    const answer = await fetch(`${tray.dataset.moves}?${new URLSearchParams({ at: name })}`);
+    if (!answer.ok) return location.assign(button.href);
+    const svg = board().querySelector("svg");
+    const squares = squaresOf(svg);
+    const moves = new Map();
+    for (const [move, names] of Object.entries(await answer.json())) {
+      moves.set(key(names.map((one) => squares.get(one).cell)), move);
+    }
+    const cells = button.dataset.shape.split(" ").map((cell) => cell.split(",").map(Number));
+    drop();
+    held = { name, paint: button.dataset.paint, cells: corner(cells), squares, moves, svg, at: null };
+    button.setAttribute("aria-pressed", "true");
+    document.getElementById("turning").hidden = false;
+    // The first way in which it fits anywhere, so that the board is never without a mark.
+    for (let way = 0; way < 8 && !fitting(held.cells).length; way += 1) {
+      held.cells = corner(held.cells.map(way === 3 ? turns.mirror : turns.right));
+    }
+    held.at = fitting(held.cells)[0]?.cell ?? [...squares.values()][0].cell;
+    board().tabIndex = 0;
+    board().setAttribute("role", "application");
+    board().setAttribute("aria-label", "Board: arrow keys move the piece, R and L turn it, M mirrors it, Enter places it, Escape puts it back");
+    board().focus({ preventScroll: true });
+    draw();
+  };
+
+  const drop = () => {
+    if (!held) return;
+    held.svg.querySelector(".held")?.remove();
+    document.querySelector('[data-piece][aria-pressed="true"]')?.removeAttribute("aria-pressed");
+    document.getElementById("turning").hidden = true;
+    board().removeAttribute("tabindex");
+    board().removeAttribute("role");
+    board().removeAttribute("aria-label");
+    held = null;
+  };
+
+  const element = (name, attributes) => {
+    const made = document.createElementNS(SVG, name);
+    for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
+    return made;
+  };
+
+  const draw = () => {
+    held.svg.querySelector(".held")?.remove();
+    const group = element("g", { class: "held" });
+    const places = fitting(held.cells);
+    for (const { x, y, side } of places) {
+      group.append(element("circle", { class: "target", cx: x + side / 2, cy: y + side / 2, r: side / 7 }));
+    }
+    const cells = lying(held.cells, held.at);
+    const fits = held.moves.has(key(cells));
+    const covered = [...held.squares].filter(([, square]) => cells.some((cell) => String(cell) === String(square.cell)));
+    for (const [, { x, y, side }] of covered) {
+      group.append(element("rect", { class: `ghost of-${held.paint} ${fits ? "fits" : "not"}`, x, y, width: side, height: side }));
+    }
+    held.svg.append(group);
+    const where = covered.map(([name]) => name).join(" ");
+    const said = !places.length ? "It fits nowhere in this way: turn or mirror it."
+      : fits ? `${held.name} fits on ${where}` : `${held.name} does not fit there; it fits in ${places.length} places`;
+    document.getElementById("fitting").textContent = said;
+  };
+
+  const lay = () => {
+    const move = held.moves.get(key(lying(held.cells, held.at)));
+    if (move) play(move);
+  };
+
+  const deeds = { place: lay, drop };
+  const turn = (way) => {
+    if (deeds[way]) return deeds[way]();
+    held.cells = corner(held.cells.map(turns[way]));
+    draw();
+  };
+
+  const cellAt = (event) => {
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(held.svg.getScreenCTM().inverse());
+    for (const { x, y, side, cell } of held.squares.values()) {
+      if (point.x >= x && point.x < x + side && point.y >= y && point.y < y + side) return cell;
+    }
+    return null;
+  };
+
+  document.addEventListener("pointermove", (event) => {
+    if (!held || event.pointerType === "touch" || !board()?.contains(event.target)) return;
+    const cell = cellAt(event);
+    if (cell && String(cell) !== String(held.at)) {
+      held.at = cell;
+      draw();
+    }
+  });
+
+  document.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    const link = event.target.closest("#sitting a.click, #sitting a[data-at]");
+    const way = event.target.closest("[data-turn]");
+    if (way && held) {
+      turn(way.dataset.turn);
+    } else if (link) {
+      event.preventDefault();
+      if (link.dataset.move) play(link.dataset.move);
+      else if (link.dataset.piece && document.getElementById("tray")) pick(link);
+      else send(link.getAttribute("href"));
+    } else if (held && board()?.contains(event.target)) {
+      const cell = cellAt(event);
+      if (!cell) return;
+      // A finger shows no preview by hovering: the first tap does, and the second one places.
+      const shown = String(cell) === String(held.at);
+      held.at = cell;
+      draw();
+      if (shown || event.pointerType !== "touch") lay();
+    }
+  });
+
+  document.addEventListener("keydown", (event) => {
+    if (!held || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.matches("input, select, textarea")) return;
+    const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+    const ways = { r: "right", l: "left", m: "mirror", Escape: "drop" };
+    const step = steps[event.key];
+    const way = event.key === "Enter" && board().contains(event.target) ? "place"
+      : ways[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (step) {
+      const next = [held.at[0] + step[0], held.at[1] + step[1]];
+      const there = [...held.squares.values()].some(({ cell }) => String(cell) === String(next));
+      if (there) held.at = next;
+      draw();
+    } else if (way) {
+      turn(way);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  });
+
+  document.addEventListener("submit", (event) => {
+    if (!event.target.closest("#sitting")) return;
+    event.preventDefault();
+    send(event.target.action, new FormData(event.target, event.submitter));
+  });
+
+  document.addEventListener("htmx:after:swap", () => { held = null; settle(); });
+});

@@ -1,0 +1,256 @@
+"""Playing against bots through the pages: by clicks, by forms, and only in one's own games."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from random import Random
+
+import pytest
+import sqlalchemy as sa
+
+from arena import sittings
+from arena.db import Database
+from arena.models import JobStatus, Ladder, Sitting
+from engine import sitting
+from engine.games import GAMES
+from engine.player import CrashError
+from engine.record import replay
+from tests.arena.test_sittings import SMALL, Table
+from tests.arena.web.signing_in import Browser, pages, person, signed_in
+from tests.engine.players import Scripted
+
+MAIN = [(game.name, dict(game.offered[0].options)) for game in GAMES.values()]
+PUZZLE = ("puzzle", {"task": "tetrominoes"})
+
+pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+
+
+class Room(Table):
+    """A table with a site before it, and two people at their browsers."""
+
+    def __init__(self, database: Database, variants: list[tuple[str, dict[str, str]]]) -> None:
+        super().__init__(database, variants)
+        self.app = pages(database)
+        person(database, "ada")
+        person(database, "eve")
+        self.ada, self.eve = signed_in(self.app, "ada"), signed_in(self.app, "eve")
+
+    def start(self, browser: Browser, number: int = 0, **more: str) -> str:
+        """Begins a game by the form, and gives the address of its page."""
+        address = f"/play/on/ladder-{number}"
+        page = browser.get(address).text
+        fields = {"form": named(page, "form"), "place": "0"}
+        for name in re.findall(r'<select name="(bot\d)"', page):
+            fields[name] = str(self.bots[0])
+        answer = browser.post(address, {**fields, **more}, page=address)
+        assert answer.status_code == 303, answer.text
+        return str(answer.location)
+
+    def serve(self, address: str) -> None:
+        """Lets a worker make the moves that are due."""
+        number = int(address.rsplit("/", 1)[1])
+        while self.look(number).status is JobStatus.OPEN:
+            self.record(self.answer(self.issue_one()))
+
+
+def named(page: str, name: str) -> str:
+    """The value of a field of a page's form."""
+    found = re.search(rf'name="{name}" value="([^"]*)"', page)
+    assert found, name
+    return found[1]
+
+
+def links(page: str, kind: str) -> list[str]:
+    """The addresses behind the squares of a kind."""
+    return [unescape(one) for one in re.findall(rf'<a class="click {kind}" href="([^"]+)"', page)]
+
+
+@pytest.fixture
+def room(database: Database) -> Iterator[Room]:
+    made = Room(database, [SMALL, PUZZLE])
+    yield made
+    made.app.extensions["arena.database"].close()
+
+
+@pytest.mark.parametrize("number", range(len(MAIN)), ids=[name for name, _ in MAIN])
+def test_every_game_is_played_by_links_and_forms(database: Database, number: int) -> None:
+    """Without a script: square after square by links, and the button that they lead to."""
+    room = Room(database, [MAIN[number]])
+    chance = Random(3)
+    address = room.start(room.ada)
+    for _ in range(3):
+        room.serve(address)
+        page = room.ada.get(address).text
+        if 'class="click' not in page and 'class="row words"' not in page:
+            break
+        for _ in range(8):
+            on = links(page, "on") or links(page, "first")
+            words = re.findall(r'class="piece-button" href="([^"]+)"', page)
+            buttons = re.findall(r'<button type="submit"[^>]* name="move" value="([^"]+)"', page)
+            if buttons and not (words and not on):
+                move = unescape(chance.choice(buttons))
+                break
+            page = room.ada.get(unescape(chance.choice(on or words))).text
+        fields = {"move": move, "ply": named(page, "ply")}
+        assert room.ada.post(f"{address}/move", fields, page=address).status_code == 303
+    room.serve(address)
+    page = room.ada.get(address).text
+    if "Give up" in page:
+        room.ada.post(f"{address}/resign", {"ply": named(page, "ply")}, page=address)
+    page = room.ada.get(address).text
+    assert 'id="replay"' in page
+    found = room.look(int(address.rsplit("/", 1)[1]))
+    record = sittings.record_of(found)
+    assert len(record.plies) >= 3
+    if record.ranks:
+        replay(record)
+    for part in ("/0", "/1/board", "/1.svg", ".json"):
+        assert room.ada.get(address + part).status_code == 200, part
+    assert address in room.ada.get("/play").text
+    room.app.extensions["arena.database"].close()
+
+
+def test_the_board_says_what_may_be_clicked(room: Room) -> None:
+    """Clobber on 4x3: a2 is White's; clicked, its neighbours light up, and it can be let go."""
+    address = room.start(room.ada)
+    page = room.ada.get(address).text
+    assert "Your turn" in page
+    assert f"{address}?at=a2" in links(page, "first")
+    page = room.ada.get(f"{address}?at=a2").text
+    assert sorted(links(page, "on")) == [f"{address}?at=a2&at={end}" for end in ("a1", "a3", "b2")]
+    assert links(page, "chosen") == [address]
+    assert page.count('class="target"') == 3
+    assert 'data-move="a2a1" aria-label="a1, black stone: play a2a1"' in page
+    assert f"{address}?at=b1" in links(page, "other")
+    assert 'value="a2a1" id="complete"' in room.ada.get(f"{address}?at=a2&at=a1").text
+    # What begins no move is forgotten.
+    assert links(room.ada.get(f"{address}?at=zz").text, "first") == links(
+        room.ada.get(address).text, "first"
+    )
+
+
+def test_what_pieces_of_a_puzzle_may_do(room: Room) -> None:
+    """The moves of one piece, for the script that holds it over the board."""
+    address = room.start(room.ada, 1)
+    page = room.ada.get(address).text
+    assert page.count('class="piece-button"') == 4 * 5  # five tetrominoes of each colour
+    found = room.ada.get(f"{address}/moves?at=blue O4").json
+    assert len(found) == 7 * 9  # a square of 2x2 on 8 files and 10 ranks
+    assert found["blue:a1,a2,b1,b2"] == ["a1", "a2", "b1", "b2"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "words"),
+    [
+        ({"move": "a1a1", "ply": "0"}, 422, "is not legal here: a move takes one of your stones"),
+        ({"move": "<b>" + "x" * 300, "ply": "0"}, 422, "is not legal here"),
+        ({"move": "", "ply": "0"}, 422, "is not legal here"),
+        ({"move": "a2a1", "ply": "7"}, 409, "The game went on meanwhile, so nothing was played."),
+        ({"move": "a2a1"}, 409, "The game went on meanwhile"),
+        ({"move": "a2a1", "ply": "-1"}, 409, "The game went on meanwhile"),
+    ],
+)
+def test_moves_that_are_refused(
+    room: Room, fields: dict[str, str], status: int, words: str
+) -> None:
+    """They come back with a reason, and the game stands as it stood."""
+    address = room.start(room.ada)
+    answer = room.ada.post(f"{address}/move", fields, page=address)
+    assert answer.status_code == status
+    assert words in unescape(answer.text)
+    assert "<b>" not in answer.text
+    assert room.look(1).plies == 0
+
+
+def test_a_form_that_is_sent_twice(room: Room) -> None:
+    """The second of two moves of one ply is refused, and one form begins one game."""
+    address = room.start(room.ada, form="one")
+    assert room.start(room.ada, form="one") == address
+    fields = {"move": "a2a1", "ply": "0"}
+    assert room.ada.post(f"{address}/move", fields, page=address).status_code == 303
+    assert room.ada.post(f"{address}/move", fields, page=address).status_code == 409
+    assert room.look(1).plies == 1
+
+
+def test_nobody_moves_for_another(room: Room) -> None:
+    """Others may look on; forms of theirs, and those from elsewhere, are refused."""
+    address = room.start(room.ada)
+    stranger = Browser(room.app)
+    for looks in (room.eve, stranger):
+        page = looks.get(address)
+        assert page.status_code == 200
+        assert 'class="click' not in page.text
+        assert "Give up" not in page.text
+    fields = {"move": "a2a1", "ply": "0"}
+    for deed in ("move", "resign"):
+        assert room.eve.post(f"{address}/{deed}", fields, page="/account").status_code == 403
+        assert stranger.post(f"{address}/{deed}", fields).status_code == 401
+        assert room.ada.client.post(f"{address}/{deed}", data=fields).status_code == 400
+        assert room.ada.post(f"/play/999/{deed}", fields, page=address).status_code == 404
+    assert room.look(1).plies == 0
+    assert address not in room.eve.get("/play").text
+
+
+def test_while_a_bot_thinks_the_page_waits(room: Room) -> None:
+    """It renews itself, has nothing to click, and tells of a bot that fails."""
+    address = room.start(room.ada, place="1")
+    page = room.ada.get(address).text
+    assert 'hx-trigger="every 700ms"' in page
+    assert 'class="click' not in page
+    job = room.issue_one()
+    assert room.record(room.answer(job, Scripted(CrashError("exit status 1"))))
+    page = unescape(room.ada.get(address).text)
+    assert "White's bot (bot-0 v1) left before the first ply: crash, exit status 1" in page
+    assert "hx-trigger" not in page
+
+
+def test_what_people_did_is_told_of_people(room: Room) -> None:
+    """Not of their bots."""
+    address = room.start(room.ada)
+    room.ada.post(f"{address}/resign", {"ply": "0"}, page=address)
+    page = unescape(room.ada.get(address).text)
+    assert "White (ada) resigned before the first ply. Black wins." in page
+    assert '<span class="lost">lost</span>' in room.ada.get("/play").text
+
+
+def test_forms_of_a_new_game_that_are_refused(room: Room) -> None:
+    """A seat or a bot that is not there; one's own choices are kept."""
+    for wrong in ({"place": "9"}, {"bot1": "999999"}, {"bot1": "x"}):
+        fields = {"form": "f", "place": "0", "bot1": str(room.bots[0]), **wrong}
+        answer = room.ada.post("/play/on/ladder-0", fields, page="/account")
+        assert answer.status_code == 422, wrong
+        assert 'role="alert">Choose' in answer.text
+    assert room.ada.get("/play/on/nowhere").status_code == 404
+    with room.database.begin() as session:
+        session.execute(sa.update(Ladder).values(state="closed"))
+    closed = room.ada.post("/play/on/ladder-0", fields, page="/account")
+    assert closed.status_code == 422
+    assert "is closed" in closed.text
+
+
+@pytest.mark.parametrize(
+    ("play", "begin", "guest"),
+    [("everybody", 200, True), ("people", 302, False), ("nobody", 403, False)],
+)
+def test_who_may_play(room: Room, play: str, begin: int, guest: bool) -> None:
+    """By the setting; a guest's games are the browser's in which they began."""
+    app = pages(room.database, play=play)
+    browser = Browser(app)
+    assert browser.get("/play").status_code == 200
+    assert browser.get("/play/on/ladder-0").status_code == begin
+    if guest:
+        address = room.start(browser)
+        assert 'class="click' in browser.get(address).text
+        assert 'class="click' not in Browser(app).get(address).text
+        fields = {"move": "a2a1", "ply": "0"}
+        assert Browser(app).post(f"{address}/move", fields).status_code == 403
+        assert browser.post(f"{address}/move", fields, page=address).status_code == 303
+        with room.database.read() as session:
+            kept = session.scalars(sa.select(Sitting)).one()
+            assert kept.user_id is None
+            assert (
+                sitting.position(sittings.record_of(sittings.find(session, kept.id))).to_move == 1
+            )  # type: ignore[arg-type]
+    app.extensions["arena.database"].close()
