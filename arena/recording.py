@@ -16,7 +16,8 @@ from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm.attributes import set_committed_value
 
 from arena import scheduling, workforce
 from arena.competitions import strength_tests, tournaments
@@ -25,6 +26,7 @@ from arena.config import Settings
 from arena.counters import Tally, tally
 from arena.first_tests import admit, conclude
 from arena.models import (
+    BotVersion,
     Check,
     Competition,
     Entrant,
@@ -33,6 +35,7 @@ from arena.models import (
     Ladder,
     Match,
     Meeting,
+    Place,
     PlayedGame,
     StrengthTest,
     Tournament,
@@ -79,7 +82,10 @@ def record_match(session: Session, report: jobs.MatchReport, now: datetime) -> O
     if not isinstance(match, Match):
         return _refuse(session, report, now)
     # Whoever makes its ratings anew, or voids a match of it, waits until this one is counted.
-    session.get(Competition, match.competition_id, with_for_update=True, populate_existing=True)
+    match.competition = session.get_one(
+        Competition, match.competition_id, with_for_update=True, populate_existing=True
+    )
+    _read_places(session, match)
     if problem := contradiction(match, report):
         workforce.note_failure(session, match, match.worker or report.worker, problem, now)
         scheduling.roll_back(match, f"{report.worker}: {problem}"[:2000], failed=True)
@@ -111,6 +117,17 @@ def _refuse(
     job = f"{lease.kind[:20]} {lease.job}"
     workforce.note_forgery(session, report.worker[:120], job, f"reported {job}: {problem}", now)
     return Outcome.FORGED
+
+
+def _read_places(session: Session, match: Match) -> None:
+    """Reads by one query who plays, and all that a match tells of them."""
+    query = (
+        sa.select(Place)
+        .where(Place.match_id == match.id)
+        .order_by(Place.number)
+        .options(joinedload(Place.entrant).joinedload(Entrant.version).joinedload(BotVersion.bot))
+    )
+    set_committed_value(match, "places", session.scalars(query).all())
 
 
 def contradiction(match: Match, report: jobs.MatchReport) -> str | None:
@@ -208,16 +225,17 @@ def _store(session: Session, match: Match, report: jobs.MatchReport, now: dateti
             )
         session.add(game)
     competition = match.competition
+    faulty = [
+        ids[seatings[number][fault.seat]]
+        for number, record in enumerate(report.games)
+        for fault in record.faults
+    ]
     if match.counts:
-        faulty = [
-            ids[seatings[number][fault.seat]]
-            for number, record in enumerate(report.games)
-            for fault in record.faults
-        ]
         _count(session, match, tally(results, faulty, games=len(report.games)), now)
     if match.rated:
-        for entrant in entrants.values():
-            suspend_if_faulty(session, entrant, now)
+        # Who played on to the end can only have come further from it.
+        for entrant in sorted(set(faulty)):
+            suspend_if_faulty(session, entrants[entrant], now)
     competition.worker_seconds += sum(
         ply.wall_us or 0 for record in report.games for ply in record.plies
     ) / 1e6 + START_SECONDS * len(report.games)
