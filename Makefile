@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.setup-stamp
+PEERS := .venv-peers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test check fmt perft simulate drill playthroughs bench clean
+.PHONY: help setup up test check fmt perft simulate drill cluster endure playthroughs bench bench-peers clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -46,7 +47,13 @@ perft: setup  ## count move trees deeply, every game (minutes)
 simulate: setup  ## thousands of random schedules of an arena in which everything goes wrong
 	SCHEDULES=2000 $(BIN)/python -m pytest -n auto --timeout 3600 tests/arena/test_simulator.py
 
-drill: setup  ## a ladder of 500 games on which everything is killed now and then (minutes)
+drill: setup  ## a tournament through every failure, for DRILL_SECONDS by the plan of DRILL_SEED
+	$(BIN)/python -m tests.drills.drill
+
+cluster: setup  ## the same over five hosts whose links are cut; needs root and iproute2
+	$(BIN)/python -m tests.drills.cluster
+
+endure: setup  ## a ladder of 500 games on one machine, with a kill now and then (minutes)
 	$(BIN)/python -m pytest -m deep tests/arena
 
 playthroughs: setup  ## write the recorded playthroughs of every game anew
@@ -55,5 +62,11 @@ playthroughs: setup  ## write the recorded playthroughs of every game anew
 bench: setup  ## measure, and print tables
 	$(BIN)/python -m tests.benchmarks
 
+bench-peers: setup  ## the same beside other programs, installed into a place of their own
+	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test]' \
+	  chess open-spiel openskill
+	$(PEERS)/bin/python -m tests.benchmarks games ratings referee
+
 clean:  ## remove what the targets made
-	rm -rf $(VENV) var .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) var .pytest_cache .mypy_cache .ruff_cache .hypothesis
