@@ -165,14 +165,19 @@ def furnish(database: Database) -> dict[str, int]:
         numbers["plies"] = session.get_one(PlayedGame, numbers["trio"]).plies
         blokus = session.scalars(sa.select(Ladder).where(Ladder.game == "blokus")).one()
         blokus.state = CompetitionState.FROZEN
-        plan = Plan("cup", clobber.variant, clobber.time, "round-robin")
-        cup = create(session, plan, field_of(session, clobber, 3), now, ARENA)
-        cup.state = CompetitionState.PAUSED
-        numbers["test"] = _strength_test(session, clobber, now).id
-        ended = _strength_test(session, clobber, now)
-        strength_tests.stop(session, ended, now, ARENA)
-        numbers["ended"] = ended.id
+        numbers |= add_competitions(session, now)
     return numbers
+
+
+def add_competitions(session: sa.orm.Session, now: datetime) -> dict[str, int]:
+    """A tournament "cup" of the bots on the ladder of Clobber, and two strength tests."""
+    clobber = session.scalars(sa.select(Ladder).where(Ladder.game == "clobber")).one()
+    plan = Plan("cup", clobber.variant, clobber.time, "round-robin")
+    cup = create(session, plan, field_of(session, clobber, 3), now, ARENA)
+    cup.state = CompetitionState.PAUSED
+    test, ended = (_strength_test(session, clobber, now) for _ in range(2))
+    strength_tests.stop(session, ended, now, ARENA)
+    return {"test": test.id, "ended": ended.id}
 
 
 def _strength_test(session: sa.orm.Session, ladder: Ladder, now: datetime) -> StrengthTest:

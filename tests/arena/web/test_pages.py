@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 from xml.etree import ElementTree
 
@@ -17,13 +18,13 @@ import sqlalchemy as sa
 
 from arena.config import Settings
 from arena.db import Database
-from arena.models import Competition, Match, PlayedGame
+from arena.models import Competition, Entrant, Match, Meeting, PlayedGame
 from arena.recording import unpack
 from arena.web import POLICY, create_app
 from arena.web.games import draw, live_game, position
 from engine.record import parse_record, replay
 from tests.arena.simulator import CALM, Simulation
-from tests.arena.web.conftest import HOSTILE, Site
+from tests.arena.web.conftest import HOSTILE, Site, add_competitions
 
 CLOBBER, TRIO, PUZZLE = "ladder-0", "ladder-1", "ladder-2"
 PAGES = [
@@ -314,6 +315,14 @@ STATEMENT_PAGES = [
     "/matches/1",
     "/games/1",
     "/games/1/0.svg",
+    "/games/1/embed",
+    "/bots/{one}/against/{other}",
+    "/tournaments",
+    "/tournaments/cup",
+    "/tests",
+    "/tests/{test}",
+    "/docs/",
+    "/docs/protocol",
 ]
 
 
@@ -330,6 +339,11 @@ def count_statements(folder: Path, *, bots: int, seconds: float) -> dict[str, in
     with database.begin() as session:
         # All of them ranked, so that each part of a page has something to show.
         session.execute(sa.text("UPDATE entrant SET wins = wins + 20, games = games + 20"))
+        names: dict[str, Any] = {**add_competitions(session, simulation.now)}
+        met = session.scalars(sa.select(Meeting).order_by(Meeting.games.desc())).first()
+        assert met is not None
+        for key, entrant in (("one", met.first_id), ("other", met.second_id)):
+            names[key] = session.get_one(Entrant, entrant).version.bot.name
     app = create_app(Settings(database=database.url))
     statements: list[str] = []
     engine = app.extensions["arena.database"].engine
@@ -337,7 +351,7 @@ def count_statements(folder: Path, *, bots: int, seconds: float) -> dict[str, in
     counts = {}
     for address in STATEMENT_PAGES:
         statements.clear()
-        assert app.test_client().get(address).status_code == 200
+        assert app.test_client().get(address.format(**names)).status_code == 200
         counts[address] = len(statements)
     app.extensions["arena.database"].close()
     database.close()
