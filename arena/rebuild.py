@@ -9,7 +9,7 @@ what it writes, holds the competition's row; so it is always a whole history tha
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -100,11 +100,18 @@ class _Fold:
 _RATING_COLUMNS = ("mu_before", "sigma_before", "mu_after", "sigma_after")
 
 
-def rebuild(session: Session, competition: Competition, *, write: bool) -> Rebuilt:
+def rebuild(
+    session: Session,
+    competition: Competition,
+    *,
+    write: bool,
+    advance: Callable[[int], None] = lambda _: None,
+) -> Rebuilt:
     """Folds the results of a ladder or a tournament anew, in the order of completion.
 
     Args:
         write: stores what came out; otherwise nothing is changed.
+        advance: is told now and then how many more games were folded.
     """
     if write:
         session.flush()
@@ -116,7 +123,7 @@ def rebuild(session: Session, competition: Competition, *, write: bool) -> Rebui
         .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
         .execution_options(populate_existing=write)
     ).all()
-    fold = _fold(session, competition, entrants)
+    fold = _fold(session, competition, entrants, advance)
     total = fold.total
     made: dict[str, Any] = {
         "games": total.games,
@@ -141,7 +148,12 @@ def rebuild(session: Session, competition: Competition, *, write: bool) -> Rebui
     return Rebuilt(competition.name, total.games, len(entrants), tuple(fold.differences))
 
 
-def _fold(session: Session, competition: Competition, entrants: Sequence[Entrant]) -> _Fold:
+def _fold(
+    session: Session,
+    competition: Competition,
+    entrants: Sequence[Entrant],
+    advance: Callable[[int], None],
+) -> _Fold:
     """Counts every match that counts, and rates those of a ladder.
 
     Args:
@@ -155,6 +167,7 @@ def _fold(session: Session, competition: Competition, entrants: Sequence[Entrant
     fold = _Fold(RatingBook[int](TrueSkill(draw_probability=draws)))
     waiting = iter(entrants)
     due = next(waiting, None)
+    told = 0
     for seq, match in groupby(_seats(session, competition), key=lambda row: row.seq):
         # Whoever entered before this match was fixed takes over its predecessor's mu of then.
         while due is not None and due.entered_after < seq:
@@ -175,6 +188,10 @@ def _fold(session: Session, competition: Competition, entrants: Sequence[Entrant
                 fold.rate(result, seated)
         faulty = [row.entrant_id for row in rows if row.fault is not None]
         fold.count(tally(results, faulty, games=len(games)), rows[0].fixed)
+        if fold.total.games - told >= AT_A_TIME:
+            advance(fold.total.games - told)
+            told = fold.total.games
+    advance(fold.total.games - told)
     while due is not None:
         fold.book.enter(due.id, after=due.predecessor_id)
         due = next(waiting, None)

@@ -15,6 +15,7 @@ from arena import audit
 from arena.audit import Actor
 from arena.competitions import tournaments
 from arena.models import (
+    Check,
     Competition,
     CompetitionState,
     GameSeat,
@@ -121,6 +122,22 @@ def requeue(session: Session, actor: Actor, number: int, now: datetime) -> None:
         raise VerdictError(f"match {number} is {match.status}, and not set aside")
     match.status, match.failures = JobStatus.OPEN, 0
     audit.note(session, actor, "requeue match", f"match {number}", match.problem, now=now)
+
+
+def requeue_check(session: Session, actor: Actor, number: int, now: datetime) -> None:
+    """Has a check tried again that was set aside.
+
+    Raises:
+        VerdictError: there is no such check, or it is not set aside.
+    """
+    known = 0 < number < 2**31
+    check = session.get(Check, number, with_for_update=True) if known else None
+    if check is None:
+        raise VerdictError(f"there is no check {number}")
+    if check.status is not JobStatus.SET_ASIDE:
+        raise VerdictError(f"check {number} is {check.status}, and not set aside")
+    check.status, check.failures = JobStatus.OPEN, 0
+    audit.note(session, actor, "requeue check", f"check {number}", check.problem, now=now)
 
 
 def _find(session: Session, number: int) -> Match:

@@ -20,6 +20,7 @@ from arena.cli import Usage
 from arena.cli.arguments import HYPOTHESES, read_hypotheses
 from arena.cli.boxed import pack
 from arena.cli.client import find_server, on_server
+from arena.cli.counting import counted_games
 from arena.cli.listing import show
 from arena.cli.remote import submit_there, whole_board
 from arena.cli.sources import git_folder
@@ -364,20 +365,20 @@ def rebuild_command(check: bool, data: Path | None, in_json: bool) -> None:
     found = []
     with opened(data) as (database, _):
         with database.read() as session:
-            kept = sa.select(Competition.id).where(Competition.kind != CompetitionKind.TEST)
-            ids = session.scalars(kept.order_by(Competition.id)).all()
-        for id_ in ids:
-            with (database.read if check else database.begin)() as session:
-                one = rebuild(session, session.get_one(Competition, id_), write=not check)
-            found.append(one)
-            if not in_json:
-                what = (
-                    "equal" if one.equal else f"{len(one.differences)} ratings or counters differ"
-                )
-                entrants = f"{one.entrants} entrants"
-                click.echo(f"{one.competition}: {one.games} games, {entrants}: {what}")
-                for difference in one.differences[:5]:
-                    click.echo(f"  {difference}")
+            kept = sa.select(Competition.id, Competition.games)
+            kept = kept.where(Competition.kind != CompetitionKind.TEST).order_by(Competition.id)
+            rows = session.execute(kept).all()
+        with counted_games("rebuilding", sum(games for _, games in rows)) as advance:
+            for id_, _ in rows:
+                with (database.read if check else database.begin)() as session:
+                    competition = session.get_one(Competition, id_)
+                    found.append(rebuild(session, competition, write=not check, advance=advance))
     if in_json:
         click.echo(json.dumps([asdict(one) | {"equal": one.equal} for one in found]))
+    else:
+        for one in found:
+            what = "equal" if one.equal else f"{len(one.differences)} ratings or counters differ"
+            click.echo(f"{one.competition}: {one.games} games, {one.entrants} entrants: {what}")
+            for difference in one.differences[:5]:
+                click.echo(f"  {difference}")
     sys.exit(0 if all(one.equal for one in found) or not check else 1)

@@ -19,7 +19,9 @@ from arena.cli.local import as_json, find_ladder, on_data, opened
 from arena.competitions.ladder_settings import SETTINGS, LadderError, change, create
 from arena.competitions.tournaments import TournamentError, named_versions
 from arena.models import (
+    Bot,
     BotVersion,
+    Check,
     Competition,
     Entrant,
     EntrantState,
@@ -288,7 +290,7 @@ def readmit_command(name: str, data: Path | None) -> None:
 
 @click.group()
 def bot() -> None:
-    """Bots: put a version on a ladder, or take it off."""
+    """Bots: put a version on a ladder, take it off, or have it checked again."""
 
 
 @bot.command("activate")
@@ -315,6 +317,48 @@ def activate_command(name: str, ladder_name: str, data: Path | None) -> None:
         except (SubmissionError, TournamentError) as error:
             raise Usage(str(error)) from None
     click.echo(words)
+
+
+def _version(text: str) -> int:
+    """The number that a version is named by; 0, which none has, for what is no number."""
+    return min(int(text), 2**31 - 1) if text.isascii() and text.isdigit() else 0
+
+
+@bot.command("recheck")
+@click.argument("names", metavar="[NAME[:VERSION]]...", nargs=-1)
+@click.option("--all", "every", is_flag=True, help="Of all bots.")
+@on_data
+def recheck_command(names: tuple[str, ...], every: bool, data: Path | None) -> None:
+    """Try checks again that were set aside because workers failed at them too often.
+
+    Without a number they are those of all versions of the bot. arena bots shows how checks stand.
+
+    Example: arena bot recheck mybot:2
+    """
+    if bool(names) == every:
+        raise Usage("give the names of bots, or --all")
+    with opened(data) as (database, _), database.begin() as session:
+        aside = (
+            sa.select(Check.id)
+            .join(Check.version)
+            .join(BotVersion.bot)
+            .where(Check.status == JobStatus.SET_ASIDE)
+            .order_by(Check.id)
+        )
+        numbers = [] if names else list(session.scalars(aside))
+        for name in names:
+            bot_name, _, version = name.partition(":")
+            its = aside.where(Bot.name == bot_name)
+            if version:
+                its = its.where(BotVersion.number == _version(version))
+            found = list(session.scalars(its))
+            if not found:
+                raise Usage(f"no check of {name} is set aside")
+            numbers += [number for number in found if number not in numbers]
+        for number in numbers:
+            verdicts.requeue_check(session, audit.operator(), number, datetime.now(UTC))
+    count = len(numbers)
+    click.echo(f"{count} {'check is' if count == 1 else 'checks are'} to be tried again")
 
 
 @bot.command("retire")

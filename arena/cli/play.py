@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time as wall
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -15,11 +15,11 @@ from typing import IO
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from arena.cli import Usage
 from arena.cli.arguments import Bot, find_bots, split_words, time_control
+from arena.cli.counting import counted_games
 from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
 from arena.cli.running import Launcher, cores, in_order, launch_all
 from arena.cli.tally import Tally
@@ -214,7 +214,7 @@ def _play_all(
         finally:
             free.put(core)
 
-    with _progress(sum(games for _, games in specs)) as advance:
+    with counted_games("playing", sum(games for _, games in specs)) as advance:
         for (spec, _), result in in_order(
             specs,
             play_one,
@@ -223,33 +223,6 @@ def _play_all(
         ):
             tally.add(spec, result)
             yield result
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal, and a line every tenth of the way elsewhere."""
-    console = Console(stderr=True)
-    if console.is_terminal:
-        columns = (
-            TextColumn("playing"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("games"),
-            TimeRemainingColumn(),
-        )
-        with Progress(*columns, console=console, transient=True) as progress:
-            task = progress.add_task("playing", total=total)
-            yield lambda games: progress.advance(task, games)
-        return
-    count = 0
-
-    def advance(games: int) -> None:
-        nonlocal count
-        before, count = count, count + games
-        if count * 10 // total > before * 10 // total and total >= 20:
-            click.echo(f"{count} of {total} games", err=True)
-
-    yield advance
 
 
 @contextmanager

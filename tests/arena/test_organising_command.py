@@ -14,6 +14,8 @@ from arena.cli import run
 from arena.db import Database
 from arena.models import (
     AuditEntry,
+    BotVersion,
+    Check,
     CompetitionState,
     Entrant,
     EntrantState,
@@ -105,6 +107,39 @@ def test_the_commands_of_organisers(database: Database, arena: Arena) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "bots"),
+    [
+        (["bot-0"], ["bot-0"]),
+        (["bot-0:1", "bot-1", "bot-0"], ["bot-0", "bot-1"]),
+        (["--all"], ["bot-0", "bot-1", "bot-2"]),
+    ],
+    ids=["one", "some", "all"],
+)
+def test_checks_are_tried_again(
+    database: Database, arena: Arena, words: list[str], bots: list[str]
+) -> None:
+    """Those that are set aside, of the bots that are named; each is in the log."""
+    with database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder)).one()
+        for version in session.scalars(sa.select(BotVersion)):
+            for status in (JobStatus.SET_ASIDE, JobStatus.FIXED):
+                session.add(
+                    Check(
+                        version=version, ladder=ladder, status=status, failures=3,
+                        problem="no lamp", created=START, findings=[],
+                    )
+                )  # fmt: skip
+    what = "1 check is" if len(bots) == 1 else f"{len(bots)} checks are"
+    assert arena("bot", "recheck", *words) == (0, f"{what} to be tried again\n", "")
+    with database.read() as session:
+        again = session.scalars(sa.select(Check).where(Check.status == JobStatus.OPEN)).all()
+        assert sorted(check.version.bot.name for check in again) == bots
+        assert {check.failures for check in again} == {0}
+        noted = session.execute(sa.select(AuditEntry.action, AuditEntry.detail)).all()
+        assert noted == [("requeue check", "no lamp")] * len(bots)
+
+
+@pytest.mark.parametrize(
     ("words", "error"),
     [
         (["ladder", "create", "Blitz", "--game", "clobber"], "is no name for a ladder"),
@@ -119,6 +154,9 @@ def test_the_commands_of_organisers(database: Database, arena: Arena) -> None:
         (["match", "requeue"], "give the numbers of matches, or --all"),
         (["match", "request", "ladder-0", "bot-0", "bot-1"], "is paused, and plays no matches"),
         (["match", "request", "ladder-0", "a", "b", "--user", "eve"], "there is no user 'eve'"),
+        (["bot", "recheck"], "give the names of bots, or --all"),
+        (["bot", "recheck", "bot-1"], "no check of bot-1 is set aside"),
+        (["bot", "recheck", "bot-1:9999999999"], "no check of bot-1:9999999999 is set aside"),
         (["worker", "readmit", "three"], "there is no worker 'three'; there are: one, two"),
         (["bot", "activate", "bot-9", "--ladder", "ladder-0"], "there is no bot 'bot-9'"),
         (["bot", "retire", "bot-9", "--ladder", "ladder-0"], "there is no active bot 'bot-9'"),

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from arena.db import Database
 from arena.fake.fill import fill
 from arena.models import Ladder
-from arena.rebuild import rebuild
+from arena.rebuild import AT_A_TIME, rebuild
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 
@@ -27,8 +27,11 @@ def test_recorded_games_are_rated_again_to_the_same_digits(database: Database, g
     """By a fold over what is stored; with another draw probability all come out differently."""
     fill(database, bots=100, ladders=1, games=games, seed=1, now=NOW)
     with database.read() as session:
-        found = rebuild(session, session.scalars(sa.select(Ladder)).one(), write=False)
+        told: list[int] = []
+        ladder = session.scalars(sa.select(Ladder)).one()
+        found = rebuild(session, ladder, write=False, advance=told.append)
         assert found.games >= games
+        assert (sum(told), max(told) < found.games) == (found.games, games > 2 * AT_A_TIME)
         assert found.equal, found.differences[:3]
     with database.begin() as session:
         ladder = session.scalars(sa.select(Ladder)).one()
