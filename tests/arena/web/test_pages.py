@@ -69,6 +69,20 @@ REFUSED = [
     ("/games/{trio}/999", "The game has {plies} plies, so there is no position 999."),
     ("/games/{trio}/999.svg", "The game has {plies} plies, so there is no position 999."),
     ("/games/{trio}/999/board", "The game has {plies} plies, so there is no position 999."),
+    ("/tournaments/nowhere", "There is no tournament nowhere."),
+    ("/tournaments/%00", "There is no tournament"),
+    ("/tournaments/<b>cup<b>.json", "There is no tournament &lt;b&gt;cup&lt;b&gt;."),
+    ("/tournaments/cup/1/99", ""),
+    ("/tournaments/cup/99999999999999999999/1", ""),
+    ("/tests/999999", "There is no strength test 999999."),
+    ("/tests/99999999999999999999", "There is no strength test 99999999999999999999."),
+    ("/tests/99999999999999999999/live", "There is no strength test 99999999999999999999."),
+    ("/tests/999999.json", "There is no strength test 999999."),
+    ("/bots/bot-0/against/nobody", "There is no bot nobody."),
+    ("/bots/bot-0/against/bot-0", "A bot has no games against itself here: name two bots."),
+    ("/bots/bot-0/against/<b>bot<b>", "There is no bot &lt;b&gt;bot&lt;b&gt;."),
+    ("/bots/bot-0/against/bot-1?in=<b>", "have not met in &lt;b&gt;."),
+    ("/docs/<b>x<b>", "There is no guide &lt;b&gt;x&lt;b&gt;."),
     ("/nowhere", "not found"),
 ]
 
@@ -192,7 +206,14 @@ def test_pages_tell_browsers_to_be_strict(site: Site) -> None:
 def test_what_bots_say_is_shown_and_not_obeyed(site: Site) -> None:
     """Comments, faults, notes and findings are escaped wherever they appear."""
     escaped = "&lt;script&gt;alert(1)&lt;/script&gt; &amp;"
-    for pattern in ("/games/{faulty}", "/bots/bot-0", "/bots/bot-1", "/matches/{aside}"):
+    for pattern in (
+        "/games/{faulty}",
+        "/bots/bot-0",
+        "/bots/bot-1",
+        "/matches/{aside}",
+        "/tests/{test}",
+        "/tests/{test}/live",
+    ):
         text = site.page(pattern)
         assert escaped in text
         assert HOSTILE not in text
