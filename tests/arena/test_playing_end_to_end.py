@@ -1,0 +1,78 @@
+"""A person's game in earnest: a guest at the pages, a real worker, a bot in its box."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.parse
+import urllib.request
+from html import unescape
+from http.cookiejar import CookieJar
+from random import Random
+
+import pytest
+
+from engine.record import GameRecord, replay
+from tests.arena.running import RunningArena, short_folder, until
+
+SEED = 4
+
+
+class Guest:
+    """Somebody at a browser, without an account."""
+
+    def __init__(self, base: str) -> None:
+        self.base = base
+        cookies = urllib.request.HTTPCookieProcessor(CookieJar())
+        self._opener = urllib.request.build_opener(cookies)
+
+    def get(self, path: str, fields: dict[str, str] | None = None) -> tuple[str, str]:
+        """The address that a page was found at in the end, and its text; a form if there is one."""
+        data = urllib.parse.urlencode(fields).encode() if fields else None
+        with self._opener.open(self.base + path, data, timeout=30) as answer:
+            return urllib.parse.urlparse(answer.url).path, unescape(answer.read().decode())
+
+
+def field(page: str, name: str) -> str:
+    """The value of a field of a form."""
+    found = re.search(rf'name="{name}" value="([^"]*)"', page)
+    assert found, name
+    return found[1]
+
+
+@pytest.mark.timeout(240)
+def test_a_guest_plays_a_game_to_its_end() -> None:
+    """Every move of the bot is a job of its own; the record is proven by the rules."""
+    chance = Random(SEED)
+    with short_folder() as data, RunningArena(data, ARENA_PLAY="everybody") as running:
+        running.start()
+        guest = Guest(f"http://127.0.0.1:{running.port}")
+
+        def bots() -> list[str]:
+            _, page = guest.get("/play/on/oxoxo")
+            return re.findall(r'<option value="(\d+)">random v1', page)
+
+        until(bots, "a bot that has passed its check", seconds=120, pause=0.5)
+        _, page = guest.get("/play/on/oxoxo")
+        fields = {name: field(page, name) for name in ("csrf_token", "form")}
+        address, page = guest.get("/play/on/oxoxo", {**fields, "place": "1", "bot1": bots()[0]})
+
+        def my_turn() -> bool:
+            nonlocal page
+            page = guest.get(address)[1]
+            return "Your turn" in page or 'id="replay"' in page
+
+        for _ in range(101):  # Oxoxo ends after 200 plies
+            until(my_turn, "the bot's move")
+            if 'id="replay"' in page:
+                break
+            moves = re.findall(r"<option>(\w+)</option>", page)
+            fields = {name: field(page, name) for name in ("csrf_token", "ply")}
+            guest.get(f"{address}/move", {**fields, "move": chance.choice(moves)})
+        record = GameRecord.from_json(json.loads(guest.get(f"{address}.json")[1]))
+        replay(record)
+        assert record.players == ("random v1", "guest")
+        assert all((ply.cpu_us is not None) == (ply.seat == 0) for ply in record.plies)
+        # The supervisor ends with all that it started.
+        running.interrupt()
+        assert running.wait() == 0
