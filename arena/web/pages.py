@@ -116,11 +116,17 @@ def bot(name: str) -> str:
         if chosen is not None:
             everyone = [e for e in entrants if e.competition_id == chosen.competition_id]
             rank, ranked = leaderboards.rank_of(session, chosen)
+            history = queries.history(session, everyone)
             details = {
                 "variant": chosen.competition.variant,
                 "rank": rank,
                 "ranked": ranked,
-                "history": queries.history(session, everyone),
+                "history": history,
+                "best": max(
+                    (game.rating for game in history),
+                    key=lambda rating: rating.conservative,
+                    default=None,
+                ),
                 "opponents": queries.opponents(session, chosen),
                 "splits": queries.splits_by_seat(session, chosen),
                 "games": queries.games_of_entrant(session, chosen, count=20),

@@ -204,6 +204,8 @@ class SeatSplit:
     """Points a game, from 0 to 1."""
     cpu_ms: float
     """CPU time a game."""
+    move_ms: float
+    """CPU time a move, as if each seat had the same share of a game's plies."""
 
 
 def splits_by_seat(session: Session, entrant: Entrant) -> list[SeatSplit]:
@@ -213,13 +215,21 @@ def splits_by_seat(session: Session, entrant: Entrant) -> list[SeatSplit]:
             GameSeat.seat,
             sa.func.count(),
             sa.func.avg(GameSeat.points),
-            sa.func.avg(GameSeat.cpu_us),
+            sa.func.sum(GameSeat.cpu_us),
+            sa.func.sum(PlayedGame.plies),
         )
+        .join(PlayedGame, PlayedGame.id == GameSeat.game_id)
         .where(GameSeat.entrant_id == entrant.id, GameSeat.mu_after.is_not(None))
         .group_by(GameSeat.seat)
         .order_by(GameSeat.seat)
     )
-    return [SeatSplit(seat, games, score, float(us) / 1000) for seat, games, score, us in rows]
+    seats = entrant.competition.variant.seats
+    return [
+        SeatSplit(
+            seat, games, score, float(us) / 1000 / games, float(us) / 1000 * seats / max(plies, 1)
+        )
+        for seat, games, score, us, plies in rows
+    ]
 
 
 def games_of_entrant(session: Session, entrant: Entrant, *, count: int) -> list[PlayedGame]:
