@@ -1,0 +1,248 @@
+"""A backup: every row of every table as of one moment, and the bundles, in one tar.
+
+Rows are written as JSON, table by table, so that a backup of SQLite can be restored to
+PostgreSQL and the other way round. It is read in one transaction that sees one moment, while the
+arena runs. Bundles come after the rows: they never change and are not removed, so that each that
+a row names is there. The backup holds everything: hashes of passwords, the secret of sessions.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import os
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.config import Settings
+from arena.db import Database
+from arena.models import Base, BotVersion
+from arena.models.base import UtcTime
+
+FORMAT = 1
+AT_A_TIME = 1000
+SPOOLED = 16 * 1024 * 1024
+"""Bytes of a table that are held in memory; a larger one goes through a file."""
+
+Tell = Callable[[str], None]
+
+
+class BackupError(ValueError):
+    """A backup that can't be made or used; one sentence that says what to do."""
+
+
+def write_backup(database: Database, settings: Settings, file: Path, tell: Tell) -> None:
+    """Writes a backup of a running arena, or of one that is still.
+
+    Raises:
+        BackupError: the file is there already, or a bundle is missing.
+        OSError: it can't be written.
+    """
+    if file.exists():
+        raise BackupError(f"{file} is there already: name another")
+    unfinished = file.with_name(f".{file.name}.unfinished")
+    try:
+        with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as raw:
+            with tarfile.open(fileobj=raw, mode="w") as tar, database.read() as session:
+                _write(tar, session, settings.bundles, tell)
+            raw.flush()
+            os.fsync(raw.fileno())
+        unfinished.rename(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _write(tar: tarfile.TarFile, session: Session, bundles: Path, tell: Tell) -> None:
+    schema = session.execute(sa.text("SELECT version_num FROM alembic_version")).scalar_one()
+    about = {"format": FORMAT, "schema": schema, "made": datetime.now(UTC).isoformat()}
+    _add(tar, "about.json", io.BytesIO(json.dumps(about).encode()))
+    for table in Base.metadata.sorted_tables:
+        with tempfile.SpooledTemporaryFile(SPOOLED) as lines:
+            count = 0
+            columns = sa.select(*_columns(table)).execution_options(yield_per=AT_A_TIME)
+            for row in session.execute(columns):
+                values = [_plain(value) for value in row]
+                lines.write(json.dumps(values).encode() + b"\n")
+                count += 1
+            lines.seek(0)
+            _add(tar, f"tables/{table.name}", lines)
+        tell(f"{table.name}: {count} rows")
+    digests = session.scalars(sa.select(BotVersion.digest).distinct().order_by(BotVersion.digest))
+    count = 0
+    for digest in digests:
+        bundle = bundles / digest
+        if bundle.is_file():
+            with bundle.open("rb") as content:
+                _add(tar, f"bundles/{digest}", content)
+            count += 1
+        else:
+            tell(f"the bundle {digest[:12]} is not in {bundles}: left out")
+    tell(f"{count} bundles")
+
+
+def _add(tar: tarfile.TarFile, name: str, content: IO[bytes]) -> None:
+    member = tarfile.TarInfo(name)
+    content.seek(0, io.SEEK_END)
+    member.size = content.tell()
+    member.mode = 0o600
+    content.seek(0)
+    tar.addfile(member, content)
+
+
+def _columns(table: sa.Table) -> list[sa.Column[Any]]:
+    """A table's columns, without those that the database computes."""
+    return [column for column in table.c if column.computed is None]
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it; `_value` is the way back."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return value
+
+
+def _value(value: Any, column: sa.Column[Any]) -> Any:
+    if value is None:
+        return None
+    if isinstance(column.type, UtcTime):
+        return datetime.fromisoformat(value)
+    if isinstance(column.type, sa.LargeBinary):
+        return base64.b64decode(value)
+    return value
+
+
+def restore_backup(file: Path, settings: Settings, tell: Tell) -> None:
+    """Makes an arena of a backup, in an empty database and folder.
+
+    Raises:
+        BackupError: it is no backup, or of another release, or the place is not empty.
+        OSError: the folder can't be written.
+    """
+    if settings.bundles.exists() and any(settings.bundles.iterdir()):
+        raise BackupError(f"{settings.bundles} is not empty: restore to a new place")
+    settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        with tarfile.open(file, "r:") as tar:
+            members = iter(tar)
+            about = _about(tar, next(members, None))
+            database = Database(settings.database_url)
+            try:
+                _fill(database, tar, members, about, settings.bundles, tell)
+            finally:
+                database.close()
+    except (tarfile.TarError, EOFError) as error:
+        raise BackupError(f"{file} is no backup, or was cut short: {error}") from None
+
+
+def _about(tar: tarfile.TarFile, member: tarfile.TarInfo | None) -> dict[str, Any]:
+    if member is None or member.name != "about.json":
+        raise BackupError("this is a tar, but no backup of an arena")
+    about: dict[str, Any] = json.loads(_read(tar, member))
+    if about["format"] != FORMAT:
+        raise BackupError(f"a backup of format {about['format']}; this release knows {FORMAT}")
+    return about
+
+
+def _fill(
+    database: Database,
+    tar: tarfile.TarFile,
+    members: Iterator[tarfile.TarInfo],
+    about: dict[str, Any],
+    bundles: Path,
+    tell: Tell,
+) -> None:
+    with database.engine.connect() as connection:
+        if sa.inspect(connection).get_table_names():
+            where = database.engine.url.render_as_string()
+            raise BackupError(f"the database {where} is not empty: restore to a new one")
+    database.upgrade()
+    expected = [table.name for table in Base.metadata.sorted_tables]
+    # All rows or none: what was begun and broken off leaves a database without any.
+    with database.begin() as session:
+        schema = session.execute(sa.text("SELECT version_num FROM alembic_version")).scalar_one()
+        if schema != about["schema"]:
+            raise BackupError(
+                f"the backup is of another release (schema {about['schema']}): restore it with "
+                "that one, then start this one on it"
+            )
+        for member in members:
+            kind, _, name = member.name.partition("/")
+            if kind == "tables" and expected and name == expected[0]:
+                tell(f"{name}: {_insert(session, tar, member, expected.pop(0))} rows")
+            elif kind == "bundles" and not expected:
+                _store(bundles, name, _read(tar, member))
+            else:
+                raise BackupError(f"{member.name[:80]!r} is not expected in a backup here")
+        if expected:
+            raise BackupError(f"the backup was cut short: it has no table {expected[0]}")
+        _go_on_counting(session)
+
+
+def _insert(session: Session, tar: tarfile.TarFile, member: tarfile.TarInfo, name: str) -> int:
+    """Puts a table's rows in, in the order in which they refer to each other."""
+    table = Base.metadata.tables[name]
+    columns = _columns(table)
+    # A missing value is to be one again, and not the value null of JSON.
+    kinds = {
+        column.name: sa.JSON(none_as_null=True) if isinstance(column.type, sa.JSON) else column.type
+        for column in columns
+    }
+    statement = sa.insert(table).values(
+        {column.name: sa.bindparam(column.name, type_=kinds[column.name]) for column in columns}
+    )
+    content = tar.extractfile(member)
+    assert content is not None
+    count, rows = 0, []
+    own = [key.parent for key in table.foreign_keys if key.column.table is table]
+    for line in content:
+        values = json.loads(line)
+        pairs = zip(values, columns, strict=True)
+        rows.append({column.name: _value(value, column) for value, column in pairs})
+        count += 1
+        if len(rows) == AT_A_TIME and not own:
+            session.execute(statement, rows)
+            rows.clear()
+    if own:
+        # Whoever is referred to was made before, and has the lower number.
+        rows.sort(key=lambda row: row["id"])
+    for start in range(0, len(rows), AT_A_TIME):
+        session.execute(statement, rows[start : start + AT_A_TIME])
+    return count
+
+
+def _go_on_counting(session: Session) -> None:
+    """Makes PostgreSQL give out numbers from where the rows end, as SQLite does by itself."""
+    if session.get_bind().dialect.name != "postgresql":
+        return
+    for table in Base.metadata.sorted_tables:
+        column = table.autoincrement_column
+        if column is not None:
+            last = session.scalar(sa.select(sa.func.max(column)))
+            sequence = sa.func.pg_get_serial_sequence(f'"{table.name}"', column.name)
+            if last is not None:
+                session.execute(sa.select(sa.func.setval(sequence, last)))
+
+
+def _read(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    content = tar.extractfile(member)
+    if content is None:
+        raise BackupError(f"{member.name[:80]!r} is no file")
+    return content.read()
+
+
+def _store(bundles: Path, name: str, content: bytes) -> None:
+    if hashlib.sha256(content).hexdigest() != name:
+        raise BackupError(f"the bundle {name[:12]!r} of the backup is damaged")
+    bundles.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (bundles / name).write_bytes(content)

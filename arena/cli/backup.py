@@ -1,0 +1,60 @@
+"""The commands backup and restore."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from sqlalchemy.exc import SQLAlchemyError
+
+from arena.backup import BackupError, restore_backup, write_backup
+from arena.cli import Usage
+from arena.cli.local import on_data, opened
+from arena.config import SettingError, load
+from arena.db import SchemaError
+from arena.supervisor import is_running
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@on_data
+def backup(file: Path, data: Path | None) -> None:
+    """Write a backup of an arena, which may run meanwhile.
+
+    FILE is a tar of all rows and bundles, for its owner alone to read: passwords' hashes are in it.
+
+    Example: arena backup arena-2026-01-31.tar
+    """
+    with opened(data) as (database, settings):
+        try:
+            write_backup(database, settings, file, lambda line: click.echo(line, err=True))
+        except BackupError as error:
+            raise Usage(str(error)) from None
+        except OSError as error:
+            raise Usage(f"can't write {file}: {error.strerror}") from None
+    click.echo(f"the backup is {file}, {file.stat().st_size / 1e6:.1f} MB")
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@on_data
+def restore(file: Path, data: Path | None) -> None:
+    """Make an arena of a backup, in an empty place.
+
+    The place is the data folder, and the database of ARENA_DATABASE if that is set: a backup of
+    SQLite can be restored to PostgreSQL, and the other way round.
+
+    Example: arena restore arena-2026-01-31.tar --data new
+    """
+    try:
+        settings = load(data=data)
+        if settings.embedded and is_running(settings):
+            raise Usage(f"an arena runs on {settings.data}: restore to another folder")
+        restore_backup(file, settings, lambda line: click.echo(line, err=True))
+    except (SettingError, SchemaError, BackupError) as error:
+        raise Usage(str(error)) from None
+    except SQLAlchemyError as error:
+        raise Usage(f"can't use the database: {str(error).splitlines()[0]}") from None
+    except OSError as error:
+        raise Usage(f"can't restore: {error}") from None
+    click.echo(f"the arena is in {settings.data}; now prove it: arena ratings rebuild --check")

@@ -1,0 +1,155 @@
+"""Backups: all of an arena at one moment, restored anywhere, refused where something is."""
+
+from __future__ import annotations
+
+import hashlib
+import tarfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from arena.backup import BackupError, restore_backup, write_backup
+from arena.config import Settings
+from arena.db import Database
+from arena.models import Base, BotVersion, Competition, User
+from arena.rebuild import rebuild
+from tests.arena.running import arena
+from tests.arena.simulator import CALM, Simulation
+
+CONTENT = b"a bot"
+DIGEST = hashlib.sha256(CONTENT).hexdigest()
+
+
+def quiet(_: str) -> None:
+    pass
+
+
+@pytest.fixture
+def lived(database: Database, tmp_path: Path) -> Settings:
+    """An arena that played for a minute, with a bundle."""
+    simulation = Simulation(database, 1, CALM)
+    simulation.furnish([("clobber", {"size": "4x3"}), ("blokus", {"mode": "trio"})], bots=4)
+    simulation.alive()
+    simulation.tick()
+    simulation.run(30)
+    settings = Settings(data=tmp_path / "first", database=database.url)
+    settings.bundles.mkdir(parents=True)
+    (settings.bundles / DIGEST).write_bytes(CONTENT)
+    with database.begin() as session:
+        session.execute(sa.update(BotVersion).values(digest=DIGEST))
+    return settings
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Where nothing is yet."""
+    if request.param == "sqlite":
+        yield ""
+        return
+    server = request.getfixturevalue("postgres_url")
+    admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    name = f"test_{uuid.uuid4().hex}"
+    with admin.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    yield server.replace("/postgres?", f"/{name}?")
+    with admin.connect() as connection:
+        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
+    admin.dispose()
+
+
+def rows(database: Database) -> dict[str, list[tuple[object, ...]]]:
+    """All that is in a database."""
+    with database.read() as session:
+        return {
+            table.name: [
+                tuple(row) for row in session.execute(sa.select(table).order_by(*table.primary_key))
+            ]
+            for table in Base.metadata.sorted_tables
+        }
+
+
+def nulls(database: Database) -> int:
+    """Matches without progress, as the database itself sees it."""
+    with database.read() as session:
+        query = "SELECT count(*) FROM match WHERE progress IS NULL OR progress LIKE 'null'"
+        if database.url.startswith("postgres"):
+            query = query.replace("progress LIKE", "progress::text LIKE")
+        return int(session.execute(sa.text(query)).scalar_one())
+
+
+def test_a_restored_arena_is_the_same(
+    database: Database, lived: Settings, empty_url: str, tmp_path: Path
+) -> None:
+    """Row by row, from either database to either; its ratings prove themselves, and it goes on."""
+    file = tmp_path / "backup.tar"
+    write_backup(database, lived, file, quiet)
+    assert file.stat().st_mode & 0o777 == 0o600
+    settings = Settings(data=tmp_path / "second", database=empty_url)
+    restore_backup(file, settings, quiet)
+    restored = Database(settings.database_url)
+    try:
+        assert rows(restored) == rows(database)
+        assert nulls(restored) == nulls(database) > 0
+        assert (settings.bundles / DIGEST).read_bytes() == CONTENT
+        with restored.begin() as session:
+            for competition in session.scalars(sa.select(Competition)).all():
+                assert competition.games > 0
+                assert rebuild(session, competition, write=False).equal
+            session.add(User(name="newcomer", created=competition.created))
+        with pytest.raises(BackupError, match="is not empty"):
+            restore_backup(file, settings, quiet)
+        with pytest.raises(BackupError, match=r"database .* is not empty"):
+            restore_backup(file, Settings(data=tmp_path / "third", database=restored.url), quiet)
+    finally:
+        restored.close()
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_what_is_no_backup_is_refused(database: Database, lived: Settings, tmp_path: Path) -> None:
+    """Damaged, cut short, of something else; and then no row is there."""
+    whole = tmp_path / "backup.tar"
+    write_backup(database, lived, whole, quiet)
+    with pytest.raises(BackupError, match="is there already"):
+        write_backup(database, lived, whole, quiet)
+    data = whole.read_bytes()
+    other = tmp_path / "other.tar"
+    with tarfile.open(other, "w") as tar:
+        tar.add(__file__, "bot.py")
+    spoilt = {
+        "is no backup": b"something else" * 100,
+        "no backup of an arena": other.read_bytes(),
+        "cut short": data[: len(data) // 2],
+        "is damaged": data.replace(CONTENT, b"A BOT"),
+        "another release": data.replace(b'"schema": "', b'"schema": "x', 1).replace(
+            b'", "made"', b'","made"', 1
+        ),
+    }
+    for number, (words, content) in enumerate(spoilt.items()):
+        file = tmp_path / f"spoilt{number}.tar"
+        file.write_bytes(content)
+        settings = Settings(data=tmp_path / f"data{number}")
+        with pytest.raises(BackupError, match=words):
+            restore_backup(file, settings, quiet)
+        if (settings.data / "arena.db").exists():
+            found = Database(settings.database_url)
+            assert not any(rows(found).values()), words
+            found.close()
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_the_commands_back_up_restore_and_prove(
+    database: Database, lived: Settings, tmp_path: Path
+) -> None:
+    """As the docs tell it."""
+    file, url = str(tmp_path / "arena.tar"), {"ARENA_DATABASE": database.url}
+    done = arena("backup", file, "--data", str(lived.data), **url)
+    assert done.returncode == 0, done.stderr
+    new = str(tmp_path / "new")
+    assert arena("restore", file, "--data", new).returncode == 0
+    done = arena("ratings", "rebuild", "--check", "--data", new)
+    assert (done.returncode, done.stdout.count(": equal")) == (0, 2), done.stdout
+    again = arena("restore", file, "--data", new)
+    assert (again.returncode, "is not empty" in again.stderr) == (2, True)
