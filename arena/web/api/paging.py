@@ -18,7 +18,7 @@ from arena.web.lookup import LARGEST_ID
 
 T = TypeVar("T")
 
-PAGE, LARGEST_PAGE = 50, 200
+PAGE, LARGEST_PAGE = 50, 100
 
 
 class Pages(Shape):
