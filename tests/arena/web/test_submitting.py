@@ -310,6 +310,36 @@ def test_an_owner_enters_retires_and_withdraws(ada: Browser, database: Database)
     assert deeds == ["withdraw", "retire", "enter", "enter", "enter", "submit", "submit"]
 
 
+def test_a_bots_page_brings_versions_back(ada: Browser, app: Flask, database: Database) -> None:
+    """Its owner alone sees each version's rating on a ladder, why it is off, and a way back."""
+    for code in (BOT, BOT + b"#2"):
+        submit(ada, (code, "mine.py"))
+        settle(database)
+    with database.begin() as session:
+        newer = session.scalars(sa.select(Entrant).where(Entrant.state == "active")).one()
+        newer.state, newer.reason = EntrantState.SUSPENDED, "6 of its last 10 <b>"
+    page = ada.get("/bots/mine").text
+    assert read(page).verdict() == []
+    for words in ("6 of its last 10 &lt;b&gt;", "version 2 took its place", "faults from before"):
+        assert words in page
+    assert [word for word in (">Bring back<", ">Activate<", ">Retire<") if word in page] == [
+        ">Bring back<",
+        ">Activate<",
+    ]
+    assert ">suspended</a>" in ada.get("/account").text
+    others = signed_in(app, "eve").get("/bots/mine").text
+    assert ">Bring back<" not in others
+    back = {"version": "2", "ladder": LADDER}
+    assert ada.post("/bots/mine/enter", back, page="/bots/mine").status_code == 302
+    assert states(database)[f"mine v2 on {LADDER}"] == "active"
+    page = ada.get("/bots/mine").text
+    assert (">Bring back<" in page, ">Retire<" in page) == (False, True)
+    with database.begin() as session:
+        session.scalars(sa.select(Ladder).where(Ladder.name == LADDER)).one().state = "frozen"
+    page = ada.get("/bots/mine").text
+    assert (">Activate<" in page, "the ladder is frozen" in page) == (False, True)
+
+
 @pytest.mark.parametrize(
     ("address", "fields", "status"),
     [
