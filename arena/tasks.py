@@ -19,7 +19,7 @@ from celery import Celery
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from arena import rebuild, recording, scheduling, sittings
+from arena import health, rebuild, recording, scheduling, sittings
 from arena.config import Settings, load
 from arena.db import Database
 from arena.dispatch import WAKE, CeleryQueue, configure
@@ -33,6 +33,9 @@ Report = TypeVar("Report", jobs.MatchReport, jobs.CheckReport, jobs.MoveReport)
 
 PAUSES = (0.1, 1, 2, 4, 8)
 """Seconds before each new try of a transaction that the database failed."""
+
+LOOK_SECONDS = 30.0
+"""How often alarms are looked for."""
 
 log = logging.getLogger("arena.recorder")
 for chatty in ("celery.worker.strategy", "celery.app.trace"):
@@ -193,10 +196,28 @@ def worker_alive(data: dict[str, Any]) -> None:
     _transact(lambda session: recording.record_alive(session, data, _now()))
 
 
+class _Looked:
+    """When this process last looked for alarms, by a clock that nobody sets."""
+
+    last = -LOOK_SECONDS
+
+    @classmethod
+    def is_due(cls) -> bool:
+        """Whether that was long ago; then it is now."""
+        now = time.monotonic()
+        if now - cls.last < LOOK_SECONDS:
+            return False
+        cls.last = now
+        return True
+
+
 @app.task(name="arena.tick")
 def tick() -> None:
     """Rolls back, makes and issues matches, looks after ratings; harmless when it runs twice."""
     now = _now()
+    _transact(lambda session: health.note_tick(session, now))
+    if _Looked.is_due():
+        _transact(lambda session: health.log_alarms(session, settings, now))
     _transact(rebuild.rebuild_one)
     _transact(lambda session: rebuild.check_one(session, settings.check_seconds, now))
     _transact(lambda session: sittings.give_up_abandoned(session, settings, now))

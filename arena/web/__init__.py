@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from flask import Flask, redirect, render_template, request, url_for
+from flask import Flask, abort, redirect, render_template, request, url_for
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, Unauthorized
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.wrappers import Response
@@ -15,7 +16,17 @@ from werkzeug.wrappers import Response
 from arena.config import Settings
 from arena.db import Database
 from arena.intake import Intake
-from arena.web import boards, brackets, charts, identity, limits, outage, score_charts, words
+from arena.web import (
+    boards,
+    brackets,
+    charts,
+    identity,
+    limits,
+    metrics,
+    outage,
+    score_charts,
+    words,
+)
 from arena.web.accounts import accounts
 from arena.web.administration import administration
 from arena.web.api import api, problems
@@ -23,6 +34,7 @@ from arena.web.bundles import bundles
 from arena.web.docs import docs
 from arena.web.games import games
 from arena.web.judging import judging
+from arena.web.operating import operating
 from arena.web.organising_ladders import organising_ladders
 from arena.web.organising_tournaments import organising_tournaments
 from arena.web.pages import pages
@@ -46,6 +58,7 @@ HEADERS = {
     # Pages tell what is so now; whoever kept one asks first whether it still is.
     "Cache-Control": "no-cache",
 }
+CONTACT_LASTS = timedelta(days=180)
 STATIC_SECONDS = 365 * 24 * 60 * 60
 
 
@@ -67,6 +80,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         trusted = settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted, x_proto=trusted)  # type: ignore[method-assign]
     app.before_request(widen)
+    metrics.install(app)
     identity.install(app)
     for module in (boards, brackets, charts, score_charts, words):
         app.jinja_env.filters |= module.FILTERS
@@ -86,6 +100,8 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         administration,
         submitting,
         bundles,
+        metrics.metrics,
+        operating,
         api,
     ):
         app.register_blueprint(blueprint)
@@ -96,6 +112,15 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     @app.get("/healthz")
     def healthz() -> tuple[str, dict[str, str]]:
         return "ok\n", {"Content-Type": "text/plain"}
+
+    @app.get("/.well-known/security.txt")
+    def security_txt() -> Any:
+        if not settings.contact:
+            abort(404, "This arena names nobody to tell of security holes.")
+        # RFC 9116 wants a date by which somebody looks at it again.
+        expires = (datetime.now(UTC) + CONTACT_LASTS).replace(microsecond=0)
+        text = f"Contact: {settings.contact}\nExpires: {expires:%Y-%m-%dT%H:%M:%SZ}\n"
+        return text, {"Content-Type": "text/plain; charset=utf-8"}
 
     @app.url_defaults
     def name_version(endpoint: str, values: dict[str, Any]) -> None:

@@ -1,0 +1,83 @@
+"""The command top: what an arena does at this moment, in the terminal."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from rich.console import Console, Group
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+
+from arena.broker import EmbeddedBroker
+from arena.cli.local import as_json, on_data, opened
+from arena.config import Settings
+from arena.db import Database
+from arena.health import Health, look
+from arena.queues import waiting
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Print it once, and end.")
+@click.option(
+    "--every", type=click.FloatRange(0.2, 3600), default=2.0, help="Seconds between two looks."
+)
+@as_json
+@on_data
+def top(data: Path | None, once: bool, every: float, in_json: bool) -> None:
+    """Show workers, matches and queues as they change; Ctrl-C ends it.
+
+    Example: arena top --once
+    """
+    with opened(data) as (database, settings):
+        health, queues = _now(database, settings)
+        if in_json:
+            click.echo(json.dumps({**health.as_json(), "queues": queues}))
+            return
+        console = Console()
+        if once or not console.is_terminal:
+            wide = console if console.is_terminal else Console(width=160)
+            wide.print(picture(health, queues))
+            return
+        with Live(picture(health, queues), console=console, screen=True) as live:
+            try:
+                while True:
+                    time.sleep(every)
+                    live.update(picture(*_now(database, settings)))
+            except KeyboardInterrupt:
+                return
+
+
+def _now(database: Database, settings: Settings) -> tuple[Health, Mapping[str, int] | None]:
+    with database.read() as session:
+        health = look(session, settings, datetime.now(UTC))
+    broker = settings.broker or EmbeddedBroker(settings.data.resolve()).url
+    return health, waiting(broker)
+
+
+def picture(health: Health, queues: Mapping[str, int] | None) -> Group:
+    """What the terminal shows."""
+    work = Table("", "open", "issued", "overdue", "set aside", title="Work")
+    for name, jobs in (("matches", health.matches), ("checks", health.checks)):
+        counts = (jobs.open, jobs.issued, jobs.overdue, jobs.set_aside)
+        work.add_row(name, *map(str, counts))
+    workers = Table(
+        "worker", "state", "slots", "isolation", "last sign", "problem", title="Workers"
+    )
+    for one in health.workers:
+        silent = f"{one.silent_seconds:.0f} s ago"
+        words = (one.name, one.state, str(one.slots), one.isolation, silent, one.problem)
+        workers.add_row(*map(escape, words))
+    games = Table("competition", "games a minute", title="The last five minutes")
+    for name, rate in sorted(health.games_a_minute.items(), key=lambda pair: -pair[1]):
+        games.add_row(escape(name), f"{rate:.1f}")
+    said = "the broker does not answer"
+    if queues is not None:
+        said = "waiting: " + ", ".join(f"{name} {count}" for name, count in queues.items())
+    alarms = [f"[bold red]{escape(alarm.words)}[/]" for alarm in health.alarms]
+    return Group(said, work, workers, games, *alarms)

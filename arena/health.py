@@ -1,0 +1,230 @@
+"""How an arena is: what waits, who works, what went wrong, and what somebody should look at.
+
+One function reads it all, for the operator's page, /metrics, `arena top` and the log. The
+numbers of games are of the last minutes and read from the newest games only, so that they cost
+the same however many games there are.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena import workforce
+from arena.competitions.ladders import why_no_match
+from arena.config import Settings
+from arena.models import (
+    Check,
+    Competition,
+    CompetitionState,
+    GameSeat,
+    JobStatus,
+    Ladder,
+    Mark,
+    Match,
+    PlayedGame,
+    Worker,
+)
+
+log = logging.getLogger("arena.health")
+
+TICK_MARK = "last tick"
+ALARMS_MARK = "alarms"
+WINDOW = timedelta(minutes=5)
+NEWEST = 5000
+"""Of the games so many are looked at, the newest."""
+LATE_TICKS = 30.0
+"""Seconds without a tick after which the recorder or the beat must be away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """How many matches, or checks, stand where."""
+
+    open: int
+    issued: int
+    overdue: int
+    """Issued, with a lease that has run out: rolled back by the next tick."""
+    set_aside: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerHealth:
+    """What is known of a worker."""
+
+    name: str
+    state: str
+    slots: int
+    isolation: str
+    silent_seconds: float
+    """Since its last sign of life."""
+    failed: int
+    """Jobs one after the other, up to now."""
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Something that somebody should look at."""
+
+    kind: str
+    """``idle ladder``, ``set aside``, ``differs``, ``worker``, ``recorder``."""
+    subject: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How an arena is at a moment."""
+
+    matches: Jobs
+    checks: Jobs
+    workers: tuple[WorkerHealth, ...]
+    games_a_minute: dict[str, float]
+    """Of the last five minutes, by competition; what played nothing is left out."""
+    faults: dict[str, int]
+    """Of the last five minutes, by kind."""
+    tick_seconds: float | None
+    """Since the recorder's last tick; None if there was none ever."""
+    alarms: tuple[Alarm, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it as JSON's types."""
+        return asdict(self)
+
+
+def note_tick(session: Session, now: datetime) -> None:
+    """The recorder is there, and has come as far as this tick."""
+    session.merge(Mark(key=TICK_MARK, value=now.isoformat()))
+
+
+def look(session: Session, settings: Settings, now: datetime) -> Health:
+    """How the arena is now."""
+    games, faults = _lately(session, now)
+    workers = tuple(_worker(one, settings, now) for one in _workers(session))
+    tick = session.get(Mark, TICK_MARK)
+    silent = (now - datetime.fromisoformat(tick.value)).total_seconds() if tick else None
+    matches, checks = _jobs(session, Match, now), _jobs(session, Check, now)
+    alarms = (
+        *_idle_ladders(session, settings, now),
+        *_trouble(session, matches, checks, workers, silent),
+    )
+    return Health(matches, checks, workers, games, faults, silent, alarms)
+
+
+def log_alarms(session: Session, settings: Settings, now: datetime) -> None:
+    """Writes each alarm to the log when it comes up, and once more when it is over."""
+    alarms = {f"{one.kind}: {one.subject}": one for one in look(session, settings, now).alarms}
+    mark = session.get(Mark, ALARMS_MARK)
+    known = set(mark.value.splitlines()) if mark else set()
+    for key in alarms.keys() - known:
+        log.warning("alarm: %s", alarms[key].words, extra={"alarm": alarms[key].kind})
+    for key in known - alarms.keys():
+        log.warning("the alarm is over: %s", key, extra={"alarm": key.partition(":")[0]})
+    if known != alarms.keys():
+        session.merge(Mark(key=ALARMS_MARK, value="\n".join(sorted(alarms))))
+
+
+def _jobs(session: Session, kind: type[Match] | type[Check], now: datetime) -> Jobs:
+    counts = {
+        status: session.scalar(
+            sa.select(sa.func.count()).select_from(kind).where(kind.status == status)
+        )
+        or 0
+        for status in (JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE)
+    }
+    overdue = sa.select(sa.func.count()).select_from(kind)
+    overdue = overdue.where(kind.status == JobStatus.ISSUED, kind.lease_ends < now)
+    return Jobs(
+        counts[JobStatus.OPEN],
+        counts[JobStatus.ISSUED],
+        session.scalar(overdue) or 0,
+        counts[JobStatus.SET_ASIDE],
+    )
+
+
+def _workers(session: Session) -> Sequence[Worker]:
+    return session.scalars(sa.select(Worker).order_by(Worker.name)).all()
+
+
+def _worker(worker: Worker, settings: Settings, now: datetime) -> WorkerHealth:
+    return WorkerHealth(
+        worker.name,
+        workforce.state(worker, settings.minimum_isolation, now),
+        worker.slots,
+        worker.isolation,
+        max(0.0, (now - worker.last_seen).total_seconds()),
+        len(worker.failed),
+        worker.problem,
+    )
+
+
+def _lately(session: Session, now: datetime) -> tuple[dict[str, float], dict[str, int]]:
+    """Games a minute by competition, and faults by kind."""
+    newest = session.scalar(sa.select(sa.func.max(PlayedGame.id))) or 0
+    recent = (PlayedGame.id > newest - NEWEST, PlayedGame.finished > now - WINDOW)
+    games = sa.select(Competition.name, sa.func.count()).join(
+        PlayedGame, PlayedGame.competition_id == Competition.id
+    )
+    minutes = WINDOW.total_seconds() / 60
+    played = {
+        name: count / minutes
+        for name, count in session.execute(games.where(*recent).group_by(Competition.name))
+    }
+    seats = sa.select(GameSeat.fault, sa.func.count()).join(
+        PlayedGame, PlayedGame.id == GameSeat.game_id
+    )
+    faulty = seats.where(*recent, GameSeat.fault.is_not(None)).group_by(GameSeat.fault)
+    return played, {str(fault): count for fault, count in session.execute(faulty)}
+
+
+def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[Alarm]:
+    """Open ladders that could play and have not for long."""
+    before = now - timedelta(seconds=settings.alarm_seconds)
+    quiet = sa.select(Ladder).where(
+        Ladder.state == CompetitionState.OPEN,
+        sa.func.coalesce(Ladder.last_game, Ladder.created) < before,
+    )
+    if settings.only:
+        quiet = quiet.where(Ladder.name == settings.only)
+    return [
+        Alarm(
+            "idle ladder",
+            ladder.name,
+            f"no game was played on the ladder {ladder.name} for "
+            f"{settings.alarm_seconds / 60:.0f} minutes, though it could play",
+        )
+        for ladder in session.scalars(quiet.order_by(Ladder.id))
+        if why_no_match(session, ladder, now, settings.trickle_seconds) is None
+    ]
+
+
+def _trouble(
+    session: Session,
+    matches: Jobs,
+    checks: Jobs,
+    workers: Sequence[WorkerHealth],
+    silent: float | None,
+) -> list[Alarm]:
+    found = []
+    for words, jobs in (("matches", matches), ("checks", checks)):
+        if jobs.set_aside:
+            said = f"{jobs.set_aside} {words} are set aside, since they failed three times"
+            found.append(Alarm("set aside", words, said))
+    differs = sa.select(Competition).where(Competition.alarm != "").order_by(Competition.id)
+    for one in session.scalars(differs):
+        found.append(Alarm("differs", one.name, f"{one.name}: {one.alarm}"))
+    for worker in workers:
+        if worker.state not in ("at work", "gone"):
+            said = f"the worker {worker.name} is given no jobs, it is {worker.state}"
+            found.append(Alarm("worker", worker.name, f"{said}: {worker.problem}".rstrip(": ")))
+    if silent is not None and silent > LATE_TICKS:
+        said = f"the recorder was not heard of for {silent:.0f} s: is it there, and the beat?"
+        found.append(Alarm("recorder", "recorder", said))
+    return found

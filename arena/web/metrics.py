@@ -1,0 +1,139 @@
+"""/metrics for Prometheus, and /readyz for whoever sends requests here."""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from ipaddress import ip_address
+
+from flask import Blueprint, Flask, Response, abort, current_app, g, request
+from prometheus_client import CollectorRegistry, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.registry import Collector
+from sqlalchemy.exc import SQLAlchemyError
+
+from arena.config import Settings
+from arena.health import Health, Jobs, look
+from arena.queues import waiting
+from arena.web.identity import bearer, settings
+from arena.web.lookup import reading
+
+metrics = Blueprint("metrics", __name__)
+
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+
+
+@metrics.get("/metrics")
+def scrape() -> Response:
+    """How the arena is, for this machine or whoever shows the token."""
+    if not _may_scrape(settings()):
+        abort(403, "Metrics are for this machine, or for whoever shows the token.")
+    with reading() as session:
+        health = look(session, settings(), datetime.now(UTC))
+    registry = CollectorRegistry()
+    registry.register(_OfArena(health, settings().broker))
+    registry.register(current_app.extensions["arena.page_times"])
+    return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def _may_scrape(known: Settings) -> bool:
+    token = bearer()
+    if known.metrics_token:
+        shown = (token or "").encode()
+        return hmac.compare_digest(shown, known.metrics_token.encode())
+    # A proxy on this machine asks for others, whether or not it was counted in the settings.
+    proxied = "X-Forwarded-For" in request.headers or "Forwarded" in request.headers
+    return not proxied and ip_address(request.remote_addr or "0.0.0.0").is_loopback  # noqa: S104
+
+
+@metrics.get("/readyz")
+def readyz() -> tuple[str, int, dict[str, str]]:
+    """Whether pages can be served: the database answers, and the broker if there is one."""
+    problems = []
+    try:
+        with reading() as session:
+            session.connection().exec_driver_sql("SELECT 1")
+    except SQLAlchemyError:
+        problems.append("the database does not answer")
+    if settings().broker and waiting(settings().broker) is None:
+        problems.append("the broker does not answer")
+    words = "\n".join(problems) or "ready"
+    return f"{words}\n", 503 if problems else 200, {"Content-Type": "text/plain"}
+
+
+class _OfArena(Collector):
+    """What was looked at, in the form of the library."""
+
+    def __init__(self, health: Health, broker: str) -> None:
+        self._health = health
+        self._queues = waiting(broker) or {}
+
+    def collect(self) -> Iterator[Metric]:
+        health = self._health
+        yield _gauge(
+            "arena_queue_length", "Messages that nobody has taken yet.", "queue", self._queues
+        )
+        for kind, jobs in (("matches", health.matches), ("checks", health.checks)):
+            yield _gauge(f"arena_{kind}", f"The {kind} by where they stand.", "status", _by(jobs))
+        words = "Games a minute in the last five, by competition."
+        yield _gauge("arena_games_per_minute", words, "competition", health.games_a_minute)
+        words = "Bots' faults in the last five minutes, by kind."
+        yield _gauge("arena_faults", words, "kind", health.faults)
+        if health.tick_seconds is not None:
+            words = "Seconds since the recorder's last tick."
+            yield GaugeMetricFamily("arena_recorder_lag_seconds", words, health.tick_seconds)
+        states: dict[str, int] = {}
+        for worker in health.workers:
+            states[worker.state] = states.get(worker.state, 0) + 1
+        yield _gauge("arena_workers", "Workers, by whether they are given jobs.", "state", states)
+        silent = {worker.name: worker.silent_seconds for worker in health.workers}
+        words = "Seconds since a worker's last sign of life."
+        yield _gauge("arena_worker_silent_seconds", words, "worker", silent)
+        alarms: dict[str, int] = {}
+        for alarm in health.alarms:
+            alarms[alarm.kind] = alarms.get(alarm.kind, 0) + 1
+        yield _gauge("arena_alarms", "What somebody should look at, by kind.", "kind", alarms)
+
+
+def _by(jobs: Jobs) -> dict[str, int]:
+    return {
+        "open": jobs.open,
+        "issued": jobs.issued,
+        "overdue": jobs.overdue,
+        "set aside": jobs.set_aside,
+    }
+
+
+def _gauge(name: str, words: str, label: str, values: object) -> Metric:
+    family = GaugeMetricFamily(name, words, labels=[label])
+    assert isinstance(values, dict)
+    for key, value in values.items():
+        family.add_metric([key], value)
+    return family
+
+
+def install(app: Flask) -> None:
+    """Measures how long pages take, in this process, by endpoint and status."""
+    times = Histogram(
+        "arena_page_seconds",
+        "How long a page took, in this process.",
+        ["endpoint", "status"],
+        buckets=BUCKETS,
+        registry=None,
+    )
+    app.extensions["arena.page_times"] = times
+
+    @app.before_request
+    def begin() -> None:
+        g.began = time.perf_counter()
+
+    @app.after_request
+    def end(response: Response) -> Response:
+        if "began" in g:
+            where = request.endpoint or "none"
+            took = time.perf_counter() - g.began
+            times.labels(where, str(response.status_code)).observe(took)
+        return response

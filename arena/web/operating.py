@@ -1,0 +1,131 @@
+"""The operator's page: what waits, who works, what was set aside, and what can be done about it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    flash,
+    jsonify,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from sqlalchemy.orm import joinedload
+from werkzeug.wrappers import Response as Answer
+
+from arena import verdicts, workforce
+from arena.competitions.ladder_settings import LadderError, change
+from arena.health import look
+from arena.models import CompetitionState, JobStatus, Ladder, Match, Scope
+from arena.queues import waiting
+from arena.verdicts import VerdictError
+from arena.web.identity import database, needs, settings, signed_in
+from arena.web.lookup import find_ladder, reading
+from arena.workforce import WorkerError
+
+operating = Blueprint("operating", __name__)
+
+SHOWN = 100
+"""Of the matches that were set aside, the page lists so many."""
+STATES = {"freeze": "frozen", "pause": "paused", "open": "open"}
+
+
+@operating.after_request
+def keep_to_itself(response: Response) -> Response:
+    """No cache keeps what operators see."""
+    response.headers["Cache-Control"] = "private, no-store"
+    return response
+
+
+@operating.get("/operator")
+@needs(Scope.ORGANISE)
+def overview() -> str:
+    """How the arena is, and what can be done."""
+    with reading() as session:
+        health = look(session, settings(), datetime.now(UTC))
+        aside = sa.select(Match).where(Match.status == JobStatus.SET_ASIDE)
+        aside = aside.options(joinedload(Match.competition)).order_by(Match.id.desc()).limit(SHOWN)
+        ladders = session.scalars(
+            sa.select(Ladder).where(Ladder.state != CompetitionState.CLOSED).order_by(Ladder.id)
+        )
+        return render_template(
+            "operator.html",
+            health=health,
+            queues=waiting(settings().broker),
+            aside=session.scalars(aside).all(),
+            ladders=ladders.all(),
+            may_administer=signed_in().may(Scope.ADMIN),
+        )
+
+
+@operating.get("/operator.json")
+@needs(Scope.ORGANISE)
+def overview_json() -> Response:
+    """How the arena is, as JSON."""
+    with reading() as session:
+        health = look(session, settings(), datetime.now(UTC))
+    return jsonify({**health.as_json(), "queues": waiting(settings().broker)})
+
+
+@operating.post("/operator/matches")
+@needs(Scope.ORGANISE)
+def decide() -> Answer:
+    """Has the chosen matches tried again, or makes them void."""
+    deed = request.form.get("deed", "")
+    chosen = request.form.getlist("match")
+    if deed not in ("requeue", "void") or not chosen or not all(map(str.isdecimal, chosen)):
+        abort(400, "Choose matches, and whether they are tried again or void.")
+    now, actor = datetime.now(UTC), signed_in().actor
+    try:
+        with database().begin() as session:
+            for number in sorted({int(text[:12]) for text in chosen}):
+                if deed == "requeue":
+                    verdicts.requeue(session, actor, number, now)
+                else:
+                    note = request.form.get("note", "")
+                    verdicts.void(session, actor, number, note, now=now)
+    except VerdictError as error:
+        abort(409, _sentence(error))
+    done = "tried again" if deed == "requeue" else "void"
+    flash(f"{len(set(chosen))} matches are {done}.")
+    return redirect(url_for("operating.overview"))
+
+
+@operating.post("/operator/ladders/<name>")
+@needs(Scope.ORGANISE)
+def change_state(name: str) -> Answer:
+    """Freezes, pauses or opens a ladder."""
+    state = STATES.get(request.form.get("deed", ""))
+    if state is None:
+        abort(400, "A ladder is frozen, paused or opened.")
+    try:
+        with database().begin() as session:
+            ladder = find_ladder(session, name)
+            change(session, signed_in().actor, ladder, {"state": state}, datetime.now(UTC))
+    except LadderError as error:
+        abort(409, _sentence(error))
+    flash(f"The ladder {name} is {state}.")
+    return redirect(url_for("operating.overview"))
+
+
+@operating.post("/operator/workers/<name>")
+@needs(Scope.ORGANISE)
+def readmit(name: str) -> Answer:
+    """Gives a worker jobs again that was set aside."""
+    try:
+        with database().begin() as session:
+            workforce.readmit(session, signed_in().actor, name, datetime.now(UTC))
+    except WorkerError as error:
+        abort(409, _sentence(error))
+    flash(f"The worker {name} gets jobs again.")
+    return redirect(url_for("operating.overview"))
+
+
+def _sentence(error: Exception) -> str:
+    return f"{str(error)[:1].upper()}{str(error)[1:]}."

@@ -1,0 +1,116 @@
+"""How an arena is: what is counted, and what is an alarm."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from arena import health
+from arena.config import Settings
+from arena.db import Database
+from arena.health import look
+from arena.models import Competition, JobStatus, Ladder, Match, PlayedGame, Worker
+from tests.arena.simulator import CALM, Simulation
+
+# Without the rest of a ladder on which all is known.
+SETTINGS = Settings(alarm_seconds=600, trickle_seconds=0.001)
+
+
+@pytest.fixture
+def lived(database: Database) -> Simulation:
+    """An arena that played for a minute."""
+    simulation = Simulation(database, 1, CALM)
+    simulation.furnish([("clobber", {"size": "4x3"})], bots=4)
+    simulation.alive()
+    simulation.tick()
+    simulation.run(60)
+    return simulation
+
+
+def test_a_healthy_arena_has_no_alarm(database: Database, lived: Simulation) -> None:
+    """And what it does is counted as the tables have it."""
+    with database.begin() as session:
+        health.note_tick(session, lived.now - timedelta(seconds=3))
+    with database.read() as session:
+        found = look(session, SETTINGS, lived.now)
+        games = session.scalar(sa.select(sa.func.count()).select_from(PlayedGame))
+        issued = session.scalar(
+            sa.select(sa.func.count()).select_from(Match).where(Match.status == JobStatus.ISSUED)
+        )
+    assert found.alarms == ()
+    assert found.games_a_minute == {"ladder-0": games / 5}
+    assert found.matches.issued == issued
+    assert found.tick_seconds == 3
+    assert [(one.name, one.state, one.slots) for one in found.workers] == [
+        ("one", "at work", 2),
+        ("two", "at work", 2),
+    ]
+
+
+def idle(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
+    session.execute(
+        sa.update(Ladder)
+        .where(Ladder.name == "ladder-0")
+        .values(last_game=now - timedelta(seconds=601))
+    )
+
+
+def aside(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
+    match = session.scalars(sa.select(Match).where(Match.status == JobStatus.FIXED)).first()
+    match.status, match.seq = JobStatus.SET_ASIDE, None
+
+
+def differs(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
+    session.execute(sa.update(Competition).values(alarm="3 ratings differ"))
+
+
+def distrusted(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
+    session.get(Worker, "one").set_aside = now
+
+
+def away(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
+    health.note_tick(session, now - timedelta(seconds=31))
+
+
+ALARMS = {
+    idle: ("idle ladder", "no game was played on the ladder ladder-0 for 10 minutes"),
+    aside: ("set aside", "1 matches are set aside"),
+    differs: ("differs", "ladder-0: 3 ratings differ"),
+    distrusted: ("worker", "the worker one is given no jobs, it is set aside"),
+    away: ("recorder", "the recorder was not heard of for 31 s"),
+}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "alarm"), ALARMS.items(), ids=[kind for kind, _ in ALARMS.values()]
+)
+def test_what_is_wrong_is_an_alarm(  # type: ignore[no-untyped-def]
+    database: Database, lived: Simulation, spoil, alarm: tuple[str, str], caplog
+) -> None:
+    """One of its kind; in the log once, and once more when it is over."""
+    with database.begin() as session:
+        spoil(session, lived.now)
+    with database.read() as session:
+        (found,) = look(session, SETTINGS, lived.now).alarms
+    assert (found.kind, found.words.startswith(alarm[1])) == (alarm[0], True), found.words
+    for _ in range(2):
+        with database.begin() as session:
+            health.log_alarms(session, SETTINGS, lived.now)
+    assert [record.alarm for record in caplog.records] == [alarm[0]]
+    with database.begin() as session:
+        session.execute(sa.update(Competition).values(alarm="", last_game=lived.now))
+        session.execute(sa.update(Match).where(Match.status == "set aside").values(status="void"))
+        session.execute(sa.update(Worker).values(set_aside=None))
+        health.note_tick(session, lived.now)
+        health.log_alarms(session, SETTINGS, lived.now)
+    assert "the alarm is over" in caplog.records[-1].message
+
+
+def test_a_ladder_that_cannot_play_is_no_alarm(database: Database, lived: Simulation) -> None:
+    """Paused, or with nobody to play."""
+    with database.begin() as session:
+        idle(session, lived.now)
+        session.execute(sa.update(Ladder).values(state="paused"))
+        assert look(session, SETTINGS, lived.now).alarms == ()

@@ -1,0 +1,150 @@
+"""The operator's page and its deeds, /metrics, /readyz and security.txt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from prometheus_client.parser import text_string_to_metric_families
+
+from arena.db import Database
+from arena.models import JobStatus, Ladder, Match, Role, Worker
+from tests.arena.simulator import CALM, Simulation
+from tests.arena.web.signing_in import Browser, deeds, now, pages, person, signed_in
+
+
+@pytest.fixture
+def app(database: Database) -> Iterator[Flask]:
+    """The pages of an arena that played, with three matches and a worker set aside."""
+    simulation = Simulation(database, 1, CALM)
+    simulation.furnish([("clobber", {"size": "4x3"})], bots=4)
+    simulation.alive()
+    simulation.tick()
+    simulation.run(10)
+    person(database, "organiser", Role.ORGANISER)
+    with database.begin() as session:
+        for match in session.scalars(sa.select(Match).order_by(Match.id).limit(3)):
+            match.status, match.seq, match.problem = JobStatus.SET_ASIDE, None, "<b>no space</b>"
+            match.ticket = match.lease_ends = match.worker = None
+        session.get_one(Worker, "one").set_aside = now()
+    app = pages(database)
+    yield app
+    app.extensions["arena.database"].close()
+
+
+def statuses(database: Database) -> list[str]:
+    with database.read() as session:
+        return [
+            str(one) for one in session.scalars(sa.select(Match.status).order_by(Match.id).limit(3))
+        ]
+
+
+def test_the_page_shows_what_is_wrong_and_mends_it(database: Database, app: Flask) -> None:
+    """Matches are tried again or void, a worker is readmitted, a ladder is frozen; all is noted."""
+    browser = signed_in(app, "organiser")
+    text = browser.get("/operator").text
+    assert "3 matches are set aside" in text
+    assert "&lt;b&gt;no space&lt;/b&gt;" in text
+    assert "/users" not in text
+    with database.read() as session:
+        ids = list(session.scalars(sa.select(Match.id).order_by(Match.id).limit(3)))
+    again = {"deed": "requeue", "match": [str(ids[0]), str(ids[1])]}
+    assert browser.post("/operator/matches", again, page="/operator").status_code == 302
+    assert statuses(database) == ["open", "open", "set aside"]
+    void = {"deed": "void", "match": str(ids[2])}
+    assert browser.post("/operator/matches", void, page="/operator").status_code == 409
+    void["note"] = "the host broke"
+    assert browser.post("/operator/matches", void, page="/operator").status_code == 302
+    assert statuses(database) == ["open", "open", "void"]
+    assert browser.post("/operator/workers/one", page="/operator").status_code == 302
+    frozen = browser.post("/operator/ladders/ladder-0", {"deed": "freeze"}, page="/operator")
+    assert frozen.status_code == 302
+    with database.read() as session:
+        assert session.get_one(Worker, "one").set_aside is None
+        assert session.scalars(sa.select(Ladder.state)).one() == "frozen"
+    done = [deed for deed in deeds(database) if deed.startswith("organiser")]
+    assert [deed.partition(": ")[2] for deed in done][-5:] == [
+        "requeue match",
+        "requeue match",
+        "void match",
+        "readmit",
+        "change ladder",
+    ]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{}, {"deed": "void"}, {"deed": "eat", "match": "1"}, {"deed": "void", "match": "one"}],
+)
+def test_a_deed_that_is_none_is_refused(app: Flask, fields: dict[str, str]) -> None:
+    """With 400."""
+    browser = signed_in(app, "organiser")
+    assert browser.post("/operator/matches", fields, page="/operator").status_code == 400
+
+
+def test_metrics_are_what_prometheus_reads(database: Database, app: Flask) -> None:
+    """Every number by the name that docs/operating.md gives it."""
+    browser = Browser(app)
+    browser.get("/")
+    found = {}
+    for family in text_string_to_metric_families(browser.get("/metrics").text):
+        for sample in family.samples:
+            found[sample.name, *sorted(sample.labels.values())] = sample.value
+    assert found["arena_matches", "set aside"] == 3
+    assert found["arena_workers", "set aside"] == 1
+    assert found["arena_alarms", "set aside"] == 1
+    assert found["arena_page_seconds_count", "200", "pages.front"] == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "address", "headers", "status"),
+    [
+        ({}, "127.0.0.1", {}, 200),
+        ({}, "::1", {}, 200),
+        ({}, "10.1.2.3", {}, 403),
+        ({}, "127.0.0.1", {"X-Forwarded-For": "10.1.2.3"}, 403),
+        ({"metrics_token": "hush"}, "127.0.0.1", {}, 403),
+        ({"metrics_token": "hush"}, "10.1.2.3", {"Authorization": "Bearer hush"}, 200),
+        ({"metrics_token": "hush"}, "10.1.2.3", {"Authorization": "Bearer hus"}, 403),
+        ({"metrics_token": "hush"}, "10.1.2.3", {"Authorization": "Bearer \xe9"}, 403),
+    ],
+)
+def test_metrics_are_not_for_everybody(  # type: ignore[no-untyped-def]
+    database: Database, settings, address: str, headers, status: int
+) -> None:
+    """For this machine; or, if there is a token, for whoever shows it."""
+    app = pages(database, **settings)
+    answer = Browser(app, address).get("/metrics", headers=headers)
+    assert answer.status_code == status
+    app.extensions["arena.database"].close()
+
+
+def test_readiness_tells_what_is_away(database: Database) -> None:
+    """The broker, or the database."""
+    app = pages(database)
+    assert Browser(app).get("/readyz").text == "ready\n"
+    app.extensions["arena.database"].close()
+    for settings, words in (
+        ({"broker": "redis://127.0.0.1:1"}, "the broker does not answer\n"),
+        ({}, "the database does not answer\n"),
+    ):
+        app = pages(database, **settings)
+        if not settings:
+            app.extensions["arena.database"].close()
+            app.extensions["arena.database"] = Database("sqlite:////nowhere/arena.db")
+        answer = Browser(app).get("/readyz")
+        assert (answer.status_code, answer.text) == (503, words)
+        app.extensions["arena.database"].close()
+
+
+def test_security_txt_names_the_contact(database: Database) -> None:
+    """As RFC 9116 has it: a contact, and a date by which to look again."""
+    app = pages(database, contact="mailto:security@example.org")
+    text = Browser(app).get("/.well-known/security.txt").text
+    assert re.fullmatch(
+        r"Contact: mailto:security@example\.org\nExpires: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\n", text
+    )
+    app.extensions["arena.database"].close()
