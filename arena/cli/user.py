@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from sqlalchemy.orm import Session
 
-from arena import audit, people
+from arena import audit, people, signing
 from arena.cli import Usage
 from arena.cli.listing import show
 from arena.cli.local import as_json, on_data, opened
@@ -154,3 +154,17 @@ def log_command(name: str, count: int, data: Path | None, in_json: bool) -> None
     with opened(data) as (database, _), database.read() as session:
         rows = [audit.as_json(one) for one in audit.entries(session, count=count, actor=name)]
     show(rows, ("at", "actor", "action", "subject", "detail", "origin"), in_json)
+
+
+@user.command("rotate-secret")
+@on_data
+def rotate_secret(data: Path | None) -> None:
+    """Make another secret for sessions: everybody signs in anew.
+
+    Web processes that run take it up when they are started again.
+
+    Example: arena user rotate-secret
+    """
+    with _changing(data) as (session, now):
+        signing.rotate(session, audit.operator(), now)
+    click.echo("there is another secret; start the web processes again")
