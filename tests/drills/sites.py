@@ -15,7 +15,7 @@ import subprocess
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,13 +72,18 @@ class Site:
     """All hosts together, in one folder; what must last lies on its disk."""
 
     def __init__(
-        self, folder: Path, addresses: Addresses = Addresses(), *, slots: int = 1, **settings: str
+        self,
+        folder: Path,
+        addresses: Addresses = Addresses(),
+        *,
+        slots: Sequence[int] = (1, 1, 1),
+        **settings: str,
     ) -> None:
         """Makes an empty database and the broker's logins, and starts nothing.
 
         Args:
             folder: of this site alone; its ``disk`` is the data disk, and may be a mount.
-            slots: how many matches each worker plays at a time.
+            slots: how many matches each of the three workers plays at a time.
             settings: of the arena, as its variables.
         """
         self.mark = uuid.uuid4().hex
@@ -140,7 +145,7 @@ class Site:
         own = {key: value for key, value in os.environ.items() if not key.startswith("ARENA_")}
         return {**own, "ARENA_TEST_RUN": self.mark, **variables}
 
-    def _services(self, slots: int) -> list[Service]:
+    def _services(self, slots: Sequence[int]) -> list[Service]:
         port = f"port={self._database_port}"
         # Small, so that a disk which is filled is filled by what counts.
         small = ("max_wal_size=16MB", "min_wal_size=4MB", "shared_buffers=16MB")
@@ -154,14 +159,14 @@ class Site:
         own = self.environment(**self.variables)
         for name in ("web", "recorder", "beat"):
             found.append(Service(name, processes.OF_THE_ARENA[name](), own))
-        for name, user in zip(WORKERS, self._users[1:], strict=True):
+        for name, user, number in zip(WORKERS, self._users[1:], slots, strict=True):
             # All that a worker's machine holds: a login of the broker.
             variables = self.environment(
                 ARENA_BROKER=self._broker_url(user),
                 ARENA_WORKER_NAME=name,
                 ARENA_RUNTIME=str(self.folder / f"runtime-{name}"),
             )
-            found.append(Service(f"worker {name}", processes.worker(slots), variables))
+            found.append(Service(f"worker {name}", processes.worker(number), variables))
         return found
 
     def _broker_command(self) -> list[str]:
