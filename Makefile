@@ -6,7 +6,7 @@ STAMP := $(VENV)/.setup-stamp
 PEERS := .venv-peers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test check fmt perft simulate drill cluster endure playthroughs bench bench-peers clean
+.PHONY: help setup up test check fmt perft simulate drill cluster load endure playthroughs bench bench-peers clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -52,6 +52,9 @@ drill: setup  ## a tournament through every failure, for DRILL_SECONDS by the pl
 
 cluster: setup  ## the same over five hosts whose links are cut; needs root and iproute2
 	$(BIN)/python -m tests.drills.cluster
+
+load: setup  ## many people browse and submit while matches are played, for LOAD_SECONDS
+	$(BIN)/python -m tests.drills.load
 
 endure: setup  ## a ladder of 500 games on one machine, with a kill now and then (minutes)
 	$(BIN)/python -m pytest -m deep tests/arena
