@@ -102,3 +102,17 @@ def test_steps_are_links_without_scripts(site: Watched) -> None:
         page.locator(".moves a[data-ply='2']").click()
         expect(page).to_have_url(site.address("/games/{trio}/2"))
         expect(page.locator("#replay-slider")).to_be_hidden()
+
+
+def test_an_embedded_replay_steps_in_its_frame(page: Page, site: Watched) -> None:
+    """Its board moves by the buttons and keys, and its address stays the one of the frame."""
+    page.goto(site.address("/games/{trio}/embed"))
+    plies, before = site.numbers["plies"], page.locator("#replay-board").inner_html()
+    page.get_by_role("button", name="Previous position").click()
+    expect(page.locator("#replay-where")).to_have_text(f"ply {plies - 1} of {plies}")
+    page.keyboard.press("Home")
+    expect(page.locator("#replay-where")).to_have_text(f"ply 0 of {plies}")
+    page.wait_for_function(
+        "(before) => document.getElementById('replay-board').innerHTML !== before", arg=before
+    )
+    expect(page).to_have_url(site.address("/games/{trio}/embed"))
