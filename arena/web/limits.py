@@ -119,7 +119,7 @@ def install(app: Flask, settings: Settings) -> None:
 def _wait(seconds: int) -> str:
     if seconds < 60:
         return f"{seconds} seconds"
-    minutes = math.ceil(seconds / 60)
+    minutes = math.ceil((seconds - 1) / 60)  # the counter's end is rounded up to a second
     return f"{minutes} minutes" if minutes > 1 else "a minute"
 
 
