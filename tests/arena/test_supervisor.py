@@ -18,6 +18,7 @@ import redis
 
 from arena.broker import BrokerError, EmbeddedBroker
 from arena.db import Database
+from arena.signing import SECRET_MARK
 from arena.supervisor import LOG_LIMIT, shorten
 from tests.arena.running import RunningArena, arena, free_port, short_folder, until
 
@@ -122,8 +123,10 @@ def test_ctrl_c_ends_everything_and_a_second_start_works() -> None:
         for name in ("random.py", "queue.py", "arena.py", "celery.py"):
             (folder / "here" / name).write_text("raise SystemExit('the wrong file was imported')\n")
         with RunningArena(folder / "my data", cwd=folder / "here") as running:
+            secrets = []
             for _ in range(2):
                 running.start()
+                secrets += re.findall(r"with the password (\S+) and", running.output())
                 assert running.page("/healthz") == (200, "ok\n")
                 until(lambda: "ready" in running.log("worker"), "the worker's start")
                 running.interrupt()
@@ -132,6 +135,13 @@ def test_ctrl_c_ends_everything_and_a_second_start_works() -> None:
                 assert "Traceback" not in running.output()
             for name in ("recorder", "worker", "beat", "web", "broker"):
                 assert "Traceback" not in running.log(name)
+            with sqlite3.connect(folder / "my data" / "arena.db") as connection:
+                query = "SELECT value FROM mark WHERE key = ?"
+                secrets += connection.execute(query, (SECRET_MARK,)).fetchone()
+            connection.close()
+            assert len(secrets) == 2
+            for log in (folder / "my data" / "logs").iterdir():
+                assert not [one for one in secrets if one in log.read_text(errors="replace")], log
 
 
 def test_one_arena_has_a_folder_to_itself() -> None:
