@@ -132,7 +132,7 @@ def browse(site: Site, tally: Tally, rng: Random, size: Size, end: float, games:
     while time.monotonic() < end:
         kind = rng.choices(list(kinds), [25, 25, 15, 10, 10, 10, 5])[0]
         tally.ask(site, kind, kinds[kind]())
-        time.sleep(rng.expovariate(1 / size.think))
+        time.sleep(max(0.0, min(rng.expovariate(1 / size.think), end - time.monotonic())))
 
 
 def submit(site: Site, tally: Tally, rng: Random, size: Size, name: str, token: str) -> None:
