@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests import postgres
-from tests.drills.drill import Clock, drill_seconds, run
+from tests.drills.drill import Clock, drill_seconds, end_in_order, run
 from tests.drills.sites import WORKERS, Addresses
 from tests.drills.villain import Blow, Villain
 
@@ -171,4 +171,5 @@ def namespaces_of(made: Network) -> dict[str, Path]:
 
 
 if __name__ == "__main__":
+    end_in_order()
     sys.exit(main())

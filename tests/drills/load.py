@@ -31,7 +31,7 @@ from arena import audit, people
 from arena.db import Database
 from arena.models import Check, JobStatus, Match, PlayedGame, Scope
 from tests import postgres
-from tests.drills.drill import SETTINGS, Clock
+from tests.drills.drill import SETTINGS, Clock, end_in_order
 from tests.drills.fields import BOTS, TOURNAMENT, furnish
 from tests.drills.sites import WORKERS, Site
 
@@ -244,4 +244,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    end_in_order()
     sys.exit(main())
