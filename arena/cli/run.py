@@ -17,9 +17,10 @@ def run(process: str) -> None:
     """Run one process of an arena that is spread over several.
 
     Everything is taken from the environment (ARENA_*): prepare, web and recorder need
-    ARENA_DATABASE, and all but prepare need ARENA_BROKER. A worker needs no more than the broker.
+    ARENA_DATABASE, and all but prepare need ARENA_BROKER, such as redis://worker:PASSWORD@host.
+    A worker needs no more than the broker.
 
-    Example: ARENA_BROKER=redis://worker:PASSWORD@host arena run worker
+    Example: arena run worker
     """
     try:
         settings = load()

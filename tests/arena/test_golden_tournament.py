@@ -15,15 +15,17 @@ import sqlalchemy as sa
 from arena.audit import Actor
 from arena.competitions.tournaments import Plan, create
 from arena.db import Database
-from arena.models import Check, CompetitionState, Ladder, User, VersionStatus
+from arena.models import Check, CompetitionState, JobStatus, Ladder, User, VersionStatus
 from arena.submissions import enter, submit
 from engine.clock import TimeControl
-from tests.arena.running import COMMAND, environment, short_folder
+from tests.arena.running import COMMAND, environment, short_folder, until
 from tests.arena.test_end_to_end import VARIANT, Watched, furnish_small, pool_process
 from workers import bundles
 
 GOLDEN = Path(__file__).parents[1] / "data" / "golden_tournament.json"
 BOTS = 8
+MATCHES = 56
+"""Each meets each of the others twice."""
 
 # Each plays a different one of the legal moves, counted on from ply to ply.
 BOT = """\
@@ -91,9 +93,21 @@ def arena_says(*words: str) -> dict[str, Any]:
         timeout=250,
     )
     assert done.returncode == 0, done.stderr
-    assert "of 56 matches" in done.stderr
+    assert f"of {MATCHES} matches" in done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
+
+
+def await_what_was_issued(running: Watched, victims: list[str]) -> None:
+    """Waits for what was under way, and one more; at the end of the tournament none is left."""
+    issued, fixed = running.matches(JobStatus.ISSUED), running.matches(JobStatus.FIXED)
+    enough = min(len(fixed) + 1, MATCHES)
+
+    def reached() -> bool:
+        now = running.matches(JobStatus.FIXED)
+        return issued <= now and len(now) >= enough
+
+    until(reached, f"{enough} matches after {victims} were killed, {issued} among them")
 
 
 @pytest.mark.timeout(300)
@@ -120,15 +134,15 @@ def test_a_tournament_comes_out_the_same(workers: int) -> None:
             return
         running.start()
         running.await_matches(3, "at first")
+        running.await_a_bot()
         for victims in (["workers.tasks"], ["pool", "arena.tasks"], ["valkey-server"]):
             processes = [
                 pool_process(running) if word == "pool" else running.process(word)
                 for word in victims
             ]
-            running.await_a_bot()
             for process in processes:
                 process.kill()
-            running.await_matches(3, f"after {victims} were killed")
+            await_what_was_issued(running, victims)
         # Where an arena runs, the command waits for the end.
         found = arena_says(*words)
         running.interrupt()

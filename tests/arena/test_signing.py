@@ -23,10 +23,10 @@ NOW = datetime.now(UTC)
 SETTINGS = Settings(public_url="https://arena.example.org/", take_up_seconds=60.0)
 
 
-def token_of(database: Database, now: datetime = NOW) -> str:
-    """What an address of the bundle proves."""
+def token_of(database: Database, now: datetime | None = None) -> str:
+    """What an address of the bundle proves, by default from now on."""
     with database.begin() as session:
-        address = bundle_location(session, SETTINGS, DIGEST, now)
+        address = bundle_location(session, SETTINGS, DIGEST, now or datetime.now(UTC))
     before, _, token = address.partition("?token=")
     assert before == f"https://arena.example.org/bundles/{DIGEST}"
     return token
@@ -59,7 +59,7 @@ def test_an_address_gives_its_bundle(database: Database, client: FlaskClient) ->
 def test_what_is_not_kept_is_not_found(database: Database, client: FlaskClient) -> None:
     """A right address of a bundle that is gone."""
     with database.begin() as session:
-        address = bundle_location(session, SETTINGS, "0" * 64, NOW)
+        address = bundle_location(session, SETTINGS, "0" * 64, datetime.now(UTC))
     assert client.get(address.removeprefix("https://arena.example.org")).status_code == 404
 
 
@@ -76,7 +76,7 @@ def test_another_token_opens_nothing(database: Database, client: FlaskClient, sp
 
 def test_an_address_holds_for_one_bundle_and_some_minutes(database: Database) -> None:
     """The time to take a job up, and ten minutes; not for another digest, nor another secret."""
-    token = token_of(database)
+    token = token_of(database, NOW)
     with database.begin() as session:
         for seconds, holds in ((-60, True), (659, True), (661, False)):
             assert may_fetch(session, DIGEST, token, NOW + timedelta(seconds=seconds)) is holds

@@ -35,6 +35,6 @@ def test_stylesheets_load_nothing() -> None:
 def test_dark_pages_have_the_colours_of_dark_pictures() -> None:
     """A board within a page and a picture of it beside one look the same."""
     rules = (STATIC / "arena.css").read_text().rpartition("@media (prefers-color-scheme: dark)")[2]
-    colours = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", rules))
+    colours = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", rules.partition("\n}")[0]))
     # The page's ground is its own.
     assert colours == set(GROUND["dark"].values()) - {GROUND["dark"]["page"]}
