@@ -17,7 +17,17 @@ from tests.arena.web.test_pages import PAGES
 from tests.browser.conftest import PHONE, WIDE, Watched
 
 FILES = (".json", ".csv", ".txt", ".tar", ".svg", ".css", ".png", ".gif", ".webp")
-ALIKE = ("/live", "/board", "/healthz", "/logs/", "?sort=", "against=9", "{trio}/{plies}")
+ALIKE = (
+    "/live",
+    "/board",
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/logs/",
+    "?sort=",
+    "against=9",
+    "{trio}/{plies}",
+)
 """What is no page, or looks like another one."""
 
 
