@@ -5,18 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from datetime import datetime
-from functools import cache
 from typing import Any, Protocol
 
 from celery import Celery
 from celery.signals import after_setup_logger
-from kombu.exceptions import OperationalError
 
 from arena.config import Settings
 from engine import jobs
 from engine.logs import use_json
-
-log = logging.getLogger("arena.dispatch")
 
 TASK = {"match": jobs.PLAY_MATCH, "check": jobs.CHECK_BOT, "move": jobs.PLAY_MOVE}
 WAKE = "arena.wake"
@@ -53,24 +49,6 @@ class CeleryQueue:
                     priority=FIRST if isinstance(job, jobs.MoveJob) else LATER,
                     producer=producer,
                 )
-
-
-@cache
-def _sender(settings: Settings) -> Celery:
-    """What sends from a process that is no worker of Celery's."""
-    app = Celery("arena.pages", set_as_current=False)
-    configure(app, settings)
-    return app
-
-
-def wake(settings: Settings) -> None:
-    """Asks the recorder to issue at once what is due; if that fails, its next tick does."""
-    if not settings.broker:
-        return
-    try:
-        _sender(settings).send_task(WAKE, queue=jobs.RESULTS_QUEUE, retry=False)
-    except OperationalError as error:
-        log.warning("the recorder was not woken: %s", error)
 
 
 def configure(app: Celery, settings: Settings, **more: Any) -> None:

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as Answer
 
 from arena import sittings
-from arena.dispatch import wake
 from arena.models import JobStatus, Ladder, Scope, Sitting
 from arena.sittings import Person, SittingError, Wish
+from arena.waking import wake
 from arena.web import boards, charts, queries
 from arena.web.games import draw, lasting, position
 from arena.web.identity import anybody, bearer, current, database, settings

@@ -13,7 +13,7 @@ UNUSED = {
     "arena.cli.position": ["sqlalchemy", "celery", "flask", "rich", "networkx"],
     "arena.tasks": ["flask", "alembic", "networkx"],
     "arena.beat": ["sqlalchemy", "flask", "networkx", "trueskill"],
-    "arena.cli.serve": ["alembic", "networkx"],
+    "arena.cli.serve": ["celery", "alembic", "networkx"],
     "workers.tasks": ["sqlalchemy", "flask", "networkx", "trueskill"],
 }
 
