@@ -15,6 +15,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.competitions.shares import fair_start
 from arena.models import (
     HOUSE,
     Bot,
@@ -64,14 +65,12 @@ def furnish(
     if house is None:
         house = User(name=HOUSE, created=now)
         session.add(house)
-    # A ladder that comes later must not have the workers to itself until it has caught up.
-    had = Ladder.head_start + Ladder.worker_seconds
-    share = session.scalar(sa.select(sa.func.min(had))) or 0.0
+    start = fair_start(session, weight=1.0)
     for game in games:
         for variant in game.offered:
             if _first_time(session, f"ladder {variant}"):
                 opened = open_ladder(game, variant, now)
-                opened.head_start = share
+                opened.head_start = start
                 session.add(opened)
     session.flush()
     house_ladders = list(

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
+from arena.competitions.shares import come_back, fair_start
 from arena.models import Competition, CompetitionState, Ladder, OpeningPolicy
 from engine.clock import parse_time
 from engine.game import GameError, Variant
@@ -237,7 +238,7 @@ def create(
         created=now,
         **columns,
     )
-    ladder.head_start = least_share(session) * ladder.weight
+    ladder.head_start = fair_start(session, ladder.weight)
     session.add(ladder)
     session.flush()
     detail = ", ".join([str(variant), *(f"{key}={text}" for key, text in chosen.items())])
@@ -289,9 +290,7 @@ def change(
         if ladder.state is CompetitionState.CLOSED:
             ladder.finished = now
         if ladder.state is CompetitionState.OPEN:
-            # Who comes back must not have the workers to itself until it has caught up.
-            share = least_share(session, but=ladder) * ladder.weight
-            ladder.head_start = max(ladder.head_start, share - ladder.worker_seconds)
+            come_back(session, ladder)
     words = [
         f"{key}: {before[key] or 'none'} → {SETTINGS[key].show(ladder) or 'none'}"
         for key in different
@@ -300,17 +299,6 @@ def change(
         detail = "; ".join(words)
         audit.note(session, actor, "change ladder", f"ladder {ladder.name}", detail, now=now)
     return words
-
-
-def least_share(session: Session, *, but: Competition | None = None) -> float:
-    """The workers' time of the open competition that had the least, for a weight of 1."""
-    had = Competition.head_start + Competition.worker_seconds
-    share = sa.select(sa.func.min(had / Competition.weight)).where(
-        Competition.state == CompetitionState.OPEN
-    )
-    if but is not None:
-        share = share.where(Competition.id != but.id)
-    return session.scalar(share) or 0.0
 
 
 def _read(chosen: Mapping[str, str]) -> dict[str, dict[str, Any]]:

@@ -25,16 +25,16 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA, Actor
+from arena.competitions.fields import enter_field
 from arena.competitions.pairings import Pairing
+from arena.competitions.shares import come_back, fair_start
 from arena.competitions.strength_plans import Plan, plan_of
 from arena.competitions.strength_tallies import add, empty_tally, standing_of, versions_of
 from arena.models import (
     BotVersion,
     Check,
-    Competition,
     CompetitionState,
     Entrant,
-    EntrantState,
     JobStatus,
     Ladder,
     Match,
@@ -43,7 +43,6 @@ from arena.models import (
     TestVerdict,
     VersionStatus,
 )
-from arena.ratings.book import NEW
 from arena.ratings.sprt import Decision
 from arena.strength import Outcome, StrengthError
 from engine.game import Variant
@@ -111,7 +110,7 @@ def create(
         state=CompetitionState.OPEN,
         seed=plan.seed,
         weight=plan.weight,
-        head_start=_fair_start(session) * plan.weight,
+        head_start=fair_start(session, plan.weight),
         created=now,
         elo0=plan.elo0,
         elo1=plan.elo1,
@@ -126,21 +125,7 @@ def create(
     session.add(test)
     session.flush()
     test.name = f"test-{test.id}"
-    last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
-    session.add_all(
-        Entrant(
-            competition=test,
-            version=version,
-            state=EntrantState.ACTIVE,
-            number=number,
-            entered=now,
-            entered_after=last,
-            mu=NEW.mu,
-            sigma=NEW.sigma,
-        )
-        for number, version in enumerate((candidate, baseline), 1)
-    )
-    session.flush()
+    enter_field(session, test, (candidate, baseline), now)
     audit.note(session, actor, "create test", f"test {test.id}", test.title, now=now)
     return test
 
@@ -175,13 +160,6 @@ def _refuse_too_many(session: Session, user_id: int) -> None:
         raise StrengthError(
             f"{RUNNING_ALLOWED} tests of yours are running: wait for one, or stop it"
         )
-
-
-def _fair_start(session: Session) -> float:
-    """The share of whoever had the least: who comes late must not have all workers at first."""
-    had = Competition.head_start + Competition.worker_seconds
-    share = sa.select(sa.func.min(had / Competition.weight))
-    return session.scalar(share.where(Competition.state == CompetitionState.OPEN)) or 0.0
 
 
 # What is played.
@@ -342,8 +320,7 @@ def extend(
     if test.verdict is not TestVerdict.RUNNING:
         test.verdict, test.reason = TestVerdict.RUNNING, ""
         test.state, test.finished = CompetitionState.OPEN, None
-        share = _fair_start(session) * test.weight
-        test.head_start = max(test.head_start, share - test.worker_seconds)
+        come_back(session, test)
     words = f"from {before} to {max_games} games"
     audit.note(session, actor, "extend test", f"test {test.id}", words, now=now)
 

@@ -22,8 +22,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
+from arena.competitions.fields import enter_field
 from arena.competitions.formats import FORMATS, FormatError, Frame, settings_for
 from arena.competitions.pairings import Pairing
+from arena.competitions.shares import fair_start
 from arena.competitions.tournament_matches import matches_of
 from arena.models import (
     Bot,
@@ -33,12 +35,10 @@ from arena.models import (
     Entrant,
     EntrantState,
     Ladder,
-    Match,
     OpeningPolicy,
     Tournament,
     VersionStatus,
 )
-from arena.ratings.book import NEW
 from arena.ratings.trueskill import Rating
 from arena.tournaments.formats import Fixture, Format
 from arena.tournaments.standings import TIE_BREAKS
@@ -150,28 +150,14 @@ def create(
         state=CompetitionState.OPEN,
         seed=plan.seed,
         weight=WEIGHT,
-        head_start=_least_share(session) * WEIGHT,
+        head_start=fair_start(session, WEIGHT),
         created=now,
         format=plan.format,
         settings={**settings, "tie_breaks": list(tie_breaks)},
     )
     session.add(tournament)
     session.flush()
-    last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
-    session.add_all(
-        Entrant(
-            competition=tournament,
-            version=version,
-            state=EntrantState.ACTIVE,
-            number=number,
-            entered=now,
-            entered_after=last,
-            mu=NEW.mu,
-            sigma=NEW.sigma,
-        )
-        for number, version in enumerate(versions, 1)
-    )
-    session.flush()
+    enter_field(session, tournament, versions, now)
     detail = f"{plan.format}, {plan.variant}, {len(versions)} bots, seed {plan.seed}"
     audit.note(session, actor, "create tournament", f"tournament {plan.name}", detail, now=now)
     return tournament
@@ -204,12 +190,6 @@ def _check_versions(session: Session, variant: Variant, versions: Sequence[BotVe
                 f"{version.label} was never checked for {variant.game}: submit it to a ladder of "
                 "that game first"
             )
-
-
-def _least_share(session: Session) -> float:
-    had = Competition.head_start + Competition.worker_seconds
-    share = sa.select(sa.func.min(had / Competition.weight))
-    return session.scalar(share.where(Competition.state == CompetitionState.OPEN)) or 0.0
 
 
 def named_versions(session: Session, names: Iterable[str]) -> list[BotVersion]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import Flask, Response, request
-from flask_limiter import Limiter
+from flask_limiter import Limiter, RequestLimit
 from flask_limiter.errors import RateLimitExceeded
 from werkzeug.exceptions import TooManyRequests
 
@@ -107,8 +107,7 @@ def install(app: Flask, settings: Settings) -> None:
 
     @app.errorhandler(RateLimitExceeded)
     def say_how_long(error: RateLimitExceeded) -> Any:
-        hit = limiter.current_limit
-        seconds = max(1, math.ceil(hit.reset_at - time.time())) if hit else 60
+        seconds = _seconds_left(limiter.current_limit)
         refusal = TooManyRequests(
             f"There were too many {error.description}: wait {_wait(seconds)}.",
             retry_after=seconds,
@@ -116,10 +115,18 @@ def install(app: Flask, settings: Settings) -> None:
         return app.handle_http_exception(refusal)
 
 
+def _seconds_left(hit: RequestLimit | None) -> int:
+    """How long to wait; the counter rounds its end up, so that it may say more than its window."""
+    if hit is None:
+        return 60
+    left = math.ceil(hit.reset_at - time.time())
+    return max(1, min(left, hit.limit.get_expiry()))
+
+
 def _wait(seconds: int) -> str:
     if seconds < 60:
         return f"{seconds} seconds"
-    minutes = math.ceil((seconds - 1) / 60)  # the counter's end is rounded up to a second
+    minutes = math.ceil(seconds / 60)
     return f"{minutes} minutes" if minutes > 1 else "a minute"
 
 
