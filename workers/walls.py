@@ -258,10 +258,9 @@ def _spawn(
     core: int | None,
 ) -> subprocess.Popen[bytes]:
     """Starts a program as the bot's user, on one core if that is wished."""
-    number = user.number if user else None
     with _on_core(core):
         process = subprocess.Popen(
-            command,
+            [*(user.becoming if user else ()), *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
@@ -270,9 +269,6 @@ def _spawn(
             env=env,
             pass_fds=passed,
             start_new_session=True,
-            user=number,
-            group=number,
-            extra_groups=[] if user else None,
         )
     kept.callback(_abandon, process)
     return process
