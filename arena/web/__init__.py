@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from flask import Flask, abort, redirect, render_template, request, url_for
+from flask import Flask, abort, redirect, render_template, request, send_from_directory, url_for
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, Unauthorized
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.wrappers import Response
@@ -60,6 +60,7 @@ HEADERS = {
 }
 CONTACT_LASTS = timedelta(days=180)
 STATIC_SECONDS = 365 * 24 * 60 * 60
+ICON_SECONDS = 24 * 60 * 60
 
 
 def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
@@ -112,6 +113,11 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     @app.get("/healthz")
     def healthz() -> tuple[str, dict[str, str]]:
         return "ok\n", {"Content-Type": "text/plain"}
+
+    @app.get("/favicon.ico")
+    def favicon() -> Response:
+        """Browsers ask for it where nothing names an icon: with JSON, text, and pictures."""
+        return send_from_directory(app.static_folder or "", "icon.svg", max_age=ICON_SECONDS)
 
     @app.get("/.well-known/security.txt")
     def security_txt() -> Any:

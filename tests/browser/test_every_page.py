@@ -23,6 +23,8 @@ ALIKE = (
     "/healthz",
     "/readyz",
     "/metrics",
+    "/favicon.ico",
+    "/moves",
     "/logs/",
     "?sort=",
     "against=9",

@@ -38,6 +38,7 @@ ADMINISTRATORS = (ASK, 403, 403, 403, 200)
 ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "static"): ("/static/arena.css", ALL),
     ("GET", "healthz"): ("/healthz", ALL),
+    ("GET", "favicon"): ("/favicon.ico", ALL),
     ("GET", "security_txt"): ("/.well-known/security.txt", (404,) * 5),
     ("GET", "metrics.scrape"): ("/metrics", ALL),
     ("GET", "metrics.readyz"): ("/readyz", ALL),
