@@ -52,6 +52,7 @@ def test_boxes_of_an_ordinary_user(file: str, level: str) -> None:
                 "PYTHONDONTWRITEBYTECODE": "1",
                 # Others' plugins may want packages that only another patch version gets.
                 "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+                "CI": os.environ.get("CI", ""),
             },
             user=USER,
             group=USER,
