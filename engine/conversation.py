@@ -6,6 +6,9 @@ In the game the bot has one seat, and chance plays the others.
 
 from __future__ import annotations
 
+import fcntl
+import sys
+import termios
 import time as wall
 from collections.abc import Callable
 from random import Random
@@ -21,6 +24,8 @@ from engine.referee import RESIGN
 
 PAUSE_MS = 30
 """For how long it listens whether anything is said unasked."""
+READ_SECONDS = 1.0
+"""For how long it waits before that until the bot has read what was said, on a busy machine."""
 SHORT_REQUEST = 4096
 """Bytes that surely go into a pipe at once."""
 
@@ -71,17 +76,25 @@ class PatientChannel(TracedChannel):
             self._listen()
 
     def _listen(self) -> None:
-        """Lets the bot run on for a moment.
+        """Lets the bot read what it was told, and run on for a moment.
 
         Raises:
             ProtocolError: it said what nobody asked for.
             CrashError: it closed its output.
         """
+        patience = wall.monotonic() + READ_SECONDS
+        while self._is_unread() and wall.monotonic() < patience and not self._output.poll(1):
+            pass
         end = wall.monotonic() + PAUSE_MS / 1000
         self.settle()
         while (left := end - wall.monotonic()) > 0:
             if self._output.poll(left * 1000):
                 self.settle()
+
+    def _is_unread(self) -> bool:
+        """Whether anything lies in the pipe to the bot."""
+        size = fcntl.ioctl(self.program.stdin, termios.FIONREAD, bytes(4))
+        return int.from_bytes(size, sys.byteorder) > 0
 
 
 class _IllegalError(BotError):
