@@ -1,6 +1,7 @@
 """The arena's own Celery app: the one serial recorder, and the tick.
 
-A single process takes the messages of the queue ``results`` one after the other (solo pool).
+A single process takes the messages of the queue ``results`` one after the other (solo pool); of
+several that are started all but one wait (`arena.claim`).
 Everything that changes a match or a rating goes through it, so that ratings need no locks and
 have an order. Messages are acknowledged late: one that was under way when the recorder died is
 handled again, and changes nothing the second time. One that raises is logged and dropped.
@@ -16,10 +17,12 @@ from functools import cache
 from typing import Any, TypeVar
 
 from celery import Celery
+from celery.signals import worker_init
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from arena import health, rebuild, recording, scheduling, sittings
+from arena.claim import claim_connections
 from arena.config import Settings, load
 from arena.db import Database
 from arena.dispatch import WAKE, CeleryQueue, configure
@@ -56,8 +59,10 @@ configure(
 
 @cache
 def database() -> Database:
-    """This process's database."""
-    return Database(settings.database_url)
+    """This process's database, which it alone records in."""
+    found = Database(settings.database_url)
+    claim_connections(found)
+    return found
 
 
 def _now() -> datetime:
@@ -76,6 +81,12 @@ def _transact(do: Callable[[Session], T]) -> T:
             time.sleep(pause)
     with database().begin() as session:
         return do(session)
+
+
+@worker_init.connect
+def take_over(**_: Any) -> None:
+    """Waits until this is the one recorder, before it takes a message that another could handle."""
+    _transact(lambda session: session.connection())
 
 
 def _fill() -> None:

@@ -1,0 +1,95 @@
+"""The claim to be the one recorder of a database, whatever else is started.
+
+Ratings and the order of matches are right because one process writes them down. The claim
+belongs to the connection through which that process writes: there is no connection without it,
+and it ends with its connection. On PostgreSQL it is an advisory lock of the session; when the
+session is lost, so are the claim and whatever was not committed, and the next one has to claim
+anew. On SQLite it is a lock on a file beside the database. A recorder that is stopped keeps its
+claim; one that was killed has lost it, and one whose host vanished loses it within half a minute.
+
+Who finds it taken waits, and says so: it takes over when the other ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
+
+from arena.db import Database
+
+log = logging.getLogger("arena.recorder")
+
+KEY = int.from_bytes(b"arena")
+"""Of the advisory lock; each database of a server has locks of its own."""
+ASK_SECONDS, TELL_SECONDS = 0.5, 60.0
+"""Between two attempts, and between two lines about them."""
+TRY = "SELECT pg_try_advisory_lock(%s)"
+FILE = "claim"
+KEEPALIVES = (
+    "SET tcp_keepalives_idle = 10",
+    "SET tcp_keepalives_interval = 5",
+    "SET tcp_keepalives_count = 3",
+)
+"""By which a server finds within 25 seconds that a host is gone, and ends its session."""
+
+
+def claim_connections(database: Database) -> None:
+    """Makes every connection of a database claim it for its process, and wait until it may."""
+    engine = database.engine
+    path = sa.make_url(database.url).database
+
+    def claim_file(_: Any, record: sa.pool.ConnectionPoolEntry) -> None:
+        file = record.info[FILE] = open(f"{path}.recorder", "a")  # noqa: SIM115
+        _wait(lambda: _locks(file.fileno()))
+
+    def release_file(_: Any, record: sa.pool.ConnectionPoolEntry) -> None:
+        if file := record.info.pop(FILE, None):
+            file.close()
+
+    def claim_session(connection: Any, _: sa.pool.ConnectionPoolEntry) -> None:
+        def locks() -> bool:
+            # A transaction each, so that none stays open while this one waits.
+            found = connection.execute(TRY, (KEY,)).fetchone()[0]
+            connection.commit()
+            return bool(found)
+
+        try:
+            for words in KEEPALIVES:
+                connection.execute(words)
+            _wait(locks)
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise OperationalError(TRY, {}, error) from error
+
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", claim_file)
+        event.listen(engine, "close", release_file)
+    else:
+        event.listen(engine, "connect", claim_session)
+
+
+def _locks(number: int) -> bool:
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _wait(claims: Callable[[], bool]) -> None:
+    """Tries until it succeeds."""
+    due, again = time.monotonic(), ""
+    while not claims():
+        if time.monotonic() >= due:
+            words = "another recorder is %sat work on this database; this one waits until it ends"
+            log.warning(words, again)
+            due, again = time.monotonic() + TELL_SECONDS, "still "
+        time.sleep(ASK_SECONDS)
+    if again:
+        log.warning("this recorder takes over")
