@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,26 @@ def postgres_url() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def postgres_like(postgres_url: str) -> Iterator[str]:
+    """The name of a database with the schema, on the server of the session."""
+    with postgres.database(postgres_url) as url:
+        found = Database(url)
+        found.upgrade()
+        found.close()
+        yield str(found.engine.url.database)
+
+
+@pytest.fixture(scope="session")
+def sqlite_like(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a database with the schema."""
+    file = tmp_path_factory.mktemp("like") / "arena.db"
+    found = Database(f"sqlite:///{file}")
+    found.upgrade()
+    found.close()
+    return file
+
+
 DATABASES = ("sqlite", "postgresql")
 
 
@@ -33,15 +54,18 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
 
 @contextmanager
 def fresh_database(request: pytest.FixtureRequest, folder: Path) -> Iterator[Database]:
-    """An empty arena's database of the kind that a fixture is asked for."""
+    """An empty arena's database of the kind that a fixture is asked for.
+
+    It is a copy of one that was made once, as the migrations take longer than most tests.
+    """
     if request.param == "sqlite":
-        found = Database(f"sqlite:///{folder}/arena.db")
-        found.upgrade()
+        file = shutil.copy(request.getfixturevalue("sqlite_like"), folder / "arena.db")
+        found = Database(f"sqlite:///{file}")
         yield found
         found.close()
         return
-    with postgres.database(request.getfixturevalue("postgres_url")) as url:
+    server, like = request.getfixturevalue("postgres_url"), request.getfixturevalue("postgres_like")
+    with postgres.database(server, like=like) as url:
         found = Database(url)
-        found.upgrade()
         yield found
         found.close()

@@ -114,12 +114,16 @@ def running() -> Iterator[str]:
 
 
 @contextmanager
-def database(server: str) -> Iterator[str]:
-    """The URL of an empty database of a server that runs, as long as its block."""
+def database(server: str, *, like: str = "template1") -> Iterator[str]:
+    """The URL of a new database of a server that runs, as long as its block.
+
+    Args:
+        like: the name of another, which nobody uses meanwhile; by default the new one is empty.
+    """
     name = f"test_{uuid.uuid4().hex}"
     admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
     with admin.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+        connection.exec_driver_sql(f"CREATE DATABASE {name} TEMPLATE {like}")
     yield server.replace("/postgres?", f"/{name}?")
     with admin.connect() as connection:
         connection.exec_driver_sql(f"DROP DATABASE {name}")

@@ -29,12 +29,12 @@ def quiet(_: str) -> None:
 
 @pytest.fixture
 def lived(database: Database, tmp_path: Path) -> Settings:
-    """An arena that played for a minute, with a bundle."""
+    """An arena that played for some seconds, with a bundle."""
     simulation = Simulation(database, 1, CALM)
     simulation.furnish([("clobber", {"size": "4x3"}), ("blokus", {"mode": "trio"})], bots=4)
     simulation.alive()
     simulation.tick()
-    simulation.run(30)
+    simulation.run(4)
     settings = Settings(data=tmp_path / "first", database=database.url)
     settings.bundles.mkdir(parents=True)
     (settings.bundles / DIGEST).write_bytes(CONTENT)

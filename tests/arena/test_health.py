@@ -20,12 +20,12 @@ SETTINGS = Settings(alarm_seconds=600, trickle_seconds=0.001)
 
 @pytest.fixture
 def lived(database: Database) -> Simulation:
-    """An arena that played for a minute."""
+    """An arena that played for some seconds."""
     simulation = Simulation(database, 1, CALM)
     simulation.furnish([("clobber", {"size": "4x3"})], bots=4)
     simulation.alive()
     simulation.tick()
-    simulation.run(60)
+    simulation.run(6)
     return simulation
 
 
