@@ -17,6 +17,7 @@ import socket
 import stat
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +28,10 @@ BOT_USERS = range(60800, 61184)
 They lie in the range 60706 to 61183 that neither Debian nor systemd gives to anybody (see
 systemd's UIDS-GIDS page), and below 65536, so that a container with its own users has them.
 """
+UNFINISHED = (".new-*", ".old-*", ".work-*")
+"""What is being made, thrown away or built in, until it has its name or is gone."""
+UNFINISHED_SECONDS = 600.0
+"""Far more than any of that takes: what is older was left by a process that was killed."""
 CHROOT = shutil.which("chroot", path="/usr/sbin:/usr/bin:/sbin:/bin") or "/usr/sbin/chroot"
 
 
@@ -117,6 +122,23 @@ class Runtime:
                     file.write_bytes(content)
                     file.chmod(0o755)
         return target.joinpath(relative[0])
+
+    def sweep(self, *caches: Path) -> int:
+        """Removes what processes that were killed left unfinished, here and in its caches.
+
+        Returns:
+            How many folders it was.
+        """
+        oldest = time.time() - UNFINISHED_SECONDS
+        places = (self.folder, *caches)
+        left = [path for place in places for name in UNFINISHED for path in place.glob(name)]
+        swept = 0
+        for path in left:
+            with suppress(FileNotFoundError):  # another process swept it
+                if path.lstat().st_mtime < oldest:
+                    shutil.rmtree(path, ignore_errors=True)
+                    swept += 1
+        return swept
 
 
 class FreshFolder:

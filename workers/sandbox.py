@@ -148,7 +148,12 @@ class Sandbox:
         return PlainProgram(launch.command, cwd=folder, env=variables)
 
     def end_orphans(self) -> int:
-        """Ends what workers that were killed left of boxes, and says how many it was."""
+        """Ends and removes what workers that were killed left of boxes.
+
+        Returns:
+            How many processes were ended.
+        """
+        self._runtime.sweep(self.bundles, self.builds)
         return self.box.bubblewrap.end_orphans() if isinstance(self.box, NamespaceBox) else 0
 
     def _holds(self, box: Box) -> bool:

@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,14 @@ from tests.requirements import need
 from workers import cgroups
 from workers.cgroups import PREFIX, GroupError, find_places
 from workers.languages import box_python
-from workers.runtime import BOT_USERS, BotUser, BoxUserError, Runtime, closed_to_others
+from workers.runtime import (
+    BOT_USERS,
+    UNFINISHED_SECONDS,
+    BotUser,
+    BoxUserError,
+    Runtime,
+    closed_to_others,
+)
 
 
 @pytest.fixture
@@ -49,6 +57,23 @@ def test_package_is_copied_once_and_compiled(folder: Path, tmp_path: Path) -> No
     (source / "deep" / "own.py").write_text("GAME = 8")
     assert Runtime(folder).package(source, files, box_python()) != copy
     assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("place", ["", "bundles", "builds"])
+def test_what_killed_workers_left_is_swept(folder: Path, place: str) -> None:
+    """Builds, and what was being unpacked or thrown away; not what another is just making."""
+    caches = [folder / "bundles", folder / "builds"]
+    runtime = Runtime(folder)
+    for cache in caches:
+        cache.mkdir()
+    made = [folder / place / name for name in (".work-a", ".new-b", ".old-c", ".work-d", "engine")]
+    for path in made:
+        (path / "deep").mkdir(parents=True)
+    old = time.time() - UNFINISHED_SECONDS - 1
+    for path in (*made[:3], made[4]):
+        os.utime(path, (old, old))
+    assert runtime.sweep(*caches) == 3
+    assert [path.exists() for path in made] == [False, False, False, True, True]
 
 
 def test_runtime_folder_is_shut_to_writers_and_lookers(folder: Path) -> None:
