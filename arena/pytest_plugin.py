@@ -23,6 +23,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("arena", "bots that play")
     group.addoption("--arena", action="store_true", help="run the tests that play games")
     group.addoption(
+        "--arena-no-box", action="store_true", help="run the bots as plain processes of this user"
+    )
+    group.addoption(
         "--arena-games",
         metavar="DIR",
         default="arena-games",
@@ -50,4 +53,6 @@ def arena(request: pytest.FixtureRequest) -> Assertions:
         pytest.skip(WHY)
     from arena.cli.assertions import Assertions
 
-    return Assertions(Path(request.config.getoption("--arena-games")), request.node.nodeid)
+    option = request.config.getoption
+    folder = Path(option("--arena-games"))
+    return Assertions(folder, request.node.nodeid, no_box=option("--arena-no-box"))

@@ -14,14 +14,14 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from arena.cli.arguments import Bot, find_bots, read_position, read_variant, time_control
-from arena.cli.running import cores, go_on, in_order, starter
+from arena.cli.running import Launcher, cores, go_on, in_order, launch_all, on_cores
 from arena.cli.test import MAX_GAMES, version_of
 from arena.ratings.sprt import Decision, Model
 from arena.strength import Settings, StrengthTest, margin, seatings
 from arena.strength_words import result_rows
 from engine.clock import Clock, TimeControl
 from engine.game import GameError, State, Termination, Variant
-from engine.match import MatchSpec, entrants_needed, play_match
+from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import Opening, opening, openings
 from engine.player import BotError, Choice, GameSetup, Turn
 from engine.record import GameRecord
@@ -36,12 +36,17 @@ class Assertions:
 
     A bot is the path of a program, from the current folder, or the name of a sample bot. A game
     is written as on the command line: ``"clobber size=5x6"``. Time is ``move_ms`` milliseconds a
-    move (1000 by default) or a clock ``time="10+0.1"``. The bots run as plain processes of this
-    user, in no box.
+    move (1000 by default) or a clock ``time="10+0.1"``. The bots run in boxes as in an arena, if
+    this machine can build them; which they are is printed, so that a failing test shows it.
     """
 
-    def __init__(self, folder: Path, test: str) -> None:
-        """Keeps the games of a failing test in the folder, in a file with the test's name."""
+    def __init__(self, folder: Path, test: str, *, no_box: bool = False) -> None:
+        """Keeps the games of a failing test in the folder, in a file with the test's name.
+
+        Args:
+            no_box: runs the bots as plain processes of this user.
+        """
+        self._no_box = no_box
         self._file = folder / (re.sub(r"[^\w.-]+", "-", test).strip("-") + ".jsonl")
 
     def assert_not_weaker(
@@ -82,7 +87,8 @@ class Assertions:
             max_games=max_games,
         )
         test = StrengthTest.begin(settings)
-        steps = go_on(test, candidate, baseline, concurrency=concurrency or cores())
+        mine, theirs = self._launched([candidate, baseline])
+        steps = go_on(test, mine, theirs, concurrency=concurrency or cores())
         with closing(steps), _games(self._file) as games:
             for step, records in steps:
                 test = step
@@ -122,14 +128,15 @@ class Assertions:
             )
             for number, opening in enumerate(_starts(variant, seed, games))
         ]
-        start = starter([found] * seats)
+        (launcher,) = self._launched([found])
+        many = concurrency or cores()
+
+        def play(spec: MatchSpec, core: int) -> MatchResult:
+            return play_match(spec, lambda _: launcher.player(core=core), games=1)
+
         faults = []
         with _games(self._file) as kept:
-            for _, result in in_order(
-                specs,
-                lambda spec: play_match(spec, start, games=1),
-                concurrency=concurrency or cores(),
-            ):
+            for _, result in in_order(specs, on_cores(play, concurrency=many), concurrency=many):
                 (record,) = result.games
                 found_here = [
                     f"  ply {fault.ply}: {fault.termination}, {fault.detail}"
@@ -174,7 +181,8 @@ class Assertions:
         words = ["arena", "draw", *str(variant).split(), "--after", after, "--seed", str(seed)]
         where = f"the position: {shlex.join(words)}"
         try:
-            choice = _ask(found, variant, after.split(), time_control(time, move_ms), seed)
+            (launcher,) = self._launched([found])
+            choice = _ask(launcher, variant, after.split(), time_control(time, move_ms), seed)
             answer = state.canonical(choice.move)
         except BotError as error:
             raise AssertionError(
@@ -184,6 +192,9 @@ class Assertions:
             raise AssertionError(f"{found.name}: {error}; {where}") from None
         if answer not in wanted:
             raise AssertionError(f"{found.name} plays {answer}, not {' or '.join(wanted)}; {where}")
+
+    def _launched(self, bots: Sequence[Bot]) -> list[Launcher]:
+        return launch_all(bots, no_box=self._no_box, say=print)
 
 
 class _Games:
@@ -228,7 +239,7 @@ def _starts(variant: Variant, seed: int, games: int) -> list[Opening]:
 
 
 def _ask(
-    bot: Bot, variant: Variant, after: Sequence[str], control: TimeControl, seed: int
+    bot: Launcher, variant: Variant, after: Sequence[str], control: TimeControl, seed: int
 ) -> Choice:
     """A bot's answer after these moves, in a game that it enters at that point.
 
@@ -243,7 +254,7 @@ def _ask(
         state = state.play(move)
     if state.to_move is None:
         raise GameError(f"{variant} is over after {' '.join(after)}: there is no move to find")
-    player = starter([bot])(0)
+    player = bot.player()
     try:
         player.new_game(GameSetup(variant, state.to_move, control, seed))
         clocks = (Clock.start(control),) * variant.seats

@@ -8,9 +8,8 @@ from contextlib import closing
 
 import click
 
-from arena.cli.arguments import Bot
 from arena.cli.report import LINE_SECONDS, write_json
-from arena.cli.running import play_rounds
+from arena.cli.running import Launcher, play_rounds, weakest
 from arena.gauntlet import Gauntlet, Line
 from arena.ratings.sprt import Decision
 from arena.strength import Settings
@@ -25,8 +24,8 @@ VERDICTS = {
 
 def run_gauntlet(
     settings: Settings,
-    pair: tuple[Bot, Bot],
-    field: Sequence[Bot],
+    pair: tuple[Launcher, Launcher],
+    field: Sequence[Launcher],
     *,
     games: int,
     concurrency: int,
@@ -53,14 +52,19 @@ def run_gauntlet(
             if wall.monotonic() - told >= LINE_SECONDS:
                 told = wall.monotonic()
                 click.echo(f"{gauntlet.played} of {gauntlet.rounds} rounds", err=True)
+    level = weakest([*pair, *field])
     if json_file:
-        write_json(json_file, gauntlet.to_json())
+        write_json(json_file, gauntlet.to_json() | {"isolation": level})
     if json_file != "-":
         _print(gauntlet, candidate, baseline, field)
+        click.echo(f"box      {level}")
+        click.echo(VERDICTS[gauntlet.decision])
     return gauntlet.decision
 
 
-def _print(gauntlet: Gauntlet, candidate: Bot, baseline: Bot, field: Sequence[Bot]) -> None:
+def _print(
+    gauntlet: Gauntlet, candidate: Launcher, baseline: Launcher, field: Sequence[Launcher]
+) -> None:
     mean, lower, upper = gauntlet.difference
     click.echo(f"game     {gauntlet.variant}")
     click.echo(f"field    {', '.join(bot.name for bot in field)}")
@@ -71,7 +75,6 @@ def _print(gauntlet: Gauntlet, candidate: Bot, baseline: Bot, field: Sequence[Bo
         f"LOS {gauntlet.los:.1%}"
     )
     click.echo(f"games    {gauntlet.games}, of {gauntlet.played} of {gauntlet.rounds} rounds")
-    click.echo(VERDICTS[gauntlet.decision])
 
 
 def _words(line: Line) -> str:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time as wall
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from queue import SimpleQueue
 from typing import IO
 
 import click
@@ -21,7 +19,7 @@ from arena.cli import Usage
 from arena.cli.arguments import Bot, find_bots, split_words, time_control
 from arena.cli.counting import counted_games
 from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
-from arena.cli.running import Launcher, cores, in_order, launch_all
+from arena.cli.running import NO_BOX, Launcher, cores, in_order, launch_all, on_cores
 from arena.cli.tally import Tally
 from arena.cli.trace import print_logs, traced_channel
 from engine.clock import TimeControl
@@ -53,7 +51,7 @@ from engine.seeds import derive
     help="Matches at the same time; by default one a core.",
 )
 @click.option("--records", type=click.Path(dir_okay=False), help="Write the games, one a line.")
-@click.option("--no-box", is_flag=True, help="Run the bots as plain processes of this user.")
+@NO_BOX
 @click.option("--trace", is_flag=True, help="Show the lines that pass, as they pass.")
 @click.option("--log", "show_logs", is_flag=True, help="Show what the bots log, with stderr.")
 @click.option(
@@ -193,31 +191,19 @@ def _play_all(
     *,
     trace: bool,
 ) -> Iterator[MatchResult]:
-    """Plays the matches, some at a time, and yields their results in the order of the specs.
+    """Plays the matches, some at a time, and yields their results in the order of the specs."""
 
-    All bots of a match are on one core, as in an arena: only one of them runs at any time.
-    """
-    available = sorted(os.sched_getaffinity(0))
-    free: SimpleQueue[int] = SimpleQueue()
-    for number in range(concurrency):
-        free.put(available[number % len(available)])
-
-    def play_one(job: tuple[MatchSpec, int]) -> MatchResult:
-        core = free.get()
-
+    def play_one(job: tuple[MatchSpec, int], core: int) -> MatchResult:
         def start(entrant: int) -> BotProcess:
             traced = traced_channel(bots[entrant].name) if trace else PipeChannel
             return launchers[entrant].player(core=core, open_channel=traced)
 
-        try:
-            return play_match(job[0], start, games=job[1])
-        finally:
-            free.put(core)
+        return play_match(job[0], start, games=job[1])
 
     with counted_games("playing", sum(games for _, games in specs)) as advance:
         for (spec, _), result in in_order(
             specs,
-            play_one,
+            on_cores(play_one, concurrency=concurrency),
             concurrency=concurrency,
             finished=lambda result: advance(len(result.games)),
         ):

@@ -124,8 +124,12 @@ def _free_path(test: StrengthTest) -> Path:
     return path
 
 
-def report(test: StrengthTest, seconds: float) -> dict[str, Any]:
-    """The result as JSON's types; what it takes to go on is in it too."""
+def report(test: StrengthTest, seconds: float, level: str) -> dict[str, Any]:
+    """The result as JSON's types; what it takes to go on is in it too.
+
+    Args:
+        level: of the weakest box in which it was played.
+    """
     found, sprt = test.estimate, test.settings.sprt
     played = {
         "decision": str(test.decision),
@@ -139,6 +143,7 @@ def report(test: StrengthTest, seconds: float) -> dict[str, Any]:
         "llr": None if test.settings.games else round(test.llr, 6),
         "llr_bounds": None if test.settings.games else [sprt.lower, sprt.upper],
         "seconds": round(seconds, 3),
+        "isolation": level,
     }
     return test.to_json() | {"result": played}
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice, takewhile
+from queue import SimpleQueue
 from threading import Event
 from typing import TypeVar
+
+import click
 
 from arena.cli import Usage
 from arena.cli.arguments import Bot
@@ -18,11 +21,12 @@ from arena.gauntlet import Gauntlet
 from arena.ratings.sprt import Decision
 from arena.strength import Outcome, StrengthTest, outcome, seatings
 from engine.clock import ALLOWANCES, Allowances, TimeControl
-from engine.match import MatchSpec, StartPlayer, play_match
+from engine.match import MatchSpec, play_match
 from engine.openings import Opening, openings
 from engine.process import BotProcess, OpenChannel, PipeChannel
 from engine.program import PlainProgram, Program
 from engine.record import GameRecord
+from engine.referee import ISOLATION_LEVELS
 from engine.seeds import derive
 from workers.archives import BundleError, is_archive
 from workers.building import BuildError
@@ -44,9 +48,12 @@ def cores() -> int:
 class Launcher:
     """How a bot is started on this machine."""
 
+    name: str
     start: Callable[[int | None], Program]
     """Starts it, bound to this core of the processor if that can be done."""
     allowances: Allowances = ALLOWANCES
+    level: str = "none"
+    """Of its box."""
 
     def player(
         self, *, core: int | None = None, open_channel: OpenChannel = PipeChannel
@@ -67,11 +74,11 @@ def plain(bot: Bot) -> Launcher:
     """
     folder = bot.path.resolve()
     if bot.words:
-        return Launcher(lambda _: PlainProgram(bot.words))
+        return Launcher(bot.name, lambda _: PlainProgram(bot.words))
     language = find_language(bot.path)
     if bot.path.is_file() and not (language and language.build) and not is_archive(bot.path):
         command = command_for(bot.path)
-        return Launcher(lambda _: PlainProgram(command, cwd=folder.parent))
+        return Launcher(bot.name, lambda _: PlainProgram(command, cwd=folder.parent))
     try:
         bundle = pack(bot.path)
         manifest = bundle.manifest
@@ -79,7 +86,7 @@ def plain(bot: Bot) -> Launcher:
             boxed = into_box(bundle, Sandbox("none"))
             ready, allowances = boxed.ready, boxed.allowances
             program = [*ready.launch.command]
-            return Launcher(lambda _: PlainProgram(program, cwd=ready.folder), allowances)
+            return Launcher(bot.name, lambda _: PlainProgram(program, cwd=ready.folder), allowances)
     except BuildError as error:
         words = f"{bot.path} can't be built: {error}\n{error.log.rstrip()}"
         raise LanguageError(words) from None
@@ -89,7 +96,12 @@ def plain(bot: Bot) -> Launcher:
     command = list(launch.command)
     if manifest.language and manifest.language.program == "python3":
         command[0] = sys.executable  # the one that has the engine
-    return Launcher(lambda _: PlainProgram(command, cwd=folder))
+    return Launcher(bot.name, lambda _: PlainProgram(command, cwd=folder))
+
+
+NO_BOX = click.option(
+    "--no-box", is_flag=True, help="Run the bots as plain processes of this user."
+)
 
 
 def launch_all(bots: Sequence[Bot], *, no_box: bool, say: Callable[[str], None]) -> list[Launcher]:
@@ -131,17 +143,32 @@ def _boxed(bot: Bot, box: Sandbox) -> Launcher:
         raise Usage(str(error)) from None
     if words := Limits().refusal(boxed.ready.launch):
         raise Usage(f"{bot.path}: {words}")
-    return Launcher(boxed.start, boxed.allowances)
+    return Launcher(bot.name, boxed.start, boxed.allowances, box.level)
 
 
-def starter(bots: Sequence[Bot]) -> StartPlayer:
-    """Starts the bot of an entrant's number as a plain process.
+def weakest(bots: Iterable[Launcher]) -> str:
+    """The level of the weakest of these bots' boxes."""
+    return min((bot.level for bot in bots), key=ISOLATION_LEVELS.index)
 
-    Raises:
-        LanguageError: one can't be run so.
+
+def on_cores(play: Callable[[Job, int], Result], *, concurrency: int) -> Callable[[Job], Result]:
+    """Gives each of so many jobs at once a core of its own, as far as there are so many.
+
+    All bots of a match are on one core, as in an arena: only one of them runs at any time.
     """
-    launchers = [plain(bot) for bot in bots]
-    return lambda entrant: launchers[entrant].player()
+    available = sorted(os.sched_getaffinity(0))
+    free: SimpleQueue[int] = SimpleQueue()
+    for number in range(concurrency):
+        free.put(available[number % len(available)])
+
+    def play_on_one(job: Job) -> Result:
+        core = free.get()
+        try:
+            return play(job, core)
+        finally:
+            free.put(core)
+
+    return play_on_one
 
 
 def in_order(
@@ -189,12 +216,12 @@ class _AbandonedError(Exception):
 
 
 def _play(
-    pair: tuple[Bot, Bot],
-    launchers: Mapping[Bot, Launcher],
+    pair: tuple[Launcher, Launcher],
     job: tuple[int, Opening],
     time: TimeControl,
     seed: int,
     abandoned: Event,
+    core: int,
 ) -> tuple[GameRecord, ...]:
     """A match of a strength test, in the order of its seatings.
 
@@ -212,14 +239,14 @@ def _play(
     spec = MatchSpec(variant, names, time, opening.moves, dice, seatings(variant))
     check()
     return play_match(
-        spec, lambda entrant: launchers[pair[entrant]].player(), watch=lambda _: check
+        spec, lambda entrant: pair[entrant].player(core=core), watch=lambda _: check
     ).games
 
 
 def go_on(
     test: StrengthTest,
-    candidate: Bot,
-    baseline: Bot,
+    candidate: Launcher,
+    baseline: Launcher,
     *,
     concurrency: int,
     stopped: Callable[[], bool] = lambda: False,
@@ -236,19 +263,18 @@ def go_on(
     settings = test.settings
     abandoned = Event()
 
-    def play(job: tuple[int, Opening]) -> tuple[GameRecord, ...]:
+    def play(job: tuple[int, Opening], core: int) -> tuple[GameRecord, ...]:
         pair = candidate, baseline
-        return _play(pair, launchers, job, settings.time, settings.seed, abandoned)
+        return _play(pair, job, settings.time, settings.seed, abandoned, core)
 
     if test.decision is not Decision.CONTINUE:
         return
-    launchers = {bot: plain(bot) for bot in (candidate, baseline)}
     series = islice(
         enumerate(openings(settings.variant, settings.seed)), test.matches, settings.most_matches
     )
     results = in_order(
         takewhile(lambda _: not stopped(), series),
-        play,
+        on_cores(play, concurrency=concurrency),
         concurrency=concurrency,
         ending=abandoned.set,
     )
@@ -266,9 +292,9 @@ def go_on(
 
 def play_rounds(
     gauntlet: Gauntlet,
-    candidate: Bot,
-    baseline: Bot,
-    field: Sequence[Bot],
+    candidate: Launcher,
+    baseline: Launcher,
+    field: Sequence[Launcher],
     time: TimeControl,
     *,
     seed: int,
@@ -281,19 +307,18 @@ def play_rounds(
     """
     abandoned = Event()
 
-    def play(job: tuple[int, Opening]) -> tuple[Outcome, Outcome]:
+    def play(job: tuple[int, Opening], core: int) -> tuple[Outcome, Outcome]:
         opponent = field[job[0] % len(field)]
         mine, theirs = (
-            outcome(gauntlet.variant, _play((bot, opponent), launchers, job, time, seed, abandoned))
+            outcome(gauntlet.variant, _play((bot, opponent), job, time, seed, abandoned, core))
             for bot in (candidate, baseline)
         )
         return mine, theirs
 
-    launchers = {bot: plain(bot) for bot in (candidate, baseline, *field)}
     series = islice(enumerate(openings(gauntlet.variant, seed)), gauntlet.rounds)
     results = in_order(
         takewhile(lambda _: not stopped(), series),
-        play,
+        on_cores(play, concurrency=concurrency),
         concurrency=concurrency,
         ending=abandoned.set,
     )

@@ -32,7 +32,7 @@ from arena.cli.report import (
     report,
     write_json,
 )
-from arena.cli.running import cores, go_on
+from arena.cli.running import NO_BOX, Launcher, cores, go_on, launch_all, weakest
 from arena.ratings.sprt import Decision, Model
 from arena.strength import Settings, StrengthError, StrengthTest, Version
 from arena.strength_words import result_rows
@@ -74,6 +74,7 @@ INTERRUPTED = 130
 )
 @click.option("--games", type=click.IntRange(1), help="Play just so many, and give the interval.")
 @click.option("--against", metavar="BOT,BOT", help="Compare both by games against these bots.")
+@NO_BOX
 @click.option("--json", "json_file", metavar="FILE", help="Write the result; - prints it.")
 @click.option("--junit", "junit_file", metavar="FILE", help="Write it as a JUnit report.")
 @click.option("--save", metavar="FILE", help="Keep what was played in this file, to go on from.")
@@ -94,6 +95,7 @@ def test(
     max_games: int | None,
     games: int | None,
     against: str | None,
+    no_box: bool,
     json_file: str | None,
     junit_file: str | None,
     save: str | None,
@@ -102,8 +104,9 @@ def test(
     """Test whether one bot is stronger than another.
 
     They play matches, each a random opening from every seating, until a sequential test (SPRT)
-    decides between ELO0 and ELO1. Exit code 0 says that the test passed; 1 that it failed, or
-    was not decided at the limit. Ctrl-C saves, and --resume goes on.
+    decides between ELO0 and ELO1. The bots run in boxes as in an arena, if this machine can build
+    them. Exit code 0 says that the test passed; 1 that it failed, or was not decided at the
+    limit. Ctrl-C saves, and --resume goes on.
 
     \b
     Examples:
@@ -117,13 +120,13 @@ def test(
     if against == "":
         raise Usage("--against names no bot: give one or more, as in --against greedy,mcts")
     opponents = against.split(",") if against else []
-    first, second, *field = find_bots([candidate, baseline, *opponents])
+    bots = find_bots([candidate, baseline, *opponents])
     elo0, elo1 = read_hypotheses(elo or HYPOTHESES)
     try:
         settings = Settings(
             read_variant(game, options),
-            version_of(first),
-            version_of(second),
+            version_of(bots[0]),
+            version_of(bots[1]),
             time_control(clock, move_ms),
             seed=seed,
             elo0=elo0,
@@ -142,10 +145,8 @@ def test(
             check_folder(name)
     except StrengthError as error:
         raise Usage(str(error)) from None
-    click.echo(
-        "The bots run as plain processes of this user, in no box: play only those that you trust.",
-        err=True,
-    )
+    launchers = launch_all(bots, no_box=no_box, say=lambda text: click.echo(text, err=True))
+    first, second, *field = launchers
     if games is not None and field:
         with _stoppable() as stopped:
             said = run_gauntlet(
@@ -168,12 +169,13 @@ def test(
             click.echo(f"saved; go on with the same command and --resume {kept}", err=True)
         sys.exit(INTERRUPTED)
     if json_file:
-        write_json(json_file, report(ended, seconds))
+        write_json(json_file, report(ended, seconds, weakest(launchers)))
     if junit_file:
         junit(junit_file, ended, seconds)
     if json_file != "-":
         for name, text in result_rows(ended):
             click.echo(f"{name:<8} {text}")
+        click.echo(f"box      {weakest(launchers)}")
         click.echo(ended.verdict)
     sys.exit(0 if ended.decision is Decision.ACCEPT else 1)
 
@@ -190,7 +192,7 @@ def version_of(bot: Bot) -> Version:
 
 
 def _run(
-    test: StrengthTest, candidate: Bot, baseline: Bot, concurrency: int, saves: Saves
+    test: StrengthTest, candidate: Launcher, baseline: Launcher, concurrency: int, saves: Saves
 ) -> tuple[StrengthTest, bool]:
     """Plays on; returns the test as it stands then, and whether somebody stopped it."""
     with _stoppable() as stopped, Display(test) as display:

@@ -11,6 +11,7 @@ import pytest
 from arena.cli.assertions import Assertions
 from engine.game import GameError
 from engine.record import parse_record, replay
+from workers.sandbox import Sandbox
 
 BOT = """
 import sys
@@ -138,6 +139,20 @@ def test_another_move_or_a_fault_is_told(bot, message, bots, project):
     with pytest.raises(AssertionError, match=re.escape(message)) as failure:
         bots.assert_finds(bot, game=GAME, after="a2a1", moves=["d4d3"])
     assert "arena draw" in str(failure.value)
+
+
+@pytest.mark.parametrize("no_box", [False, True], ids=["boxed", "plain"])
+def test_bots_run_in_the_box_of_this_machine(no_box, project, capsys):
+    """There they see nothing of it; which box it is, is printed."""
+    bots = Assertions(project / "games", "test_it", no_box=no_box)
+    sees = f"__import__('os').path.exists({str(project)!r})"
+    (project / "looks.py").write_text(BOT.format(move=f"legal[-1 if {sees} else 0]"))
+    level = "none" if no_box else Sandbox("none").level
+    # Of White's moves, sorted as text, a2a1 is the first and d3d4 the last.
+    answer = "d3d4" if level == "none" else "a2a1"
+    bots.assert_finds("looks.py", game=GAME, moves=[answer])
+    told = f"in boxes of level {level!r}" if level != "none" else "in no box"
+    assert told in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,13 @@ import pytest
 from arena.cli import Usage, run
 from arena.cli.arguments import find_bots
 from arena.cli.report import Saves
-from arena.cli.running import go_on
+from arena.cli.running import go_on, launch_all
 from arena.cli.test import version_of
 from arena.ratings.sprt import Decision
 from arena.strength import Settings, StrengthTest
 from engine.clock import TimeControl
 from engine.games import find_variant
+from workers.sandbox import Sandbox
 
 PROGRAM = [sys.executable, "-c", "from arena.cli import main; main()"]
 SMALL = ["--game", "clobber", "size=4x4"]
@@ -55,6 +56,20 @@ def test_the_stronger_bot_passes(tmp_path, capsys):
     assert data["result"]["elo_95"][0] > 0
     assert data["result"]["llr"] >= data["result"]["llr_bounds"][1]
     assert sum(data["counts"]) * 2 == data["wins"] + data["draws"] + data["losses"]
+
+
+@pytest.mark.parametrize("options", [[], ["--against", "random"]], ids=["pair", "field"])
+@pytest.mark.parametrize("no_box", [False, True], ids=["boxed", "plain"])
+def test_bots_are_tested_in_the_box_of_this_machine(no_box, options, tmp_path, capsys):
+    """If it can build one; the level is told, in the result too."""
+    result = tmp_path / "result.json"
+    words = [*SMALL, "--games", "4", "--json", str(result), *options, *["--no-box"] * no_box]
+    assert arena("random", "random", *words) == 1
+    said, data = capsys.readouterr(), saved(result)
+    level = "none" if no_box else Sandbox("none").level
+    assert f"box      {level}\n" in said.out
+    assert data.get("result", data)["isolation"] == level
+    assert ("in no box" in said.err) == (level == "none")
 
 
 def test_the_weaker_bot_fails(tmp_path):
@@ -128,20 +143,21 @@ def test_what_is_played_is_never_played_again():
         TimeControl(move_ms=1000),
         games=16,
     )
-    whole = list(go_on(StrengthTest.begin(settings), candidate, baseline, concurrency=2))
+    mine, theirs = launch_all([candidate, baseline], no_box=True, say=print)
+    whole = list(go_on(StrengthTest.begin(settings), mine, theirs, concurrency=2))
 
     parted: list = []
     for step in go_on(
         StrengthTest.begin(settings),
-        candidate,
-        baseline,
+        mine,
+        theirs,
         concurrency=2,
         stopped=lambda: len(parted) >= 3,
     ):
         parted.append(step)
     half = StrengthTest.from_json(json.loads(json.dumps(parted[-1][0].to_json())), settings)
     assert half.decision is Decision.CONTINUE
-    parted += go_on(half, candidate, baseline, concurrency=2)
+    parted += go_on(half, mine, theirs, concurrency=2)
 
     digests = [record.digest() for _, records in parted for record in records]
     assert digests == [record.digest() for _, records in whole for record in records]
