@@ -87,10 +87,11 @@ def record_match(session: Session, report: jobs.MatchReport, now: datetime) -> O
     )
     _read_places(session, match)
     if problem := contradiction(match, report):
-        workforce.note_failure(session, match, match.worker or report.worker, problem, now)
+        name = match.worker or report.worker
+        workforce.note_falsehood(session, name, workforce.label(match), problem, now)
         scheduling.roll_back(match, f"{report.worker}: {problem}"[:2000], failed=True)
         return Outcome.REFUSED
-    workforce.note_success(session, match.worker or report.worker)
+    workforce.note_success(session, match, match.worker or report.worker)
     last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
     match.status, match.seq, match.fixed = JobStatus.FIXED, last + 1, now
     match.played_by = report.worker[:120]
@@ -115,7 +116,7 @@ def _refuse(
     if problem is None:
         return Outcome.STALE
     job = f"{lease.kind[:20]} {lease.job}"
-    workforce.note_forgery(session, report.worker[:120], job, f"reported {job}: {problem}", now)
+    workforce.note_falsehood(session, report.worker[:120], job, f"reported {job}: {problem}", now)
     return Outcome.FORGED
 
 
@@ -304,7 +305,7 @@ def record_check(session: Session, report: jobs.CheckReport, now: datetime) -> O
     check = scheduling.find_issued(session, report.lease)
     if not isinstance(check, Check):
         return _refuse(session, report, now)
-    workforce.note_success(session, check.worker or report.worker)
+    workforce.note_success(session, check, check.worker or report.worker)
     check.status = JobStatus.FIXED
     check.ticket = check.lease_ends = check.worker = None
     check.problem = ""
@@ -330,7 +331,13 @@ def record_check(session: Session, report: jobs.CheckReport, now: datetime) -> O
 
 
 def record_void(
-    session: Session, lease: jobs.Lease, problem: str, now: datetime, *, failed: bool = True
+    session: Session,
+    lease: jobs.Lease,
+    problem: str,
+    settings: Settings,
+    now: datetime,
+    *,
+    failed: bool = True,
 ) -> Outcome:
     """Rolls a job back that its worker could not do.
 
@@ -341,7 +348,9 @@ def record_void(
     if job is None:
         return Outcome.STALE
     if failed and job.worker is not None:
-        workforce.note_failure(session, job, job.worker, problem, now)
+        failed = workforce.note_failure(
+            session, job, job.worker, problem, settings.minimum_isolation, now
+        )
     scheduling.roll_back(job, problem, failed=failed)
     return Outcome.ROLLED_BACK
 

@@ -307,10 +307,11 @@ def record_move(session: Session, report: jobs.MoveReport, now: datetime) -> Out
         sitting.confirm(record_of(found), report.game)
     except RecordError as error:
         problem = f"its move is refuted by the rules: {error}"
-        workforce.note_failure(session, found, found.worker or report.worker, problem, now)
+        name = found.worker or report.worker
+        workforce.note_falsehood(session, name, workforce.label(found), problem, now)
         scheduling.roll_back(found, f"{report.worker}: {problem}"[:2000], failed=True)
         return Outcome.REFUSED
-    workforce.note_success(session, found.worker or report.worker)
+    workforce.note_success(session, found, found.worker or report.worker)
     _set(found, report.game, now)
     return Outcome.FIXED
 

@@ -179,7 +179,9 @@ def _refuse(data: Any, problem: str, *, failed: bool = True) -> None:
         log.warning("a message without a lease was dropped: %s", error)
         return
     outcome = _transact(
-        lambda session: recording.record_void(session, lease, problem, _now(), failed=failed)
+        lambda session: recording.record_void(
+            session, lease, problem, settings, _now(), failed=failed
+        )
     )
     words = "%s %s, attempt %s: %s: %s"
     log.warning(words, lease.kind, lease.job, lease.attempt, outcome, problem, extra=about(lease))

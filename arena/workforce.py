@@ -1,16 +1,20 @@
 """The workers: which of them are given work, and which are set aside.
 
-A worker gives a sign of life every few seconds. It is set aside when it fails at one job after
-the other while no bot is in all of them, which would then be what is wrong. It is not told: it
-may still take jobs from the queue, more and more slowly while it fails. But its slots are not
-counted, a job that it takes up is issued anew at once, and what it says of that one is stale.
-So it costs some time and spoils nothing until somebody has mended and readmitted it.
+A worker gives a sign of life every few seconds. When it fails at a job, either of them may be
+what is wrong, and another worker finds out: until one has tried, the job is not blamed for
+failing again at the first. A job that another did speaks against who failed at it. A worker is
+set aside when it fails once more after jobs enough speak against it and none was done between;
+so bots with which nobody can play set nobody aside, however many they are, and the last worker
+stays. It is not told: it may still take jobs from the queue, more and more slowly while it
+fails. But its slots are not counted, a job that it takes up is issued anew at once, and what it
+says of that one is stale. So it costs some time and spoils nothing until somebody has mended and
+readmitted it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -22,10 +26,14 @@ from arena.config import ISOLATION
 from arena.models import Check, Match, Sitting, Worker
 from engine import jobs
 
+AnyJob = Match | Check | Sitting
+
 ALIVE_SECONDS = 30.0
 """A worker that was not heard of for so long is dead."""
-FAILURES_IN_A_ROW = 3
-"""A worker that fails at so many different jobs one after the other is set aside."""
+ENOUGH = 3
+"""So many jobs that speak against a worker, one after the other, set it aside."""
+REMEMBERED = 20
+"""Jobs that a worker failed at, the last ones."""
 
 
 class WorkerError(ValueError):
@@ -38,19 +46,15 @@ class FailedJob:
 
     job: str
     """What it was, e.g. ``match 17``."""
-    versions: frozenset[int]
-    """The bot versions in it, by their ids."""
+    against: bool = False
+    """Whether it speaks against the worker: another did it since, or no job can make a worker say
+    what this one said.
+    """
 
 
 def is_distrusted(failed: Sequence[FailedJob]) -> bool:
-    """Whether the jobs that a worker failed at one after the other speak against the worker.
-
-    They do if they are several, and no one bot was in all of them.
-    """
-    different = {job.job: job.versions for job in failed}
-    if len(different) < FAILURES_IN_A_ROW:
-        return False
-    return not frozenset.intersection(*different.values())
+    """Whether the jobs that a worker failed at since it last did one speak against the worker."""
+    return len({job.job for job in failed if job.against}) >= ENOUGH
 
 
 def living(session: Session, now: datetime) -> list[Worker]:
@@ -97,48 +101,100 @@ def slots(session: Session, minimum_isolation: str, now: datetime) -> int:
     return sum(one.slots for one in living(session, now) if may_play(one, minimum_isolation))
 
 
-def note_success(session: Session, name: str) -> None:
-    """A worker did a job: what it failed at before was not its fault."""
+def note_success(session: Session, job: AnyJob, name: str) -> None:
+    """A worker did a job: what it failed at before was not its fault, and this is not the job's."""
     worker = session.get(Worker, name)
     if worker is not None and worker.failed:
         worker.failed = []
+    if not job.failures:
+        return
+    for other in session.scalars(sa.select(Worker).where(Worker.name != name)):
+        known = _failed(other)
+        told = [replace(one, against=True) if one.job == label(job) else one for one in known]
+        if told != known:
+            _remember(other, told)
 
 
 def note_failure(
-    session: Session, job: Match | Check | Sitting, name: str, problem: str, now: datetime
-) -> None:
-    """A worker failed at a job through no bot's fault; it may be set aside for it."""
-    if isinstance(job, Match):
-        label, versions = f"match {job.id}", {place.entrant.version_id for place in job.places}
-    elif isinstance(job, Sitting):
-        bots = {seat.version_id for seat in job.seats if seat.version_id is not None}
-        label, versions = f"move of game {job.id} of a person", bots
-    else:
-        label, versions = f"check {job.id}", {job.version_id}
-    _hold_against(session, name, FailedJob(label, frozenset(versions)), problem, now)
+    session: Session,
+    job: AnyJob,
+    name: str,
+    problem: str,
+    minimum_isolation: str,
+    now: datetime,
+) -> bool:
+    """A worker failed at a job through no bot's fault; it may be set aside for it.
+
+    Returns:
+        Whether this tells anything new of the job; False if it failed there before, and another
+        worker is still to try it.
+    """
+    worker = session.get(Worker, name)
+    again = worker is not None and label(job) in {one.job for one in _failed(worker)}
+    _hold_against(session, name, FailedJob(label(job)), problem, now)
+    return not again or not any(
+        other.name != name
+        and other.slots
+        and may_play(other, minimum_isolation)
+        and label(job) not in {one.job for one in _failed(other)}
+        for other in living(session, now)
+    )
 
 
-def note_forgery(session: Session, name: str, job: str, problem: str, now: datetime) -> None:
-    """A worker said something of a job that it can't know; it counts as a failure.
+def note_falsehood(session: Session, name: str, job: str, problem: str, now: datetime) -> None:
+    """A worker said of a job what it can't know, or what the rules refute.
 
     Names are not proven: whoever may write to the queue of results may use another's.
+
+    Args:
+        job: its label.
     """
-    _hold_against(session, name, FailedJob(job, frozenset()), problem, now)
+    _hold_against(session, name, FailedJob(job, against=True), problem, now)
+
+
+def label(job: AnyJob) -> str:
+    """What a job is called among those that a worker failed at."""
+    if isinstance(job, Match):
+        return f"match {job.id}"
+    if isinstance(job, Sitting):
+        return f"move of game {job.id} of a person"
+    return f"check {job.id}"
+
+
+def _failed(worker: Worker) -> list[FailedJob]:
+    return [FailedJob(entry["job"], entry["against"]) for entry in worker.failed]
+
+
+def _remember(worker: Worker, failed: Sequence[FailedJob]) -> None:
+    worker.failed = [asdict(job) for job in failed[-REMEMBERED:]]
 
 
 def _hold_against(session: Session, name: str, job: FailedJob, problem: str, now: datetime) -> None:
     worker = session.get(Worker, name)
     if worker is None or worker.set_aside is not None:
         return
-    others = [entry for entry in worker.failed if entry["job"] != job.job]
-    worker.failed = [*others, {"job": job.job, "versions": sorted(job.versions)}][-20:]
+    known = {one.job: one for one in _failed(worker)}
+    before = known.pop(job.job, job)
+    failed = [*known.values(), replace(job, against=job.against or before.against)]
+    _remember(worker, failed)
     worker.problem = problem[:2000]
-    if is_distrusted([FailedJob(f["job"], frozenset(f["versions"])) for f in worker.failed]):
+    if is_distrusted(failed) and _others_work(session, name, now):
         worker.set_aside = now
-        failed = ", ".join(entry["job"] for entry in worker.failed)
+        words = ", ".join(one.job for one in failed)
         audit.note(
-            session, ARENA, "set aside", f"worker {name}", f"failed {failed}: {problem}", now=now
+            session, ARENA, "set aside", f"worker {name}", f"failed {words}: {problem}", now=now
         )
+
+
+def _others_work(session: Session, name: str, now: datetime) -> bool:
+    """Whether the arena would still have a worker without this one."""
+    return any(
+        other.name != name
+        and other.slots
+        and other.set_aside is None
+        and other.format == jobs.FORMAT
+        for other in living(session, now)
+    )
 
 
 def readmit(session: Session, actor: Actor, name: str, now: datetime) -> None:

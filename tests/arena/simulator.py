@@ -114,6 +114,7 @@ class Simulation:
 
     player: type[LotPlayer] = LotPlayer
     """What every bot is."""
+    workers: tuple[str, ...] = ("one", "two")
 
     def __init__(self, database: Database, seed: int, villainy: Villainy) -> None:
         self.database = database
@@ -228,8 +229,8 @@ class Simulation:
                 self.later(self.random.random() * 3, lambda data=data: self.work(data))
 
     def alive(self) -> None:
-        """Two workers' signs of life."""
-        for name in ("one", "two"):
+        """Every worker's sign of life."""
+        for name in self.workers:
             sign = {"worker": name, "slots": 2, "isolation": "good", "languages": ["Python"]}
             self.tell(lambda session, sign=sign: recording.record_alive(session, sign, self.now))
         self.later(10, self.alive)
@@ -237,7 +238,7 @@ class Simulation:
     def work(self, data: dict[str, Any]) -> None:
         """A worker takes a job; at any point it may die and say no more."""
         job = jobs.Job.from_json(data)
-        lease, worker = job.lease, self.random.choice(("one", "two"))
+        lease, worker = job.lease, self.random.choice(self.workers)
         if self.chance(self.villainy.worker_dies):
             return
         self.tell(lambda s: scheduling.take_up(s, lease, worker, self.settings, self.now) or None)
@@ -259,7 +260,9 @@ class Simulation:
         if self.chance(self.villainy.worker_dies):
             return
         if self.chance(self.villainy.job_void):
-            self.tell(lambda s: recording.record_void(s, lease, "the host broke", self.now))
+            self.tell(
+                lambda s: recording.record_void(s, lease, "the host broke", self.settings, self.now)
+            )
             return
         if lease.kind == "check":
             report = jobs.CheckReport(lease, worker, (jobs.Finding(True, "played"),), "")

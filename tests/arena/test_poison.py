@@ -1,7 +1,8 @@
-"""A bot with which no match can be played, through no fault that it could be blamed for."""
+"""Bots with which no match can be played, through no fault that they could be blamed for."""
 
 from __future__ import annotations
 
+import pytest
 import sqlalchemy as sa
 
 from arena import recording, scheduling
@@ -11,38 +12,51 @@ from engine import jobs
 from tests.arena.simulator import CALM, Simulation
 
 VARIANTS = [("clobber", {"size": "4x3"})]
-BOTS = 6
 
 
 class Poisoned(Simulation):
-    """Every match in which a poisonous bot sits fails, whoever tries it."""
+    """Every match in which a poisonous bot sits fails, whoever tries it.
 
+    So does every match at the broken worker, if there is one.
+    """
+
+    workers = ("one", "two", "three")
     poison: frozenset[str] = frozenset()
+    broken = ""
 
     def finish(self, job: jobs.Job, worker: str) -> None:
-        if self.poison.intersection(job.spec.entrants):
-            lease = job.lease
-            self.tell(lambda s: recording.record_void(s, lease, "it can't be run", self.now))
+        if worker == self.broken or self.poison.intersection(job.spec.entrants):
+            lease, problem = job.lease, "it can't be run"
+            self.tell(lambda s: recording.record_void(s, lease, problem, self.settings, self.now))
             return
         super().finish(job, worker)
 
 
-def test_poison_does_not_stop_the_others(database: Database) -> None:
-    """Its matches are set aside; the others play on, and no good worker is sent away for it."""
+@pytest.mark.parametrize(
+    ("poisonous", "bots", "broken"),
+    [(1, 6, ""), (5, 10, ""), (0, 6, "two"), (5, 10, "two")],
+    ids=["one bot", "five bots", "a worker", "five bots and a worker"],
+)
+def test_poison_does_not_stop_the_others(
+    database: Database, poisonous: int, bots: int, broken: str
+) -> None:
+    """Its matches are set aside, and no other; the others play on; no good worker is sent away."""
     simulation = Poisoned(database, 1, CALM)
-    simulation.furnish(VARIANTS, BOTS)
-    simulation.poison = frozenset(["bot-0 v1"])
+    simulation.furnish(VARIANTS, bots)
+    simulation.poison = frozenset(f"bot-{number} v1" for number in range(poisonous))
+    simulation.broken = broken
     simulation.alive()
     simulation.tick()
     simulation.run(30)
     with database.read() as session:
         matches = session.scalars(sa.select(Match)).all()
         aside = [match for match in matches if match.status is JobStatus.SET_ASIDE]
-        assert aside
+        assert len(aside) >= poisonous
         for match in aside:
             assert simulation.poison.intersection(scheduling.spec_of(match).entrants)
             assert match.failures == scheduling.FAILURES_ALLOWED + 1
-        assert session.scalars(sa.select(Worker.set_aside)).all() == [None, None]
+        gone = session.scalars(sa.select(Worker.name).where(Worker.set_aside.is_not(None))).all()
+        assert gone == ([broken] if broken else [])
         entrants = session.scalars(sa.select(Entrant).join(BotVersion)).all()
         games = {entrant.id: entrant.games for entrant in entrants}
         healthy = [
@@ -50,6 +64,6 @@ def test_poison_does_not_stop_the_others(database: Database) -> None:
             for entrant in entrants
             if entrant.version.label not in simulation.poison
         ]
-        assert len(healthy) == BOTS - 1
-        assert min(healthy) >= 4
+        assert len(healthy) == bots - poisonous
+        assert min(healthy) >= 2
         assert sum(games.values()) == sum(healthy)

@@ -177,7 +177,7 @@ def test_a_worker_that_can_not_play(table: Table) -> None:
     table.begin(place=1)
     job = table.issue_one()
     with table.database.begin() as session:
-        outcome = recording.record_void(session, job.lease, "no box", table.now)
+        outcome = recording.record_void(session, job.lease, "no box", SETTINGS, table.now)
     assert outcome is Outcome.ROLLED_BACK
     assert table.issue_one().lease.attempt == 2
 

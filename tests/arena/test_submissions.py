@@ -218,7 +218,7 @@ def test_a_job_that_fails_three_times_is_set_aside(database: Database) -> None:
         take_in(session, person(session), "deep")
         for _ in range(3):
             (job,) = issued(session)
-            recording.record_void(session, job.lease, "the disk is full", NOW)
+            recording.record_void(session, job.lease, "the disk is full", SETTINGS, NOW)
         check = session.scalars(sa.select(Check)).one()
         assert (check.status, check.problem) == (JobStatus.SET_ASIDE, "the disk is full")
         assert issued(session) == []

@@ -15,40 +15,38 @@ from arena.idle import why_nobody_works
 from arena.models import AuditEntry, JobStatus, Match, Worker
 from arena.workforce import FailedJob, WorkerError, is_distrusted
 from engine import jobs
-from tests.arena.simulator import CALM, Simulation
+from engine.match import play_match
+from tests.arena.simulator import CALM, LotPlayer, Simulation
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+SETTINGS = Settings()
 
 
-def failed(*jobs: tuple[str, set[int]]) -> list[FailedJob]:
-    return [FailedJob(name, frozenset(versions)) for name, versions in jobs]
+def failed(*jobs: tuple[str, bool]) -> list[FailedJob]:
+    return [FailedJob(name, against) for name, against in jobs]
 
 
 @pytest.mark.parametrize(
     ("jobs", "distrusted"),
     [
         ([], False),
-        ([("match 1", {1, 2}), ("match 2", {3, 4})], False),
-        ([("match 1", {1, 2}), ("match 2", {3, 4}), ("match 3", {5, 6})], True),
-        ([("match 1", {1, 2}), ("match 2", {1, 3}), ("match 3", {2, 3})], True),
-        ([("match 1", {1, 2}), ("match 2", {1, 3}), ("match 3", {1, 4})], False),
-        ([("match 1", {1, 2}), ("check 1", {1}), ("match 2", {1, 2}), ("match 3", {1, 3})], False),
-        ([("match 1", {1, 2}), ("match 2", {3, 4}), ("match 1", {1, 2})], False),
+        ([("match 1", False), ("match 2", False), ("match 3", False), ("match 4", False)], False),
+        ([("match 1", True), ("match 2", True), ("match 3", False)], False),
+        ([("match 1", True), ("match 2", True), ("check 3", True)], True),
+        ([("match 1", True), ("match 9", False), ("match 2", True), ("match 3", True)], True),
+        ([("match 1", True), ("match 1", True), ("match 1", True)], False),
     ],
     ids=[
         "none",
-        "two",
-        "three of different bots",
-        "three that share no bot",
-        "a bot that is in all",
-        "a bot and its check",
-        "one job twice",
+        "four that nobody can do",
+        "two that others did",
+        "three that others did",
+        "three that others did, and one that nobody can do",
+        "one job three times",
     ],
 )
-def test_failures_speak_against_a_worker(
-    jobs: list[tuple[str, set[int]]], distrusted: bool
-) -> None:
-    """Three different jobs in a row, unless one bot was in all of them."""
+def test_failures_speak_against_a_worker(jobs: list[tuple[str, bool]], distrusted: bool) -> None:
+    """Three different jobs in a row that others did."""
     assert is_distrusted(failed(*jobs)) is distrusted
 
 
@@ -74,38 +72,62 @@ def sign(session: sa.orm.Session, name: str, now: datetime = NOW) -> None:
     recording.record_alive(session, alive, now)
 
 
-def fail(session: sa.orm.Session, worker: str, count: int) -> None:
-    """A worker fails at new matches one after the other."""
-    settings = Settings()
-    for _ in range(count):
-        match = scheduling.make_match(session, NOW)
-        assert match is not None
-        job = scheduling.issue(session, match, settings, NOW)
-        assert scheduling.take_up(session, job.lease, worker, settings, NOW)
-        recording.record_void(session, job.lease, "no space left on device", NOW)
-        match.status = JobStatus.SET_ASIDE
+class Crew:
+    """Workers that take jobs up by a plan."""
+
+    def __init__(self, session: sa.orm.Session, *names: str) -> None:
+        self.session = session
+        for name in names:
+            sign(session, name)
+
+    def match(self) -> Match:
+        """A new match."""
+        made = scheduling.make_match(self.session, NOW)
+        assert made is not None
+        return made
+
+    def fails(self, name: str, match: Match) -> None:
+        """A worker takes a match up and can't play it."""
+        job = scheduling.issue(self.session, match, SETTINGS, NOW)
+        assert scheduling.take_up(self.session, job.lease, name, SETTINGS, NOW)
+        recording.record_void(self.session, job.lease, "no space left", SETTINGS, NOW)
+
+    def plays(self, name: str, match: Match) -> None:
+        """A worker plays a match."""
+        job = scheduling.issue(self.session, match, SETTINGS, NOW)
+        assert scheduling.take_up(self.session, job.lease, name, SETTINGS, NOW)
+        result = play_match(job.spec, lambda _: LotPlayer())
+        report = jobs.MatchReport(job.lease, name, result.games, result.logs)
+        assert recording.record_match(self.session, report, NOW) is recording.Outcome.FIXED
+
+    def aside(self) -> list[str]:
+        """Who is set aside."""
+        query = sa.select(Worker.name).where(Worker.set_aside.is_not(None))
+        return list(self.session.scalars(query.order_by(Worker.name)))
 
 
-def test_a_worker_that_fails_at_everything_is_set_aside(database: Database) -> None:
+def test_who_fails_at_what_others_do_is_set_aside(database: Database) -> None:
     """Its slots count no more, another gets what it takes up, until somebody readmits it."""
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=6)
     with database.begin() as session:
-        sign(session, "broken"), sign(session, "sound")
+        crew = Crew(session, "broken", "sound")
         assert workforce.slots(session, "good", NOW) == 4
-        fail(session, "broken", 3)
-        broken = session.get_one(Worker, "broken")
-        assert broken.set_aside == NOW
-        assert broken.problem == "no space left on device"
+        for _ in range(3):
+            match = crew.match()
+            crew.fails("broken", match)
+            crew.plays("sound", match)
+        assert crew.aside() == []
+        match = crew.match()
+        crew.fails("broken", match)
+        assert crew.aside() == ["broken"]
+        assert session.get_one(Worker, "broken").problem == "no space left"
         assert workforce.slots(session, "good", NOW) == 2
         noted = session.scalars(sa.select(AuditEntry)).one()
         assert (noted.action, noted.subject) == ("set aside", "worker broken")
-        match = scheduling.make_match(session, NOW)
-        assert match is not None
-        job = scheduling.issue(session, match, Settings(), NOW)
-        assert not scheduling.take_up(session, job.lease, "broken", Settings(), NOW)
-        assert (match.status, match.failures) == (JobStatus.OPEN, 0)
-        again = scheduling.issue(session, match, Settings(), NOW)
-        assert scheduling.take_up(session, again.lease, "sound", Settings(), NOW)
+        job = scheduling.issue(session, match, SETTINGS, NOW)
+        assert not scheduling.take_up(session, job.lease, "broken", SETTINGS, NOW)
+        assert (match.status, match.failures) == (JobStatus.OPEN, 1)
+        crew.plays("sound", match)
         workforce.readmit(session, ARENA, "broken", NOW)
         assert workforce.slots(session, "good", NOW) == 4
         with pytest.raises(WorkerError, match="is not set aside"):
@@ -118,12 +140,57 @@ def test_a_job_done_between_clears_a_worker(database: Database) -> None:
     """Failures count only in a row."""
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=6)
     with database.begin() as session:
-        sign(session, "w")
-        fail(session, "w", 2)
-        workforce.note_success(session, "w")
-        fail(session, "w", 2)
-        assert session.get_one(Worker, "w").set_aside is None
-        assert session.scalar(sa.select(sa.func.count()).select_from(Match)) == 4
+        crew = Crew(session, "unlucky", "sound")
+        for number in range(8):
+            match = crew.match()
+            crew.fails("unlucky", match)
+            crew.plays("sound", match)
+            if number % 3 == 2:
+                crew.plays("unlucky", crew.match())
+        assert crew.aside() == []
+
+
+def test_a_job_is_not_blamed_while_another_could_try_it(database: Database) -> None:
+    """However often it fails at one worker; it is set aside once all failed at it."""
+    Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=6)
+    with database.begin() as session:
+        crew = Crew(session, "broken", "sound")
+        match = crew.match()
+        for _ in range(5):
+            crew.fails("broken", match)
+            assert (match.status, match.failures) == (JobStatus.OPEN, 1)
+        crew.fails("sound", match)
+        assert (match.status, match.failures) == (JobStatus.OPEN, 2)
+        crew.fails("broken", match)
+        assert (match.status, match.failures) == (JobStatus.SET_ASIDE, 3)
+
+
+def test_nobody_waits_for_a_worker_that_may_not_try(database: Database) -> None:
+    """One that is too weak, dead, or without slots."""
+    Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=6)
+    with database.begin() as session:
+        crew = Crew(session, "only", "weak", "idle")
+        sign(session, "dead", NOW - timedelta(minutes=1))
+        session.get_one(Worker, "weak").isolation = "reduced"
+        session.get_one(Worker, "idle").slots = 0
+        match = crew.match()
+        for _ in range(3):
+            crew.fails("only", match)
+        assert match.status is JobStatus.SET_ASIDE
+
+
+def test_the_last_worker_stays(database: Database) -> None:
+    """Whatever it says: without it nothing would be played at all."""
+    Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=6)
+    with database.begin() as session:
+        crew = Crew(session, "only")
+        for number in range(5):
+            said = f"match {100 + number}"
+            workforce.note_falsehood(session, "only", said, "it was never made", NOW)
+        assert crew.aside() == []
+        sign(session, "another")
+        workforce.note_falsehood(session, "only", "match 7", "it was never made", NOW)
+        assert crew.aside() == ["only"]
 
 
 @pytest.mark.parametrize(
