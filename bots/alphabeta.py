@@ -3,9 +3,9 @@
 It looks one ply ahead, then two, and so on until its time is over, with a table of positions
 already searched (Knuth and Moore, 1975; Breuker, 1998). With more than two sides it supposes
 that all others play against it (paranoid search; Sturtevant and Korf, 2000). Where it stops
-looking it compares mobility: how many moves its side had at its last turn on the way there, and
-how many the others had at theirs. A game that ends is worth what the rules say, and more than
-any guess.
+looking it goes by the outlook, where the engine has one for the game, and elsewhere by mobility:
+how many moves its side had at its last turn on the way there, and how many the others had at
+theirs. A game that ends is worth what the rules say, and more than any guess.
 
 It imports the engine, and needs nothing from the referee but the moves so far. Usage:
 
@@ -109,7 +109,8 @@ class Search:
         codes = state.codes()
         mobility = (*mobility[:seat], len(codes), *mobility[seat + 1 :])
         if depth == 0:
-            return self.guess(mobility)
+            outlook = state.outlook()
+            return self.guess(mobility) if outlook is None else 2 * self.mine(outlook) - 1
         known = self.table.get(state)
         if known and known.depth >= depth:
             if known.low >= high or known.low == known.high:
@@ -139,13 +140,14 @@ class Search:
 
     def guess(self, mobility: Sequence[int]) -> float:
         """What a position is worth to our side by the moves that the seats have, -1 to 1."""
-        ours = [
-            moves for side, moves in zip(self.sides, mobility, strict=True) if side == self.side
-        ]
-        theirs = sum(mobility) - sum(ours)
-        mine = sum(ours) / len(ours)
-        others = theirs / max(1, len(mobility) - len(ours))
+        mine, ours = self.mine(mobility), self.sides.count(self.side)
+        others = (sum(mobility) - mine * ours) / max(1, len(mobility) - ours)
         return (mine - others) / (mine + others + FEW)
+
+    def mine(self, values: Sequence[float]) -> float:
+        """The mean of what our seats have."""
+        ours = [value for side, value in zip(self.sides, values, strict=True) if side == self.side]
+        return sum(ours) / len(ours)
 
 
 def likely_first(codes: Sequence[int], *likely: int) -> Iterator[int]:

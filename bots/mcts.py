@@ -2,9 +2,12 @@
 
 It grows a tree of the moves ahead. A round walks down the tree by UCT (Kocsis and Szepesvári,
 2006), adds one position, plays on from there at random to the end, and credits every move on
-its way with what it brought the seat that made it. The move tried most often is played. A node
+its way with what it brought the seat that made it. Where the engine has an outlook for the game,
+that stands for the random end, of which little could be learnt, and counts by how much better or
+worse it is than that of today. The move tried most often is played. A node
 gets another child only when its visits allow it (progressive widening; Coulom, 2007), so that a
-hundred rounds are of use among a thousand moves as well.
+hundred rounds are of use among a thousand moves as well. Between two sides, a move that was proven
+to win or to lose counts as nothing else (Winands, Björnsson and Saito, 2008).
 
 It imports the engine, and needs nothing from the referee but the moves so far. Usage:
 
@@ -21,7 +24,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from math import log, sqrt
+from math import inf, isinf, log, sqrt
 from random import Random
 
 from engine.game import State
@@ -33,6 +36,8 @@ WIDTH = 3.0
 """A node of n visits has at most this times the root of n children."""
 LARGEST_TREE = 1_000_000
 """Moves in the nodes of a tree, which then grows no further: about 100 MB."""
+SPREAD = 5.0
+"""How much a change of the outlook is stretched, so that it shows among gains from 0 to 1."""
 WARM_UP = 0.1
 """Seconds of trial before a game."""
 
@@ -49,7 +54,9 @@ class Node:
         """The move that led here."""
         self.visits = 0
         self.gained = 0.0
-        """What the rounds brought the seat that made that move, in sum."""
+        """What the rounds brought the seat that made that move, in sum; infinite if that seat is
+        proven to win or to lose by it.
+        """
         self.children: list[Node] = []
         self.untried: list[int] | None = None
         """The moves without a child; None until the first is wanted."""
@@ -76,16 +83,22 @@ class Search:
 
     def __init__(self, state: State, dice: Random, longest: float = 0.0) -> None:
         self.root = Node(state, -1)
+        self.sides = state.variant.side_of
+        self.has_proofs = len(set(self.sides)) == 2
         self.dice = dice
         self.rounds = 0
         self.room = LARGEST_TREE
         self.longest = longest
         """Seconds of the longest round of late."""
+        self.outlook = state.outlook()
 
     def run(self, stopwatch: Callable[[], float], seconds: float) -> None:
-        """Grows the tree until the stopwatch would pass so many seconds with another round."""
+        """Grows the tree until the stopwatch would pass so many seconds with another round.
+
+        Or until the game is proven to be won or lost.
+        """
         before = stopwatch()
-        while before + 1.3 * self.longest < seconds:
+        while before + 1.3 * self.longest < seconds and not self.is_proven:
             self.round()
             after = stopwatch()
             self.longest = max(0.98 * self.longest, after - before)
@@ -101,16 +114,55 @@ class Search:
                 break
             if not node.children:
                 break
-            node = node.most_promising()
+            child = node.most_promising()
+            if child.gained == -inf and node.untried and self.room > 0:
+                child = node.new_child(self.dice)
+                path.append(child)
+                break
+            node = child
             path.append(node)
-        node = path[-1]
-        gains = gains_of(node.state, node.state.playout(self.dice))
+        gains = self.gains(path[-1].state)
         self.rounds += 1
         self.root.visits += 1
         for parent, child in pairwise(path):
             assert parent.seat is not None
             child.visits += 1
             child.gained += gains[parent.seat]
+        if self.has_proofs and path[-1].seat is None and len(path) > 1:
+            self.prove(path, gains)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether it is proven who wins."""
+        return isinf(self.root.gained)
+
+    def prove(self, path: Sequence[Node], gains: Sequence[float]) -> None:
+        """Marks what is proven by a game that ended, from its end upwards as far as it goes."""
+        last = path[-2].seat
+        assert last is not None
+        wins = gains[last] == 1.0
+        if not wins and gains[last] > 0.0:
+            return
+        for grandparent, parent, child in zip(
+            reversed([None, *path[:-2]]), reversed(path[:-1]), reversed(path), strict=False
+        ):
+            # By this child the seat at its parent wins, or loses.
+            child.gained = inf if wins else -inf
+            if not wins and (parent.untried or any(c.gained > -inf for c in parent.children)):
+                return
+            if grandparent is not None:
+                wins ^= self.sides[grandparent.seat] != self.sides[parent.seat]
+        path[0].gained = inf if wins else -inf
+
+    def gains(self, state: State) -> Sequence[float]:
+        """What a round that came to a position brings each seat."""
+        if self.outlook is None or state.to_move is None:
+            return gains_of(state, state.playout(self.dice))
+        outlook = state.outlook() or self.outlook
+        return [
+            min(1.0, max(0.0, 0.5 + SPREAD * (then - now)))
+            for then, now in zip(outlook, self.outlook, strict=True)
+        ]
 
     def is_due_a_child(self, node: Node) -> bool:
         """Whether a node has moves left to try, visits enough, and the tree has room."""
@@ -123,7 +175,14 @@ class Search:
 
     def best(self) -> Node:
         """The move to play; the search must have had a round."""
-        return max(self.root.children, key=lambda child: (child.visits, child.gained))
+        return max(
+            self.root.children,
+            key=lambda child: (
+                child.gained if isinf(child.gained) else 0.0,
+                child.visits,
+                child.gained,
+            ),
+        )
 
 
 def gains_of(state: State, scores: Sequence[float]) -> list[float]:
@@ -205,7 +264,7 @@ def choose(table: Table, search: Search) -> str:
         # Any move will do but the first, which gives a puzzle up.
         return f"move {table.state.word(table.state.codes()[-1])} at once"
     best = search.best()
-    share = best.gained / max(1, best.visits)
+    share = min(1.0, max(0.0, best.gained / max(1, best.visits)))
     return (
         f"# eval {share:.3f}\n# nodes {search.rounds}\n"
         f"move {table.state.word(best.code)} {share:.0%} in {search.rounds} rounds"
@@ -239,7 +298,7 @@ def main() -> None:
             if len(table.state.codes()) == 1:
                 pass  # there is nothing to think about
             elif rounds is not None:
-                for _ in range(rounds):
+                while search.rounds < rounds and not search.is_proven:
                     search.round()
             else:
                 search.run(table.stopwatch(came, answered), table.seconds(clocks))

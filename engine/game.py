@@ -194,6 +194,14 @@ class State(ABC):
             state = state.play_code(codes[int(random.random() * len(codes))])
         return state.scores()
 
+    def outlook(self) -> tuple[float, ...] | None:
+        """What each seat may hope to score, 0 to 1, by plain facts of a game under way.
+
+        A guess for searches, and no rule. Only a game of which playing on at random tells
+        little has one; for others it is None.
+        """
+        return None
+
 
 def squares_in(move: str) -> tuple[str, ...]:
     """The squares that a move's notation names, in its order."""

@@ -172,6 +172,8 @@ ATTACKERS = WHITE_PIECES | {
     f"{name[0]}{RANKS + 1 - int(name[1:])}": letter.lower() for name, letter in WHITE_PIECES.items()
 }
 """The attackers' pieces at the start."""
+OFFICERS_TO_SPARE = 6
+"""Yellow wins when the attackers have no soldiers and no more officers than this: 12 less 6."""
 GARRISON = Counter("YZyyyyyy")
 FULL = Counter(ATTACKERS.values()) + GARRISON
 """How many pieces of each letter the set-up has."""

@@ -36,6 +36,7 @@ from engine.games.siege.board import (
     GARRISON,
     INSIDE,
     NAMES,
+    OFFICERS_TO_SPARE,
     PITCH,
     PLACING_CODES,
     PLACINGS,
@@ -46,6 +47,7 @@ from engine.games.siege.board import (
     read_pieces,
     write_pieces,
 )
+from engine.games.siege.outlook import yellow_hopes
 from engine.games.siege.picture import draw
 from engine.scene import Scene
 from engine.speed import judged_once, quickly_made
@@ -63,8 +65,6 @@ DEMAND_SIGN = "!"
 MOVE = re.compile(r"([a-l][0-9]{1,2})([a-l][0-9]{1,2})(!?)")
 
 QUIET_PLIES, MAX_PLIES = 100, 2000
-OFFICERS_TO_SPARE = 6
-"""Yellow wins when the attackers have no soldiers and no more officers than this: 12 less 6."""
 
 
 class Ending(NamedTuple):
@@ -347,6 +347,11 @@ class SiegeState(State):
                     state = state.play_code(step | DEMAND)
                     break
         return state.scores()
+
+    def outlook(self) -> tuple[float, ...]:
+        variant = self.variant
+        yellow = yellow_hopes(self.board, variant.headings, variant.soldiers_needed)
+        return (yellow, 1 - yellow, 1 - yellow)[: variant.seats]
 
     def ending(self) -> Termination | None:
         return self.over.cause if self.over else None

@@ -69,6 +69,20 @@ def test_playing_changes_nothing(variant: Variant) -> None:
 
 
 @each_variant
+def test_an_outlook_is_what_may_be_scored(variant: Variant) -> None:
+    """From 0 to 1 for each seat, the same for those of a side; or the game offers none at all."""
+    found = [state.outlook() for state in positions(variant) if state.to_move is not None]
+    if found and found[0] is None:
+        assert set(found) == {None}
+        return
+    for outlook in found:
+        assert outlook is not None
+        assert len(outlook) == variant.seats
+        assert all(0 <= hope <= 1 for hope in outlook)
+        assert len(set(zip(variant.side_of, outlook, strict=True))) == len(set(variant.side_of))
+
+
+@each_variant
 def test_every_position_judges_for_itself(variant: Variant) -> None:
     """What another position was last asked, even of the same move, makes no difference."""
     for other, state in pairwise(positions(variant)):
