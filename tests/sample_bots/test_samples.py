@@ -130,6 +130,8 @@ def test_searches_share_out_their_clock(searcher: BotProcess, time: TimeControl)
         ("mijnlieff", "greedy", "random", 4),
         ("clobber size=5x6", "mcts 200", "greedy", 3),
         ("clobber size=5x6", "alphabeta 3", "random", 2),
+        ("siege seats=2", "alphabeta 1", "greedy", 1),
+        ("siege seats=2", "mcts 30", "random", 1),
         ("mijnlieff", "alphabeta 2", "random", 3),
         ("oxono", "alphabeta 2", "random", 2),
         ("clobber", "clobber-expert 200", "mcts 100", 3),
