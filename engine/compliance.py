@@ -24,7 +24,7 @@ from engine.game import Seat, Variant
 from engine.jobs import Finding
 from engine.match import MatchSpec, play_match
 from engine.player import BotError, GameSetup, ProtocolError, StartError
-from engine.process import BotProcess, HeadAndTail, TracedChannel
+from engine.process import LOG_BYTES, BotProcess, HeadAndTail, TracedChannel
 from engine.program import Program, has_forked
 from engine.record import GameRecord
 from engine.referee import Watch
@@ -56,11 +56,13 @@ class Check:
         spec: MatchSpec,
         *,
         allowances: Allowances = ALLOWANCES,
+        log_bytes: int = LOG_BYTES,
         watch: Callable[[int], Watch] | None = None,
     ) -> None:
         """Takes the means to start the bot, and the match against itself that it is to play.
 
         Args:
+            log_bytes: how much of its standard error is kept a game, and a conversation.
             watch: is told of the whole game, as in `play_match`.
         """
         self.log = ""
@@ -68,6 +70,7 @@ class Check:
         self._start = start
         self._spec = replace(spec, variant=spec.variant.drawn(spec.seed))
         self._allowances = allowances
+        self._log_bytes = log_bytes
         self._watch = watch
         self._missing = ""
         """Why nothing more is tried with a bot that can't do what is needed for it."""
@@ -109,7 +112,7 @@ class Check:
             yield self._whole_game()
 
     def _talk(self, dialect: Dialect = str, how: str = "") -> _Talk:
-        return _Talk(self._start, self._spec, self._allowances, dialect, how)
+        return _Talk(self._start, self._spec, self._allowances, self._log_bytes, dialect, how)
 
     def _tried(self, talk: _Talk, *clauses: Clause) -> Iterator[Finding]:
         """Tries clauses in one conversation, up to the first that is broken."""
@@ -153,6 +156,7 @@ class Check:
                 self._start,
                 allowances=self._allowances,
                 open_channel=lambda program, errors: TracedChannel(program, errors, tell),
+                log_bytes=self._log_bytes,
             )
 
         result = play_match(self._spec, start_player, games=1, watch=self._watch)
@@ -190,11 +194,15 @@ class _Talk:
         start: Callable[[], Program],
         spec: MatchSpec,
         allowances: Allowances,
+        log_bytes: int,
         dialect: Dialect,
         how: str,
     ) -> None:
         self.player = BotProcess(
-            self._started(start), allowances=allowances, open_channel=self._opened
+            self._started(start),
+            allowances=allowances,
+            open_channel=self._opened,
+            log_bytes=log_bytes,
         )
         self.how = how
         """What is said of the dialect when a clause is broken."""

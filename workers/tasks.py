@@ -285,7 +285,13 @@ def _check(job: jobs.Job, progress: _Progress) -> Message:
         return _checked(job, [jobs.Finding(False, str(error), "build")], _build_log(error.log))
     if bot.built:
         findings.append(jobs.Finding(True, "it was built from its sources", "build"))
-    tested = Check(bot.start, job.spec, allowances=bot.allowances, watch=progress.watch)
+    tested = Check(
+        bot.start,
+        job.spec,
+        allowances=bot.allowances,
+        log_bytes=job.grant.log_bytes,
+        watch=progress.watch,
+    )
     for finding in tested.findings():
         findings.append(finding)
     return _checked(job, findings, _build_log(bot.build_log) + tested.log)

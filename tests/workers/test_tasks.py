@@ -138,15 +138,20 @@ def test_a_ladder_that_grants_too_little(
 
 
 def test_a_log_is_as_long_as_the_ladder_grants(tmp_path: Path) -> None:
-    """Of standard error its beginning and its end, in each game."""
+    """Of standard error its beginning and its end, in each game, and in all of a check."""
     need(os.path.exists("/usr/bin/python3"), "there is no system Python")
     noisy = "import sys\nprint('x' * 5000, file=sys.stderr, flush=True)\n"
     sources = {"bot.py": noisy + SOURCES["Python"]["bot.py"].replace("from __future__ ", "# ")}
-    job = job_of("match", tmp_path, sources, jobs.Grant(256 * MIB, 16, 1000))
+    grant = jobs.Grant(256 * MIB, 16, 1000)
+    job = job_of("match", tmp_path, sources, grant)
     _, told = tasks._play(job, unwatched())
-    for log in jobs.MatchReport.from_json(told).logs[0]:
-        assert "[... 4001 bytes left out ...]" in log
-        assert log.count("x") == 1000 - 1
+    parts = [*jobs.MatchReport.from_json(told).logs[0]]
+    # Four conversations, and the game with a process for each seat.
+    parts += checked(job).log.split("\n===")
+    assert len(parts) == 2 + 6
+    for part in parts:
+        assert "[... 4001 bytes left out ...]" in part
+        assert part.count("x") == 1000 - 1
 
 
 @pytest.mark.parametrize(
