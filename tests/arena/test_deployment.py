@@ -1,0 +1,105 @@
+"""The units and container files of docs/: what they start, and by which settings."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from arena import processes
+from arena.config import Settings
+from tests.requirements import need
+
+DOCS = Path(__file__).parents[2] / "docs"
+UNITS = sorted((DOCS / "systemd").glob("*.service"))
+KNOWN = {f"ARENA_{known.name.upper()}" for known in fields(Settings)}
+KNOWN |= {"ARENA_WORKER_NAME", "ARENA_RUNTIME"}
+"""The settings, and what a worker alone is told."""
+OF_COMPOSE = {"ARENA_PASSWORD"}
+STARTED = {"up", *(f"run {name}" for name in (*processes.OF_THE_ARENA, "worker"))}
+PROGRAM = "/opt/arena/.venv/bin/arena"
+
+
+def compose() -> dict[str, Any]:
+    """The services of the compose file."""
+    services: dict[str, Any] = yaml.safe_load((DOCS / "containers/compose.yaml").read_text())[
+        "services"
+    ]
+    return services
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.stem)
+def test_systemd_understands_a_unit(unit: Path, tmp_path: Path) -> None:
+    """Without a warning; the program is only there where an arena is installed."""
+    need(shutil.which("systemd-analyze"), "systemd is not installed")
+    copy = tmp_path / unit.name
+    copy.write_text(unit.read_text().replace(PROGRAM, "/bin/true"))
+    # Without pages of a manual, which are none of its business.
+    command = ["systemd-analyze", "verify", "--man=no", str(copy)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_systemd_analyze_finds_what_is_wrong(tmp_path: Path) -> None:
+    """Or the test above would prove nothing."""
+    need(shutil.which("systemd-analyze"), "systemd is not installed")
+    unit = tmp_path / "wrong.service"
+    unit.write_text("[Service]\nExecStart=/bin/true\nRestrat=always\n")
+    command = ["systemd-analyze", "verify", "--man=no", str(unit)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "Restrat" in done.stderr
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.stem)
+def test_a_unit_starts_what_there_is_and_starts_it_again(unit: Path) -> None:
+    """Whatever its exit code was: a broker that is full ends whoever talks to it."""
+    text = unit.read_text()
+    (started,) = re.findall(rf"^ExecStart={re.escape(PROGRAM)} (.*)$", text, re.MULTILINE)
+    assert re.sub(r" --.*", "", started) in STARTED
+    assert "\nRestart=always\n" in text
+    assert set(re.findall(r"ARENA_\w+", text)) <= KNOWN
+    runs_bots = started == "run worker" or started.startswith("up")
+    assert ("\nDelegate=yes\n" in text) is runs_bots
+    assert ("\nNoNewPrivileges=yes\n" in text) is not runs_bots
+
+
+def test_the_containers_start_what_there_is() -> None:
+    """Each process of an arena once, the workers as many as there are hosts."""
+    services = compose()
+    commands = {one.get("command", "") for one in services.values() if "build" in one}
+    assert commands == STARTED - {"up"}
+    for name, service in services.items():
+        assert service["restart"] == ("no" if name == "prepare" else "always"), name
+    text = (DOCS / "containers/compose.yaml").read_text()
+    assert set(re.findall(r"ARENA_\w+", text)) <= KNOWN | OF_COMPOSE
+    assert (
+        'ENTRYPOINT ["/opt/arena/.venv/bin/arena"]' in (DOCS / "containers/Dockerfile").read_text()
+    )
+
+
+def words_of(value: Any) -> Iterator[str]:
+    """All the text in a part of the file."""
+    if isinstance(value, dict):
+        for one in value.values():
+            yield from words_of(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from words_of(one)
+    else:
+        yield str(value)
+
+
+def test_a_worker_in_a_container_holds_one_login() -> None:
+    """No database, no folder, no other secret."""
+    worker = compose()["worker"]
+    assert "volumes" not in worker
+    secrets = re.findall(r"\$\{(\w+)\}", " ".join(words_of(worker)))
+    assert secrets == ["WORKER_PASSWORD"]
+    assert set(worker["environment"]) & {"ARENA_DATABASE", "ARENA_DATA"} == set()
