@@ -1,0 +1,99 @@
+"""The command top: what an arena does at this moment."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from arena.cli import run
+from arena.db import Database
+from arena.models import JobStatus, Match, PlayedGame, Worker
+from tests.arena.running import COMMAND, environment
+from tests.arena.simulator import CALM, Simulation
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data folder where two work, one of them set aside, and a match is set aside."""
+    database = Database(f"sqlite:///{tmp_path}/arena.db")
+    database.upgrade()
+    simulation = Simulation(database, 3, CALM)
+    simulation.now = datetime.now(UTC)
+    simulation.furnish([("clobber", {"size": "4x3"})], bots=3)
+    simulation.alive()
+    simulation.tick()
+    simulation.run(5)
+    with database.begin() as session:
+        now = datetime.now(UTC)
+        for worker in session.scalars(sa.select(Worker)):
+            worker.last_seen = now
+        broken = session.get_one(Worker, "two")
+        broken.set_aside, broken.problem = now, "no [space] left"
+        session.execute(sa.update(PlayedGame).values(finished=now))
+        match = session.scalars(sa.select(Match).where(Match.status != JobStatus.FIXED)).first()
+        assert match is not None
+        match.status, match.ticket, match.lease_ends, match.worker = (
+            JobStatus.SET_ASIDE, None, None, None,
+        )  # fmt: skip
+    database.close()
+    return tmp_path
+
+
+def test_once_for_programs(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same as the operator's page has, and what waits in the queues if the broker is there."""
+    assert run(["top", "--json", "--data", str(data)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["queues"] is None
+    assert found["matches"]["set_aside"] == 1
+    assert [(one["name"], one["state"]) for one in found["workers"]] == [
+        ("one", "at work"),
+        ("two", "set aside"),
+    ]
+    assert found["games_a_minute"].keys() == {"ladder-0"}
+    assert {alarm["kind"] for alarm in found["alarms"]} == {"set aside", "worker"}
+
+
+def test_once_for_people(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What somebody wrote stands there as it is, not as an order to the terminal."""
+    assert run(["top", "--once", "--data", str(data)]) == 0
+    text = capsys.readouterr().out
+    for words in ("the broker does not answer", "one", "at work", "set aside", "no [space] left"):
+        assert words in text
+    assert re.search(r"matches\s+│ \d+\s+│ \d+\s+│ 0\s+│ 1", text)
+    assert "1 matches are set aside, since they failed three times" in text
+
+
+def test_it_follows_on_a_terminal_until_ctrl_c(data: Path) -> None:
+    """And then gives the screen back."""
+    own, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "top", "--every", "0.2", "--data", str(data)],
+        stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True,
+        env=environment(TERM="xterm", COLUMNS="120", LINES="40"),
+    )  # fmt: skip
+    os.close(terminal)
+    seen = b""
+    try:
+        while seen.count(b"set aside") < 6:
+            seen += os.read(own, 65536)
+        process.send_signal(signal.SIGINT)
+        while True:
+            seen += os.read(own, 65536)
+    except OSError:  # the other end is closed
+        pass
+    finally:
+        process.kill()
+        os.close(own)
+    assert process.wait() == 0
+    enter, leave = b"\x1b[?1049h", b"\x1b[?1049l"
+    assert seen.count(enter) == seen.count(leave) == 1
+    assert b"Traceback" not in seen
