@@ -19,7 +19,8 @@ from engine.jobs import MATCHES_QUEUE, RESULTS_QUEUE
 ARENA_USER = "arena"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,62}", re.ASCII)
 """A worker's, as host names are."""
-CONNECTION = "+auth +hello +ping +select +client|setinfo +client|setname +multi +exec +discard"
+# Not client|setinfo, which 7.0 does not know: the client only tells its name by it.
+CONNECTION = "+auth +hello +ping +select +client|setname +multi +exec +discard"
 OWN_KEYS = "+hset +hget +hdel +zadd +zrem +zrange +zrevrangebyscore +set +get +del +watch +unwatch"
 OWN_KEYS += " +eval +evalsha +script|load"
 
