@@ -9,10 +9,32 @@ from typing import Any
 from flask import Blueprint, jsonify, render_template, request
 from werkzeug.wrappers import Response
 
-from arena.web.api import bots, games, ladders, strength, submissions, tournaments, workers
+from arena.web.api import (
+    administration,
+    bots,
+    games,
+    judging,
+    ladders,
+    sittings,
+    strength,
+    submissions,
+    tournaments,
+    workers,
+)
 from arena.web.api.specification import document, read_body
 
-PARTS = (ladders, bots, submissions, games, tournaments, strength, workers)
+PARTS = (
+    ladders,
+    bots,
+    submissions,
+    games,
+    judging,
+    tournaments,
+    strength,
+    sittings,
+    workers,
+    administration,
+)
 
 api = Blueprint("api", __name__, url_prefix="/api/v1")
 api.before_request(read_body)

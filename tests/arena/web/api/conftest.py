@@ -11,8 +11,9 @@ import sqlalchemy as sa
 from arena.audit import ARENA
 from arena.cli.serve import BundleIntake
 from arena.config import Settings
-from arena.models import SCOPES, Bot, BotVersion, Check, Role, User
+from arena.models import SCOPES, Bot, BotVersion, Check, Ladder, Role, User
 from arena.people import add_token
+from arena.sittings import Person, Wish, begin
 from arena.web import create_app
 from tests.arena.web.conftest import furnish
 from tests.arena.web.signing_in import now, person
@@ -31,7 +32,7 @@ def arena(
 ) -> Iterator[SimpleNamespace]:
     """An arena with a bit of everything, and a token of each kind of person.
 
-    The owner of its bots is an organiser, so that one token reaches everything.
+    The owner of its bots is an administrator, so that one token reaches everything.
     """
     folder = tmp_path_factory.mktemp("arena")
     with fresh_database(request, folder) as database:
@@ -43,7 +44,7 @@ def arena(
             owner = session.scalars(
                 sa.select(User).join(Bot, Bot.owner_id == User.id).where(Bot.name == "bot-0")
             ).one()
-            owner.role = Role.ORGANISER
+            owner.role = Role.ADMINISTRATOR
             users = session.scalars(sa.select(User).where(User.name.in_([*PEOPLE, owner.name])))
             for user in users:
                 kind = "owner" if user is owner else user.name
@@ -54,6 +55,10 @@ def arena(
                 .join(Bot, Bot.id == BotVersion.bot_id)
                 .where(Bot.name == "bot-0")
             ).one()
+            puzzle = session.scalars(sa.select(Ladder).where(Ladder.game == "puzzle")).one()
+            wish = Wish(puzzle, 0, (), False, "form", 5)
+            begun = begin(session, Person(owner.name, owner.id), wish, now(), most_open=1)
+            numbers["sitting"] = begun.id
         found = Settings(data=folder, database=database.url)
         app = create_app(found, BundleIntake(found.bundles))
         app.testing = True

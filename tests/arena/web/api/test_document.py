@@ -61,6 +61,7 @@ def test_what_is_there_is_answered_as_said(arena: SimpleNamespace, method: str, 
         "matches": {"number": numbers["played"]},
         "games": {"number": numbers["trio"], "seat": 1},
         "checks": {"number": numbers["check"]},
+        "sittings": {"number": numbers["sitting"]},
     }[kind]
     named = {name: there[name] for name in re.findall(r"{(\w+)}", path)}
     attempt(arena, method, path, {"parameters": {f"path.{k}": v for k, v in named.items()}})

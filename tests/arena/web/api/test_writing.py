@@ -69,6 +69,13 @@ def upload(arena: SimpleNamespace, who: str = "owner", **fields: Any) -> TestRes
         ("GET", "/bots/bot-0/checks", None, (401, 403, 200, 403, 403)),
         ("GET", "/games/{trio}/logs/1", None, (401, 403, 200, 403, 403)),
         ("GET", "/account", None, (401, 200, 200, 200, 200)),
+        ("GET", "/overview", None, (401, 403, 200, 200, 200)),
+        ("GET", "/users", None, (401, 403, 200, 403, 200)),
+        ("GET", "/audit", None, (401, 403, 200, 403, 200)),
+        ("GET", "/sittings", None, (401, 200, 200, 200, 200)),
+        ("GET", "/sittings/{sitting}", None, (200, 200, 200, 200, 200)),
+        ("POST", "/matches/{waiting}/void", {"note": "x"}, (401, 403, 409, 409, 409)),
+        ("POST", "/matches/{waiting}/requeue", None, (401, 403, 409, 409, 409)),
     ],
 )
 def test_each_may_what_the_table_says(
@@ -278,6 +285,37 @@ def test_a_strength_test_is_made_stopped_extended_and_cloned(arena: SimpleNamesp
     clone = send(arena, "POST", f"/tests/{number}/clone")
     assert clone.status_code == 201
     assert clone.json["settings"]["seed"] != made.json["settings"]["seed"]
+
+
+def test_an_organiser_decides_about_matches(arena: SimpleNamespace) -> None:
+    """One is void and played again, another is tried again; both can be read and are noted."""
+    body = {"note": HOSTILE, "replay": True}
+    made = send(arena, "POST", "/matches/{played}/void", "organiser", json=body)
+    assert made.status_code == 200, made.text
+    assert (made.json["match"]["status"], made.json["match"]["problem"]) == ("void", HOSTILE)
+    again = send(arena, "GET", f"/matches/{made.json['replayed_as']}").json
+    assert (again["status"], again["bots"]) == ("open", made.json["match"]["bots"])
+    twice = send(arena, "POST", "/matches/{played}/void", "organiser", json=body)
+    assert "is void already" in twice.json["detail"]
+    tried = send(arena, "POST", "/matches/{aside}/requeue", "organiser")
+    assert (tried.status_code, tried.json["status"]) == (200, "open")
+    noted = send(arena, "GET", "/audit?actor=organiser&limit=2", "administrator")
+    assert [one["action"] for one in noted.json["items"]] == ["requeue match", "void match"]
+    assert noted.headers["Cache-Control"] == "private, no-store"
+
+
+def test_users_and_sittings_are_listed(arena: SimpleNamespace) -> None:
+    """Users for administrators, by role; of the sittings everybody's own."""
+    users = send(arena, "GET", "/users?role=organiser", "administrator").json["items"]
+    assert [user["name"] for user in users] == ["organiser"]
+    assert {"password", "session_key"} & set(users[0]) == set()
+    assert send(arena, "GET", "/sittings", "other").json["items"] == []
+    (sitting,) = send(arena, "GET", "/sittings").json["items"]
+    assert sitting["number"] == arena.numbers["sitting"]
+    assert (sitting["plies"], sitting["to_move"], sitting["waits_for_bot"]) == (0, 1, False)
+    assert [seat["bot"] for seat in sitting["seats"]] == [None]
+    record = send(arena, "GET", "/sittings/{sitting}/record", "anonymous").json
+    assert (record["game"], record["moves"]) == ("puzzle", [])
 
 
 def test_versions_checks_and_games_of_others_stay_closed(arena: SimpleNamespace) -> None:

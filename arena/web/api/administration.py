@@ -1,0 +1,143 @@
+"""Operations of whoever runs the arena: how it is, its users, its audit log."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+from pydantic import RootModel
+
+from arena.health import look
+from arena.models import HOUSE, AuditEntry, Role, Scope, User
+from arena.queues import waiting
+from arena.web.api.paging import Pages, page
+from arena.web.api.shapes import List, Name, Shape
+from arena.web.api.specification import operation
+from arena.web.identity import settings
+from arena.web.lookup import reading
+
+TAG = "administration"
+PRIVATE = {"Cache-Control": "private, no-store"}
+"""No cache keeps what these answer."""
+
+
+class UserShape(Shape):
+    """Somebody who has an account."""
+
+    name: str
+    role: Role
+    active: bool
+    can_sign_in: bool
+    must_change_password: bool
+    created: datetime
+    last_sign_in: datetime | None
+
+    @classmethod
+    def of(cls, one: User) -> UserShape:
+        """A user as it travels."""
+        return cls(
+            name=one.name,
+            role=one.role,
+            active=one.active,
+            can_sign_in=one.password is not None,
+            must_change_password=one.must_change,
+            created=one.created,
+            last_sign_in=one.last_sign_in,
+        )
+
+
+class UserList(List):
+    items: list[UserShape]
+
+
+class AuditShape(Shape):
+    """One thing that was done."""
+
+    id: int
+    at: datetime
+    actor: str
+    origin: str
+    action: str
+    subject: str
+    detail: str
+
+    @classmethod
+    def of(cls, one: AuditEntry) -> AuditShape:
+        """An entry as it travels."""
+        return cls(
+            id=one.id,
+            at=one.at,
+            actor=one.actor,
+            origin=one.origin,
+            action=one.action,
+            subject=one.subject,
+            detail=one.detail,
+        )
+
+
+class AuditList(List):
+    items: list[AuditShape]
+
+
+class Overview(RootModel[dict[str, Any]]):
+    """How the arena is at this moment, for whoever runs it."""
+
+
+class UserPages(Pages):
+    """Which users are wanted."""
+
+    role: Role | None = None
+
+
+class AuditPages(Pages):
+    """Which entries are wanted: those of just this actor, action, subject."""
+
+    actor: Name | None = None
+    action: Name | None = None
+    subject: Name | None = None
+
+
+@operation(Overview, tag=TAG, scope=Scope.ORGANISE)
+def get_overview() -> tuple[Overview, int, dict[str, str]]:
+    """How the arena is: queues, matches and checks by where they stand, workers, alarms."""
+    with reading() as session:
+        health = look(session, settings(), datetime.now(UTC))
+    found = {**health.as_json(), "queues": waiting(settings().broker)}
+    return Overview(found), 200, PRIVATE
+
+
+@operation(UserList, tag=TAG, scope=Scope.ADMIN)
+def list_users(query: UserPages) -> tuple[UserList, int, dict[str, str]]:
+    """Everyone who has an account."""
+    wanted = sa.select(User).where(User.name != HOUSE)
+    if query.role is not None:
+        wanted = wanted.where(User.role == query.role)
+    with reading() as session:
+        found, following = page(session, wanted, User.id, query)
+        items = [UserShape.of(one) for one in found]
+    return UserList(items=items, next=following), 200, PRIVATE
+
+
+@operation(AuditList, tag=TAG, scope=Scope.ADMIN)
+def list_audit_entries(query: AuditPages) -> tuple[AuditList, int, dict[str, str]]:
+    """Who did what, when, on what, from where."""
+    wanted = sa.select(AuditEntry)
+    for column, value in (
+        (AuditEntry.actor, query.actor),
+        (AuditEntry.action, query.action),
+        (AuditEntry.subject, query.subject),
+    ):
+        if value is not None:
+            wanted = wanted.where(column == value)
+    with reading() as session:
+        found, following = page(session, wanted, AuditEntry.id, query)
+        items = [AuditShape.of(one) for one in found]
+    return AuditList(items=items, next=following), 200, PRIVATE
+
+
+ROUTES = (
+    ("GET", "/overview", get_overview),
+    ("GET", "/users", list_users),
+    ("GET", "/audit", list_audit_entries),
+)
