@@ -107,6 +107,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     ):
         app.register_blueprint(blueprint)
     app.jinja_env.globals["may_read"] = identity.may_read
+    app.jinja_env.globals["people_play"] = settings.play != "nobody"
     limits.install(app, settings)
     outage.install(app)
 

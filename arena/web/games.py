@@ -84,6 +84,8 @@ class Live:
 
     number: int
     """Counted from 1."""
+    games: int
+    """How many the match has."""
     ply: int
     seats: list[tuple[str, Entrant]]
     to_move: int | None
@@ -113,6 +115,7 @@ def live_game(match: Match) -> Live | None:
         return None
     return Live(
         number + 1,
+        spec.games,
         len(match.progress["moves"]),
         [
             (name, match.places[place].entrant)

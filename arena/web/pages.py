@@ -129,6 +129,7 @@ def bot(name: str) -> str:
                 ),
                 "opponents": queries.opponents(session, chosen),
                 "splits": queries.splits_by_seat(session, chosen),
+                "openings": queries.splits_by_opening(session, chosen),
                 "games": queries.games_of_entrant(session, chosen, count=20),
             }
         return render_template(
@@ -137,6 +138,8 @@ def bot(name: str) -> str:
             entrants=entrants,
             chosen=chosen,
             versions=queries.versions_of_bot(session, found),
+            waiting=queries.tests_waited_for(session, found),
+            SPLIT_GAMES=queries.SPLIT_GAMES,
             **_owners_choices(session, found),
             **details,
         )

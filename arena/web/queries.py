@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -25,6 +26,8 @@ from arena.models import (
     Meeting,
     Place,
     PlayedGame,
+    StrengthTest,
+    TestVerdict,
     Worker,
 )
 from arena.ratings.trueskill import SIGMA, Rating
@@ -33,6 +36,9 @@ from arena.workforce import ALIVE_SECONDS
 
 RUNNING_SHOWN = 20
 """Of the matches that run, pages list so many."""
+SPLIT_GAMES = 500
+"""Openings are told apart in so many of an entrant's last games."""
+OPENINGS_SHOWN = 10
 
 
 def ladders(session: Session) -> list[Ladder]:
@@ -168,6 +174,26 @@ def versions_of_bot(session: Session, bot: Bot) -> list[tuple[BotVersion, Check 
     return [(version, checks.get(version.id)) for version in versions]
 
 
+def tests_waited_for(session: Session, bot: Bot) -> dict[int, list[StrengthTest]]:
+    """The running tests that versions of a bot are to pass before they enter a ladder."""
+    rows = session.execute(
+        sa.select(Entrant.version_id, StrengthTest)
+        .join(StrengthTest, StrengthTest.id == Entrant.competition_id)
+        .join(BotVersion, BotVersion.id == Entrant.version_id)
+        .where(
+            BotVersion.bot_id == bot.id,
+            Entrant.number == 1,
+            StrengthTest.ladder_id.is_not(None),
+            StrengthTest.verdict == TestVerdict.RUNNING,
+        )
+        .order_by(StrengthTest.id)
+    )
+    found: dict[int, list[StrengthTest]] = {}
+    for version_id, test in rows:
+        found.setdefault(version_id, []).append(test)
+    return found
+
+
 def opponents(session: Session, entrant: Entrant) -> list[Opponent]:
     """Whom an entrant met, the most surprising first."""
     other = sa.case((Meeting.first_id == entrant.id, Meeting.second_id), else_=Meeting.first_id)
@@ -230,6 +256,40 @@ def splits_by_seat(session: Session, entrant: Entrant) -> list[SeatSplit]:
         )
         for seat, games, score, us, plies in rows
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningSplit:
+    """What an entrant did from one opening."""
+
+    moves: tuple[str, ...]
+    games: int
+    score: float
+    """Points a game, from 0 to 1."""
+
+
+def splits_by_opening(session: Session, entrant: Entrant) -> list[OpeningSplit]:
+    """What an entrant did lately from the openings that it had most often."""
+    lately = (
+        sa.select(GameSeat.game_id, GameSeat.points)
+        .where(GameSeat.entrant_id == entrant.id, GameSeat.mu_after.is_not(None))
+        .order_by(GameSeat.game_id.desc())
+        .limit(SPLIT_GAMES)
+        .subquery()
+    )
+    # As text, for PostgreSQL can't compare JSON.
+    moves = sa.cast(Match.opening, sa.Text)
+    games = sa.func.count()
+    rows = session.execute(
+        sa.select(moves, games, sa.func.avg(lately.c.points))
+        .select_from(lately)
+        .join(PlayedGame, PlayedGame.id == lately.c.game_id)
+        .join(Match, Match.id == PlayedGame.match_id)
+        .group_by(moves)
+        .order_by(games.desc(), moves)
+        .limit(OPENINGS_SHOWN)
+    )
+    return [OpeningSplit(tuple(json.loads(text)), count, score) for text, count, score in rows]
 
 
 def games_of_entrant(session: Session, entrant: Entrant, *, count: int) -> list[PlayedGame]:

@@ -135,6 +135,11 @@ def margin(sigma: float) -> float:
     return Rating(sigma=sigma).display_margin
 
 
+def grouped(number: int) -> str:
+    """A whole number as it is read easily: ``20,000``."""
+    return f"{number:,}"
+
+
 def seat_class(name: str) -> str:
     """The class by which the stylesheet knows a seat, which is often named for a colour."""
     return "of-" + name.lower().replace(" ", "-")
@@ -145,6 +150,7 @@ FILTERS = {
     "display": display,
     "duration": duration,
     "ending": ending,
+    "grouped": grouped,
     "listed": listed,
     "margin": margin,
     "seat_class": seat_class,

@@ -1,0 +1,112 @@
+"""What a bot's page says besides its numbers: openings, what a version waits for, where to play."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from arena.audit import ARENA
+from arena.competitions import strength_plans, strength_tests
+from arena.models import (
+    Bot,
+    BotVersion,
+    Entrant,
+    GameSeat,
+    Ladder,
+    Match,
+    Place,
+    PlayedGame,
+    StrengthTest,
+    VersionStatus,
+)
+from arena.web import queries
+from arena.web.games import live_game
+from tests.arena.web.conftest import Site
+from tests.arena.web.signing_in import now, pages
+
+
+def test_openings_are_counted_as_they_were_played(site: Site) -> None:
+    """The table has the games and points that the games themselves have."""
+    with site.database.read() as session:
+        entrant = session.get_one(Entrant, site.numbers["rival"])
+        points: dict[tuple[str, ...], list[float]] = defaultdict(list)
+        for opening, its in session.execute(
+            sa.select(Match.opening, GameSeat.points)
+            .join(PlayedGame, PlayedGame.match_id == Match.id)
+            .join(GameSeat, GameSeat.game_id == PlayedGame.id)
+            .where(GameSeat.entrant_id == entrant.id, GameSeat.mu_after.is_not(None))
+        ):
+            points[tuple(opening)].append(its)
+        found = queries.splits_by_opening(session, entrant)
+        assert 1 < len(found) <= queries.OPENINGS_SHOWN
+        for split in found:
+            its_points = points.pop(split.moves)
+            assert split.games == len(its_points)
+            assert split.score == pytest.approx(sum(its_points) / len(its_points))
+        fewest = min(split.games for split in found)
+        assert all(len(others) <= fewest for others in points.values())
+        name = entrant.version.bot.name
+        opening = " ".join(found[0].moves)
+    assert opening in site.page(f"/bots/{name}?ladder=ladder-0")
+
+
+def test_a_version_says_which_test_it_waits_for(site: Site) -> None:
+    """As long as that runs, and no longer."""
+    with site.database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder).where(Ladder.name == "ladder-0")).one()
+        candidate, baseline = session.scalars(
+            sa.select(BotVersion).where(BotVersion.status == VersionStatus.READY).limit(2)
+        ).all()
+        plan = strength_plans.Plan.on(ladder)
+        test = strength_tests.create(
+            session, plan, candidate, baseline, now(), ARENA, ladder=ladder
+        )
+        number, bot, rival = test.id, candidate.bot.name, baseline.bot.name
+    link = f'waits for <a href="/tests/{number}">test {number}</a>'
+    assert link in site.page(f"/bots/{bot}")
+    assert link not in site.page(f"/bots/{rival}")
+    with site.database.begin() as session:
+        strength_tests.stop(session, session.get_one(StrengthTest, number), now(), ARENA)
+    assert link not in site.page(f"/bots/{bot}")
+
+
+def test_a_strength_match_has_the_games_that_it_has() -> None:
+    """In the Siege two versions meet in six games: both alone on each of the three seats."""
+    test = StrengthTest(game="siege", options={"seats": "3"}, move_ms=100, inc_ms=0, charge="cpu")
+    versions = [BotVersion(bot=Bot(name=name), number=1) for name in ("a", "b")]
+    places = [
+        Place(number=n, entrant=Entrant(version=version)) for n, version in enumerate(versions)
+    ]
+    match = Match(competition=test, options=test.options, opening=[], seed=1, places=places)
+    match.progress = {"game": 4, "moves": []}
+    live = live_game(match)
+    assert live is not None
+    assert (live.number, live.games) == (5, 6)
+
+
+PLAY = '<a role="button" class="quiet" href="/play/on/{}" rel="nofollow">'
+
+
+@pytest.mark.parametrize(
+    ("address", "there", "settings", "shown"),
+    [
+        ("/ladders/ladder-0", "ladder-0", {}, True),
+        ("/ladders/ladder-2", "ladder-2", {}, True),
+        ("/ladders/ladder-0", "ladder-0", {"play": "nobody"}, False),
+        ("/bots/bot-1?ladder=ladder-0", "ladder-0?bot=bot-1", {}, True),
+        ("/bots/bot-1?ladder=ladder-0", "ladder-0?bot=bot-1", {"play": "nobody"}, False),
+        # Nobody plays a puzzle against a bot.
+        ("/bots/bot-1?ladder=ladder-2", "ladder-2?bot=bot-1", {}, False),
+    ],
+)
+def test_a_button_leads_to_a_game(
+    site: Site, address: str, there: str, settings: dict[str, Any], shown: bool
+) -> None:
+    """On ladders and bots that can be played, where people may play at all."""
+    app = pages(site.database, **settings)
+    text = app.test_client().get(address).text
+    app.extensions["arena.database"].close()
+    assert (PLAY.format(there) in text) is shown
