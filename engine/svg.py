@@ -20,7 +20,11 @@ Theme = Literal["light", "dark"]
 UNIT = 40
 """The side of a square in the picture's own units."""
 MARGIN = 0.75
-CAPTION = 0.75
+CAPTION, COORDINATE = 0.48, 0.42
+"""How high letters are at most."""
+LETTERS_ACROSS = 20
+"""Letters are no higher than such a part of the width, or they would outgrow a small board."""
+LINE_SPACING = 1.55
 
 # Blue, yellow, red and green are those of Okabe and Ito (2008), which colour-blind people tell
 # apart; each of the four also has a small figure of its own on every square.
@@ -118,7 +122,12 @@ def render(
     left, bottom = min(xs) - 0.5 - margin, min(ys) - 0.5 - margin
     width = max(xs) - min(xs) + 1 + 2 * margin
     board_height = max(ys) - min(ys) + 1 + 2 * margin
-    height = board_height + CAPTION * len(scene.captions)
+    # Letters are about 0.6 of their height wide; long captions shrink rather than overflow.
+    longest = max(map(len, scene.captions), default=0)
+    highest = width / LETTERS_ACROSS
+    letters = min(CAPTION, highest, (width - 0.4) / (0.6 * longest or 1))
+    spacing = letters * LINE_SPACING
+    height = board_height + spacing * len(scene.captions)
     top = bottom + board_height
     places = {square.name: (square.x - left, top - square.y) for square in scene.squares}
 
@@ -131,16 +140,14 @@ def render(
     parts += (_square(square, places, colours) for square in scene.squares)
     parts += (_line(line, places, colours) for line in scene.lines)
     if coordinates:
-        parts += _coordinates(scene.squares, left, top, width, board_height, colours)
+        names = min(COORDINATE, highest)
+        parts += _coordinates(scene.squares, left, top, width, board_height, names, colours)
     parts += (_piece(piece, places, colours) for piece in scene.pieces)
     parts += (_last(name, places, colours) for name in scene.last)
     parts += (_target(name, places, colours) for name in scene.targets)
     parts += (_link(name, link, places) for name, link in (links or {}).items())
-    # Letters are about 0.6 of their height wide; long captions shrink rather than overflow.
-    longest = max(map(len, scene.captions), default=0)
-    letters = min(0.48, (width - 0.4) / (0.6 * longest or 1))
     for row, caption in enumerate(scene.captions):
-        y = board_height + CAPTION * (row + 0.45)
+        y = board_height + spacing * (row + 0.45)
         parts.append(_text(caption, width / 2, y, letters, colours["text"], "caption"))
     parts.append("</svg>")
     return "\n".join(parts) + "\n"
@@ -200,6 +207,7 @@ def _coordinates(
     top: float,
     width: float,
     height: float,
+    letters: float,
     colours: Mapping[Shade | str, str],
 ) -> list[str]:
     files = {square.x: square.name[0] for square in squares}
@@ -207,10 +215,10 @@ def _coordinates(
     parts = []
     for x, name in files.items():
         for y in (MARGIN / 2, height - MARGIN / 2):
-            parts.append(_text(name, x - left, y, 0.42, colours["text"], "coordinate"))
+            parts.append(_text(name, x - left, y, letters, colours["text"], "coordinate"))
     for y, name in ranks.items():
         for x in (MARGIN / 2, width - MARGIN / 2):
-            parts.append(_text(name, x, top - y, 0.42, colours["text"], "coordinate"))
+            parts.append(_text(name, x, top - y, letters, colours["text"], "coordinate"))
     return parts
 
 
