@@ -80,7 +80,7 @@ def rating_chart(games: Sequence[RatedGame]) -> Markup:
     """A rating with its 95 % band over some games, with a mark where each version began."""
     if len(games) < 2:
         return Markup("")
-    left, right, top, bottom = 48, WIDTH - 8, 8, HEIGHT - 26
+    left, right, top, bottom = 58, WIDTH - 8, 8, HEIGHT - 26
     ratings = [(game.rating.display, game.rating.display_margin) for game in games]
     low = min(rating - margin for rating, margin in ratings)
     high = max(rating + margin for rating, margin in ratings)

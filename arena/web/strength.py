@@ -125,6 +125,9 @@ def create() -> Any:
         SelectChoice(str(version.id), version.label) for version in usable
     ]
     form.ladder.choices = [SelectChoice(ladder.name, ladder.title) for ladder in ladders]
+    if not form.is_submitted() and len(usable) > 1:
+        # The newest is most often tested against the one before.
+        form.baseline.data = str(usable[1].id)
     if not form.validate_on_submit():
         return _form(form)
     try:

@@ -31,7 +31,7 @@ def test_it_renews_itself(page: Page, site: Watched) -> None:
         assert entrant is not None
         entrant.mu = 60
     page.clock.fast_forward(5_500)
-    expect(page.locator(".tiles")).to_contain_text("4321")
+    expect(page.locator(".tiles")).to_contain_text("4,321")
     expect(page.locator("table.leaderboard")).to_contain_text("3145")  # 1500 + 47 * (60 - 25)
     expect(page.locator("th[aria-sort]")).to_have_text("Games")
     assert page.evaluate("window.untouched")
