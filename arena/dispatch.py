@@ -61,6 +61,8 @@ def configure(app: Celery, settings: Settings, **more: Any) -> None:
         task_serializer="json",
         accept_content=["json"],
         broker_connection_retry_on_startup=True,
+        # A broker whose disk is full takes nothing; it is waited for like one that is away.
+        broker_channel_error_retry=True,
         worker_hijack_root_logger=False,
         worker_enable_remote_control=False,
         worker_send_task_events=False,

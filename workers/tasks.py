@@ -82,6 +82,8 @@ app.conf.update(
     worker_enable_remote_control=False,
     worker_send_task_events=False,
     broker_connection_retry_on_startup=True,
+    # A broker whose disk is full takes nothing; it is waited for like one that is away.
+    broker_channel_error_retry=True,
     # A match took long: its report waits for a broker that is away, about as long as its lease.
     task_publish_retry_policy={
         "max_retries": 20,

@@ -1,0 +1,87 @@
+"""A broker whose disk is full: it refuses every command, and is waited for."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from datetime import UTC, datetime
+
+import redis
+import sqlalchemy as sa
+
+from arena import processes
+from arena.broker import EmbeddedBroker
+from arena.db import Database
+from arena.health import TICK_MARK
+from arena.models import Mark, Worker
+from tests.arena.running import environment, short_folder, until
+
+IGNORING = """
+import os, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""Starts a program whose writes past a limit fail, as on a full disk, rather than kill it."""
+
+
+def heard_of(database: Database, since: datetime) -> bool:
+    """Whether recorder, beat and worker did something since then."""
+    with database.read() as session:
+        tick = session.get(Mark, TICK_MARK)
+        seen = session.scalar(sa.select(Worker.last_seen))
+        ticked = tick is not None and datetime.fromisoformat(tick.value) > since
+        return ticked and seen is not None and seen > since
+
+
+def full(client: redis.Redis) -> bool:
+    """Whether a broker takes no writes."""
+    try:
+        client.set("some", "x" * 1000)
+    except redis.ResponseError as error:
+        return "MISCONF" in str(error)
+    return False
+
+
+def test_a_full_broker_is_waited_for() -> None:
+    """Nobody who talks to it ends, and all go on by themselves once there is room."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(short_folder())
+        database = Database(f"sqlite:///{folder}/arena.db")
+        stack.callback(database.close)
+        database.upgrade()
+        broker = EmbeddedBroker(folder)
+        variables = environment(ARENA_DATABASE=database.url, ARENA_BROKER=broker.url)
+
+        def start(name: str, command: list[str]) -> subprocess.Popen[bytes]:
+            with (folder / f"{name}.log").open("wb") as log:
+                process = subprocess.Popen(
+                    command, env=variables, stdout=log, stderr=log, cwd=folder
+                )
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            return process
+
+        server = start("broker", [sys.executable, "-c", IGNORING, *broker.prepare()])
+        until(broker.answers, "the broker's start")
+        started = [
+            start("recorder", processes.recorder()),
+            start("beat", processes.beat()),
+            start("worker", processes.worker(1)),
+        ]
+        until(lambda: heard_of(database, datetime(2000, 1, 1, tzinfo=UTC)), "the arena's start")
+        path = broker.url.removeprefix("redis+socket://")
+        client = stack.enter_context(redis.Redis(unix_socket_path=path))
+        most = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)[1]
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (0, most))
+        until(lambda: full(client), "a full disk")
+        time.sleep(5)
+        assert full(client)
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (most, most))
+        room = datetime.now(UTC)
+        until(lambda: heard_of(database, room), "the arena goes on")
+        assert [process.poll() for process in started] == [None, None, None]
+        logs = "".join((folder / f"{name}.log").read_text() for name in ("recorder", "worker"))
+        assert "MISCONF" in logs
