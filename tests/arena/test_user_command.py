@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
+from flask import Flask
 
 from arena import audit, people
 from arena.audit import ARENA
@@ -69,6 +70,36 @@ def test_a_password_of_the_command_signs_in_once(data: Path, say) -> None:
     assert answer.location == "/account"
     assert browser.get("/users").status_code == 200
     app.extensions["arena.database"].close()
+
+
+def test_another_secret_ends_every_session(data: Path, say) -> None:
+    """Once the pages are started again; who signs in then is known by all of them."""
+    password = re.search(r"password (\S+) ", say("add", "ada")[1])[1]
+
+    def started() -> Flask:
+        app = create_app(Settings(data=data), BundleIntake(data / "bundles"))
+        app.testing = True
+        return app
+
+    old = started()
+    browser = Browser(old)
+    browser.sign_in("ada", password)
+    before = user(data, "ada").id
+    assert say("rotate-secret") == (
+        0, "there is another secret; start the web processes again\n",
+    )  # fmt: skip
+    assert browser.get("/account").location == "/account/password"
+    new, beside = started(), started()
+    browser.client.application = new
+    assert browser.get("/account").location == "/sign-in?next=/account"
+    browser.sign_in("ada", password)
+    browser.client.application = beside
+    assert browser.get("/account").location == "/account/password"
+    assert user(data, "ada").id == before
+    entries = json.loads(say("log", "--json")[1])
+    assert ("rotate secret", "sessions") in [(one["action"], one["subject"]) for one in entries]
+    for app in (old, new, beside):
+        app.extensions["arena.database"].close()
 
 
 def test_reset_gives_another(data: Path, say) -> None:
