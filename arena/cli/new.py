@@ -33,7 +33,7 @@ class Template:
     """What goes beside it, from the same place."""
     build: Sequence[str] = ()
     """How the program is built by hand."""
-    code: str = ""
+    code: str = "`choose` in {main} is where it thinks; what stands below it speaks the protocol."
     """Where to go on writing."""
 
 
@@ -42,6 +42,14 @@ CHOOSE = (
     "`choose` in {main} is where it thinks; {kit} speaks the protocol for it, and says in its "
     "first lines what it offers."
 )
+
+
+def _starter(name: str, main: str, *build: str) -> Template:
+    """A bot of one file, without a kit."""
+    ending = main.rpartition(".")[2]
+    return Template(name, f"starters/{main}", f"example-{ending}", main, build=build)
+
+
 TEMPLATES = {
     "python": Template(
         "Python", "kit/example_bot.py", "example-py", "bot.py", (f"{KIT}.py",), code=CHOOSE
@@ -58,6 +66,13 @@ TEMPLATES = {
         ("g++", "-O2", "-std=c++20", "-o", "bot", "bot.cpp"),
         CHOOSE,
     ),
+    "c": _starter("C", "bot.c", "gcc", "-O2", "-std=gnu17", "-o", "bot", "bot.c"),
+    "rust": _starter("Rust", "bot.rs", "rustc", "--edition=2021", "-O", "-o", "bot", "bot.rs"),
+    "go": _starter("Go", "bot.go", "go", "build", "-o", "bot", "bot.go"),
+    "java": _starter("Java", "Bot.java", "javac", "Bot.java"),
+    "ruby": _starter("Ruby", "bot.rb"),
+    "perl": _starter("Perl", "bot.pl"),
+    "lua": _starter("Lua", "bot.lua"),
     "shell": Template(
         "shell",
         "random_bot.sh",

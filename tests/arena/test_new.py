@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +16,7 @@ from arena.cli import run
 from arena.cli.new import TEMPLATES, play_command
 from engine.games import GAMES, find_variant
 from tests.requirements import need
-
-NEEDED = {"python": "python3", "javascript": "node", "c++": "g++", "shell": "sh"}
+from workers.languages import LANGUAGES, LanguageError, language_named, programs_of
 
 
 def arena(*words: str) -> int:
@@ -36,7 +35,12 @@ def test_a_new_bot_plays_and_passes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The folder it writes is checked, played and tested as its README says."""
-    need(shutil.which(NEEDED[language]), f"{NEEDED[language]} is not installed")
+    known = language_named(language)
+    assert known is not None
+    try:
+        programs_of(known)
+    except LanguageError as error:
+        need(False, str(error))
     monkeypatch.chdir(tmp_path)
     assert arena("new", "my-bot", "--language", language, "--game", "clobber size=4x4") == 0
     told = capsys.readouterr().out
@@ -44,21 +48,30 @@ def test_a_new_bot_plays_and_passes(
     (play,) = re.findall(r"^arena play .*$", readme, re.MULTILINE)
     assert play.removesuffix(" --games 10") in told
     (check,) = re.findall(r"^arena check .*$", readme, re.MULTILINE)
-    assert arena(*shlex.split(play)[1:], "--json") == 0
+    assert arena(*shlex.split(play)[1:-1], "2", "--json") == 0
     summary = json.loads(capsys.readouterr().out)
-    assert summary["games"] == 10
+    assert summary["games"] == 2
     assert summary["bots"][0]["name"] == "my-bot"
     assert arena(*shlex.split(check)[1:], "--minimum", "reduced", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["bot"], found["passed"], found["variant"]) == ("my-bot", True, "clobber size=4x4")
+    plugins = ["-p", "no:cacheprovider", "-p", "arena.pytest_plugin"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--arena", "my-bot"],
+        [sys.executable, "-m", "pytest", "-q", *plugins, "--arena", "my-bot"],
         cwd=tmp_path,
+        # The other plugins of this environment take longer to load than the test.
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stdout
     assert "1 passed" in done.stdout
+
+
+def test_a_bot_is_begun_in_every_language() -> None:
+    """Whatever a box can run, `arena new` can write."""
+    assert {template.name for template in TEMPLATES.values()} == {one.name for one in LANGUAGES}
+    assert all(language_named(name) is not None for name in TEMPLATES)
 
 
 @pytest.mark.parametrize(
