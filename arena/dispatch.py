@@ -30,7 +30,7 @@ class Queue(Protocol):
 class CeleryQueue:
     """The queue of a Celery app."""
 
-    def __init__(self, app: Celery, settings: Settings) -> None:
+    def __init__(self, app: Celery[Any], settings: Settings) -> None:
         self._app = app
         self._expires = settings.take_up_seconds
 
@@ -51,7 +51,7 @@ class CeleryQueue:
                 )
 
 
-def configure(app: Celery, settings: Settings, **more: Any) -> None:
+def configure(app: Celery[Any], settings: Settings, **more: Any) -> None:
     """Settings that every Celery app of the arena shares."""
     if settings.log == "json":
         after_setup_logger.connect(_log_json, weak=False)

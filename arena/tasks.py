@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any, TypeVar
 
-from celery import Celery
+from celery import Celery, Task
 from celery.signals import worker_init
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
@@ -45,7 +45,24 @@ for chatty in ("celery.worker.strategy", "celery.app.trace"):
     # They tell of every message; what became of one is told here.
     logging.getLogger(chatty).setLevel(logging.WARNING)
 
-app = Celery("arena")
+
+class Message(Task[Any, Any]):
+    """A task that is what it says and nothing more.
+
+    A worker may write to the queue of results, and Celery's messages can carry others that are to
+    be sent when they are done: links, chains, chords. This process would send them with its own
+    login, to the queue of matches too.
+    """
+
+    abstract = True
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        request = self.request
+        request.callbacks = request.errbacks = request.chain = request.chord = None
+        return self.run(*args, **kwargs)
+
+
+app = Celery("arena", task_cls=Message)
 settings: Settings = load()
 configure(
     app,
@@ -236,3 +253,8 @@ def tick() -> None:
     _transact(lambda session: sittings.give_up_abandoned(session, settings, now))
     issued = _transact(lambda session: scheduling.schedule(session, settings, now))
     CeleryQueue(app, settings).send(issued, now)
+
+
+# Celery's own, such as celery.group, send whatever they are told.
+for own in [name for name in app.tasks if name.startswith("celery.")]:
+    app.tasks.unregister(own)

@@ -1,0 +1,90 @@
+"""What a captured worker may write to the queue of results sends nothing to the other workers."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+import redis
+from celery import Celery, signature
+
+from arena import processes
+from arena.broker import EmbeddedBroker
+from arena.db import Database
+from arena.health import TICK_MARK
+from arena.models import Mark
+from engine import jobs
+from tests.arena.running import environment, short_folder, until
+
+JOB = signature(jobs.PLAY_MATCH, args=({},), queue=jobs.MATCHES_QUEUE, immutable=True)
+WAKE = {"queue": jobs.RESULTS_QUEUE, "ignore_result": True}
+
+
+@pytest.fixture(scope="module")
+def arena() -> Iterator[tuple[Celery, redis.Redis, Database]]:
+    """A recorder at work; what sends to it, its broker and its database."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(short_folder())
+        database = Database(f"sqlite:///{folder}/arena.db")
+        stack.callback(database.close)
+        database.upgrade()
+        broker = EmbeddedBroker(folder)
+        variables = environment(ARENA_DATABASE=database.url, ARENA_BROKER=broker.url)
+        for name, command in (("broker", broker.prepare()), ("recorder", processes.recorder())):
+            with (folder / f"{name}.log").open("wb") as log:
+                process = subprocess.Popen(
+                    command, env=variables, stdout=log, stderr=log, cwd=folder
+                )
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            until(broker.answers, "the broker's start")
+        path = broker.url.removeprefix("redis+socket://")
+        client = stack.enter_context(redis.Redis(unix_socket_path=path))
+        sender = Celery("captured", broker=broker.url, set_as_current=False)
+        yield sender, client, database
+
+
+def linked(app: Celery) -> None:
+    app.send_task("arena.wake", link=JOB, **WAKE)
+
+
+def linked_to_an_error(app: Celery) -> None:
+    app.send_task(jobs.JOB_STARTED, args=({},), link_error=JOB, **WAKE)
+
+
+def chained(app: Celery) -> None:
+    app.send_task("arena.wake", chain=[dict(JOB)], **WAKE)
+
+
+def grouped(app: Celery) -> None:
+    words: dict[str, Any] = {"tasks": [dict(JOB)], "result": [["7", None], []], "group_id": "7"}
+    app.send_task("celery.group", kwargs={**words, "partial_args": []}, **WAKE)
+
+
+def in_a_chord(app: Celery) -> None:
+    app.send_task("celery.chord", kwargs={"header": [], "body": dict(JOB)}, **WAKE)
+
+
+FORGERIES = (linked, linked_to_an_error, chained, grouped, in_a_chord)
+
+
+@pytest.mark.parametrize("forge", FORGERIES)
+def test_no_job_comes_of_a_message(arena: tuple[Celery, redis.Redis, Database], forge: Any) -> None:
+    """Whatever it carries; and the recorder goes on."""
+    app, client, database = arena
+    with database.begin() as session:
+        session.query(Mark).filter(Mark.key == TICK_MARK).delete()
+    client.delete(*client.keys("*matches*"), "none")
+    forge(app)
+    app.send_task("arena.tick", **WAKE)
+
+    def ticked() -> bool:
+        with database.read() as session:
+            return session.get(Mark, TICK_MARK) is not None
+
+    until(ticked, "the recorder's tick")
+    sent = [key for key in client.keys("*") if key.startswith(jobs.MATCHES_QUEUE.encode())]
+    assert sent == []
