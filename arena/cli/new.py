@@ -33,7 +33,10 @@ class Template:
     """What goes beside it, from the same place."""
     build: Sequence[str] = ()
     """How the program is built by hand."""
-    code: str = "`choose` in {main} is where it thinks; what stands below it speaks the protocol."
+    code: str = (
+        "`choose` in {main} is where it thinks; what stands below it speaks the protocol. Let it "
+        "say `want=legal,state` if it is to be told the position, too."
+    )
     """Where to go on writing."""
 
 

@@ -137,6 +137,8 @@ def play(
         click.echo(json.dumps(tally.to_json()))
     else:
         _print(tally)
+        if tally.faults and not show_logs:
+            click.echo("--log shows what the bots wrote, --trace the lines that passed.", err=True)
     sys.exit(1 if tally.faults else 0)
 
 

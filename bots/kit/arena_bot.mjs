@@ -17,6 +17,10 @@
 //   choose(position)    returns the move; behind it, after a space, there may be a remark
 //   gameOver(end)       the game has ended: { ranks, scores, cause }
 //
+// A position has legal (["a2a1", ...]), state (its text), moves ([{ seat: 1, move: "a2a1" }, ...]),
+// ply, out, clocksMs, roll(sides), used(), left() and budget (seconds), and game, which has name,
+// options, seats, you (your seat, from 1) and seed; readTurn and readGame below say the rest.
+//
 // Each of the three may be async. `console.log` is safe: what it prints goes to standard error,
 // which is kept for you, and never in between the lines of the protocol. An exception ends the
 // bot, and with it the game.
