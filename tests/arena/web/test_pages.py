@@ -8,23 +8,18 @@ import json
 import re
 from collections import Counter
 from html.parser import HTMLParser
-from pathlib import Path
-from typing import Any
 from urllib.parse import urljoin, urlsplit
 from xml.etree import ElementTree
 
 import pytest
 import sqlalchemy as sa
 
-from arena.config import Settings
-from arena.db import Database
-from arena.models import Competition, Entrant, Match, Meeting, PlayedGame
+from arena.models import Competition, Match, PlayedGame
 from arena.recording import unpack
-from arena.web import POLICY, create_app
+from arena.web import POLICY
 from arena.web.games import draw, live_game, position
 from engine.record import parse_record, replay
-from tests.arena.simulator import CALM, Simulation
-from tests.arena.web.conftest import HOSTILE, Site, add_competitions
+from tests.arena.web.conftest import HOSTILE, Site
 
 CLOBBER, TRIO, PUZZLE = "ladder-0", "ladder-1", "ladder-2"
 PAGES = [
@@ -327,61 +322,3 @@ def test_nonsense_of_a_worker_breaks_no_page(site: Site, progress: dict[str, obj
         running = session.get_one(Match, site.numbers["running"])
         running.progress = progress
         assert live_game(running) is None
-
-
-STATEMENT_PAGES = [
-    "/",
-    f"/ladders/{CLOBBER}",
-    "/bots/bot-1",
-    "/matches/1",
-    "/games/1",
-    "/games/1/0.svg",
-    "/games/1/embed",
-    "/bots/{one}/against/{other}",
-    "/tournaments",
-    "/tournaments/cup",
-    "/tests",
-    "/tests/{test}",
-    "/docs/",
-    "/docs/protocol",
-]
-
-
-def count_statements(folder: Path, *, bots: int, seconds: float) -> dict[str, int]:
-    """How many statements each page takes in an arena of so many bots."""
-    folder.mkdir()
-    database = Database(f"sqlite:///{folder}/arena.db")
-    database.upgrade()
-    simulation = Simulation(database, 1, CALM)
-    simulation.furnish([("clobber", {"size": "4x3"})], bots=bots)
-    simulation.alive()
-    simulation.tick()
-    simulation.run(seconds)
-    with database.begin() as session:
-        # All of them ranked, so that each part of a page has something to show.
-        session.execute(sa.text("UPDATE entrant SET wins = wins + 20, games = games + 20"))
-        names: dict[str, Any] = {**add_competitions(session, simulation.now)}
-        met = session.scalars(sa.select(Meeting).order_by(Meeting.games.desc())).first()
-        assert met is not None
-        for key, entrant in (("one", met.first_id), ("other", met.second_id)):
-            names[key] = session.get_one(Entrant, entrant).version.bot.name
-    app = create_app(Settings(database=database.url))
-    statements: list[str] = []
-    engine = app.extensions["arena.database"].engine
-    sa.event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
-    counts = {}
-    for address in STATEMENT_PAGES:
-        statements.clear()
-        assert app.test_client().get(address.format(**names)).status_code == 200
-        counts[address] = len(statements)
-    app.extensions["arena.database"].close()
-    database.close()
-    return counts
-
-
-def test_the_number_of_statements_is_fixed(tmp_path: Path) -> None:
-    """A page takes as many statements for thirty bots and their games as for three."""
-    few = count_statements(tmp_path / "few", bots=3, seconds=10)
-    many = count_statements(tmp_path / "many", bots=30, seconds=20)
-    assert few == many
-    assert max(few.values()) <= 16
