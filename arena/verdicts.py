@@ -8,26 +8,23 @@ from __future__ import annotations
 
 from datetime import datetime
 
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
 from arena.competitions import tournaments
+from arena.competitions.voiding import make_void
 from arena.models import (
     Check,
     Competition,
     CompetitionState,
-    GameSeat,
     JobStatus,
     Ladder,
     Match,
     Place,
-    PlayedGame,
     StrengthTest,
     Tournament,
 )
-from arena.rebuild import ask_rebuild
 
 
 class VerdictError(ValueError):
@@ -40,7 +37,8 @@ def void(
     """Makes a match void: its games stay to be seen and count for nothing.
 
     What was counted is made anew by the recorder. In a tournament its fixture is due again, with
-    the same opening and dice, and one that was over goes on.
+    the same opening and dice, and one that was over goes on; what was played in later rounds of
+    a knockout stands as long as the same bots go on.
 
     Args:
         number: the match's.
@@ -69,18 +67,9 @@ def void(
         raise VerdictError(f"the ladder {competition.name} is closed, and its table final")
     if replay and competition.state is CompetitionState.FROZEN:
         raise VerdictError(f"the ladder {competition.name} is frozen: nothing is played there")
-    if match.status is JobStatus.FIXED and match.counts:
-        ask_rebuild(session, competition)
-    match.status, match.problem = JobStatus.VOID, note.strip()[:2000]
-    games = sa.select(PlayedGame.id).where(PlayedGame.match_id == match.id)
-    session.execute(
-        sa.update(GameSeat)
-        .where(GameSeat.game_id.in_(games))
-        .values(mu_before=None, sigma_before=None, mu_after=None, sigma_after=None)
-    )
+    make_void(session, match, note.strip()[:2000])
     again = None
     if isinstance(competition, Tournament):
-        session.flush()
         tournaments.settle(session, competition, now)
     elif replay:
         again = _again(session, match, now)

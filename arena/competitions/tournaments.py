@@ -22,11 +22,13 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
+from arena.audit import ARENA
 from arena.competitions.fields import enter_field
 from arena.competitions.formats import FORMATS, FormatError, Frame, settings_for
 from arena.competitions.pairings import Pairing
 from arena.competitions.shares import fair_start
 from arena.competitions.tournament_matches import matches_of
+from arena.competitions.voiding import make_void
 from arena.models import (
     Bot,
     BotVersion,
@@ -35,12 +37,14 @@ from arena.models import (
     Entrant,
     EntrantState,
     Ladder,
+    Match,
     OpeningPolicy,
     Tournament,
     VersionStatus,
 )
 from arena.ratings.trueskill import Rating
 from arena.tournaments.formats import Fixture, Format
+from arena.tournaments.knockout import Knockout
 from arena.tournaments.standings import TIE_BREAKS
 from engine.clock import TimeControl
 from engine.game import Variant
@@ -50,6 +54,7 @@ from engine.seeds import derive
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
 WEIGHT = 10.0
 """How many times the workers' time of a ladder a tournament gets while workers are scarce."""
+ANOTHER_WENT_ON = "a tie before it was played anew, and another one went on"
 MOST_ENTRANTS = 256
 MOST_MATCHES = 5000
 """All of them are read whenever one is set or fixed."""
@@ -327,8 +332,21 @@ def next_pairing(session: Session, tournament: Tournament) -> Pairing | None:
 def settle(session: Session, tournament: Tournament, now: datetime) -> None:
     """Closes a tournament of which all is played; a closed one of which a match is due again
     is opened.
+
+    Where a tie of a knockout was played anew and another one went on, what the other played in
+    later rounds is void.
     """
-    over = not due_fixtures(session, tournament)
+    entrants = list(entrant_ids(session, tournament))
+    form, matches = format_of(tournament, len(entrants)), matches_of(session, tournament)
+    results = [one.result for one in matches]
+    if isinstance(form, Knockout):
+        strays = set(form.strays(entrants, results))
+        for one in matches:
+            if one.result.fixture in strays:
+                make_void(session, session.get_one(Match, one.id), ANOTHER_WENT_ON)
+                subject = f"match {one.id}"
+                audit.note(session, ARENA, "void match", subject, ANOTHER_WENT_ON, now=now)
+    over = not form.fixtures(entrants, results)
     if over and tournament.state is not CompetitionState.CLOSED:
         tournament.state, tournament.finished = CompetitionState.CLOSED, now
     elif not over and tournament.state is CompetitionState.CLOSED:

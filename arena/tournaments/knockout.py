@@ -138,6 +138,20 @@ class Knockout:
             ties.append(tie)
         return ties
 
+    def strays(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
+        """Fixtures that were set, and have no place in the bracket any more.
+
+        That is so when a tie before theirs was played again and somebody else went on.
+        """
+        rounds: dict[int, list[Tie]] = {}
+        for tie in self.ties(entrants, results):
+            rounds.setdefault(tie.round, []).append(tie)
+        return [
+            result.fixture
+            for result in results
+            if _is_stray(set(result.fixture.entrants), rounds[result.fixture.round])
+        ]
+
     def places(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> dict[Entrant, int]:
         """The places of those who have played their last tie, the best first.
 
@@ -181,6 +195,18 @@ class Knockout:
             return 1
         lead = abs(tie.score[0] - tie.score[1]) / self.games
         return int((left - lead) // 2) + 1
+
+
+def _is_stray(pair: set[Entrant], ties: Sequence[Tie]) -> bool:
+    """Whether two can't meet in any of a round's ties."""
+    known = [
+        {side for side in tie.sides if side is not None}
+        for tie in ties
+        if tie.decided or None not in tie.sides
+    ]
+    if pair in known:
+        return False
+    return len(known) == len(ties) or any(pair & sides for sides in known)
 
 
 def _filled(tie: Tie, before: Sequence[Tie], entrants: Sequence[Entrant]) -> Tie:

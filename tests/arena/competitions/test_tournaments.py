@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from arena import scheduling, verdicts
 from arena.audit import entries
-from arena.competitions import tournaments
+from arena.competitions import tournament_matches, tournaments
 from arena.competitions.formats import FORMATS, FormatError, Frame, settings_for
 from arena.competitions.results import results, rows
 from arena.competitions.tournaments import Plan, TournamentError
@@ -21,10 +21,12 @@ from arena.models import (
     BotVersion,
     CompetitionState,
     Entrant,
+    GameSeat,
     JobStatus,
     Ladder,
     Match,
     OpeningPolicy,
+    PlayedGame,
     Tournament,
     VersionStatus,
 )
@@ -247,6 +249,44 @@ def test_a_void_match_is_played_again(arena: TournamentSimulation) -> None:
     again = arena.outcome("cup")
     assert again[0] == before[0]
     assert again[1]["standings"] == before[1]["standings"]
+
+
+def test_another_goes_on_after_a_tie_is_played_anew(arena: TournamentSimulation) -> None:
+    """What the other had played in later rounds is void, and the right ones meet."""
+    arena.create("cup", "knockout", top=4)
+    play(arena)
+    with arena.database.begin() as session:
+        cup = session.scalars(sa.select(Tournament)).one()
+        *before, final = tournament_matches.matches_of(session, cup)
+        sides = set(before[0].result.fixture.entrants)
+        winner = (sides & set(final.result.fixture.entrants)).pop()
+        ids = tournaments.entrant_ids(session, cup)
+        tie = [one.id for one in before if set(one.result.fixture.entrants) == sides]
+        # As if it had been played anew, and gone the other way.
+        for number in sides:
+            session.execute(
+                sa.update(GameSeat)
+                .where(GameSeat.entrant_id == ids[number])
+                .where(
+                    GameSeat.game_id.in_(
+                        sa.select(PlayedGame.id).where(PlayedGame.match_id.in_(tie))
+                    )
+                )
+                .values(points=float(number != winner))
+            )
+        assert cup.state is CompetitionState.CLOSED
+        tournaments.settle(session, cup, START)
+        assert cup.state is CompetitionState.OPEN
+        void = session.get_one(Match, final.id)
+        assert (void.status, void.problem) == (JobStatus.VOID, tournaments.ANOTHER_WENT_ON)
+        assert cup.rebuild_due
+    play(arena)
+    with arena.database.read() as session:
+        cup = session.scalars(sa.select(Tournament)).one()
+        assert cup.state is CompetitionState.CLOSED
+        *_, final = tournament_matches.matches_of(session, cup)
+        assert winner not in final.result.fixture.entrants
+        assert sides & set(final.result.fixture.entrants)
 
 
 def test_a_match_set_aside_holds_a_tournament_up(arena: TournamentSimulation) -> None:

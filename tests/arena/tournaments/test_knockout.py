@@ -30,6 +30,54 @@ def play_ties(
     return results
 
 
+STRAYS: dict[str, tuple[Knockout, dict[int, tuple[int, int]], list[tuple[int, int]]]] = {
+    # By hand: four meet as 1-4 and 2-3, then the winners, 1-2. Then 4 has beaten 1 after all.
+    "another winner": (Knockout(), {1: (1, 4)}, [(1, 2)]),
+    "and the match for the third place": (
+        Knockout(third_place=True),
+        {1: (1, 4)},
+        [(1, 2), (3, 4)],
+    ),
+    # Round 2 is 1-2 above and 3-4 below; who plays after it is not known yet.
+    "on both sides of a double bracket": (
+        Knockout(double=True),
+        {1: (1, 4)},
+        [(1, 2), (3, 4)],
+    ),
+    "the same winner": (Knockout(), {}, []),
+}
+
+
+@pytest.mark.parametrize(("knockout", "flipped", "strays"), STRAYS.values(), ids=STRAYS)
+def test_whoever_goes_on_instead_leaves_strays(
+    knockout: Knockout, flipped: dict[int, tuple[int, int]], strays: list[tuple[int, int]]
+) -> None:
+    """While a tie is due again later rounds stand; they are strays once another goes on."""
+    field = [1, 2, 3, 4]
+    results = play_ties(knockout, field)
+    assert knockout.strays(field, results) == []
+    again = [
+        Result(result.fixture, ()) if result.fixture.entrants == (1, 4) else result
+        for result in results
+    ]
+    assert knockout.strays(field, again) == []
+    anew = [
+        Result(result.fixture, tuple(game[::-1] for game in result.games))
+        if result.fixture.entrants == flipped.get(result.fixture.round)
+        else result
+        for result in results
+    ]
+    found = knockout.strays(field, anew)
+    assert sorted(tuple(sorted(fixture.entrants)) for fixture in found) == strays
+    # Further on others may show, as soon as it is known who meets there.
+    end = anew
+    while due := knockout.fixtures(field, end):
+        end = [*end, *(Result(fixture, ((1.0, 0.0),)) for fixture in due)]
+        strange = knockout.strays(field, end)
+        end = [result for result in end if result.fixture not in strange]
+    assert len(knockout.places(field, end)) == 4
+
+
 def test_seeds_stand_as_usual() -> None:
     """The usual bracket of eight: 1-8, 4-5, 2-7, 3-6, so that 1 and 2 meet in the final."""
     assert [seed + 1 for seed in seeding(8)] == [1, 8, 4, 5, 2, 7, 3, 6]

@@ -1,0 +1,27 @@
+"""What it is for a match to be void, whoever says so."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.models import GameSeat, JobStatus, Match, PlayedGame
+from arena.rebuild import ask_rebuild
+
+
+def make_void(session: Session, match: Match, why: str) -> None:
+    """Takes a match out of everything that is counted; its games stay to be seen.
+
+    What was counted is made anew by the recorder. What a worker still says of it is stale.
+    """
+    if match.status is JobStatus.FIXED and match.counts:
+        ask_rebuild(session, match.competition)
+    match.status, match.problem = JobStatus.VOID, why
+    match.ticket = match.lease_ends = match.worker = match.progress = None
+    games = sa.select(PlayedGame.id).where(PlayedGame.match_id == match.id)
+    session.execute(
+        sa.update(GameSeat)
+        .where(GameSeat.game_id.in_(games))
+        .values(mu_before=None, sigma_before=None, mu_after=None, sigma_after=None)
+    )
+    session.flush()
