@@ -32,6 +32,22 @@ PASSWORD = Length(max=PASSWORD_LENGTH_MAX, message="A password has at most %(max
 NAME = Length(max=40, message="A name has at most %(max)d characters.")
 
 
+class WholeNumber(IntegerField):
+    """An integer that a database can keep; more digits are no number that anybody means."""
+
+    MOST_DIGITS = 18
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        """Reads what was sent.
+
+        Raises:
+            ValueError: it is no such number.
+        """
+        if valuelist and len(valuelist[0].strip()) > self.MOST_DIGITS:
+            raise ValueError(f"A number has at most {self.MOST_DIGITS} digits here.")
+        super().process_formdata(valuelist)
+
+
 def _good_password(form: Any, field: Any) -> None:
     """Refuses what is too short or too simple, and keeps one form of equal characters."""
     problems, normal = _security.password_util.validate(field.data or "", False)
@@ -152,7 +168,7 @@ class StrengthForm(FlaskForm):
     ladder = SelectField("As on the ladder")
     elo0 = FloatField("Elo 0", [NUMBER], default=0.0)
     elo1 = FloatField("Elo 1", [NUMBER], default=10.0)
-    max_games = IntegerField("Games, at most", [NUMBER], default=MAX_GAMES)
+    max_games = WholeNumber("Games, at most", [NUMBER], default=MAX_GAMES)
     weight = FloatField("Priority", [NUMBER], default=1.0)
     note = StringField(
         "Note", [Length(max=NOTE_LENGTH_MAX, message="A note has at most %(max)d characters.")]
@@ -162,4 +178,4 @@ class StrengthForm(FlaskForm):
 class ExtendForm(FlaskForm):
     """How many games a test may have in all."""
 
-    max_games = IntegerField("Games, at most", [NUMBER])
+    max_games = WholeNumber("Games, at most", [NUMBER])

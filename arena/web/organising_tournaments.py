@@ -14,7 +14,6 @@ from werkzeug.wrappers import Response
 from wtforms import (
     BooleanField,
     Field,
-    IntegerField,
     SelectChoice,
     SelectField,
     StringField,
@@ -27,7 +26,7 @@ from arena.competitions.formats import FORMATS, FormatError
 from arena.competitions.tournaments import Limits, Plan, TournamentError
 from arena.models import CompetitionState, Ladder, Scope, Tournament
 from arena.web import queries
-from arena.web.forms import NEEDED, NOTE_LENGTH_MAX
+from arena.web.forms import NEEDED, NOTE_LENGTH_MAX, WholeNumber
 from arena.web.identity import database, needs, signed_in
 from arena.web.lookup import find_tournament, reading
 
@@ -48,8 +47,8 @@ class TournamentForm(FlaskForm):
     ladder = SelectField("Ladder", validate_choice=False)
     bots = TextAreaField("Bots", [Length(max=20_000)], render_kw={"rows": 2})
     as_given = BooleanField("Seed them in this order, not by their ratings")
-    top = IntegerField("Only the first so many", [Optional(), NumberRange(2, 1000)])
-    seed = IntegerField("Seed", [Optional(), NumberRange(0, LARGEST_SEED)])
+    top = WholeNumber("Only the first so many", [Optional(), NumberRange(2, 1000)])
+    seed = WholeNumber("Seed", [Optional(), NumberRange(0, LARGEST_SEED)])
     note = TextAreaField("Note", [Length(max=NOTE_LENGTH_MAX)], render_kw={"rows": 2})
 
     @property
@@ -75,7 +74,7 @@ for _key in SETTINGS:
     _yes_or_no = any(
         kind.settings[_key].yes_or_no for kind in FORMATS.values() if _key in kind.settings
     )
-    _field = BooleanField(_label) if _yes_or_no else IntegerField(_label, [Optional()])
+    _field = BooleanField(_label) if _yes_or_no else WholeNumber(_label, [Optional()])
     setattr(TournamentForm, _key, _field)
 
 

@@ -1,0 +1,184 @@
+"""Every form of every page, filled with what nobody means well by.
+
+The forms are found on the pages of the table of routes, as each kind of person sees them, so that
+a new form is tried without being named here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import pytest
+
+from tests.arena.web.conftest import Site, furnish
+from tests.arena.web.signing_in import Browser
+from tests.arena.web.test_access import ROUTES, NoIntake, opened
+from tests.conftest import DATABASES, fresh_database
+
+MARKUP = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
+HOSTILE = {
+    "markup": MARKUP,
+    "right to left": "\N{RIGHT-TO-LEFT OVERRIDE}\u0628\u0648\u062a\N{COMBINING ACUTE ACCENT}" * 5,
+    "long": "x" * 20_000,
+    "nul": "a\0b",
+    "lines": "a\r\nSet-Cookie: a=b\r\n\r\n<b>",
+    "path": "../../../etc/passwd",
+    "template": "{{ config }}${7*7}%s%n",
+    "number": "9" * 400,
+    "negative": "-1",
+    "not a number": "nan",
+    "nothing": "",
+}
+FILE = re.compile(r"\.\w+$")
+WITH_FORMS = (
+    "/account",
+    "/bots/",
+    "/checks/",
+    "/ladders/",
+    "/matches/",
+    "/new-",
+    "/operator",
+    "/play",
+    "/register",
+    "/reset/",
+    "/sign-in",
+    "/submit",
+    "/tests",
+    "/tournaments",
+    "/users",
+)
+"""Where the pages with forms are."""
+ENDS_SESSIONS = ("/sign-out", "/account/end-sessions")
+
+
+@dataclass
+class Form:
+    """A form as it stands on a page."""
+
+    action: str
+    fields: dict[str, str] = field(default_factory=dict)
+    is_post: bool = True
+
+
+class Forms(HTMLParser):
+    """The forms of a page; what files they take is left out."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.page = page
+        self.found: list[Form] = []
+        self._open: Form | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag == "form":
+            self._open = Form(given.get("action") or self.page, {}, given.get("method") == "post")
+            self.found.append(self._open)
+        elif self._open and tag in ("input", "select", "textarea", "button"):
+            name = given.get("name")
+            if name and given.get("type") != "file":
+                self._open.fields.setdefault(name, given.get("value") or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "form":
+            self._open = None
+
+
+@pytest.fixture(scope="module", params=DATABASES)
+def besieged(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SimpleNamespace]:
+    """An arena of its own, for much is changed."""
+    folder = tmp_path_factory.mktemp("besieged")
+    with fresh_database(request, folder) as database:
+        site = Site(database, None, furnish(database))  # type: ignore[arg-type]
+        door = opened(site, folder, NoIntake())
+        for limiter in door.app.extensions["limiter"]:
+            limiter.enabled = False  # or else most forms would only be told to wait
+        yield door
+        door.app.extensions["arena.database"].close()
+
+
+def forms(browser: Browser, door: SimpleNamespace) -> dict[str, Form]:
+    """One of each kind of form that somebody sees."""
+    found: dict[str, Form] = {}
+    for (method, _), (pattern, _) in ROUTES.items():
+        address = pattern.format(**door.numbers)
+        if method != "GET" or not pattern.startswith(WITH_FORMS) or FILE.search(pattern):
+            continue
+        with browser.get(address) as answer:
+            if answer.status_code != 200 or answer.mimetype != "text/html":
+                continue
+            reader = Forms(address)
+            reader.feed(answer.text)
+        for form in reader.found:
+            kind = re.sub(r"\d+", "N", form.action.partition("?")[0])
+            if kind in ENDS_SESSIONS:
+                continue
+            found.setdefault(f"{kind} {sorted(form.fields)}", form)
+    return found
+
+
+# Administrators come last: their forms may shut the others out.
+SEEN = {
+    "anonymous": {"/sign-in", "/register"},
+    "other": {"/submit", "/account/tokens", "/account/password", "/play/on/ladder-N"},
+    "owner": {"/tests/new", "/bots/bot-N/enter", "/play/N/move", "/play/N/resign"},
+    "organiser": {"/new-ladder/clobber", "/new-tournament", "/matches/N/void"},
+    "administrator": {"/users/invitations", "/users/other/role", "/operator/matches"},
+}
+"""Some of the forms that each must have been found to see."""
+
+
+@pytest.mark.parametrize("kind", SEEN)
+def test_no_form_can_be_broken(besieged: SimpleNamespace, kind: str) -> None:
+    """Whatever stands in whichever field: no failure of ours, and nothing of it is obeyed."""
+    browser: Browser = besieged.browsers[kind]
+    secret = browser.secret("/sign-in" if kind == "anonymous" else "/account")
+    found = forms(browser, besieged)
+    assert {name.partition(" ")[0] for name in found} >= SEEN[kind]
+    for name, form in found.items():
+        for what, text in HOSTILE.items():
+            values = dict.fromkeys(form.fields, text)
+            if "csrf_token" in values:
+                values["csrf_token"] = secret
+            answer = browser.client.open(
+                form.action,
+                method="POST" if form.is_post else "GET",
+                **({"data": values} if form.is_post else {"query_string": values}),
+            )
+            where = f"{kind}, {name}, {what}: {answer.status_code}"
+            assert answer.status_code < 500, where
+            assert "Set-Cookie: a=b" not in str(answer.headers), where
+            if answer.mimetype == "text/html":
+                assert "<script>alert" not in answer.text, where
+                assert "<img src=x" not in answer.text, where
+
+
+def test_what_was_kept_is_shown_and_not_obeyed(besieged: SimpleNamespace) -> None:
+    """The pages that show what came in by the forms."""
+    browser = besieged.browsers["administrator"]
+    for address in ("/", "/account", "/users", "/audit", "/operator", "/tests", "/tournaments"):
+        answer = browser.get(address)
+        assert answer.status_code == 200
+        text = answer.text
+        assert "<script>alert" not in text
+        assert "<img src=x" not in text
+
+
+@pytest.mark.parametrize("secret", ["", "forged", "another's"])
+def test_no_form_is_taken_without_its_secret(besieged: SimpleNamespace, secret: str) -> None:
+    """One that is forged, or was another session's, is refused before anything is looked at."""
+    browser: Browser = besieged.browsers["administrator"]
+    secrets = {"": "", "forged": "x" * 90, "another's": Browser(besieged.app).secret()}
+    found = {}
+    for (method, endpoint), (pattern, _) in ROUTES.items():
+        if method == "POST" and not pattern.startswith("/api/"):
+            address = pattern.format(**besieged.numbers)
+            answer = browser.client.post(address, data={"csrf_token": secrets[secret]})
+            found[endpoint] = answer.status_code
+    assert found == dict.fromkeys(found, 400)
