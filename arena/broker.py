@@ -67,6 +67,11 @@ class EmbeddedBroker:
         }
         return [program, *(word for key, value in options.items() for word in (f"--{key}", value))]
 
+    def leave(self) -> None:
+        """Removes what it left outside the data folder; for when it has ended."""
+        if self._socket.parent != self._home:
+            shutil.rmtree(self._socket.parent, ignore_errors=True)
+
     def answers(self) -> bool:
         """Whether it takes commands."""
         return self._ask("PING") == "+PONG"

@@ -288,6 +288,8 @@ class Supervisor:
         self._drain()
         self._end("recorder")
         self._end("broker")
+        if self._broker:
+            self._broker.leave()
 
     def _drain(self) -> None:
         """Lets the recorder write down what the workers have reported."""

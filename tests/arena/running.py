@@ -44,8 +44,10 @@ def until(
 def short_folder() -> Iterator[Path]:
     """A folder with a path short enough for a socket, which pytest's own seldom is."""
     folder = Path(tempfile.mkdtemp(prefix="arena-"))
-    yield folder
-    shutil.rmtree(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 def free_port() -> int:
@@ -89,9 +91,12 @@ class RunningArena:
         """To be a part of the file names of its bots, which are to be found in a box, too."""
         self._environment = environment(ARENA_TEST_RUN=self.mark, **variables)
         self.supervisor: subprocess.Popen[str] | None = None
-        self.said = Path(tempfile.mkstemp(prefix="arena-said-")[1])
 
     def __enter__(self) -> RunningArena:
+        # Processes that are killed leave what they made for a while; it goes with this folder.
+        self._home = Path(tempfile.mkdtemp(prefix="arena-run-"))
+        self._environment["TMPDIR"] = str(self._home)
+        self.said = self._home / "said"
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -100,7 +105,7 @@ class RunningArena:
         if self.supervisor:
             self.supervisor.kill()
             self.supervisor.wait()
-        self.said.unlink()
+        shutil.rmtree(self._home)
 
     def launch(self) -> None:
         """Starts it as a shell does: in a process group of its own."""

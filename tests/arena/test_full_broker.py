@@ -53,7 +53,9 @@ def test_a_full_broker_is_waited_for() -> None:
         stack.callback(database.close)
         database.upgrade()
         broker = EmbeddedBroker(folder)
-        variables = environment(ARENA_DATABASE=database.url, ARENA_BROKER=broker.url)
+        variables = environment(
+            ARENA_DATABASE=database.url, ARENA_BROKER=broker.url, TMPDIR=str(folder)
+        )
 
         def start(name: str, command: list[str]) -> subprocess.Popen[bytes]:
             with (folder / f"{name}.log").open("wb") as log:

@@ -90,7 +90,7 @@ class Site:
         """What every process of this site has in its environment, and its bots in their names."""
         self.folder, self.addresses = folder, addresses
         self.disk, self.logs = folder / "disk", folder / "logs"
-        for path in (self.disk, self.logs, folder / "postgres"):
+        for path in (self.disk, self.logs, folder / "postgres", folder / "tmp"):
             path.mkdir(exist_ok=True)
             path.chmod(0o755)
         self.port = free_port()
@@ -143,7 +143,8 @@ class Site:
     def environment(self, **variables: str) -> dict[str, str]:
         """This process's environment without its settings of an arena, and with other ones."""
         own = {key: value for key, value in os.environ.items() if not key.startswith("ARENA_")}
-        return {**own, "ARENA_TEST_RUN": self.mark, **variables}
+        # Processes that are killed leave what they made for a while; it goes with the site.
+        return {**own, "ARENA_TEST_RUN": self.mark, "TMPDIR": str(self.folder / "tmp"), **variables}
 
     def _services(self, slots: Sequence[int]) -> list[Service]:
         port = f"port={self._database_port}"
