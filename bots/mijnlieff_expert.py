@@ -45,6 +45,8 @@ EXPLORE = 0.4
 """How much what is little known is preferred to what looks good; gains lie between 0 and 1."""
 WIDTH = 3.0
 """A node of n visits has at most this times the root of n children."""
+LARGE_LEAD = 5
+"""Points; a larger lead is worth no more."""
 LARGEST_TREE = 100_000
 """Nodes of a tree, which then grows no further."""
 
@@ -131,14 +133,19 @@ class Rules:
 
     def lead(self, own: int, other: int) -> int:
         """1 if the first of two seats with these squares wins, 0 for a draw, -1 if it loses."""
+        lead = self.points(own, other)
+        return (lead > 0) - (lead < 0)
+
+    def points(self, own: int, other: int) -> int:
+        """By how many points the first of two seats with these squares leads."""
         lead = 0
         for shift, starts in self.board.threes:
             lead += (own & own >> shift & own >> 2 * shift & starts).bit_count()
             lead -= (other & other >> shift & other >> 2 * shift & starts).bit_count()
-        return (lead > 0) - (lead < 0)
+        return lead
 
     def playout(self, position: Position, dice: Random) -> float:
-        """What random moves to the end bring White: 1, a half or nothing."""
+        """What random moves to the end bring White: near 1 if it wins, and nearer by its lead."""
         draw = dice.random
         own, other, hand, others, squares, turned = position
         outline = self.board.outline
@@ -156,8 +163,12 @@ class Rules:
                 own, other, hand, others, turned = other, own, others, hand, not turned
             else:
                 squares = free
-        lead = self.lead(own, other)
-        return (1 - lead if turned else 1 + lead) / 2
+        points = self.points(own, other)
+        if turned:
+            points = -points
+        # A lead of more points is more likely to hold.
+        lead = (points > 0) - (points < 0)
+        return 0.5 + 0.35 * lead + 0.15 * max(-1.0, min(1.0, points / LARGE_LEAD))
 
 
 def singles(mask: int) -> Iterator[int]:
