@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import redis
+import sqlalchemy as sa
 from celery import Celery, signature
 
 from arena import processes
@@ -18,6 +19,7 @@ from arena.health import TICK_MARK
 from arena.models import Mark
 from engine import jobs
 from tests.arena.running import environment, short_folder, until
+from workers import tasks as workers
 
 JOB = signature(jobs.PLAY_MATCH, args=({},), queue=jobs.MATCHES_QUEUE, immutable=True)
 WAKE = {"queue": jobs.RESULTS_QUEUE, "ignore_result": True}
@@ -71,20 +73,44 @@ def in_a_chord(app: Celery) -> None:
 FORGERIES = (linked, linked_to_an_error, chained, grouped, in_a_chord)
 
 
+def ticked(database: Database) -> bool:
+    """Whether the recorder has handled a tick since the last one was forgotten."""
+    with database.read() as session:
+        return session.get(Mark, TICK_MARK) is not None
+
+
+def forget_tick(database: Database) -> None:
+    with database.begin() as session:
+        session.execute(sa.delete(Mark).where(Mark.key == TICK_MARK))
+
+
+def test_nobody_commands_the_recorder_from_afar(
+    arena: tuple[Celery, redis.Redis, Database],
+) -> None:
+    """Celery's remote control can end a process, or have it stop taking messages."""
+    app, _, database = arena
+    app.send_task("arena.tick", **WAKE)
+    until(lambda: ticked(database), "the recorder's start")
+    for order, words in (("shutdown", {}), ("cancel_consumer", {"queue": jobs.RESULTS_QUEUE})):
+        app.control.broadcast(order, arguments=words)
+    forget_tick(database)
+    app.send_task("arena.tick", **WAKE)
+    until(lambda: ticked(database), "another tick")
+
+
+def test_nobody_commands_a_worker_from_afar() -> None:
+    """The same setting in its own app."""
+    assert workers.app.conf.worker_enable_remote_control is False
+
+
 @pytest.mark.parametrize("forge", FORGERIES)
 def test_no_job_comes_of_a_message(arena: tuple[Celery, redis.Redis, Database], forge: Any) -> None:
     """Whatever it carries; and the recorder goes on."""
     app, client, database = arena
-    with database.begin() as session:
-        session.query(Mark).filter(Mark.key == TICK_MARK).delete()
+    forget_tick(database)
     client.delete(*client.keys("*matches*"), "none")
     forge(app)
     app.send_task("arena.tick", **WAKE)
-
-    def ticked() -> bool:
-        with database.read() as session:
-            return session.get(Mark, TICK_MARK) is not None
-
-    until(ticked, "the recorder's tick")
+    until(lambda: ticked(database), "the recorder's tick")
     sent = [key for key in client.keys("*") if key.startswith(jobs.MATCHES_QUEUE.encode())]
     assert sent == []

@@ -144,6 +144,20 @@ def test_ctrl_c_ends_everything_and_a_second_start_works() -> None:
                 assert not [one for one in secrets if one in log.read_text(errors="replace")], log
 
 
+def test_a_worker_is_told_no_secret_but_its_login() -> None:
+    """Not the database, nor the token of the metrics, which the pages are told."""
+    secrets = {"ARENA_METRICS_TOKEN": "a token of the test's own"}
+    with short_folder() as folder, RunningArena(folder, **secrets) as running:
+        running.start()
+        token, database = secrets["ARENA_METRICS_TOKEN"], f"sqlite:///{folder}/arena.db"
+        web = running.process("arena.cli.serve").environ().values()
+        assert {token, database} <= set(web)
+        worker = running.process("workers.tasks").environ().values()
+        assert not [value for value in worker if token in value or database in value]
+        running.interrupt()
+        assert running.wait() == 0
+
+
 def test_one_arena_has_a_folder_to_itself() -> None:
     """A second start there says so; whoever kills the first one leaves no process and no lock."""
     with short_folder() as folder, RunningArena(folder) as running:
