@@ -78,13 +78,15 @@ CHANGES = [Limit("600 per hour", _account, "changes")]
 def install(app: Flask, settings: Settings) -> None:
     """Puts the limits on the views of an application.
 
-    Without a broker, or while it is away, each server counts for itself.
+    Without a broker, or while it is away, each server counts for itself. While it answers but
+    writes nothing down, since its disk is full, what fails is not counted.
     """
     limiter = Limiter(
         _address,
         app=app,
         storage_uri=storage(settings.broker),
         in_memory_fallback_enabled=bool(settings.broker),
+        swallow_errors=True,
         strategy="moving-window",
         key_prefix="arena",
     )

@@ -12,12 +12,15 @@ from datetime import UTC, datetime
 import redis
 import sqlalchemy as sa
 
-from arena import processes
+from arena import processes, waking
 from arena.broker import EmbeddedBroker
+from arena.config import Settings
 from arena.db import Database
 from arena.health import TICK_MARK
 from arena.models import Mark, Worker
+from arena.web import create_app
 from tests.arena.running import environment, short_folder, until
+from tests.arena.web.signing_in import Browser, person
 
 IGNORING = """
 import os, signal, sys
@@ -43,6 +46,36 @@ def full(client: redis.Redis) -> bool:
     except redis.ResponseError as error:
         return "MISCONF" in str(error)
     return False
+
+
+def test_the_pages_go_on_with_a_full_broker() -> None:
+    """Whoever signs in, in vain or not, meets no error of ours."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(short_folder())
+        broker = EmbeddedBroker(folder)
+        command = [sys.executable, "-c", IGNORING, *broker.prepare()]
+        server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        stack.callback(server.wait)
+        stack.callback(server.kill)
+        until(broker.answers, "the broker's start")
+        settings = Settings(data=folder, broker=broker.url)
+        database = Database(settings.database_url)
+        stack.callback(database.close)
+        database.upgrade()
+        person(database, "ada")
+        app = create_app(settings)
+        app.testing = True
+        stack.callback(app.extensions["arena.database"].close)
+        path = broker.url.removeprefix("redis+socket://")
+        client = stack.enter_context(redis.Redis(unix_socket_path=path))
+        most = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)[1]
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (0, most))
+        until(lambda: full(client), "a full disk")
+        browser = Browser(app)
+        assert browser.sign_in("ada", "wrong").status_code == 422
+        assert browser.sign_in("ada").status_code == 302
+        assert browser.get("/account").status_code == 200
+        waking.wake(settings)  # says so in the log, and no more
 
 
 def test_a_full_broker_is_waited_for() -> None:
