@@ -8,19 +8,18 @@ be played is for a competition's kind to say (`arena.competitions`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session
 
 from arena.competitions import ladders, strength_tests, tournaments
-from arena.competitions.pairings import Pairing, Unfinished
+from arena.competitions.due import DueMatch, due_matches, under_way
+from arena.competitions.pairings import Pairing
 from arena.models import (
-    BotVersion,
     Competition,
     CompetitionState,
-    Entrant,
     JobStatus,
     Ladder,
     Match,
@@ -30,7 +29,6 @@ from arena.models import (
     Tournament,
     User,
 )
-from engine.match import entrants_needed
 from engine.openings import opening
 from engine.seeds import derive
 
@@ -38,60 +36,116 @@ FIRST_GUESS_SECONDS = 10.0
 """How long a match takes in a competition that has played none yet."""
 
 
-def make_match(
+def new_matches(
     session: Session, now: datetime, *, only: str = "", trickle_seconds: float = 0.0
-) -> Match | None:
-    """A new match of the competition whose turn it is, or None if none can be made.
+) -> Iterator[Match]:
+    """New matches of the competitions whose turn it is, one after the other while any can be made.
+
+    What is there is read once, and kept up with what is made; all of it in one transaction.
 
     Args:
         only: the name of the one competition whose turn it may be.
         trickle_seconds: how long a settled ladder rests after each match.
     """
-    unfinished = _unfinished(session)
     query = sa.select(Competition).where(Competition.state == CompetitionState.OPEN)
     if only:
         query = query.where(Competition.name == only)
-
-    def share(competition: Competition) -> tuple[float, int]:
-        due = unfinished.get(competition.id, {})
-        return _seconds(competition, due) / competition.weight, competition.last_match_id
-
-    competitions = session.scalars(query).all()
-    those = [one for one in competitions if isinstance(one, Ladder)]
-    urgencies = ladders.urgencies(session, those, unfinished)
-    those.sort(key=lambda ladder: (urgencies[ladder.id], share(ladder)))
-    others = sorted((one for one in competitions if not isinstance(one, Ladder)), key=share)
-    firsts: list[tuple[Competition, Pairing]] = []
-    groups: tuple[Sequence[Competition], ...] = (those, others)
-    for group in groups:
-        for competition in group:
-            due = unfinished.get(competition.id, {})
-            if pairing := _next_pairing(session, competition, due, now, trickle_seconds):
-                firsts.append((competition, pairing))
-                break
-    if not firsts:
-        return None
-    competition, pairing = min(firsts, key=lambda first: share(first[0]))
-    return make(session, competition, pairing, now)
+    turns = _Turns(session, session.scalars(query).all(), now, trickle_seconds)
+    while next_one := turns.next():
+        competition, pairing = next_one
+        turns.lock(competition)
+        match = make(session, competition, pairing, now)
+        turns.made(match, pairing)
+        yield match
 
 
-def _next_pairing(
-    session: Session,
-    competition: Competition,
-    unfinished: Unfinished,
-    now: datetime,
-    trickle_seconds: float,
-) -> Pairing | None:
-    match competition:
-        case Ladder():
-            return ladders.next_pairing(session, competition, unfinished, now, trickle_seconds)
-        case Tournament():
-            return tournaments.next_pairing(session, competition)
-        case StrengthTest():
-            under_way = _matches(competition, unfinished)
-            return strength_tests.next_pairing(session, competition, under_way, now)
-        case _:
-            return None
+class _Turns:
+    """Whose turn it is, by what was there at the beginning and was made since."""
+
+    def __init__(
+        self,
+        session: Session,
+        competitions: Sequence[Competition],
+        now: datetime,
+        trickle_seconds: float,
+    ) -> None:
+        self._session, self._now, self._trickle_seconds = session, now, trickle_seconds
+        self._ladders = [one for one in competitions if isinstance(one, Ladder)]
+        self._others = [one for one in competitions if not isinstance(one, Ladder)]
+        self._due = due_matches(session)
+        self._newcomers = ladders.newcomers(session, self._ladders)
+        self._fields: dict[int, ladders.Field] = {}
+        self._locked: set[int] = set()
+
+    def next(self) -> tuple[Competition, Pairing] | None:
+        """The competition whose turn it is, and who meets there; None if nobody can."""
+        those = sorted(self._ladders, key=lambda one: (self._urgency(one), self._share(one)))
+        others = sorted(self._others, key=self._share)
+        groups: tuple[Sequence[Competition], ...] = (those, others)
+        firsts: list[tuple[Competition, Pairing]] = []
+        for group in groups:
+            for competition in group:
+                if pairing := self._pairing(competition):
+                    firsts.append((competition, pairing))
+                    break
+        return min(firsts, key=lambda first: self._share(first[0]), default=None)
+
+    def lock(self, competition: Competition) -> None:
+        """Locks a competition, once."""
+        if competition.id not in self._locked:
+            lock(self._session, competition)
+            self._locked.add(competition.id)
+
+    def made(self, match: Match, pairing: Pairing) -> None:
+        """Keeps a match that was made."""
+        match.competition.last_match = self._now
+        due = self._due.setdefault(match.competition.id, [])
+        due.append(DueMatch(pairing.entrants, match.rated))
+
+    def _urgency(self, ladder: Ladder) -> int:
+        young = self._newcomers.get(ladder.id, [])
+        return ladders.urgency(ladder, young, self._due_of(ladder))
+
+    def _share(self, competition: Competition) -> tuple[float, float]:
+        """The workers' time for a competition by its weight, and since when it has waited.
+
+        What is under way counts by the mean so far.
+        """
+        matches = under_way(self._due_of(competition))
+        played = competition.matches_made - matches
+        mean = competition.worker_seconds / played if played > 0 else FIRST_GUESS_SECONDS
+        seconds = competition.head_start + competition.worker_seconds + matches * mean
+        last = competition.last_match
+        return seconds / competition.weight, last.timestamp() if last else 0.0
+
+    def _due_of(self, competition: Competition) -> Sequence[DueMatch]:
+        return self._due.get(competition.id, ())
+
+    def _pairing(self, competition: Competition) -> Pairing | None:
+        session, due = self._session, self._due_of(competition)
+        match competition:
+            case Ladder():
+                field = self._fields.get(competition.id)
+                if field is None:
+                    field = self._fields[competition.id] = ladders.Field.read(session, competition)
+                return ladders.next_pairing(
+                    competition, field, due, self._now, self._trickle_seconds
+                )
+            case Tournament():
+                return tournaments.next_pairing(session, competition)
+            case StrengthTest():
+                return strength_tests.next_pairing(session, competition, under_way(due), self._now)
+            case _:
+                return None
+
+
+def lock(session: Session, competition: Competition) -> None:
+    """Leaves it to this transaction alone to make matches of a competition.
+
+    Requests are made beside the recorder, and each match has a number of its own.
+    """
+    session.flush()
+    session.refresh(competition, with_for_update=True)
 
 
 def make(
@@ -102,25 +156,13 @@ def make(
     *,
     requester: User | None = None,
 ) -> Match:
-    """A match of this pairing, by the rules of its competition.
+    """A match of this pairing, by the rules of its competition, which is locked.
 
     Args:
         requester: who asked for it; such a match counts for nothing.
     """
-    # Requests are made beside the recorder, and each match has a number of its own.
-    session.flush()
-    session.refresh(competition, with_for_update=True)
     key = pairing.key or (competition.matches_made,)
     draw = derive(competition.seed, "opening", *key)
-    # With all that the match's job tells of them.
-    entrants = {
-        entrant.id: entrant
-        for entrant in session.scalars(
-            sa.select(Entrant)
-            .where(Entrant.id.in_(pairing.entrants))
-            .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
-        )
-    }
     if pairing.opening or competition.openings is OpeningPolicy.RANDOM:
         start = pairing.opening or opening(competition.variant, draw)
         variant, moves = start.variant, list(start.moves)
@@ -129,6 +171,7 @@ def make(
     match = Match(
         competition=competition,
         status=JobStatus.OPEN,
+        attempt=0,
         round=pairing.round,
         leg=pairing.leg,
         rated=isinstance(competition, Ladder) and requester is None,
@@ -137,42 +180,8 @@ def make(
         opening=moves,
         seed=derive(competition.seed, "match", *key),
         created=now,
-        places=[
-            Place(number=n, entrant=entrants[entrant]) for n, entrant in enumerate(pairing.entrants)
-        ],
+        places=[Place(number=n, entrant_id=entrant) for n, entrant in enumerate(pairing.entrants)],
     )
     competition.matches_made += 1
     session.add(match)
-    session.flush()
-    if requester is None:
-        competition.last_match_id = match.id
     return match
-
-
-def _seconds(competition: Competition, unfinished: Unfinished) -> float:
-    """The workers' time for a competition, with that of what is unfinished by the mean so far."""
-    matches = _matches(competition, unfinished)
-    played = competition.matches_made - matches
-    mean = competition.worker_seconds / played if played > 0 else FIRST_GUESS_SECONDS
-    return competition.head_start + competition.worker_seconds + matches * mean
-
-
-def _matches(competition: Competition, unfinished: Unfinished) -> int:
-    """How many matches those are, of which each entrant is in so many."""
-    pairs = competition.variant.seats == 1 or isinstance(competition, StrengthTest)
-    size = 2 if pairs else entrants_needed(competition.variant)
-    return sum(unfinished.values()) // size
-
-
-def _unfinished(session: Session) -> dict[int, Unfinished]:
-    """For each competition, in how many unfinished matches each of its entrants is."""
-    query = (
-        sa.select(Match.competition_id, Place.entrant_id, sa.func.count())
-        .join(Place.match)
-        .where(Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]))
-        .group_by(Match.competition_id, Place.entrant_id)
-    )
-    found: dict[int, dict[int, int]] = {}
-    for competition_id, entrant_id, count in session.execute(query):
-        found.setdefault(competition_id, {})[entrant_id] = count
-    return dict(found)

@@ -11,13 +11,15 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
-from sqlalchemy.orm.attributes import set_committed_value
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session, aliased
 
 from arena import scheduling, workforce
 from arena.competitions import strength_tests, tournaments
@@ -26,7 +28,6 @@ from arena.config import Settings
 from arena.counters import Tally, tally
 from arena.first_tests import admit, conclude
 from arena.models import (
-    BotVersion,
     Check,
     Competition,
     Entrant,
@@ -35,7 +36,6 @@ from arena.models import (
     Ladder,
     Match,
     Meeting,
-    Place,
     PlayedGame,
     StrengthTest,
     Tournament,
@@ -85,15 +85,14 @@ def record_match(session: Session, report: jobs.MatchReport, now: datetime) -> O
     match.competition = session.get_one(
         Competition, match.competition_id, with_for_update=True, populate_existing=True
     )
-    _read_places(session, match)
+    scheduling.read_places(session, [match])
     if problem := contradiction(match, report):
         name = match.worker or report.worker
         workforce.note_falsehood(session, name, workforce.label(match), problem, now)
         scheduling.roll_back(match, f"{report.worker}: {problem}"[:2000], failed=True)
         return Outcome.REFUSED
     workforce.note_success(session, match, match.worker or report.worker)
-    last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
-    match.status, match.seq, match.fixed = JobStatus.FIXED, last + 1, now
+    match.status, match.seq, match.fixed = JobStatus.FIXED, _NEXT_SEQ, now
     match.played_by = report.worker[:120]
     match.ticket = match.lease_ends = match.worker = match.progress = None
     match.problem = ""
@@ -107,6 +106,11 @@ def record_match(session: Session, report: jobs.MatchReport, now: datetime) -> O
     return Outcome.FIXED
 
 
+_ANY = aliased(Match)
+_NEXT_SEQ = sa.select(sa.func.coalesce(sa.func.max(_ANY.seq), 0) + 1).scalar_subquery()
+"""The next place in the order of completion, found by the statement that takes it."""
+
+
 def _refuse(
     session: Session, report: jobs.MatchReport | jobs.CheckReport, now: datetime
 ) -> Outcome:
@@ -118,17 +122,6 @@ def _refuse(
     job = f"{lease.kind[:20]} {lease.job}"
     workforce.note_falsehood(session, report.worker[:120], job, f"reported {job}: {problem}", now)
     return Outcome.FORGED
-
-
-def _read_places(session: Session, match: Match) -> None:
-    """Reads by one query who plays, and all that a match tells of them."""
-    query = (
-        sa.select(Place)
-        .where(Place.match_id == match.id)
-        .order_by(Place.number)
-        .options(joinedload(Place.entrant).joinedload(Entrant.version).joinedload(BotVersion.bot))
-    )
-    set_committed_value(match, "places", session.scalars(query).all())
 
 
 def contradiction(match: Match, report: jobs.MatchReport) -> str | None:
@@ -182,21 +175,59 @@ def _store(session: Session, match: Match, report: jobs.MatchReport, now: dateti
     results = results_of(
         report.games, ids, seatings, duels=isinstance(match.competition, StrengthTest)
     )
-    race = len(results) != len(report.games)
     changes = _rate(match, entrants.values(), results) if match.rated else None
-    for number, record in enumerate(report.games):
-        told = 0 if race else number
+    faulty = [
+        ids[seatings[number][fault.seat]]
+        for number, record in enumerate(report.games)
+        for fault in record.faults
+    ]
+    match.competition.worker_seconds += sum(
+        ply.wall_us or 0 for record in report.games for ply in record.plies
+    ) / 1e6 + START_SECONDS * len(report.games)
+    if match.counts:
+        _count(session, match, tally(results, faulty, games=len(report.games)), now)
+    _store_games(session, match, report, seatings, results, changes)
+    if match.rated:
+        # Who played on to the end can only have come further from it.
+        for entrant in sorted(set(faulty)):
+            suspend_if_faulty(session, entrants[entrant], now)
+
+
+def _store_games(
+    session: Session,
+    match: Match,
+    report: jobs.MatchReport,
+    seatings: Sequence[Sequence[int]],
+    results: Sequence[GameResult[int]],
+    changes: Sequence[Sequence[RatingChange[int]]] | None,
+) -> None:
+    """Stores the games and their seats, each kind of row by one statement.
+
+    Args:
+        seatings: for each game the place of the entrant in each seat.
+        results: one for each game, or a single one for a race.
+        changes: of the ratings, for each result and its places; None if nothing was rated.
+    """
+    games = [
+        {
+            "match_id": match.id,
+            "competition_id": match.competition_id,
+            "number": number,
+            "termination": record.termination,
+            "plies": len(record.plies),
+            "finished": match.fixed,
+            "digest": record.digest(),
+            "record": pack(record),
+        }
+        for number, record in enumerate(report.games)
+    ]
+    # By the connection, which spares each row the session's bookkeeping.
+    connection = session.connection()
+    seats = []
+    race = len(results) != len(report.games)
+    for number, game_id in enumerate(connection.scalars(_INSERT_GAMES, games)):
+        record, told = report.games[number], 0 if race else number
         result, change = results[told], changes[told] if changes else None
-        game = PlayedGame(
-            match=match,
-            competition_id=match.competition_id,
-            number=number,
-            termination=record.termination,
-            plies=len(record.plies),
-            finished=now,
-            digest=record.digest(),
-            record=pack(record),
-        )
         shares = (
             shares_beaten(result.sides, result.ranks)
             if race
@@ -204,42 +235,29 @@ def _store(session: Session, match: Match, report: jobs.MatchReport, now: dateti
         )
         faults = {fault.seat: fault.termination for fault in record.faults}
         for seat, place in enumerate(seatings[number]):
-            entrant_id = ids[place]
             rated = change[place if race else seat] if change else None
-            rank = result.ranks[place] if race else record.ranks[seat]
-            share = shares[place if race else seat]
-            game.seats.append(
-                GameSeat(
-                    seat=seat,
-                    entrant_id=entrant_id,
-                    score=record.scores[seat],
-                    rank=rank,
-                    points=share,
-                    fault=faults.get(seat),
-                    cpu_us=sum(ply.cpu_us or 0 for ply in record.plies if ply.seat == seat),
-                    mu_before=rated and rated.before.mu,
-                    sigma_before=rated and rated.before.sigma,
-                    mu_after=rated and rated.after.mu,
-                    sigma_after=rated and rated.after.sigma,
-                    log=report.logs[number][seat],
-                )
+            seats.append(
+                {
+                    "game_id": game_id,
+                    "seat": seat,
+                    "entrant_id": match.places[place].entrant_id,
+                    "score": record.scores[seat],
+                    "rank": result.ranks[place] if race else record.ranks[seat],
+                    "points": shares[place if race else seat],
+                    "fault": faults.get(seat),
+                    "cpu_us": sum(ply.cpu_us or 0 for ply in record.plies if ply.seat == seat),
+                    "mu_before": rated and rated.before.mu,
+                    "sigma_before": rated and rated.before.sigma,
+                    "mu_after": rated and rated.after.mu,
+                    "sigma_after": rated and rated.after.sigma,
+                    "log": report.logs[number][seat],
+                }
             )
-        session.add(game)
-    competition = match.competition
-    faulty = [
-        ids[seatings[number][fault.seat]]
-        for number, record in enumerate(report.games)
-        for fault in record.faults
-    ]
-    if match.counts:
-        _count(session, match, tally(results, faulty, games=len(report.games)), now)
-    if match.rated:
-        # Who played on to the end can only have come further from it.
-        for entrant in sorted(set(faulty)):
-            suspend_if_faulty(session, entrants[entrant], now)
-    competition.worker_seconds += sum(
-        ply.wall_us or 0 for record in report.games for ply in record.plies
-    ) / 1e6 + START_SECONDS * len(report.games)
+    connection.execute(_INSERT_SEATS, seats)
+
+
+_INSERT_GAMES = sa.insert(PlayedGame).returning(PlayedGame.id, sort_by_parameter_order=True)
+_INSERT_SEATS = sa.insert(GameSeat)
 
 
 def _rate(
@@ -271,32 +289,29 @@ def _count(session: Session, match: Match, found: Tally, now: datetime) -> None:
         entrant.points += its.points
         entrant.faults += its.faults
         entrant.last_game = now
-    for pair, both in found.meetings.items():
-        meeting = session.get(Meeting, pair)
-        if meeting is None:
-            meeting = new_meeting(competition.id, pair)
-            session.add(meeting)
-        meeting.matches += both.matches
-        meeting.games += both.games
-        meeting.wins += both.wins
-        meeting.draws += both.draws
     competition.games += found.games
     competition.neighbours += found.neighbours
     competition.ties += found.ties
     competition.last_game = now
+    counted = [
+        {"first_id": first, "second_id": second, "competition_id": competition.id, **asdict(both)}
+        for (first, second), both in found.meetings.items()
+    ]
+    connection = session.connection()
+    connection.execute(_add_to_meetings(connection.dialect.name), counted)
 
 
-def new_meeting(competition_id: int, pair: tuple[int, int]) -> Meeting:
-    """That of two who have not met yet, by the ids of both, the lower first."""
-    first, second = pair
-    return Meeting(
-        first_id=first,
-        second_id=second,
-        competition_id=competition_id,
-        matches=0,
-        games=0,
-        wins=0,
-        draws=0,
+@cache
+def _add_to_meetings(dialect: str) -> sa.Insert:
+    """Adds to what is counted of a meeting, the first of two too."""
+    statement: sqlite.Insert | postgresql.Insert
+    statement = sqlite.insert(Meeting) if dialect == "sqlite" else postgresql.insert(Meeting)
+    sums = {
+        name: getattr(Meeting, name) + statement.excluded[name]
+        for name in ("matches", "games", "wins", "draws")
+    }
+    return statement.on_conflict_do_update(
+        index_elements=[Meeting.first_id, Meeting.second_id], set_=sums
     )
 
 

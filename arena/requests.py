@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from arena.competitions.pairings import Pairing
-from arena.matchmaking import make
+from arena.matchmaking import lock, make
 from arena.models import (
     Bot,
     BotVersion,
@@ -63,13 +63,11 @@ def request_match(
         raise RequestError("a bot version sits in a match once: name different ones")
     if quota is not None:
         _check_quota(session, requester, quota, now)
-    return make(
-        session,
-        ladder,
-        Pairing(tuple(entrant.id for entrant in entrants)),
-        now,
-        requester=requester,
-    )
+    lock(session, ladder)
+    pairing = Pairing(tuple(entrant.id for entrant in entrants))
+    match = make(session, ladder, pairing, now, requester=requester)
+    session.flush()
+    return match
 
 
 def find_entrant(session: Session, ladder: Ladder, name: str) -> Entrant:

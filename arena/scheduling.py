@@ -17,34 +17,37 @@ issued that nobody knows of; its lease runs out, and it is issued again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from itertools import groupby, islice
+from operator import attrgetter
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm.attributes import set_committed_value
 
 from arena import workforce
 from arena.config import Settings
-from arena.matchmaking import make_match
+from arena.matchmaking import new_matches
 from arena.models import (
-    HOUSE,
-    Bot,
     BotVersion,
     Check,
     Competition,
     CompetitionState,
+    Entrant,
     Job,
     JobStatus,
     Ladder,
     Match,
+    Place,
     Sitting,
     SittingSeat,
     StrengthTest,
-    User,
     Worker,
 )
 from arena.signing import bundle_location
 from arena.strength import seatings
+from arena.waiting import ASKED, open_checks, open_matches, open_moves, read_load
 from engine import jobs
 from engine.game import Variant
 from engine.games import GAMES
@@ -62,8 +65,6 @@ AHEAD = 2
 
 Leased = Match | Check | Sitting
 AnyJob = jobs.Job | jobs.MoveJob
-PRESENT = timedelta(seconds=60)
-"""For so long after a person's last move the next one may come at any moment."""
 
 
 def schedule(session: Session, settings: Settings, now: datetime) -> list[AnyJob]:
@@ -76,119 +77,81 @@ def schedule(session: Session, settings: Settings, now: datetime) -> list[AnyJob
     """
     call_off(session)
     roll_back_overdue(session, now)
-    return list(fill(session, settings, now))
+    return fill(session, settings, now)
 
 
-def fill(session: Session, settings: Settings, now: datetime) -> Iterator[AnyJob]:
+def fill(session: Session, settings: Settings, now: datetime) -> list[AnyJob]:
     """Issues jobs until every living worker has enough.
 
     Bots' moves against people come first, in half of the slots at most, and are short. While
     somebody plays one slot is kept free for them, where there are two, and no match waits.
     Checks get half of the room at most while there are matches to play, so that a heap of
     uploads does not stop the ladders, and the other way round. So do matches on request.
+
+    While nobody waits for any of these, matches are made several at a time, as soon as there
+    is less than one waiting for every other slot: much of what that takes is done only once.
+
+    Returns:
+        The jobs issued; to be sent once the transaction is committed.
     """
     slots = workforce.slots(session, settings.minimum_isolation, now)
-    moves = _count_issued(session, Sitting)
-    for due in _open_moves(session, min(max(1, slots // 2), slots) - moves):
-        yield issue(session, due, settings, now)
-    enough = max(1, slots - 1) if slots and _somebody_plays(session, now) else AHEAD * slots
-    matches, checks = _count_issued(session, Match), _count_issued(session, Check)
-    requests = _count_issued(session, Match, Match.requester_id.is_not(None))
+    load = read_load(session, now)
+    enough = max(1, slots - 1) if slots and load.somebody_plays else AHEAD * slots
+    matches, checks = load.matches, load.checks
+    nobody_waits = not (load.open_moves or load.open_checks or load.open_requests)
+    if nobody_waits and matches + checks > slots + (enough - slots - 1) // 2:
+        return []
+    issued: list[Leased] = []
+
+    def take(waiting: Iterable[Leased]) -> int:
+        before = len(issued)
+        for job in waiting:
+            _lease(job, settings, now)
+            issued.append(job)
+        return len(issued) - before
+
+    take(open_moves(session, min(load.open_moves, max(1, slots // 2) - load.moves, slots)))
     share = max(1, enough // 2)
-    for check in _open_checks(session, min(share - checks, enough - matches - checks)):
-        yield issue(session, check, settings, now)
-        checks += 1
-    for match in _open_matches(session, enough - matches - checks, Match.requester_id.is_(None)):
-        yield issue(session, match, settings, now)
-        matches += 1
-    asked, half = Match.requester_id.is_not(None), max(1, (enough - checks) // 2)
-    for match in _open_matches(session, min(half - requests, enough - matches - checks), asked):
-        yield issue(session, match, settings, now)
-        matches += 1
-    while matches + checks < enough and (
-        made := make_match(
-            session, now, only=settings.only, trickle_seconds=settings.trickle_seconds
-        )
-    ):
-        yield issue(session, made, settings, now)
-        matches += 1
-    for match in _open_matches(session, enough - matches - checks, asked):
-        yield issue(session, match, settings, now)
-        matches += 1
-    for check in _open_checks(session, enough - matches - checks):
-        yield issue(session, check, settings, now)
-
-
-def _somebody_plays(session: Session, now: datetime) -> bool:
-    """Whether a person is in the middle of a game against bots."""
-    lately = sa.select(Sitting.id).where(Sitting.finished.is_(None), Sitting.moved > now - PRESENT)
-    playing: bool = session.scalar(sa.select(lately.exists())) or False
-    return playing
-
-
-def _open_moves(session: Session, count: int) -> Sequence[Sitting]:
-    """The sittings in which a bot's move is due, who waits longest first."""
-    if count <= 0:
-        return []
-    waiting = sa.select(Sitting).where(Sitting.status == JobStatus.OPEN).with_for_update()
-    return session.scalars(waiting.order_by(Sitting.moved, Sitting.id).limit(count)).all()
-
-
-def _open_matches(session: Session, count: int, which: sa.ColumnElement[bool]) -> Sequence[Match]:
-    """The next open matches of a kind."""
-    if count <= 0:
-        return []
-    waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, which)
-    return session.scalars(waiting.order_by(Match.id).limit(count)).all()
-
-
-def _open_checks(session: Session, count: int) -> Sequence[Check]:
-    """The next open checks, people's bots first.
-
-    Of one version and game only the first is issued, which speaks for all.
-    """
-    if count <= 0:
-        return []
-    earlier, its_ladder = aliased(Check), aliased(Ladder)
-    first = ~(
-        sa.select(earlier.id)
-        .join(its_ladder, its_ladder.id == earlier.ladder_id)
-        .where(
-            earlier.version_id == Check.version_id,
-            its_ladder.game == Ladder.game,
-            earlier.status.in_([JobStatus.OPEN, JobStatus.ISSUED]),
-            earlier.id < Check.id,
-        )
-        .exists()
-    )
-    return session.scalars(
-        sa.select(Check)
-        .join(Check.ladder)
-        .join(Check.version)
-        .join(BotVersion.bot)
-        .join(Bot.owner)
-        .where(Check.status == JobStatus.OPEN, first)
-        .order_by(User.name == HOUSE, Check.id)
-        .limit(count)
-    ).all()
-
-
-def _count_issued(
-    session: Session,
-    kind: type[Match] | type[Check] | type[Sitting],
-    *which: sa.ColumnElement[bool],
-) -> int:
-    issued = sa.select(sa.func.count()).select_from(kind).where(kind.status == JobStatus.ISSUED)
-    return session.scalar(issued.where(*which)) or 0
+    room = min(load.open_checks, share - checks, enough - matches - checks)
+    checks += take(open_checks(session, room))
+    room = min(load.open_matches, enough - matches - checks)
+    matches += take(open_matches(session, room, ~ASKED))
+    half = max(1, (enough - checks) // 2)
+    room = min(load.open_requests, half - load.requests, enough - matches - checks)
+    matches += take(open_matches(session, room, ASKED))
+    new = new_matches(session, now, only=settings.only, trickle_seconds=settings.trickle_seconds)
+    matches += take(islice(new, max(0, enough - matches - checks)))
+    room = min(load.open_requests, enough - matches - checks)
+    matches += take(open_matches(session, room, ASKED))
+    room = min(load.open_checks, enough - matches - checks)
+    take(open_checks(session, room))
+    return _jobs(session, issued, settings, now)
 
 
 def issue(session: Session, job: Leased, settings: Settings, now: datetime) -> AnyJob:
     """Hands a job out as a new attempt."""
+    _lease(job, settings, now)
+    (issued,) = _jobs(session, [job], settings, now)
+    return issued
+
+
+def _lease(job: Leased, settings: Settings, now: datetime) -> None:
     job.status = JobStatus.ISSUED
     job.attempt += 1
     job.ticket = secrets.token_hex(16)
     job.lease_ends = now + timedelta(seconds=settings.take_up_seconds)
+
+
+def _jobs(
+    session: Session, leased: Sequence[Leased], settings: Settings, now: datetime
+) -> list[AnyJob]:
+    """What is told of jobs to their workers."""
     session.flush()
+    read_places(session, [job for job in leased if isinstance(job, Match)])
+    return [_job(session, job, settings, now) for job in leased]
+
+
+def _job(session: Session, job: Leased, settings: Settings, now: datetime) -> AnyJob:
     if isinstance(job, Sitting):
         return _move_job(session, job, settings, now)
     spec, versions = _match_spec(job) if isinstance(job, Match) else _check_spec(job)
@@ -199,6 +162,28 @@ def issue(session: Session, job: Leased, settings: Settings, now: datetime) -> A
         _grant(_competition(job)),
         settings.lease_seconds,
     )
+
+
+_PLACES = (
+    sa.select(Place)
+    .where(Place.match_id.in_(sa.bindparam("matches", expanding=True)))
+    .order_by(Place.match_id, Place.number)
+    .options(
+        joinedload(Place.entrant, innerjoin=True)
+        .joinedload(Entrant.version, innerjoin=True)
+        .joinedload(BotVersion.bot, innerjoin=True)
+    )
+)
+
+
+def read_places(session: Session, matches: Sequence[Match]) -> None:
+    """Reads by one query who plays matches, and all that their jobs tell of them."""
+    if not matches:
+        return
+    found = session.scalars(_PLACES, {"matches": [match.id for match in matches]}).all()
+    places = {key: list(its) for key, its in groupby(found, attrgetter("match_id"))}
+    for match in matches:
+        set_committed_value(match, "places", places.get(match.id, []))
 
 
 def _move_job(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import groupby
-from operator import itemgetter
 from random import Random
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions.pairings import Pairing, Unfinished, pairs_of
+from arena.competitions.due import DueMatch, due_matches_of, times_due
+from arena.competitions.pairings import Pairing, pairs_of
 from arena.models import (
     HOUSE,
     Bot,
@@ -19,15 +19,19 @@ from arena.models import (
     CompetitionState,
     Entrant,
     EntrantState,
-    JobStatus,
     Ladder,
-    Match,
     Meeting,
-    Place,
     User,
 )
 from arena.ratings.trueskill import Rating
-from arena.tournaments.ladder import PLACEMENT_GAMES, Rival, all_met, is_settled, next_match
+from arena.tournaments.ladder import (
+    PLACEMENT_GAMES,
+    Met,
+    Rival,
+    all_met,
+    is_settled,
+    next_match,
+)
 from engine.match import entrants_needed
 from engine.seeds import derive
 
@@ -35,58 +39,90 @@ PEOPLE_IN_PLACEMENT, HOUSE_IN_PLACEMENT, ALL_PLACED = range(3)
 """How urgent a ladder is, the most urgent first: newcomers of people, then the house's."""
 
 
-def urgencies(
-    session: Session, ladders: Sequence[Ladder], unfinished: Mapping[int, Unfinished]
-) -> dict[int, int]:
-    """For each of these ladders whether somebody is in placement there, and whose bot it is.
+@dataclass(frozen=True, slots=True)
+class Newcomer:
+    """An active entrant that was in placement when it last finished a game."""
 
-    Args:
-        unfinished: for each ladder, in how many unfinished matches each of its entrants is.
-    """
-    found = {ladder.id: ALL_PLACED for ladder in ladders}
-    sizes = {ladder.id: entrants_needed(ladder.variant) for ladder in ladders}
-    aside = _set_aside(session)
-    # All that were in placement when they last finished a game: few, once an arena has run.
+    entrant: int
+    games: int
+    is_of_the_house: bool
+
+
+def newcomers(session: Session, ladders: Sequence[Ladder]) -> dict[int, list[Newcomer]]:
+    """Those of each of these ladders that has any, by its id: few, once an arena has run."""
     young = (
         sa.select(Entrant.competition_id, Entrant.id, Entrant.games, User.name)
         .join(Entrant.version)
         .join(BotVersion.bot)
         .join(Bot.owner)
         .where(
-            Entrant.competition_id.in_(found),
+            Entrant.competition_id.in_([ladder.id for ladder in ladders]),
             Entrant.state == EntrantState.ACTIVE,
             Entrant.games < PLACEMENT_GAMES,
         )
     )
+    found: dict[int, list[Newcomer]] = {}
     for ladder, entrant, games, owner in session.execute(young):
-        due = unfinished.get(ladder, {}).get(entrant, 0) + aside.get(entrant, 0)
-        if games + due * sizes[ladder] < PLACEMENT_GAMES:
-            urgency = HOUSE_IN_PLACEMENT if owner == HOUSE else PEOPLE_IN_PLACEMENT
-            found[ladder] = min(found[ladder], urgency)
+        found.setdefault(ladder, []).append(Newcomer(entrant, games, owner == HOUSE))
     return found
 
 
+def urgency(ladder: Ladder, young: Sequence[Newcomer], due: Sequence[DueMatch]) -> int:
+    """Whether somebody is in placement on a ladder, and whose bot it is.
+
+    Args:
+        due: its matches that are not fixed.
+    """
+    if not young:
+        return ALL_PLACED
+    size, times = entrants_needed(ladder.variant), times_due(due)
+    return min(
+        (
+            HOUSE_IN_PLACEMENT if one.is_of_the_house else PEOPLE_IN_PLACEMENT
+            for one in young
+            if one.games + times[one.entrant] * size < PLACEMENT_GAMES
+        ),
+        default=ALL_PLACED,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Who can be paired on a ladder, by the matches that are fixed."""
+
+    rivals: Sequence[Rival]
+    met: Met
+
+    @classmethod
+    def read(cls, session: Session, ladder: Ladder) -> Field:
+        """That of a ladder as it stands."""
+        return cls(_rivals(session, ladder), _met(session, ladder))
+
+
 def next_pairing(
-    session: Session,
     ladder: Ladder,
-    unfinished: Unfinished,
+    field: Field,
+    due: Sequence[DueMatch],
     now: datetime,
     trickle_seconds: float,
 ) -> Pairing | None:
     """Who meets next on a ladder; None if it rests, or no match can be made.
 
     Args:
+        field: by the matches that are fixed.
+        due: the others.
         trickle_seconds: how long a ladder of which all is known well rests after each match.
     """
-    rivals = _rivals(session, ladder, unfinished)
-    if _is_resting(session, ladder, rivals, now, trickle_seconds):
-        return None
     variant = ladder.variant
+    size = entrants_needed(variant)
+    rivals = _rivals_once_played(field.rivals, due, size)
+    if _is_resting(ladder, rivals, now, trickle_seconds):
+        return None
     race = variant.seats == 1
     chosen = next_match(
         rivals,
-        _met(session, ladder),
-        seats=2 if race else entrants_needed(variant),
+        _met_once_played(field.met, due),
+        seats=2 if race else size,
         random=Random(derive(ladder.seed, "pairing", ladder.matches_made)),
         rematches=not race,
     )
@@ -94,17 +130,13 @@ def next_pairing(
 
 
 def _is_resting(
-    session: Session,
-    ladder: Ladder,
-    rivals: Sequence[Rival],
-    now: datetime,
-    trickle_seconds: float,
+    ladder: Ladder, rivals: Sequence[Rival], now: datetime, trickle_seconds: float
 ) -> bool:
     """Whether a ladder of which all is known well waits until its next match is due."""
-    if not trickle_seconds or not is_settled(rivals):
+    last = ladder.last_match
+    if not trickle_seconds or last is None or not is_settled(rivals):
         return False
-    last = session.scalar(sa.select(Match.created).where(Match.id == ladder.last_match_id))
-    return last is not None and now < last + timedelta(seconds=trickle_seconds)
+    return now < last + timedelta(seconds=trickle_seconds)
 
 
 def why_no_match(
@@ -113,15 +145,17 @@ def why_no_match(
     """Why no match of a ladder is made, in a sentence; None if it is only a matter of workers."""
     if ladder.state is not CompetitionState.OPEN:
         return STATE_WORDS[ladder.state]
-    rivals = _rivals(session, ladder, {})
     race = ladder.variant.seats == 1
-    needed = 2 if race else entrants_needed(ladder.variant)
+    size = entrants_needed(ladder.variant)
+    needed = 2 if race else size
+    due = due_matches_of(session, ladder)
+    rivals = _rivals_once_played(_rivals(session, ladder), due, size)
     if len(rivals) < needed:
         there = {0: "there is none", 1: "there is one"}.get(len(rivals), f"there are {len(rivals)}")
         return f"A match takes {needed} active bots, and {there}."
-    if race and all_met(rivals, _met(session, ladder)):
+    if race and all_met(rivals, _met_once_played(_met(session, ladder), due)):
         return "Every two of these bots have met; a new bot or version will race again."
-    if _is_resting(session, ladder, rivals, now, trickle_seconds):
+    if _is_resting(ladder, rivals, now, trickle_seconds):
         return "Every rating is known well, so that a match is played only now and then."
     return None
 
@@ -133,55 +167,38 @@ STATE_WORDS = {
 }
 
 
-def _rivals(session: Session, ladder: Ladder, unfinished: Unfinished) -> list[Rival]:
-    active = sa.select(Entrant.id, Entrant.mu, Entrant.sigma, Entrant.games).where(
-        Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE
+def _rivals(session: Session, ladder: Ladder) -> list[Rival]:
+    """The active entrants of a ladder, with their finished games."""
+    active = (
+        sa.select(Entrant.id, Entrant.mu, Entrant.sigma, Entrant.games)
+        .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
+        .order_by(Entrant.id)
     )
-    size = entrants_needed(ladder.variant)
-    # What is set aside is not played soon, but whoever is in it must not be due for ever.
-    aside = _set_aside(session)
     return [
-        Rival(
-            entrant,
-            Rating(mu, sigma),
-            games + (unfinished.get(entrant, 0) + aside.get(entrant, 0)) * size,
-        )
-        for entrant, mu, sigma, games in session.execute(active.order_by(Entrant.id))
+        Rival(entrant, Rating(mu, sigma), games)
+        for entrant, mu, sigma, games in session.execute(active)
     ]
 
 
-def _set_aside(session: Session) -> dict[int, int]:
-    """In how many matches that are set aside each entrant of a ladder is."""
-    query = (
-        sa.select(Place.entrant_id, sa.func.count())
-        .join(Place.match)
-        .where(Match.status == JobStatus.SET_ASIDE, Match.rated)
-        .group_by(Place.entrant_id)
-    )
-    return dict(session.execute(query).all())
+def _met(session: Session, ladder: Ladder) -> Met:
+    """Finished matches between every two entrants of a ladder."""
+    meetings = sa.select(Meeting.first_id, Meeting.second_id, Meeting.matches)
+    of_it = session.execute(meetings.where(Meeting.competition_id == ladder.id))
+    return {(first, second): matches for first, second, matches in of_it}
 
 
-def _met(session: Session, ladder: Ladder) -> dict[tuple[int, int], int]:
-    """Matches between every two entrants of a ladder: played, due and set aside."""
-    met = {
-        (first, second): matches
-        for first, second, matches in session.execute(
-            sa.select(Meeting.first_id, Meeting.second_id, Meeting.matches).where(
-                Meeting.competition_id == ladder.id
-            )
-        )
-    }
-    unfinished = (
-        sa.select(Place.match_id, Place.entrant_id)
-        .join(Place.match)
-        .where(
-            Match.competition_id == ladder.id,
-            Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE]),
-            Match.rated,
-        )
-        .order_by(Place.match_id, Place.number)
-    )
-    for _, places in groupby(session.execute(unfinished), key=itemgetter(0)):
-        for pair in pairs_of([entrant for _, entrant in places]):
-            met[pair] = met.get(pair, 0) + 1
-    return met
+def _rivals_once_played(
+    rivals: Sequence[Rival], due: Sequence[DueMatch], size: int
+) -> Sequence[Rival]:
+    """The same with what is due counted as finished, of so many games a match."""
+    times = times_due(due)
+    return [replace(one, games=one.games + times[one.id] * size) for one in rivals]
+
+
+def _met_once_played(met: Met, due: Sequence[DueMatch]) -> Met:
+    """The same with what is due counted as finished."""
+    found = dict(met)
+    for match in due:
+        for pair in pairs_of(match.entrants) if match.rated else ():
+            found[pair] = found.get(pair, 0) + 1
+    return found

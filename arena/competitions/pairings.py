@@ -1,14 +1,11 @@
-"""What a competition wants to be played next, and what it knows of what is under way."""
+"""What a competition wants to be played next."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.openings import Opening
-
-Unfinished = Mapping[int, int]
-"""For each entrant, by its id, in how many matches it is that are not fixed yet."""
 
 
 @dataclass(frozen=True, slots=True)

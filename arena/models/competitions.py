@@ -101,8 +101,8 @@ class Competition(Base):
     """How many times the workers' time of a plain ladder it gets while workers are scarce."""
     matches_made: Mapped[int] = mapped_column(default=0)
     """How many matches were ever made; the number of a match gives its opening and dice."""
-    last_match_id: Mapped[int] = mapped_column(default=0)
-    """The last match made; who waits longest has the lowest. No key, for it would be a circle."""
+    last_match: Mapped[datetime | None]
+    """When the last match was made for it; those on request are beside that."""
     games: Mapped[int] = mapped_column(default=0)
     worker_seconds: Mapped[float] = mapped_column(default=0.0)
     """How long workers played for it: the measure of its share of them."""

@@ -169,7 +169,7 @@ def upgrade() -> None:
         sa.Column("seed", sa.BigInteger(), nullable=False),
         sa.Column("weight", sa.Double(), nullable=False),
         sa.Column("matches_made", sa.Integer(), nullable=False),
-        sa.Column("last_match_id", sa.Integer(), nullable=False),
+        sa.Column("last_match", sa.DateTime(), nullable=True),
         sa.Column("games", sa.Integer(), nullable=False),
         sa.Column("worker_seconds", sa.Double(), nullable=False),
         sa.Column("head_start", sa.Double(), nullable=False),

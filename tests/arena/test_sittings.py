@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import recording, scheduling, sittings
+from arena import recording, scheduling, sittings, waiting
 from arena.config import Settings
 from arena.db import Database
 from arena.models import BotVersion, Check, JobStatus, Ladder, Match, Sitting, User, VersionStatus
@@ -303,6 +303,6 @@ def test_moves_go_before_matches(table: Table) -> None:
     assert len(others) == 1
     assert table.record(table.answer(first)) is Outcome.FIXED
     assert table.issue() == []
-    table.now += scheduling.PRESENT + timedelta(seconds=1)
+    table.now += waiting.PRESENT + timedelta(seconds=1)
     table.wake()
     assert len(table.issue()) == 2 * scheduling.AHEAD - 1

@@ -313,7 +313,7 @@ def test_ladders_get_the_same_time_of_workers(database: Database) -> None:
         session.execute(sa.delete(Check))
         ladder(session, "clobber-6x7").worker_seconds = 100.0
         ladder(session, "blokus-duel").worker_seconds = 40.0
-        made = scheduling.make_match(session, NOW)
+        made = next(scheduling.new_matches(session, NOW), None)
         assert made is not None
         assert made.competition.name == "blokus-duel"
 
@@ -335,10 +335,10 @@ def test_newcomers_go_first(database: Database) -> None:
                 entrant.games = entrant.wins = games
             ladder(session, place).worker_seconds = games
         ladder(session, "clobber-6x7").worker_seconds = 1000.0
-        first = scheduling.make_match(session, NOW)
+        first = next(scheduling.new_matches(session, NOW), None)
         assert first is not None
         assert first.competition.name == "clobber-6x7"
         ladder(session, "clobber-6x7").state = CompetitionState.PAUSED
-        second = scheduling.make_match(session, NOW)
+        second = next(scheduling.new_matches(session, NOW), None)
         assert second is not None
         assert second.competition.name == "clobber-8x8"

@@ -47,7 +47,9 @@ def report(database: Database) -> Iterator[Any]:
     def next_report() -> dict[str, Any]:
         now = datetime.now(UTC)
         with database.begin() as session:
-            match = session.scalar(sa.select(Match)) or scheduling.make_match(session, now)
+            match = session.scalar(sa.select(Match)) or next(
+                scheduling.new_matches(session, now), None
+            )
             assert match is not None
             job = scheduling.issue(session, match, Settings(), now)
         result = play_match(job.spec, lambda _: LotPlayer())

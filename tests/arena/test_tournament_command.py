@@ -13,7 +13,7 @@ import pytest
 from arena.cli import run
 from arena.config import Settings
 from arena.db import Database
-from arena.matchmaking import make_match
+from arena.matchmaking import new_matches
 from arena.models import JobStatus
 from arena.supervisor import is_running
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
@@ -150,7 +150,7 @@ def test_what_holds_a_tournament_up_is_said(cli: Cli, played: Path) -> None:
     cli("create", "held", "--format", "round-robin", "--ladder", "ladder-0", "--top", "2")
     database = Database(f"sqlite:///{played}/arena.db")
     with database.begin() as session:
-        made = make_match(session, START, only="held")
+        made = next(new_matches(session, START, only="held"), None)
         assert made is not None
         made.status, number = JobStatus.SET_ASIDE, made.id
     database.close()

@@ -149,10 +149,10 @@ def test_what_cannot_be_void(
 def test_what_was_set_aside_is_tried_again(played: Simulation) -> None:
     """With all its attempts; nothing else can be requeued."""
     with played.database.begin() as session:
-        match = scheduling.make_match(session, START)
+        match = next(scheduling.new_matches(session, START), None)
         if match is None:
             the_ladder(session).state = CompetitionState.OPEN
-            match = scheduling.make_match(session, START)
+            match = next(scheduling.new_matches(session, START), None)
         assert match is not None
         match.status, match.failures = JobStatus.SET_ASIDE, 3
         session.flush()

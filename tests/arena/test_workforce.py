@@ -82,7 +82,7 @@ class Crew:
 
     def match(self) -> Match:
         """A new match."""
-        made = scheduling.make_match(self.session, NOW)
+        made = next(scheduling.new_matches(self.session, NOW), None)
         assert made is not None
         return made
 

@@ -69,7 +69,10 @@ def test_a_settled_ladder_plays_a_match_now_and_then(
     with furnished.begin() as session:
         settle(session, **values)
         made = [
-            scheduling.make_match(session, NOW + timedelta(seconds=after), trickle_seconds=60)
+            next(
+                scheduling.new_matches(session, NOW + timedelta(seconds=after), trickle_seconds=60),
+                None,
+            )
             for after in (0, 30, 59, 61)
         ]
         assert [match is not None for match in made] == [True, not rests, not rests, True]
@@ -97,7 +100,7 @@ def leave_one(session: sa.orm.Session) -> None:
 
 
 def rest(session: sa.orm.Session) -> None:
-    match = scheduling.make_match(session, NOW)
+    match = next(scheduling.new_matches(session, NOW), None)
     assert match is not None
     match.status = JobStatus.VOID
 
@@ -167,7 +170,7 @@ def test_a_reason_goes_with_no_match(furnished: Database) -> None:
             arrange(session)
             session.flush()
             reason = why_no_match(session, the_ladder(session), NOW, 60)
-            match = scheduling.make_match(session, NOW, trickle_seconds=60)
+            match = next(scheduling.new_matches(session, NOW, trickle_seconds=60), None)
             assert (match is None) == (reason is not None), arrange.__name__
             session.rollback()
 
@@ -182,7 +185,7 @@ def test_a_ladder_that_stands_still_calls_its_matches_off(
     A paused ladder plays them to their end.
     """
     with furnished.begin() as session:
-        matches = [scheduling.make_match(session, NOW) for _ in range(2)]
+        matches = [next(scheduling.new_matches(session, NOW), None) for _ in range(2)]
         assert all(matches)
         job = scheduling.issue(session, matches[0], Settings(), NOW)
         the_ladder(session).state = CompetitionState.PAUSED
@@ -206,7 +209,7 @@ def test_who_is_in_matches_set_aside_is_not_due_for_ever(furnished: Database) ->
         settle(session, games=90, wins=90)
         turns = []
         for _ in range(20):
-            match = scheduling.make_match(session, datetime(2026, 1, 1, tzinfo=UTC))
+            match = next(scheduling.new_matches(session, datetime(2026, 1, 1, tzinfo=UTC)), None)
             assert match is not None
             match.status = JobStatus.SET_ASIDE
             turns.append({place.entrant_id for place in match.places})

@@ -16,7 +16,7 @@ from arena.competitions.formats import FORMATS, FormatError, Frame, settings_for
 from arena.competitions.results import results, rows
 from arena.competitions.tournaments import Plan, TournamentError
 from arena.db import Database
-from arena.matchmaking import make_match
+from arena.matchmaking import new_matches
 from arena.models import (
     BotVersion,
     CompetitionState,
@@ -148,11 +148,12 @@ def openings(
     made = {}
     with arena.database.begin() as session:
         for _ in turns:
-            match = make_match(session, START, only=name)
+            match = next(new_matches(session, START, only=name), None)
             assert match is not None
+            session.flush()
             key = (match.round or 0, *(p.entrant.number for p in match.places), match.leg)
             made[key] = (match.opening, match.seed)
-        assert make_match(session, START, only=name) is None
+        assert next(new_matches(session, START, only=name), None) is None
     return made
 
 
@@ -189,7 +190,7 @@ def test_a_tournament_gets_its_share_beside_a_ladder(arena: TournamentSimulation
         kinds = [
             str(match.competition.kind)
             for _ in range(44)
-            if (match := make_match(session, START)) is not None
+            if (match := next(new_matches(session, START), None)) is not None
         ]
     assert kinds.count("tournament") == 40
     assert kinds.index("ladder") < 11
@@ -224,7 +225,7 @@ def test_a_paused_tournament_waits(arena: TournamentSimulation) -> None:
         cup = session.scalars(sa.select(Tournament)).one()
         for state in (CompetitionState.PAUSED, CompetitionState.PAUSED, CompetitionState.OPEN):
             tournaments.set_state(session, cup, state, START, ORGANISER)
-            made = make_match(session, START)
+            made = next(new_matches(session, START), None)
             assert (made is None) == (state is CompetitionState.PAUSED)
         noted = [(entry.action, entry.subject) for entry in entries(session)]
     assert noted == [
@@ -293,13 +294,13 @@ def test_a_match_set_aside_holds_a_tournament_up(arena: TournamentSimulation) ->
     """It is neither made again nor forgotten, and says so."""
     arena.create("cup", "round-robin")
     with arena.database.begin() as session:
-        first = make_match(session, START)
+        first = next(new_matches(session, START), None)
         assert first is not None
         scheduling.issue(session, first, arena.settings, START)
         for _ in range(3):
             scheduling.roll_back(first, "the host broke", failed=True)
         assert first.status is JobStatus.SET_ASIDE
-        others = [make_match(session, START) for _ in range(10)]
+        others = [next(new_matches(session, START), None) for _ in range(10)]
         assert sum(match is not None for match in others) == 9
         cup = session.scalars(sa.select(Tournament)).one()
         tournaments.settle(session, cup, START)

@@ -208,7 +208,7 @@ def _strength_test(session: sa.orm.Session, ladder: Ladder, now: datetime) -> St
 
 def _issue(session: sa.orm.Session, simulation: Simulation, *, taken_up: bool = True) -> int:
     """A match that is issued; one that a worker took up has played its opening."""
-    match = scheduling.make_match(session, simulation.now)
+    match = next(scheduling.new_matches(session, simulation.now), None)
     assert match is not None
     scheduling.issue(session, match, simulation.settings, simulation.now)
     if taken_up:
