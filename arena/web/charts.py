@@ -20,6 +20,8 @@ from engine.record import GameRecord
 
 WIDTH, HEIGHT = 640, 220
 STRIP_WIDTH, STRIP_HEIGHT = 1000, 40
+LABEL_WIDTH = 36
+"""What the name of a version takes on a phone, where letters are largest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +101,21 @@ def rating_chart(games: Sequence[RatedGame]) -> Markup:
     upper = [f"{x:.1f},{y(mid + margin):.1f}" for x, (mid, margin) in zip(xs, ratings, strict=True)]
     lower = [f"{x:.1f},{y(mid - margin):.1f}" for x, (mid, margin) in zip(xs, ratings, strict=True)]
     line = [f"{x:.1f},{y(mid):.1f}" for x, (mid, _) in zip(xs, ratings, strict=True)]
+    begins = [
+        (x, game.version)
+        for number, (x, game) in enumerate(zip(xs, games, strict=True))
+        if number == 0 or game.version != games[number - 1].version
+    ]
+    # Of versions that follow each other closely the last is named.
+    following = [x for x, _ in begins[1:]] + [math.inf]
     marks = Markup("").join(
         Markup(
             '<line class="mark" x1="{:.1f}" x2="{:.1f}" y1="{}" y2="{}"/>'
-            '<text x="{:.1f}" y="{}" text-anchor="middle">v{}</text>'
-        ).format(x, x, top, bottom, x, HEIGHT - 8, game.version)
-        for number, (x, game) in enumerate(zip(xs, games, strict=True))
-        if number == 0 or game.version != games[number - 1].version
+            '<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>'
+        ).format(
+            x, x, top, bottom, x, HEIGHT - 8, f"v{version}" if after - x >= LABEL_WIDTH else ""
+        )
+        for (x, version), after in zip(begins, following, strict=True)
     )
     return Markup(
         '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="Rating with its 95 % band '

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -102,3 +103,20 @@ def test_charts_of_little() -> None:
     assert sparkline([1500.0]) == rating_chart([RatedGame(1, Rating())]) == ""
     assert 'points="1.0,22.0 91.0,22.0"' in sparkline([1500.0, 1500.0])
     assert rating_chart([RatedGame(1, Rating()), RatedGame(2, Rating())]).count('class="mark"') == 2
+
+
+@pytest.mark.parametrize(
+    ("versions", "named"),
+    [
+        ([1, 2], ["v1", "v2"]),
+        ([1] * 50 + [2] * 50, ["v1", "v2"]),
+        ([1, 2] + [3] * 98, ["v3"]),
+        ([1] * 98 + [2, 3], ["v1", "v3"]),
+    ],
+    ids=["two games", "apart", "close at the start", "close at the end"],
+)
+def test_names_of_versions_do_not_overlap(versions: list[int], named: list[str]) -> None:
+    """Each has its mark; of some that follow each other closely the last is named."""
+    drawn = rating_chart([RatedGame(version, Rating()) for version in versions])
+    assert re.findall(r">(v\d+)<", drawn) == named
+    assert drawn.count('class="mark"') == len(set(versions))
