@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 
-from flask import Flask
+from flask import Flask, current_app
 from sqlalchemy import exc
 from werkzeug.exceptions import ServiceUnavailable
 from werkzeug.wrappers import Response
@@ -35,8 +35,9 @@ def answer(error: Exception) -> Response:
     found = ServiceUnavailable(WORDS, retry_after=RETRY_SECONDS)
     if problems.are_wanted():
         return problems.of(found)
-    page = f"<!doctype html>\n<title>Unavailable</title>\n<p>{WORDS}</p>\n"
+    # Not by render_template, which asks the database for what all pages show.
+    page = current_app.jinja_env.get_template("outage.html")
     response = found.get_response()
-    response.set_data(page)
+    response.set_data(page.render(words=WORDS))
     response.mimetype = "text/html"
     return response
