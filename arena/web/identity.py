@@ -37,6 +37,14 @@ ANYBODY = "anybody"
 SESSION_LASTS = timedelta(days=30)
 PASSWORD_LENGTH_MIN = 10
 
+WHOSE = {
+    Scope.READ: "everybody with an account",
+    Scope.SUBMIT: "participants",
+    Scope.ORGANISE: "organisers and administrators",
+    Scope.ADMIN: "administrators",
+}
+"""Who has each scope, in words."""
+
 csrf = CSRFProtect()
 
 
@@ -203,7 +211,7 @@ def guard() -> Response | None:
 def _lacking(account: Account, needed: Scope) -> str:
     if needed in SCOPES[account.role]:
         return f"This token has no scope {needed}."
-    return f"This is for those who may {needed}; you are a {account.role}."
+    return f"This is for {WHOSE[needed]}; your role is {account.role}."
 
 
 def before_change(view: F) -> F:
