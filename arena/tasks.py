@@ -106,6 +106,13 @@ def take_over(**_: Any) -> None:
     _transact(lambda session: session.connection())
 
 
+@worker_init.connect
+def obey_these_alone(**_: Any) -> None:
+    """Knows only the tasks below: Celery's own, such as celery.group, send what they are told."""
+    for own in [name for name in app.tasks if name.startswith("celery.")]:
+        app.tasks.unregister(own)
+
+
 def _fill() -> None:
     """Issues what there is room for, so that no worker waits for the next tick."""
     now = _now()
@@ -253,8 +260,3 @@ def tick() -> None:
     _transact(lambda session: sittings.give_up_abandoned(session, settings, now))
     issued = _transact(lambda session: scheduling.schedule(session, settings, now))
     CeleryQueue(app, settings).send(issued, now)
-
-
-# Celery's own, such as celery.group, send whatever they are told.
-for own in [name for name in app.tasks if name.startswith("celery.")]:
-    app.tasks.unregister(own)
