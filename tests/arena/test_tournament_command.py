@@ -152,7 +152,8 @@ def test_what_holds_a_tournament_up_is_said(cli: Cli, played: Path) -> None:
     with database.begin() as session:
         made = next(new_matches(session, START, only="held"), None)
         assert made is not None
-        made.status, number = JobStatus.SET_ASIDE, made.id
+        made.status = JobStatus.SET_ASIDE
+    number = made.id
     database.close()
     code, _, err = cli("run", "held")
     assert code == 3
