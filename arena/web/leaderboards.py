@@ -378,17 +378,19 @@ def _trends(session: Session, entrants: Sequence[int]) -> dict[int, list[float]]
 
 def _against(session: Session, picked: Entrant) -> dict[int, Against]:
     """Games of everyone against one entrant, as they see it."""
-    meetings = session.scalars(
-        sa.select(Meeting).where(
+    meetings = session.execute(
+        sa.select(
+            Meeting.first_id, Meeting.second_id, Meeting.games, Meeting.wins, Meeting.draws
+        ).where(
             sa.or_(Meeting.first_id == picked.id, Meeting.second_id == picked.id),
             Meeting.games > 0,
         )
     )
     found = {}
-    for meeting in meetings:
-        lost = meeting.games - meeting.wins - meeting.draws
-        if meeting.first_id == picked.id:
-            found[meeting.second_id] = Against(lost, meeting.draws, meeting.wins)
+    for first, second, games, wins, draws in meetings:
+        lost = games - wins - draws
+        if first == picked.id:
+            found[second] = Against(lost, draws, wins)
         else:
-            found[meeting.first_id] = Against(meeting.wins, meeting.draws, lost)
+            found[first] = Against(wins, draws, lost)
     return found

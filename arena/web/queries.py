@@ -63,7 +63,9 @@ def running_matches(session: Session, *, ladder: Competition | None = None) -> l
         .options(joinedload(Match.competition), places())
     )
     if ladder is not None:
-        query = query.where(Match.competition_id == ladder.id)
+        # The sum keeps SQLite from looking through all matches that the ladder ever had; those
+        # that are issued are few.
+        query = query.where(Match.competition_id + 0 == ladder.id)
     return list(session.scalars(query))
 
 
