@@ -114,22 +114,12 @@ class Duel:
 
 def competitions_of_both(session: Session, first: Bot, second: Bot) -> list[Competition]:
     """Where two bots have met, the most games first."""
-    one, other = aliased(Entrant), aliased(Entrant)
-    games = sa.func.sum(Meeting.games)
-    versions = [
-        sa.select(BotVersion.id).where(BotVersion.bot_id == bot.id) for bot in (first, second)
-    ]
-    either = sa.or_(
-        sa.and_(one.version_id.in_(versions[0]), other.version_id.in_(versions[1])),
-        sa.and_(one.version_id.in_(versions[1]), other.version_id.in_(versions[0])),
-    )
+    # One select for each order of the two, since for an "or" PostgreSQL reads all meetings.
+    met = sa.union_all(_meetings(first, second), _meetings(second, first)).subquery()
     query = (
-        sa.select(Meeting.competition_id)
-        .join(one, one.id == Meeting.first_id)
-        .join(other, other.id == Meeting.second_id)
-        .where(either, Meeting.games > 0)
-        .group_by(Meeting.competition_id)
-        .order_by(games.desc(), Meeting.competition_id)
+        sa.select(met.c.competition_id)
+        .group_by(met.c.competition_id)
+        .order_by(sa.func.sum(met.c.games).desc(), met.c.competition_id)
     )
     ids = list(session.scalars(query))
     found = {
@@ -137,6 +127,24 @@ def competitions_of_both(session: Session, first: Bot, second: Bot) -> list[Comp
         for competition in session.scalars(sa.select(Competition).where(Competition.id.in_(ids)))
     }
     return [found[competition] for competition in ids]
+
+
+def _meetings(first: Bot, second: Bot) -> sa.Select[int, int]:
+    """The meetings of two bots in which the versions of one come first."""
+    one, other = aliased(Entrant), aliased(Entrant)
+    version_of_one, version_of_other = aliased(BotVersion), aliased(BotVersion)
+    return (
+        sa.select(Meeting.competition_id, Meeting.games)
+        .join(one, one.id == Meeting.first_id)
+        .join(other, other.id == Meeting.second_id)
+        .join(version_of_one, version_of_one.id == one.version_id)
+        .join(version_of_other, version_of_other.id == other.version_id)
+        .where(
+            version_of_one.bot_id == first.id,
+            version_of_other.bot_id == second.id,
+            Meeting.games > 0,
+        )
+    )
 
 
 def duel(session: Session, first: Bot, second: Bot, competition: Competition) -> Duel:
