@@ -95,13 +95,12 @@ class Places:
         return settings
 
     def sweep(self) -> None:
-        """Removes groups that workers left behind which no longer live."""
-        for folder in self.folders:
-            for left in folder.glob(f"{PREFIX}*"):
-                owner = left.name.removeprefix(PREFIX).partition("-")[0]
-                if owner.isdecimal() and not Path("/proc", owner).exists():
-                    with suppress(OSError):  # busy for a moment more: the next sweep gets it
-                        left.rmdir()
+        """Removes groups that processes left behind which no longer live."""
+        names = {left.name for folder in self.folders for left in folder.glob(f"{PREFIX}*")}
+        for name in sorted(names):
+            owner = name.removeprefix(PREFIX).partition("-")[0]
+            if owner.isdecimal() and not Path("/proc", owner).exists():
+                Group(self, name).remove()
 
 
 class Group:

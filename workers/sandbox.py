@@ -154,7 +154,12 @@ class Sandbox:
             How many processes were ended.
         """
         self._runtime.sweep(self.bundles, self.builds)
-        return self.box.bubblewrap.end_orphans() if isinstance(self.box, NamespaceBox) else 0
+        if not isinstance(self.box, NamespaceBox):
+            return 0
+        ended = self.box.bubblewrap.end_orphans()
+        if self.box.places:
+            self.box.places.sweep()
+        return ended
 
     def _holds(self, box: Box) -> bool:
         """Whether a probe finds every layer of a box in place."""

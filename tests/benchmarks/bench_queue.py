@@ -98,7 +98,8 @@ def run(seconds: float) -> Table:
     rows: list[list[str]] = []
     with ExitStack() as ends:
         folder = ends.enter_context(short_folder())
-        arena = ends.enter_context(RunningArena(folder / "data", **CALMLY))
+        pace = CALMLY | ({"ARENA_TICK_SECONDS": "0.5"} if quick else {})
+        arena = ends.enter_context(RunningArena(folder / "data", **pace))
         arena.start()
         database = Database(f"sqlite:///{arena.data / 'arena.db'}")
         ends.callback(database.close)

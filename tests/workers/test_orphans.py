@@ -10,6 +10,8 @@ import pytest
 
 from tests.requirements import need
 from workers.bubblewrap import Bubblewrap, candidates
+from workers.cgroups import PREFIX, GroupError, find_places
+from workers.sandbox import Sandbox
 
 TRIES = 50
 
@@ -71,3 +73,20 @@ def test_no_living_box_is_ended(bubblewrap: Bubblewrap) -> None:
             outer.kill()
             outer.wait()
         bubblewrap.end_orphans()
+
+
+def test_groups_of_the_dead_are_removed() -> None:
+    """A process that plays was killed, and left its bots' groups; the next one removes them."""
+    try:
+        places = find_places()
+    except GroupError as error:
+        need(False, f"no memory groups here: {error}")
+        raise
+    gone = subprocess.Popen(["/bin/true"])
+    gone.wait()
+    left = [folder / f"{PREFIX}{gone.pid}-1" for folder in places.folders]
+    sandbox = Sandbox("full")
+    for folder in left:
+        folder.mkdir()
+    sandbox.end_orphans()
+    assert not any(folder.exists() for folder in left)
