@@ -40,6 +40,8 @@ int main(void)
             puts("ready instant");
         else if (!strncmp(line, "newgame", 7))
             puts("ok");
+        else if (!strncmp(line, "quit", 4))
+            return 0;
         fflush(stdout);
     }
     return 0;
@@ -57,6 +59,8 @@ for line in sys.stdin:
         print("ready instant", flush=True)
     elif word == "newgame":
         print("ok", flush=True)
+    elif word.strip() == "quit":
+        break
 """
 
 
