@@ -126,7 +126,7 @@ def database(server: str, *, like: str = "template1") -> Iterator[str]:
         connection.exec_driver_sql(f"CREATE DATABASE {name} TEMPLATE {like}")
     yield server.replace("/postgres?", f"/{name}?")
     with admin.connect() as connection:
-        connection.exec_driver_sql(f"DROP DATABASE {name}")
+        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
     admin.dispose()
 
 

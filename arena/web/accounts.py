@@ -27,6 +27,7 @@ from arena.web.identity import (
     begin_session,
     current,
     database,
+    keep_to_itself,
     needs,
     settings,
     signed_in,
@@ -36,15 +37,11 @@ from arena.web.lookup import LARGEST_ID
 accounts = Blueprint("accounts", __name__)
 
 REFUSED = 422
-REQUESTS_SHOWN = 10
 """The status of a form that comes back with what is wrong in it."""
+REQUESTS_SHOWN = 10
 
 
-@accounts.after_request
-def keep_to_itself(response: Response) -> Response:
-    """No cache keeps what is one person's own."""
-    response.headers["Cache-Control"] = "private, no-store"
-    return response
+accounts.after_request(keep_to_itself)
 
 
 @accounts.route("/sign-in", methods=["GET", "POST"])

@@ -21,7 +21,7 @@ from werkzeug.wrappers import Response as Answer
 from arena import audit, people
 from arena.models import AuditEntry, Role, Scope, User
 from arena.people import PeopleError
-from arena.web.identity import database, needs, signed_in
+from arena.web.identity import database, keep_to_itself, needs, signed_in
 from arena.web.lookup import LARGEST_ID, reading
 
 administration = Blueprint("administration", __name__)
@@ -30,11 +30,7 @@ ENTRIES = 100
 """Of the audit log a page shows so many."""
 
 
-@administration.after_request
-def keep_to_itself(response: Response) -> Response:
-    """No cache keeps what administrators see."""
-    response.headers["Cache-Control"] = "private, no-store"
-    return response
+administration.after_request(keep_to_itself)
 
 
 @administration.get("/users")

@@ -9,7 +9,7 @@ from flask import Blueprint, abort, request, send_file
 from werkzeug.wrappers import Response
 
 from arena.signing import may_fetch
-from arena.web.identity import settings
+from arena.web.identity import keep_to_itself, settings
 from arena.web.lookup import reading
 
 bundles = Blueprint("bundles", __name__)
@@ -28,5 +28,4 @@ def fetch(digest: str) -> Response:
     if not DIGEST.fullmatch(digest) or not path.is_file():
         abort(404, "This bundle is not kept here.")
     answer = send_file(path, mimetype="application/x-tar", conditional=False, max_age=None)
-    answer.headers["Cache-Control"] = "private, no-store"
-    return answer
+    return keep_to_itself(answer)

@@ -31,6 +31,7 @@ from arena.db import Database
 from arena.models import SCOPES, ApiToken, Bot, Role, Scope, User
 from arena.signing import secret_key
 
+Answer = TypeVar("Answer", bound=Response)
 F = TypeVar("F", bound=Callable[..., Any])
 
 ANYBODY = "anybody"
@@ -212,6 +213,12 @@ def _lacking(account: Account, needed: Scope) -> str:
     if needed in SCOPES[account.role]:
         return f"This token has no scope {needed}."
     return f"This is for {WHOSE[needed]}; your role is {account.role}."
+
+
+def keep_to_itself(answer: Answer) -> Answer:
+    """Lets no cache keep an answer that is not for everybody."""
+    answer.headers["Cache-Control"] = "private, no-store"
+    return answer
 
 
 def before_change(view: F) -> F:

@@ -25,7 +25,7 @@ from arena.health import look
 from arena.models import CompetitionState, JobStatus, Ladder, Match, Scope
 from arena.queues import waiting
 from arena.verdicts import VerdictError
-from arena.web.identity import database, needs, settings, signed_in
+from arena.web.identity import database, keep_to_itself, needs, settings, signed_in
 from arena.web.lookup import find_ladder, reading
 from arena.workforce import WorkerError
 
@@ -36,11 +36,7 @@ SHOWN = 100
 STATES = {"freeze": "frozen", "pause": "paused", "open": "open"}
 
 
-@operating.after_request
-def keep_to_itself(response: Response) -> Response:
-    """No cache keeps what operators see."""
-    response.headers["Cache-Control"] = "private, no-store"
-    return response
+operating.after_request(keep_to_itself)
 
 
 @operating.get("/operator")

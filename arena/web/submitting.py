@@ -46,7 +46,15 @@ from arena.submissions import SubmissionError
 from arena.submissions import submit as take_in
 from arena.web import queries
 from arena.web.forms import BotForm, SubmitForm
-from arena.web.identity import current, database, may_read, needs, settings, signed_in
+from arena.web.identity import (
+    current,
+    database,
+    keep_to_itself,
+    may_read,
+    needs,
+    settings,
+    signed_in,
+)
 from arena.web.lookup import LARGEST_ID, find_bot, reading
 from arena.web.words import sentence
 from engine.games import GAMES
@@ -367,8 +375,7 @@ def download(name: str, number: int) -> Response:
         download_name=f"{bot.name}-v{version.number}.tar",
         conditional=False,
     )
-    answer.headers["Cache-Control"] = "private, no-store"
-    return answer
+    return keep_to_itself(answer)
 
 
 @submitting.get("/games/<int:number>/logs/<int:seat>")
@@ -390,8 +397,7 @@ def log(number: int, seat: int) -> Response:
     text, bot, _ = row
     _must_read(bot, f"The logs of {bot.name} are its owner's alone.")
     answer = Response(text or "The bot wrote nothing.\n", mimetype="text/plain")
-    answer.headers["Cache-Control"] = "private, no-store"
-    return answer
+    return keep_to_itself(answer)
 
 
 def _must_read(bot: Bot, words: str) -> None:

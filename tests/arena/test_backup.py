@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import tarfile
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from arena.config import Settings
 from arena.db import Database
 from arena.models import Base, BotVersion, Competition, User
 from arena.rebuild import rebuild
+from tests import postgres
 from tests.arena.running import arena
 from tests.arena.simulator import CALM, Simulation
 
@@ -49,15 +49,8 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
         yield ""
         return
-    server = request.getfixturevalue("postgres_url")
-    admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    name = f"test_{uuid.uuid4().hex}"
-    with admin.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
-    yield server.replace("/postgres?", f"/{name}?")
-    with admin.connect() as connection:
-        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
-    admin.dispose()
+    with postgres.database(request.getfixturevalue("postgres_url")) as url:
+        yield url
 
 
 def rows(database: Database) -> dict[str, list[tuple[object, ...]]]:

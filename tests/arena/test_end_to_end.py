@@ -7,7 +7,6 @@ anew, and nothing is left running.
 from __future__ import annotations
 
 import subprocess
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
@@ -34,6 +33,7 @@ from arena.models import (
 )
 from arena.scheduling import spec_of
 from engine.games import GAMES
+from tests import postgres
 from tests.arena.running import COMMAND, RunningArena, arena, environment, short_folder, until
 
 GAME = GAMES["clobber"]
@@ -61,15 +61,8 @@ def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param == "sqlite":
         yield ""
         return
-    server = request.getfixturevalue("postgres_url")
-    admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    name = f"test_{uuid.uuid4().hex}"
-    with admin.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
-    yield server.replace("/postgres?", f"/{name}?")
-    with admin.connect() as connection:
-        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
-    admin.dispose()
+    with postgres.database(request.getfixturevalue("postgres_url")) as url:
+        yield url
 
 
 def furnish_small(database: Database) -> None:

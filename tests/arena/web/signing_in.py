@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from argon2 import PasswordHasher
@@ -88,6 +92,16 @@ def pages(database: Database, **settings: Any) -> Flask:
     app = create_app(Settings(database=database.url, **settings))
     app.testing = True
     return app
+
+
+@contextmanager
+def pages_of_a_copy(file: Path, folder: Path, **settings: Any) -> Iterator[tuple[Flask, Database]]:
+    """The pages of a copy of an arena's database, and the copy, which is made in a folder."""
+    database = Database(f"sqlite:///{shutil.copy(file, folder / 'arena.db')}")
+    app = pages(database, data=folder, **settings)
+    yield app, database
+    app.extensions["arena.database"].close()
+    database.close()
 
 
 def deeds(database: Database) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +11,12 @@ import sqlalchemy as sa
 
 from arena.audit import entries
 from arena.competitions.pairings import Pairing
-from arena.config import Settings
 from arena.db import Database
 from arena.matchmaking import make
 from arena.models import CompetitionState, Entrant, JobStatus, Ladder, Match, PlayedGame, Role
-from arena.web import create_app
 from tests.arena.simulator import CALM, START, Simulation
 from tests.arena.web.conftest import HOSTILE
-from tests.arena.web.signing_in import Browser, person, signed_in
+from tests.arena.web.signing_in import Browser, pages_of_a_copy, person, signed_in
 from tests.arena.web.test_pages import read
 
 PLAYED, ASIDE = JobStatus.FIXED, JobStatus.SET_ASIDE
@@ -76,13 +73,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def office(played: Path, tmp_path: Path) -> Iterator[Office]:
     """An organiser at the pages of a copy of it."""
-    shutil.copy(played, tmp_path / "arena.db")
-    database = Database(f"sqlite:///{tmp_path}/arena.db")
-    app = create_app(Settings(data=tmp_path, database=database.url))
-    app.testing = True
-    yield Office(signed_in(app, "organiser"), database)
-    app.extensions["arena.database"].close()
-    database.close()
+    with pages_of_a_copy(played, tmp_path) as (app, database):
+        yield Office(signed_in(app, "organiser"), database)
 
 
 @pytest.mark.parametrize("replay", [False, True], ids=["given up", "replayed"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +11,11 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import entries
-from arena.config import Settings
 from arena.db import Database
 from arena.models import CompetitionState, Ladder, Role
-from arena.web import create_app
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.conftest import HOSTILE
-from tests.arena.web.signing_in import Browser, deeds, person, signed_in
+from tests.arena.web.signing_in import Browser, deeds, pages_of_a_copy, person, signed_in
 from tests.arena.web.test_pages import read
 
 
@@ -64,13 +61,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def office(played: Path, tmp_path: Path) -> Iterator[Office]:
     """An organiser at the pages of a copy of it."""
-    shutil.copy(played, tmp_path / "arena.db")
-    database = Database(f"sqlite:///{tmp_path}/arena.db")
-    app = create_app(Settings(data=tmp_path, database=database.url))
-    app.testing = True
-    yield Office(signed_in(app, "organiser"), database)
-    app.extensions["arena.database"].close()
-    database.close()
+    with pages_of_a_copy(played, tmp_path) as (app, database):
+        yield Office(signed_in(app, "organiser"), database)
 
 
 MADE = [

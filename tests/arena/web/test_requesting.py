@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from arena.config import Settings
 from arena.db import Database
 from arena.models import (
     Bot,
@@ -24,10 +22,9 @@ from arena.models import (
     VersionStatus,
 )
 from arena.submissions import enter, submit
-from arena.web import create_app
 from tests.arena.simulator import CALM, START, Simulation
 from tests.arena.web.conftest import HOSTILE
-from tests.arena.web.signing_in import Browser, person, signed_in
+from tests.arena.web.signing_in import Browser, pages_of_a_copy, person, signed_in
 from tests.arena.web.test_pages import read
 
 DUEL, TRIO, RACE = "ladder-0", "ladder-1", "ladder-2"
@@ -84,14 +81,8 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def ada(furnished: Path, tmp_path: Path) -> Iterator[Asking]:
     """Somebody at the pages of a copy of it."""
-    shutil.copy(furnished, tmp_path / "arena.db")
-    database = Database(f"sqlite:///{tmp_path}/arena.db")
-    settings = Settings(data=tmp_path, database=database.url, requests_a_day=QUOTA)
-    app = create_app(settings)
-    app.testing = True
-    yield Asking(signed_in(app, "ada"), database)
-    app.extensions["arena.database"].close()
-    database.close()
+    with pages_of_a_copy(furnished, tmp_path, requests_a_day=QUOTA) as (app, database):
+        yield Asking(signed_in(app, "ada"), database)
 
 
 ASKED = [
