@@ -94,13 +94,14 @@ class Supervisor:
         Raises:
             BrokerError, StartError: it can't be started.
         """
+        # First of all: whoever sees the lock may count on an orderly end.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # Under nohup a hangup is to be ignored.
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, self._stop)
         lock = self._lock()
         try:
             self._check_port()
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                # Under nohup a hangup is to be ignored.
-                if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
-                    signal.signal(number, self._stop)
             self._prepare()
             self._children = self._plan()
             self._start_all()
