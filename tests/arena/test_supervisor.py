@@ -197,7 +197,7 @@ def test_ctrl_c_during_a_start_ends_it() -> None:
     with short_folder() as folder, RunningArena(folder) as running:
         for seen, times in (("lock", 1), ("arena.db", 2), ("logs/web.log", 1)):
             running.launch()
-            until(lambda seen=seen: (folder / seen).exists(), seen)
+            until(lambda seen=seen: (folder / seen).exists(), seen, pause=0.001)
             for _ in range(times):
                 running.interrupt()
                 time.sleep(0.05)
