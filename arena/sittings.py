@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
@@ -108,7 +109,7 @@ def bots_for(session: Session, ladder: Ladder, *, more: str = "") -> list[BotVer
 
 
 def _active(
-    session: Session, ladder: Ladder, which: sa.ColumnElement[bool], order: sa.ColumnElement[float]
+    session: Session, ladder: Ladder, which: sa.ColumnElement[bool], order: sa.ColumnElement[Any]
 ) -> list[BotVersion]:
     """The versions that play a ladder's game on some ladder."""
     query = (
@@ -199,6 +200,23 @@ def _opponent(session: Session, ladder: Ladder, number: int) -> BotVersion:
     if not known or not found:
         raise SittingError("choose each opponent from the list: one of them is not there any more")
     return found[0]
+
+
+def opponent_named(session: Session, ladder: Ladder, name: str) -> int:
+    """The id of the version that ``greedy`` or ``greedy:2`` stands for among those that play.
+
+    Raises:
+        SittingError: there is none that plays this ladder's game.
+    """
+    bot, _, number = name.replace("\0", "").partition(":")
+    which = Bot.name == bot
+    if number:
+        wanted = int(number) if number.isascii() and number.isdecimal() else 0
+        which &= BotVersion.number == min(wanted, scheduling.LARGEST_ID)
+    found = _active(session, ladder, which, (Entrant.competition_id != ladder.id).asc())
+    if not found:
+        raise SittingError(f"no bot {name[:60]!r} plays {ladder.game} on a ladder here")
+    return found[0].id
 
 
 def find(session: Session, number: int, *, to_change: bool = False) -> Sitting | None:

@@ -23,6 +23,7 @@ from sqlalchemy.orm import Session
 
 from arena import health, rebuild, recording, scheduling, sittings
 from arena.claim import claim_connections
+from arena.competitions import ranks
 from arena.config import Settings, load
 from arena.db import Database
 from arena.dispatch import WAKE, CeleryQueue, configure
@@ -38,7 +39,7 @@ PAUSES = (0.1, 1, 2, 4, 8)
 """Seconds before each new try of a transaction that the database failed."""
 
 LOOK_SECONDS = 30.0
-"""How often alarms are looked for."""
+"""How often alarms are looked for, and ranks that are better than any before."""
 
 log = logging.getLogger("arena.recorder")
 for chatty in ("celery.worker.strategy", "celery.app.trace"):
@@ -233,19 +234,22 @@ def worker_alive(data: dict[str, Any]) -> None:
     _transact(lambda session: recording.record_alive(session, data, _now()))
 
 
-class _Looked:
-    """When this process last looked for alarms, by a clock that nobody sets."""
+class _Every:
+    """What is done now and then, by a clock that nobody sets; at first at once."""
 
-    last = -LOOK_SECONDS
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._last = seconds, -seconds
 
-    @classmethod
-    def is_due(cls) -> bool:
-        """Whether that was long ago; then it is now."""
+    def is_due(self) -> bool:
+        """Whether it was long ago; then it is now."""
         now = time.monotonic()
-        if now - cls.last < LOOK_SECONDS:
+        if now - self._last < self._seconds:
             return False
-        cls.last = now
+        self._last = now
         return True
+
+
+_looking = _Every(LOOK_SECONDS)
 
 
 @app.task(name="arena.tick")
@@ -253,8 +257,9 @@ def tick() -> None:
     """Rolls back, makes and issues matches, looks after ratings; harmless when it runs twice."""
     now = _now()
     _transact(lambda session: health.note_tick(session, now))
-    if _Looked.is_due():
+    if _looking.is_due():
         _transact(lambda session: health.log_alarms(session, settings, now))
+        _transact(lambda session: ranks.note_best(session, now))
     _transact(rebuild.rebuild_one)
     _transact(lambda session: rebuild.check_one(session, settings.check_seconds, now))
     _transact(lambda session: sittings.give_up_abandoned(session, settings, now))

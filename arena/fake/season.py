@@ -12,6 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.competitions.ranks import games_to_be_ranked
 from arena.counters import EntrantTally, Tally, tally
 from arena.fake.stock import StoredMatch
 from arena.models import Entrant, JobStatus, Ladder, Meeting
@@ -22,6 +23,8 @@ from engine.match import MatchSpec, entrants_needed, shares_beaten
 
 DAYS = 120
 """So long ago the first match was played."""
+LOOK_MATCHES = 100
+"""After so many matches it is looked who has a better rank than ever."""
 
 
 @dataclass(slots=True)
@@ -57,6 +60,8 @@ class Season:
             self.book.enter(entrant.id)
         self.total = Tally()
         self.last: dict[int, datetime] = {}
+        self.best: dict[int, tuple[int, datetime]] = {}
+        """The best rank of each that was ever ranked, and when it was first seen."""
         self.matches_made = 0
         self.stock = stock
 
@@ -66,6 +71,19 @@ class Season:
         while self.total.games < games:
             when = started + timedelta(days=DAYS) * (self.total.games / games)
             yield self._match(when)
+            if self.matches_made % LOOK_MATCHES == 0:
+                self._note_ranks(when)
+        self._note_ranks(self.now)
+
+    def _note_ranks(self, when: datetime) -> None:
+        """As `arena.competitions.ranks.note_best` does in an arena that plays."""
+        needed = games_to_be_ranked(self.ladder, len(self.field))
+        played = self.total.entrants
+        ranked = [e for e in self.strength if e in played and played[e].games >= needed]
+        ranked.sort(key=lambda e: (-self.book[e].conservative, e))
+        for rank, entrant in enumerate(ranked, start=1):
+            if entrant not in self.best or rank < self.best[entrant][0]:
+                self.best[entrant] = rank, when
 
     def _match(self, when: datetime) -> MatchRows:
         chosen = self._chosen()
@@ -164,6 +182,8 @@ class Season:
                     "mu": rating.mu,
                     "sigma": rating.sigma,
                     "last_game": self.last.get(entrant),
+                    "best_rank": self.best[entrant][0] if entrant in self.best else None,
+                    "best_rank_at": self.best[entrant][1] if entrant in self.best else None,
                     **asdict(self.total.entrants.get(entrant, EntrantTally())),
                 }
                 for entrant, rating in ratings.items()

@@ -224,6 +224,7 @@ class Entrant(Base):
         Index("ix_entrant_board", "competition_id", "state", "conservative"),
         CheckConstraint("sigma > 0", name="sigma"),
         CheckConstraint("games = wins + draws + losses", name="games"),
+        CheckConstraint("(best_rank IS NULL) = (best_rank_at IS NULL)", name="best_rank"),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -250,6 +251,11 @@ class Entrant(Base):
     points: Mapped[float] = mapped_column(default=0.0)
     """Of each game the share of opponents beaten, ties half, added up."""
     faults: Mapped[int] = mapped_column(default=0)
+    best_rank: Mapped[int | None]
+    """On a ladder, since it was first ranked there; no counter, but a memory (see
+    `arena.competitions.ranks`)."""
+    best_rank_at: Mapped[datetime | None]
+    """When it was first seen to have it."""
     last_game: Mapped[datetime | None]
     returned: Mapped[datetime | None]
     """When it last became active again; a suspension looks at no fault before."""

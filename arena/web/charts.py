@@ -30,6 +30,8 @@ class RatedGame:
 
     version: int
     rating: Rating
+    number: int = 0
+    """The game's."""
 
 
 def sparkline(values: Sequence[float]) -> Markup:

@@ -24,13 +24,16 @@ COLUMNS: Mapping[str, Callable[[Line], Any]] = {
     "score": lambda line: round(line.score, 4),
     "faults": lambda line: line.entrant.faults,
     "last_game": lambda line: line.entrant.last_game and line.entrant.last_game.isoformat(),
+    "uploaded": lambda line: line.entrant.version.created.isoformat(),
+    "climbed": lambda line: line.climbed,
 }
 AGAINST_COLUMNS: Mapping[str, Callable[[Line], Any]] = {
     "against_wins": lambda line: line.against and line.against.wins,
     "against_draws": lambda line: line.against and line.against.draws,
     "against_losses": lambda line: line.against and line.against.losses,
 }
-"""What CSV and JSON say of each bot; the second part only beside a picked one."""
+"""What CSV and JSON say of each bot; the second part only beside a picked one. JSON has its
+trend besides, which is more than a cell holds."""
 
 
 def columns(board: Board) -> Mapping[str, Callable[[Line], Any]]:
@@ -38,12 +41,14 @@ def columns(board: Board) -> Mapping[str, Callable[[Line], Any]]:
     return {**COLUMNS, **AGAINST_COLUMNS} if board.picked else COLUMNS
 
 
+def lines(board: Board) -> tuple[Line, ...]:
+    """The bots of a board, the ranked ones first."""
+    return (*board.ranked, *board.placement)
+
+
 def rows(board: Board) -> list[dict[str, Any]]:
     """What CSV and JSON say of the bots of a board, the ranked ones first."""
-    return [
-        {key: value(line) for key, value in columns(board).items()}
-        for line in (*board.ranked, *board.placement)
-    ]
+    return [{key: value(line) for key, value in columns(board).items()} for line in lines(board)]
 
 
 def board_json(board: Board) -> dict[str, Any]:
@@ -58,5 +63,8 @@ def board_json(board: Board) -> dict[str, Any]:
         "page": board.view.page,
         "pages": board.pages if board.view.page is not None else 1,
         "against": board.picked and board.picked.version.label,
-        "bots": rows(board),
+        "bots": [
+            {**row, "trend": [round(rating, 1) for rating in line.trend]}
+            for row, line in zip(rows(board), lines(board), strict=True)
+        ],
     }

@@ -13,12 +13,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, joinedload
 
+from arena.competitions.ranks import active_on, games_to_be_ranked, needed_games
 from arena.models import (
     Bot,
     BotVersion,
-    Competition,
     Entrant,
-    EntrantState,
     GameSeat,
     JobStatus,
     Ladder,
@@ -28,7 +27,6 @@ from arena.models import (
     User,
 )
 from arena.ratings.trueskill import Rating
-from arena.tournaments.ladder import PLACEMENT_GAMES
 from arena.web.words import display
 
 TREND_GAMES = 30
@@ -193,27 +191,15 @@ def board(session: Session, ladder: Ladder, view: View = View()) -> Board:
         placement_count=waiting,
         games_to_be_ranked=needed,
         picked=picked,
-        running=_count_running(session, ladder),
+        running=count_running(session, ladder),
     )
-
-
-def games_to_be_ranked(ladder: Competition, field: int) -> int:
-    """How many games a bot needs for a place on the board among so many active ones."""
-    if ladder.variant.seats > 1:
-        return PLACEMENT_GAMES
-    # Two bots race only once, so nobody has more games than opponents.
-    return max(1, min(PLACEMENT_GAMES, field - 1))
-
-
-def _active(ladder_id: int | sa.SQLColumnExpression[int]) -> sa.ColumnElement[bool]:
-    return sa.and_(Entrant.competition_id == ladder_id, Entrant.state == EntrantState.ACTIVE)
 
 
 def _field(session: Session, ladder: Ladder) -> Sequence[Rated]:
     """What ranks the active entrants of a ladder, the first first."""
     return session.execute(
         sa.select(Entrant.id, Entrant.conservative, Entrant.games)
-        .where(_active(ladder.id))
+        .where(active_on(ladder.id))
         .order_by(Entrant.conservative.desc(), Entrant.id)
     ).all()
 
@@ -230,7 +216,7 @@ def _wanted(session: Session, ladder: Ladder, view: View) -> Sequence[int]:
         .join(Entrant.version)
         .join(BotVersion.bot)
         .join(Bot.owner)
-        .where(_active(ladder.id))
+        .where(active_on(ladder.id))
         .order_by(sa.nulls_last(SORTS[view.sort]), Entrant.id)
     )
     if view.bot:
@@ -259,7 +245,7 @@ def languages(session: Session, ladder: Ladder) -> Sequence[str]:
     return session.scalars(
         sa.select(BotVersion.language)
         .join(Entrant, Entrant.version_id == BotVersion.id)
-        .where(_active(ladder.id))
+        .where(active_on(ladder.id))
         .distinct()
         .order_by(BotVersion.language)
     ).all()
@@ -268,16 +254,11 @@ def languages(session: Session, ladder: Ladder) -> Sequence[str]:
 def leaders(session: Session, ladders: Sequence[Ladder]) -> dict[int, Entrant]:
     """Who is first on each ladder's board, by the ladder's id."""
     races = [ladder.id for ladder in ladders if ladder.variant.seats == 1]
-    field = sa.select(sa.func.count()).where(_active(Ladder.id)).scalar_subquery()
-    rivals = field - 1
-    needed = sa.case(
-        (Ladder.id.not_in(races) | (rivals > PLACEMENT_GAMES), PLACEMENT_GAMES),
-        (rivals < 1, 1),
-        else_=rivals,
-    )
+    field = sa.select(sa.func.count()).where(active_on(Ladder.id)).scalar_subquery()
+    needed = needed_games(races, Ladder.id, field)
     first = (
         sa.select(Entrant.id)
-        .where(_active(Ladder.id), Entrant.games >= needed)
+        .where(active_on(Ladder.id), Entrant.games >= needed)
         .order_by(Entrant.conservative.desc(), Entrant.id)
         .limit(1)
         .correlate(Ladder)
@@ -288,21 +269,8 @@ def leaders(session: Session, ladders: Sequence[Ladder]) -> dict[int, Entrant]:
     return {entrant.competition_id: entrant for entrant in _load(session, found).values()}
 
 
-def rank_of(session: Session, entrant: Entrant) -> tuple[int | None, int]:
-    """An entrant's rank on its board, None if it has none there, and how many have one."""
-    active = _active(entrant.competition_id)
-    size = session.scalar(sa.select(sa.func.count()).where(active)) or 0
-    needed = games_to_be_ranked(entrant.competition, size)
-    placed = sa.select(sa.func.count()).where(active, Entrant.games >= needed)
-    before = placed.where(
-        sa.tuple_(-Entrant.conservative, Entrant.id) < (-entrant.conservative, entrant.id)
-    )
-    is_ranked = entrant.state is EntrantState.ACTIVE and entrant.games >= needed
-    ranked = session.scalar(placed) or 0
-    return (session.scalar(before) or 0) + 1 if is_ranked else None, ranked
-
-
-def _count_running(session: Session, ladder: Ladder) -> int:
+def count_running(session: Session, ladder: Ladder) -> int:
+    """How many matches of a ladder a worker plays now."""
     query = (
         sa.select(sa.func.count())
         .select_from(Match)

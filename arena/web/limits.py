@@ -69,6 +69,8 @@ LIMITS = {
     "playing.begin": [Limit("60 per hour", _account, "new games", _done)],
     "playing.move": [Limit("120 per minute", _account, "moves")],
     "submitting.submit": [Limit("60 per hour", _account, "uploads")],
+    "api.begin_sitting": [Limit("60 per hour", _account, "new games", _done)],
+    "api.play_move": [Limit("120 per minute", _account, "moves")],
     "api.submit_bot": [Limit("60 per hour", _account, "uploads")],
 }
 CHANGES = [Limit("600 per hour", _account, "changes")]

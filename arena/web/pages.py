@@ -12,16 +12,19 @@ from sqlalchemy.orm import Session
 
 from arena import entries
 from arena.idle import why_idle
-from arena.models import Bot, Competition, EntrantState, Scope
+from arena.models import Bot, Competition, Scope
 from arena.web import duels, exports, leaderboards, queries
 from arena.web.duels import Duel
 from arena.web.identity import current, settings
 from arena.web.leaderboards import SORTS, Board, View
 from arena.web.lookup import find_bot, find_ladder, reading
+from arena.web.on_ladder import SPLIT_GAMES, on_ladder, shown_first
 
 pages = Blueprint("pages", __name__)
 
 GALLERY_GAMES = 8
+OPPONENTS_SHOWN = 50
+"""A bot's page shows so many, the most surprising ones."""
 LAST_PAGE = 1_000_000
 """Nobody asks for a later one in earnest."""
 
@@ -109,27 +112,13 @@ def bot(name: str) -> str:
         shown = [entrant for entrant in entrants if wanted in (None, entrant.competition.name)]
         if wanted is not None and not shown:
             abort(404, f"The bot {name} is on no ladder {wanted}.")
-        chosen = max(
-            shown, key=lambda e: (e.state is EntrantState.ACTIVE, e.games, e.id), default=None
-        )
+        chosen = shown_first(shown)
         details: dict[str, Any] = {}
         if chosen is not None:
-            everyone = [e for e in entrants if e.competition_id == chosen.competition_id]
-            rank, ranked = leaderboards.rank_of(session, chosen)
-            history = queries.history(session, everyone)
+            versions = [e for e in entrants if e.competition_id == chosen.competition_id]
             details = {
                 "variant": chosen.competition.variant,
-                "rank": rank,
-                "ranked": ranked,
-                "history": history,
-                "best": max(
-                    (game.rating for game in history),
-                    key=lambda rating: rating.conservative,
-                    default=None,
-                ),
-                "opponents": queries.opponents(session, chosen),
-                "splits": queries.splits_by_seat(session, chosen),
-                "openings": queries.splits_by_opening(session, chosen),
+                "on": on_ladder(session, chosen, versions),
                 "games": queries.games_of_entrant(session, chosen, count=20),
             }
         return render_template(
@@ -139,7 +128,8 @@ def bot(name: str) -> str:
             chosen=chosen,
             versions=queries.versions_of_bot(session, found),
             waiting=queries.tests_waited_for(session, found),
-            SPLIT_GAMES=queries.SPLIT_GAMES,
+            SPLIT_GAMES=SPLIT_GAMES,
+            OPPONENTS_SHOWN=OPPONENTS_SHOWN,
             **_owners_choices(session, found),
             **details,
         )

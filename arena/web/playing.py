@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +13,6 @@ from typing import Any
 from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
 from flask import session as browser
 from sqlalchemy.orm import Session
-from werkzeug.wrappers import Response as Answer
 
 from arena import sittings
 from arena.models import JobStatus, Ladder, Scope, Sitting
@@ -98,18 +99,11 @@ def begin(name: str) -> Any:
     person = player()
     problem = ""
     if request.method == "POST":
-        now = datetime.now(UTC)
         try:
-            with database().begin() as session:
-                wish = _wish(find_ladder(session, name))
-                most = settings().open_games
-                made = sittings.begin(session, person, wish, now, most_open=most)
-                number, due = made.id, made.status is JobStatus.OPEN
+            number = begin_game(person, lambda session: _wish(find_ladder(session, name)))
         except SittingError as error:
             problem = _sentence(error)
         else:
-            if due:
-                wake(settings())
             return redirect(url_for("playing.game", number=number), 303)
     with reading() as session:
         ladder = find_ladder(session, name)
@@ -127,18 +121,43 @@ def begin(name: str) -> Any:
     return page, REFUSED if problem else 200
 
 
+def begin_game(person: Person, wish: Callable[[Session], Wish]) -> int:
+    """Begins a game, has somebody woken if a bot is to move first, and gives its number.
+
+    Raises:
+        SittingError: it can't be begun.
+    """
+    now, most = datetime.now(UTC), settings().open_games
+    with database().begin() as session:
+        made = sittings.begin(session, person, wish(session), now, most_open=most)
+        number, due = made.id, made.status is JobStatus.OPEN
+    if due:
+        wake(settings())
+    return number
+
+
+def any_place(ladder: Ladder) -> int:
+    """One of the places that a person can have, drawn by lot."""
+    return secrets.randbelow(len(sittings.places(ladder.variant)))
+
+
+def any_seed() -> int:
+    """The seed of a new game."""
+    return secrets.randbits(SEED_BITS)
+
+
 def _wish(ladder: Ladder) -> Wish:
     form = request.form
     places = sittings.places(ladder.variant)
     asked = form.get("place", "")
-    place = secrets.randbelow(len(places)) if asked == "random" else _number(asked, -1)
+    place = any_place(ladder) if asked == "random" else _number(asked, -1)
     return Wish(
         ladder,
         place,
         tuple(_number(form.get(f"bot{n}", ""), 0) for n in range(1, len(places))),
         form.get("opening") == "random",
         form.get("form", "").replace("\0", "")[:64] or secrets.token_hex(16),
-        secrets.randbits(SEED_BITS),
+        any_seed(),
     )
 
 
@@ -265,25 +284,32 @@ def resign(number: int) -> Any:
     return _change(number, sittings.resign)
 
 
-def _change(number: int, change: Any) -> Answer | tuple[str, int]:
+@contextmanager
+def own_game(number: int) -> Iterator[Sitting]:
+    """A game of whoever asks, to be changed; after that somebody is woken if a bot is to move."""
+    person = player()
+    with database().begin() as session:
+        found = sittings.find(session, number, to_change=True)
+        if found is None:
+            abort(404, f"There is no game {number} of a person against bots.")
+        if not person.plays(found):
+            abort(403, "This is somebody else's game.")
+        yield found
+        due = found.status is JobStatus.OPEN
+    if due:
+        wake(settings())
+
+
+def _change(number: int, change: Callable[[Sitting, int, datetime], None]) -> Any:
     """Changes one's own game at the ply that the form is of."""
-    person, now = player(), datetime.now(UTC)
     ply = _number(request.form.get("ply", ""), -1)
     try:
-        with database().begin() as session:
-            found = sittings.find(session, number, to_change=True)
-            if found is None:
-                abort(404, f"There is no game {number} of a person against bots.")
-            if not person.plays(found):
-                abort(403, "This is somebody else's game.")
-            change(found, ply, now)
-            due = found.status is JobStatus.OPEN
+        with own_game(number) as found:
+            change(found, ply, datetime.now(UTC))
     except IllegalMoveError as error:
         return _page(number, problem=_sentence(error)), REFUSED
     except SittingError as error:
         return _page(number, problem=_sentence(error)), TOO_LATE
-    if due:
-        wake(settings())
     return redirect(url_for("playing.game", number=number), 303)
 
 

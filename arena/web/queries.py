@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from statistics import NormalDist
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
@@ -23,22 +20,16 @@ from arena.models import (
     JobStatus,
     Ladder,
     Match,
-    Meeting,
     Place,
     PlayedGame,
     StrengthTest,
     TestVerdict,
     Worker,
 )
-from arena.ratings.trueskill import SIGMA, Rating
-from arena.web.charts import RatedGame
 from arena.workforce import ALIVE_SECONDS
 
 RUNNING_SHOWN = 20
 """Of the matches that run, pages list so many."""
-SPLIT_GAMES = 500
-"""Openings are told apart in so many of an entrant's last games."""
-OPENINGS_SHOWN = 10
 
 
 def ladders(session: Session) -> list[Ladder]:
@@ -124,34 +115,6 @@ def latest_of_each(session: Session, shown: Sequence[Ladder], *, count: int) -> 
     return list(session.scalars(_games(ids)))
 
 
-@dataclass(frozen=True, slots=True)
-class Opponent:
-    """What an entrant did against another."""
-
-    entrant: Entrant
-    games: int
-    wins: int
-    draws: int
-    expected: float
-    """The score a game that the present ratings would expect of two sides."""
-
-    @property
-    def losses(self) -> int:
-        """Games in which it ranked behind."""
-        return self.games - self.wins - self.draws
-
-    @property
-    def score(self) -> float:
-        """Points a game, from 0 to 1."""
-        return (self.wins + self.draws / 2) / self.games
-
-    @property
-    def surprise(self) -> float:
-        """How far the score is from what was expected, in standard errors of so many games."""
-        spread = max(self.expected * (1 - self.expected), 0.01) / self.games
-        return float(abs(self.score - self.expected) / spread**0.5)
-
-
 def entrants_of_bot(session: Session, bot: Bot) -> list[Entrant]:
     """A bot's entrants on all ladders, ladder by ladder, newest version first."""
     return list(
@@ -196,104 +159,6 @@ def tests_waited_for(session: Session, bot: Bot) -> dict[int, list[StrengthTest]
     return found
 
 
-def opponents(session: Session, entrant: Entrant) -> list[Opponent]:
-    """Whom an entrant met, the most surprising first."""
-    other = sa.case((Meeting.first_id == entrant.id, Meeting.second_id), else_=Meeting.first_id)
-    rows = session.execute(
-        sa.select(Meeting, Entrant)
-        .join(Entrant, Entrant.id == other)
-        .where(
-            sa.or_(Meeting.first_id == entrant.id, Meeting.second_id == entrant.id),
-            Meeting.games > 0,
-        )
-        .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
-    )
-    found = []
-    for meeting, rival in rows:
-        losses = meeting.games - meeting.wins - meeting.draws
-        wins = meeting.wins if meeting.first_id == entrant.id else losses
-        found.append(Opponent(rival, meeting.games, wins, meeting.draws, _expected(entrant, rival)))
-    return sorted(found, key=lambda opponent: (-opponent.surprise, opponent.entrant.id))
-
-
-def _expected(entrant: Entrant, rival: Entrant) -> float:
-    """The probability that one performs better than the other (Herbrich et al., 2007)."""
-    spread = (2 * (SIGMA / 2) ** 2 + entrant.sigma**2 + rival.sigma**2) ** 0.5
-    return NormalDist().cdf((entrant.mu - rival.mu) / spread)
-
-
-@dataclass(frozen=True, slots=True)
-class SeatSplit:
-    """What an entrant did in one seat."""
-
-    seat: int
-    games: int
-    score: float
-    """Points a game, from 0 to 1."""
-    cpu_ms: float
-    """CPU time a game."""
-    move_ms: float
-    """CPU time a move, as if each seat had the same share of a game's plies."""
-
-
-def splits_by_seat(session: Session, entrant: Entrant) -> list[SeatSplit]:
-    """What an entrant did in each seat that it ever had."""
-    rows = session.execute(
-        sa.select(
-            GameSeat.seat,
-            sa.func.count(),
-            sa.func.avg(GameSeat.points),
-            sa.func.sum(GameSeat.cpu_us),
-            sa.func.sum(PlayedGame.plies),
-        )
-        .join(PlayedGame, PlayedGame.id == GameSeat.game_id)
-        .where(GameSeat.entrant_id == entrant.id, GameSeat.mu_after.is_not(None))
-        .group_by(GameSeat.seat)
-        .order_by(GameSeat.seat)
-    )
-    seats = entrant.competition.variant.seats
-    return [
-        SeatSplit(
-            seat, games, score, float(us) / 1000 / games, float(us) / 1000 * seats / max(plies, 1)
-        )
-        for seat, games, score, us, plies in rows
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class OpeningSplit:
-    """What an entrant did from one opening."""
-
-    moves: tuple[str, ...]
-    games: int
-    score: float
-    """Points a game, from 0 to 1."""
-
-
-def splits_by_opening(session: Session, entrant: Entrant) -> list[OpeningSplit]:
-    """What an entrant did lately from the openings that it had most often."""
-    lately = (
-        sa.select(GameSeat.game_id, GameSeat.points)
-        .where(GameSeat.entrant_id == entrant.id, GameSeat.mu_after.is_not(None))
-        .order_by(GameSeat.game_id.desc())
-        .limit(SPLIT_GAMES)
-        .subquery()
-    )
-    # As text, for PostgreSQL can't compare JSON.
-    moves = sa.cast(Match.opening, sa.Text)
-    games = sa.func.count()
-    rows = session.execute(
-        sa.select(moves, games, sa.func.avg(lately.c.points))
-        .select_from(lately)
-        .join(PlayedGame, PlayedGame.id == lately.c.game_id)
-        .join(Match, Match.id == PlayedGame.match_id)
-        .group_by(moves)
-        .order_by(games.desc(), moves)
-        .limit(OPENINGS_SHOWN)
-    )
-    return [OpeningSplit(tuple(json.loads(text)), count, score) for text, count, score in rows]
-
-
 def games_of_entrant(session: Session, entrant: Entrant, *, count: int) -> list[PlayedGame]:
     """The last games of an entrant."""
     recent = (
@@ -304,22 +169,6 @@ def games_of_entrant(session: Session, entrant: Entrant, *, count: int) -> list[
         .limit(count)
     )
     return list(session.scalars(_games(recent)))
-
-
-def history(session: Session, entrants: Sequence[Entrant], *, count: int = 500) -> list[RatedGame]:
-    """The rating of a bot's versions on one ladder after each of their last games, in order."""
-    versions = {entrant.id: entrant.version.number for entrant in entrants}
-    rows = session.execute(
-        sa.select(GameSeat.game_id, GameSeat.entrant_id, GameSeat.mu_after, GameSeat.sigma_after)
-        .where(GameSeat.entrant_id.in_(versions), GameSeat.mu_after.is_not(None))
-        .order_by(GameSeat.game_id.desc())
-        .limit(count)
-    ).all()
-    return [
-        RatedGame(versions[entrant_id], Rating(mu, sigma))
-        for _, entrant_id, mu, sigma in reversed(rows)
-        if mu is not None and sigma is not None
-    ]
 
 
 def match(session: Session, number: int) -> Match | None:

@@ -66,14 +66,19 @@ class Blocco(Chequerboard):
     def group(self, stones: int, square: int) -> int:
         """Those of ``stones`` that are connected with the one on ``square``, itself included."""
         near = self.near
-        edge = near[square.bit_length()][1] & stones
-        rest = stones ^ square ^ edge
-        while edge:
+        rest = stones ^ square
+        edge = near[square.bit_length()][1] & rest
+        if not edge:
+            return square
+        rest ^= edge
+        while True:
             stone, new = near[edge.bit_length()]
-            new &= rest
-            rest ^= new
-            edge ^= stone | new
-        return stones ^ rest
+            edge ^= stone
+            if new := new & rest:
+                rest ^= new
+                edge ^= new
+            elif not edge:
+                return stones ^ rest
 
 
 @quickly_made

@@ -527,8 +527,13 @@ def upgrade() -> None:
         sa.Column("losses", sa.Integer(), nullable=False),
         sa.Column("points", sa.Double(), nullable=False),
         sa.Column("faults", sa.Integer(), nullable=False),
+        sa.Column("best_rank", sa.Integer(), nullable=True),
+        sa.Column("best_rank_at", sa.DateTime(), nullable=True),
         sa.Column("last_game", sa.DateTime(), nullable=True),
         sa.Column("returned", sa.DateTime(), nullable=True),
+        sa.CheckConstraint(
+            "(best_rank IS NULL) = (best_rank_at IS NULL)", name=op.f("ck_entrant_best_rank")
+        ),
         sa.CheckConstraint("games = wins + draws + losses", name=op.f("ck_entrant_games")),
         sa.CheckConstraint("sigma > 0", name=op.f("ck_entrant_sigma")),
         sa.ForeignKeyConstraint(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Blueprint, jsonify, render_template, request
+from flask import Blueprint, current_app, jsonify, render_template, request
 from werkzeug.wrappers import Response
 
 from arena.web.api import (
@@ -22,6 +22,7 @@ from arena.web.api import (
     workers,
 )
 from arena.web.api.specification import document, read_body
+from arena.web.identity import access_of, keep_to_itself
 
 PARTS = (
     ladders,
@@ -41,6 +42,15 @@ api.before_request(read_body)
 for _part in PARTS:
     for _method, _rule, _view in _part.ROUTES:
         api.add_url_rule(_rule, _view.__name__, _view, methods=[_method])
+
+
+@api.after_request
+def keep_private(answer: Response) -> Response:
+    """Lets no cache keep what not everybody may read."""
+    view = current_app.view_functions.get(request.endpoint or "")
+    if view is not None and access_of(view, request.method) is not None:
+        return keep_to_itself(answer)
+    return answer
 
 
 @api.after_request

@@ -18,8 +18,6 @@ from arena.web.identity import settings
 from arena.web.lookup import reading
 
 TAG = "administration"
-PRIVATE = {"Cache-Control": "private, no-store"}
-"""No cache keeps what these answer."""
 
 
 class UserShape(Shape):
@@ -99,16 +97,15 @@ class AuditPages(Pages):
 
 
 @operation(Overview, tag=TAG, scope=Scope.ORGANISE)
-def get_overview() -> tuple[Overview, int, dict[str, str]]:
+def get_overview() -> Overview:
     """How the arena is: queues, matches and checks by where they stand, workers, alarms."""
     with reading() as session:
         health = look(session, settings(), datetime.now(UTC))
-    found = {**health.as_json(), "queues": waiting(settings().broker)}
-    return Overview(found), 200, PRIVATE
+    return Overview({**health.as_json(), "queues": waiting(settings().broker)})
 
 
 @operation(UserList, tag=TAG, scope=Scope.ADMIN)
-def list_users(query: UserPages) -> tuple[UserList, int, dict[str, str]]:
+def list_users(query: UserPages) -> UserList:
     """Everyone who has an account."""
     wanted = sa.select(User).where(User.name != HOUSE)
     if query.role is not None:
@@ -116,11 +113,11 @@ def list_users(query: UserPages) -> tuple[UserList, int, dict[str, str]]:
     with reading() as session:
         found, following = page(session, wanted, User.id, query)
         items = [UserShape.of(one) for one in found]
-    return UserList(items=items, next=following), 200, PRIVATE
+    return UserList(items=items, next=following)
 
 
 @operation(AuditList, tag=TAG, scope=Scope.ADMIN)
-def list_audit_entries(query: AuditPages) -> tuple[AuditList, int, dict[str, str]]:
+def list_audit_entries(query: AuditPages) -> AuditList:
     """Who did what, when, on what, from where."""
     wanted = sa.select(AuditEntry)
     for column, value in (
@@ -133,7 +130,7 @@ def list_audit_entries(query: AuditPages) -> tuple[AuditList, int, dict[str, str
     with reading() as session:
         found, following = page(session, wanted, AuditEntry.id, query)
         items = [AuditShape.of(one) for one in found]
-    return AuditList(items=items, next=following), 200, PRIVATE
+    return AuditList(items=items, next=following)
 
 
 ROUTES = (

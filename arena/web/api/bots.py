@@ -8,29 +8,31 @@ from typing import Annotated
 import sqlalchemy as sa
 from flask import abort
 from pydantic import Field
-from sqlalchemy.orm import joinedload
+from sqlalchemy.orm import Session, joinedload
 
 from arena import entries
+from arena.competitions.ranks import ranks_of
 from arena.models import Bot, BotVersion, EntrantState, Scope, User
 from arena.submissions import SubmissionError
 from arena.web import pages, queries, submitting
-from arena.web.api.paging import Pages, page
-from arena.web.api.results import Encounter
-from arena.web.api.shapes import (
+from arena.web.api.bot_shapes import (
     BotDetail,
     BotList,
+    BotOnLadder,
     BotShape,
     CheckShape,
-    EntrantShape,
-    Name,
-    Shape,
     VersionList,
     VersionShape,
 )
+from arena.web.api.ladder_shapes import EntrantShape, RankedEntrant
+from arena.web.api.paging import Pages, page
+from arena.web.api.results import Encounter
+from arena.web.api.shapes import Name, Shape
 from arena.web.api.specification import operation
 from arena.web.api.transactions import changing
 from arena.web.identity import signed_in
 from arena.web.lookup import LARGEST_ID, find_bot, find_ladder, reading
+from arena.web.on_ladder import on_ladder, shown_first
 from arena.web.submitting import own_bot
 
 TAG = "bots"
@@ -40,6 +42,12 @@ class BotPages(Pages):
     """Which bots are wanted."""
 
     owner: Name | None = None
+
+
+class LadderView(Shape):
+    """Which version is wanted."""
+
+    version: Annotated[int | None, Field(ge=1, le=LARGEST_ID)] = None
 
 
 class EncounterView(Shape):
@@ -100,10 +108,33 @@ def list_bots(query: BotPages) -> BotList:
 def get_bot(name: str) -> BotDetail:
     """A bot, and its versions on ladders."""
     with reading() as session:
-        found = find_bot(session, name)
-        on = queries.entrants_of_bot(session, found)
-        ladders = [EntrantShape.of(one, found.name) for one in on]
-        return BotDetail(**BotShape.of(found).model_dump(), ladders=ladders)
+        return _detail(session, find_bot(session, name))
+
+
+def _detail(session: Session, bot: Bot) -> BotDetail:
+    on = queries.entrants_of_bot(session, bot)
+    ranks = ranks_of(session, on)
+    ladders = [RankedEntrant.at(one, bot.name, ranks[one.id]) for one in on]
+    return BotDetail(**BotShape.of(bot).model_dump(), ladders=ladders)
+
+
+@operation(BotOnLadder, tag=TAG)
+def get_bot_on_ladder(name: str, ladder: str, query: LadderView) -> BotOnLadder:
+    """What a bot did on a ladder: its opponents, seats, openings, and the course of its rating.
+
+    It is told of the version that is active there, or had the most games, if no other is asked
+    for.
+    """
+    with reading() as session:
+        bot = find_bot(session, name)
+        on = queries.entrants_of_bot(session, bot)
+        versions = [one for one in on if one.competition.name == ladder]
+        wanted = [one for one in versions if query.version in (None, one.version.number)]
+        shown = shown_first(wanted)
+        if shown is None:
+            what = bot.name if query.version is None else f"{bot.name}:{query.version}"
+            abort(404, f"The bot {what} is on no ladder {ladder}.")
+        return BotOnLadder.told(on_ladder(session, shown, versions), versions, bot.name)
 
 
 @operation(BotDetail, tag=TAG, scope=Scope.SUBMIT)
@@ -113,9 +144,7 @@ def change_bot(name: str, json: BotChange) -> BotDetail:
         bot, opened = own_bot(session, name), json.open_source
         actor, now = signed_in().actor, datetime.now(UTC)
         entries.open_source(session, actor, bot, opened=opened, now=now)
-        on = queries.entrants_of_bot(session, bot)
-        ladders = [EntrantShape.of(one, bot.name) for one in on]
-        return BotDetail(**BotShape.of(bot).model_dump(), ladders=ladders)
+        return _detail(session, bot)
 
 
 @operation(VersionList, tag=TAG)
@@ -198,6 +227,7 @@ ROUTES = (
     ("GET", "/bots", list_bots),
     ("GET", "/bots/<name>", get_bot),
     ("PATCH", "/bots/<name>", change_bot),
+    ("GET", "/bots/<name>/ladders/<ladder>", get_bot_on_ladder),
     ("GET", "/bots/<name>/versions", list_versions),
     ("GET", "/bots/<name>/versions/<int:number>/files", download_version),
     ("GET", "/bots/<name>/against/<rival>", get_encounter),

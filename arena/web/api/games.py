@@ -17,18 +17,16 @@ from arena.db import Database
 from arena.models import Competition, GameSeat, JobStatus, Match, PlayedGame, Scope, User
 from arena.requests import RequestError, request_match
 from arena.web import queries, submitting
-from arena.web.api.paging import Pages, page
-from arena.web.api.shapes import (
-    BotVersionName,
+from arena.web.api.game_shapes import (
     GameList,
     GameShape,
     MatchDetail,
     MatchList,
     MatchShape,
-    Name,
     Record,
-    Shape,
 )
+from arena.web.api.paging import Pages, page
+from arena.web.api.shapes import BotVersionName, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.api.transactions import changing
 from arena.web.games import PICTURE_SECONDS

@@ -10,7 +10,8 @@ from pydantic import Field
 from arena import verdicts
 from arena.models import Scope
 from arena.verdicts import VerdictError
-from arena.web.api.shapes import MatchShape, Shape
+from arena.web.api.game_shapes import MatchShape
+from arena.web.api.shapes import Shape
 from arena.web.api.specification import operation
 from arena.web.api.transactions import changing
 from arena.web.identity import signed_in

@@ -11,21 +11,22 @@ from sqlalchemy.orm import joinedload
 
 from arena.competitions import ladder_settings
 from arena.competitions.ladder_settings import SETTINGS, LadderError
+from arena.idle import why_idle
 from arena.models import BotVersion, Entrant, EntrantState, Ladder, Scope
 from arena.web import exports, leaderboards
-from arena.web.api.paging import Pages, page
-from arena.web.api.shapes import (
+from arena.web.api.ladder_shapes import (
     BoardShape,
     EntrantList,
     EntrantShape,
+    LadderDetail,
     LadderList,
     LadderShape,
-    Name,
-    Shape,
 )
+from arena.web.api.paging import Pages, page
+from arena.web.api.shapes import Name, Shape
 from arena.web.api.specification import operation
 from arena.web.api.transactions import changing
-from arena.web.identity import signed_in
+from arena.web.identity import settings, signed_in
 from arena.web.leaderboards import View
 from arena.web.lookup import LARGEST_ID, find_ladder, reading
 from engine.game import GameError
@@ -88,11 +89,14 @@ def list_ladders(query: Pages) -> LadderList:
         return LadderList(items=[LadderShape.of(one) for one in found], next=following)
 
 
-@operation(LadderShape, tag=TAG)
-def get_ladder(name: str) -> LadderShape:
-    """A ladder."""
+@operation(LadderDetail, tag=TAG)
+def get_ladder(name: str) -> LadderDetail:
+    """A ladder, and why nothing is played there."""
     with reading() as session:
-        return LadderShape.of(find_ladder(session, name))
+        found = find_ladder(session, name)
+        running = leaderboards.count_running(session, found)
+        quiet = None if running else why_idle(session, found, settings(), datetime.now(UTC))
+        return LadderDetail.now(found, running, quiet)
 
 
 @operation(LadderShape, tag=TAG, status=201, scope=Scope.ORGANISE, errors=[409])

@@ -1,25 +1,40 @@
-"""Operations on people's games against bots, which are played on their pages."""
+"""Operations on people's games against bots: to begin one, to play it, to look on."""
 
 from __future__ import annotations
 
-from datetime import datetime
+import secrets
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
 
 import sqlalchemy as sa
 from flask import abort
 from pydantic import Field
-from sqlalchemy.orm import joinedload, selectinload, undefer
+from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
 from arena import sittings
 from arena.models import BotVersion, JobStatus, Scope, Sitting, SittingSeat
+from arena.sittings import SittingError, Wish
+from arena.web import playing
+from arena.web.api.game_shapes import Record
 from arena.web.api.paging import Pages, page
-from arena.web.api.shapes import List, Record, Shape
+from arena.web.api.shapes import NO_NUL, BotVersionName, List, Name, Shape
 from arena.web.api.specification import operation
+from arena.web.api.transactions import refusing
 from arena.web.identity import signed_in
-from arena.web.lookup import reading
+from arena.web.lookup import LARGEST_ID, find_ladder, reading
+from engine.game import IllegalMoveError
 from engine.record import GameRecord
 from engine.sitting import position
 
 TAG = "playing"
+Ply = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=LARGEST_ID,
+        description="How many plies were played; if it went on meanwhile, nothing happens.",
+    ),
+]
 
 
 class SittingSeatShape(Shape):
@@ -50,19 +65,23 @@ class SittingShape(Shape):
     @classmethod
     def of(cls, one: Sitting, record: GameRecord) -> SittingShape:
         """A sitting as it travels, with its seats loaded."""
+        return cls(**cls._fields(one, record))
+
+    @staticmethod
+    def _fields(one: Sitting, record: GameRecord) -> dict[str, Any]:
         over = one.finished is not None
         to_move = None if over else position(record).to_move
-        return cls(
-            number=one.id,
-            ladder=one.ladder.name,
-            variant=str(record.variant),
-            plies=one.plies,
-            to_move=None if to_move is None else to_move + 1,
-            waits_for_bot=not over and one.status is not JobStatus.FIXED,
-            created=one.created,
-            moved=one.moved,
-            finished=one.finished,
-            seats=[
+        return {
+            "number": one.id,
+            "ladder": one.ladder.name,
+            "variant": str(record.variant),
+            "plies": one.plies,
+            "to_move": None if to_move is None else to_move + 1,
+            "waits_for_bot": not over and one.status is not JobStatus.FIXED,
+            "created": one.created,
+            "moved": one.moved,
+            "finished": one.finished,
+            "seats": [
                 SittingSeatShape(
                     seat=seat.seat + 1,
                     player=record.players[seat.seat],
@@ -73,7 +92,72 @@ class SittingShape(Shape):
                 )
                 for seat in one.seats
             ],
+        }
+
+
+class SittingDetail(SittingShape):
+    """A person's game against bots, and what can be played in it."""
+
+    played: list[str] = Field(description="The moves so far, those of the opening too.")
+    position: str = Field(description="Where they have led, as the docs of the game say.")
+    legal: list[str] = Field(
+        description="The moves of whoever is to move; empty when the game is over."
+    )
+
+    @classmethod
+    def of(cls, one: Sitting, record: GameRecord) -> SittingDetail:
+        """A sitting as it travels, with its seats loaded."""
+        state = position(record)
+        legal = [] if one.finished is not None else list(state.legal_moves())
+        return cls(
+            **cls._fields(one, record),
+            played=list(record.moves),
+            position=state.text(),
+            legal=legal,
         )
+
+
+class NewSitting(Shape):
+    """A game that one wants to play."""
+
+    ladder: Annotated[Name, Field(description="By whose rules it is played.")]
+    bots: Annotated[
+        list[BotVersionName],
+        Field(max_length=8, description="Who has the other places, in order."),
+    ] = Field(default_factory=list)
+    place: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=8,
+            description="One's own: the seat, or in a team game the team; by default by lot.",
+        ),
+    ] = None
+    opening: Annotated[
+        Literal["start", "random"], Field(description="A random one is a balanced one.")
+    ] = "start"
+    key: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=64,
+            pattern=NO_NUL,
+            description="Whoever sends the same one again gets the game that it began.",
+        ),
+    ] = None
+
+
+class NewMove(Shape):
+    """A move in one's own game."""
+
+    move: Annotated[str, Field(max_length=200)]
+    ply: Ply
+
+
+class Resignation(Shape):
+    """That one gives a game up."""
+
+    ply: Ply
 
 
 class SittingList(List):
@@ -97,14 +181,62 @@ def list_sittings(query: Pages) -> SittingList:
     return SittingList(items=items, next=following)
 
 
-@operation(SittingShape, tag=TAG)
-def get_sitting(number: int) -> SittingShape:
-    """A person's game against bots, and where it stands."""
+@operation(SittingDetail, tag=TAG)
+def get_sitting(number: int) -> SittingDetail:
+    """A person's game against bots: where it stands, and what can be played."""
     with reading() as session:
         found = sittings.find(session, number)
         if found is None:
             abort(404, f"There is no game {number} of a person against bots.")
-        return SittingShape.of(found, sittings.record_of(found))
+        return SittingDetail.of(found, sittings.record_of(found))
+
+
+@operation(SittingDetail, tag=TAG, status=201, scope=Scope.SUBMIT, errors=[404, 409])
+def begin_sitting(json: NewSitting) -> tuple[SittingDetail, int]:
+    """Begins a game of one's own against bots of a ladder, unrated.
+
+    Where a bot is to move, it is waited for: look at the game again until it does so no more.
+    """
+
+    def wish(session: Session) -> Wish:
+        ladder = find_ladder(session, json.ladder)
+        return Wish(
+            ladder,
+            playing.any_place(ladder) if json.place is None else json.place - 1,
+            tuple(sittings.opponent_named(session, ladder, name) for name in json.bots),
+            json.opening == "random",
+            json.key or secrets.token_hex(16),
+            playing.any_seed(),
+        )
+
+    person = playing.player()
+    with refusing(SittingError):
+        number = playing.begin_game(person, wish)
+    return _own(number), 201
+
+
+@operation(SittingDetail, tag=TAG, scope=Scope.SUBMIT, errors=[409])
+def play_move(number: int, json: NewMove) -> SittingDetail:
+    """Plays a move in a game of one's own."""
+    with refusing(SittingError, IllegalMoveError), playing.own_game(number) as found:
+        sittings.move(found, json.move.strip(), json.ply, datetime.now(UTC))
+    return _own(number)
+
+
+@operation(SittingDetail, tag=TAG, scope=Scope.SUBMIT, errors=[409])
+def resign_sitting(number: int, json: Resignation) -> SittingDetail:
+    """Gives a game of one's own up."""
+    with refusing(SittingError), playing.own_game(number) as found:
+        sittings.resign(found, json.ply, datetime.now(UTC))
+    return _own(number)
+
+
+def _own(number: int) -> SittingDetail:
+    """A game that is there, as it is now."""
+    with reading() as session:
+        found = sittings.find(session, number)
+        assert found is not None
+        return SittingDetail.of(found, sittings.record_of(found))
 
 
 @operation(Record, tag=TAG)
@@ -119,6 +251,9 @@ def get_sitting_record(number: int) -> Record:
 
 ROUTES = (
     ("GET", "/sittings", list_sittings),
+    ("POST", "/sittings", begin_sitting),
     ("GET", "/sittings/<int:number>", get_sitting),
     ("GET", "/sittings/<int:number>/record", get_sitting_record),
+    ("POST", "/sittings/<int:number>/move", play_move),
+    ("POST", "/sittings/<int:number>/resign", resign_sitting),
 )

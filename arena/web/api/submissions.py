@@ -14,8 +14,9 @@ from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES, FirstTest
 from arena.models import BotVersion, Check, Scope
 from arena.submissions import NAME, SubmissionError
 from arena.web import submitting
+from arena.web.api.bot_shapes import CheckList, CheckShape
 from arena.web.api.paging import Pages, page
-from arena.web.api.shapes import CheckList, CheckShape, Line, Name, Shape
+from arena.web.api.shapes import Line, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.api.transactions import changing
 from arena.web.lookup import find_ladder, reading

@@ -12,11 +12,17 @@ from arena.web.identity import database
 
 
 @contextmanager
-def changing(*refusals: type[Exception]) -> Iterator[Session]:
-    """A transaction; an error of these kinds ends it, and is answered by 409 with its sentence."""
+def refusing(*refusals: type[Exception]) -> Iterator[None]:
+    """Answers errors of these kinds by 409 with their sentence."""
     try:
-        with database().begin() as session:
-            yield session
+        yield
     except refusals as error:
         words = str(error)
         abort(409, f"{words[:1].upper()}{words[1:].rstrip('.')}.")
+
+
+@contextmanager
+def changing(*refusals: type[Exception]) -> Iterator[Session]:
+    """A transaction; an error of these kinds ends it, and is answered by 409."""
+    with refusing(*refusals), database().begin() as session:
+        yield session

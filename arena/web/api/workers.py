@@ -5,15 +5,52 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
+from pydantic import Field
 
 from arena import workforce
-from arena.models import Bot, Scope, Worker
-from arena.web.api.shapes import AccountShape, WorkerList, WorkerShape
+from arena.models import Bot, Role, Scope, Worker
+from arena.web.api.shapes import Shape
 from arena.web.api.specification import operation
 from arena.web.identity import settings, signed_in
 from arena.web.lookup import reading
 
 TAG = "arena"
+
+
+class WorkerShape(Shape):
+    """A worker that was heard of."""
+
+    name: str
+    state: str = Field(description="at work, gone, too weak or set aside")
+    slots: int
+    isolation: str
+    languages: list[str]
+    last_seen: datetime
+
+    @classmethod
+    def of(cls, one: Worker, state: str) -> WorkerShape:
+        """A worker as it travels."""
+        return cls(
+            name=one.name,
+            state=state,
+            slots=one.slots,
+            isolation=one.isolation,
+            languages=[str(language) for language in one.languages],
+            last_seen=one.last_seen,
+        )
+
+
+class WorkerList(Shape):
+    items: list[WorkerShape]
+
+
+class AccountShape(Shape):
+    """Who asks."""
+
+    name: str
+    role: Role
+    scopes: list[Scope] = Field(description="What may be done with this token.")
+    bots: list[str]
 
 
 @operation(WorkerList, tag=TAG)

@@ -26,6 +26,7 @@ from engine.game import (
     ranks_of,
 )
 from engine.games.blokus.board import board, count, masks, nth
+from engine.games.blokus.outlook import hopes, squares_hoped_for
 from engine.games.blokus.polyominoes import ALL, MONOMINO, NAMES, squares_in
 from engine.games.blokus.position import (
     COLOURS,
@@ -281,6 +282,19 @@ class BlokusState(State):
                     stuck |= 1 << colour
             colour = colour + 1 & 3
         return replace(self, position=position, turn=None).scores()
+
+    def outlook(self) -> tuple[float, ...]:
+        variant, gone = self.variant, self.gone
+        colours: list[list[float]] = [[] for _ in range(variant.seats)]
+        for colour, owner in enumerate(variant.owners):
+            if owner is not None and owner not in gone:
+                is_out = bool(self.stuck >> colour & 1)
+                start = variant.starts[colour]
+                colours[owner].append(
+                    squares_hoped_for(self.position, colour, start, is_out=is_out)
+                )
+        squares = [sum(own) / len(own) if own else None for own in colours]
+        return hopes(squares, variant.sides)
 
 
 def _points(left: int, last: int | None) -> int:

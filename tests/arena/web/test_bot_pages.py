@@ -22,8 +22,8 @@ from arena.models import (
     StrengthTest,
     VersionStatus,
 )
-from arena.web import queries
 from arena.web.games import live_game
+from arena.web.on_ladder import OPENINGS_SHOWN, openings
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import now, pages
 
@@ -40,8 +40,8 @@ def test_openings_are_counted_as_they_were_played(site: Site) -> None:
             .where(GameSeat.entrant_id == entrant.id, GameSeat.mu_after.is_not(None))
         ):
             points[tuple(opening)].append(its)
-        found = queries.splits_by_opening(session, entrant)
-        assert 1 < len(found) <= queries.OPENINGS_SHOWN
+        found = openings(session, entrant)
+        assert 1 < len(found) <= OPENINGS_SHOWN
         for split in found:
             its_points = points.pop(split.moves)
             assert split.games == len(its_points)

@@ -55,7 +55,7 @@ def test_what_is_there_is_answered_as_said(arena: SimpleNamespace, method: str, 
     kind, numbers = path.split("/")[1], arena.numbers
     there = {
         "ladders": {"name": "ladder-0"},
-        "bots": {"name": "bot-0", "rival": "bot-1", "number": 1},
+        "bots": {"name": "bot-0", "rival": "bot-1", "ladder": "ladder-0", "number": 1},
         "tournaments": {"name": "cup"},
         "tests": {"number": numbers["test"]},
         "matches": {"number": numbers["played"]},
