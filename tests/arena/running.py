@@ -109,9 +109,11 @@ class RunningArena:
 
     def launch(self) -> None:
         """Starts it as a shell does: in a process group of its own."""
+        up = [*COMMAND, "up", "--data", str(self.data), "--port", str(self.port)]
         with self.said.open("w") as said:
             self.supervisor = subprocess.Popen(
-                [*COMMAND, "up", "--data", str(self.data), "--port", str(self.port)],
+                # Tests that run under nohup send hangups all the same.
+                ["env", "--default-signal=HUP", *up],
                 env=self._environment,
                 cwd=self._cwd,
                 stdout=said,

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from arena import recording, scheduling
 from arena.config import Settings
 from arena.db import Database
-from arena.models import JobStatus, Match, PlayedGame, Worker
+from arena.models import Entrant, JobStatus, Match, PlayedGame, Worker
 from engine import jobs
 from engine.match import play_match
 from tests.arena.simulator import CALM, LotPlayer, Simulation
@@ -214,6 +214,19 @@ def test_what_is_no_message_is_dropped(
     """With a line in the log."""
     recorder.record_match(data)
     assert "a message without a lease was dropped" in caplog.text
+
+
+def test_a_tick_keeps_better_ranks(database: Database, recorder: ModuleType) -> None:
+    """The first one after a start at once, and not every one after it."""
+    Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x4"})], bots=2)
+    with database.begin() as session:
+        session.execute(sa.update(Entrant).values(games=20, wins=20))
+    query = sa.select(Entrant.best_rank).order_by(Entrant.id)
+    for _ in range(2):
+        recorder.tick()
+        with database.begin() as session:
+            assert session.scalars(query).all() == [1, 2]
+            session.execute(sa.update(Entrant).values(mu=Entrant.id))
 
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)

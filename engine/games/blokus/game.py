@@ -284,15 +284,16 @@ class BlokusState(State):
         return replace(self, position=position, turn=None).scores()
 
     def outlook(self) -> tuple[float, ...]:
-        variant, gone = self.variant, self.gone
+        variant, turn = self.variant, self.turn or 0
         colours: list[list[float]] = [[] for _ in range(variant.seats)]
-        for colour, owner in enumerate(variant.owners):
-            if owner is not None and owner not in gone:
-                is_out = bool(self.stuck >> colour & 1)
-                start = variant.starts[colour]
-                colours[owner].append(
-                    squares_hoped_for(self.position, colour, start, is_out=is_out)
-                )
+        for colour, (owner, start) in enumerate(zip(variant.owners, variant.starts, strict=True)):
+            if owner is None or owner in self.gone:
+                continue
+            if self.stuck >> colour & 1:
+                hoped_for = float(self.position.covered[colour].bit_count())
+            else:
+                hoped_for = squares_hoped_for(self.position, colour, start, to_play=colour >= turn)
+            colours[owner].append(hoped_for)
         squares = [sum(own) / len(own) if own else None for own in colours]
         return hopes(squares, variant.sides)
 

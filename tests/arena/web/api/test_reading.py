@@ -104,6 +104,52 @@ def test_answers_agree_with_each_other(arena: SimpleNamespace) -> None:
         assert len(parsed.plies) == game["plies"]
 
 
+def test_a_bot_on_a_ladder_is_as_the_board_has_it(arena: SimpleNamespace) -> None:
+    """Its rank, its games, and against whom and from where they were."""
+    board = arena.client.get(f"{API}/ladders/ladder-0/leaderboard").json
+    for line in board["bots"]:
+        found = arena.client.get(f"{API}/bots/{line['bot']}/ladders/ladder-0").json
+        assert (found["version"], found["rank"]) == (line["version"], line["rank"])
+        assert (found["ranked"], found["games"]) == (board["ranked"], line["games"])
+        for key in ("games", "wins", "draws", "losses"):
+            assert sum(one[key] for one in found["opponents"]) == line[key]
+        assert sum(one["games"] for one in found["seats"]) == line["games"]
+        assert found["version"] in {one["version"] for one in found["versions"]}
+        own = [after for after in found["history"] if after["version"] == found["version"]]
+        assert [after["rating"] for after in own[-1:]] in ([], [line["rating"]])
+        (on,) = [
+            one
+            for one in arena.client.get(f"{API}/bots/{line['bot']}").json["ladders"]
+            if (one["competition"], one["version"]) == ("ladder-0", line["version"])
+        ]
+        assert on == {key: found[key] for key in on}
+
+
+def test_an_older_version_on_a_ladder_is_asked_for(arena: SimpleNamespace) -> None:
+    """By its number; what is not there is said."""
+    there = f"{API}/bots/bot-0/ladders/ladder-0"
+    assert arena.client.get(f"{there}?version=1").json["version"] == 1
+    for address, words in (
+        (f"{there}?version=9", "The bot bot-0:9 is on no ladder ladder-0."),
+        (f"{API}/bots/bot-0/ladders/none", "The bot bot-0 is on no ladder none."),
+        (f"{API}/bots/none/ladders/ladder-0", "There is no bot none."),
+    ):
+        answer = arena.client.get(address)
+        assert (answer.status_code, answer.json["detail"]) == (404, words)
+
+
+def test_ladders_and_matches_say_what_goes_on(arena: SimpleNamespace) -> None:
+    """As their pages do: how many run and how far, or why none does."""
+    lively = arena.client.get(f"{API}/ladders/ladder-0").json
+    assert (lively["running"], lively["quiet"]) == (1, None)
+    still = arena.client.get(f"{API}/ladders/ladder-1").json
+    assert (still["running"], bool(still["quiet"])) == (0, True)
+    running = arena.client.get(f"{API}/matches/{arena.numbers['running']}").json["running"]
+    assert running["of_match"] == 2
+    assert all(move.partition(":")[0] in "12" for move in running["moves"])
+    assert arena.client.get(f"{API}/matches/{arena.numbers['played']}").json["running"] is None
+
+
 @pytest.mark.parametrize(
     "address", ["/games/{trio}/record", "/matches/{played}", "/games/{trio}", "/ladders/ladder-0"]
 )
