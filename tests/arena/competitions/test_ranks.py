@@ -1,0 +1,123 @@
+"""Ranks on boards, and the best that was ever seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.competitions.ranks import Rank, note_best, ranks_of
+from arena.db import Database
+from arena.models import Entrant, EntrantState, Ladder
+from arena.rebuild import rebuild
+from tests.arena.simulator import CALM, START, Simulation
+
+VARIANTS = [("clobber", {"size": "4x3"}), ("puzzle", {"task": "tetrominoes"})]
+ACTIVE, RETIRED = EntrantState.ACTIVE, EntrantState.RETIRED
+SETTLED = 20
+"""So many games a bot needs for its place on a board, says the page of every ladder."""
+
+
+def later(seconds: int) -> datetime:
+    return START + timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def furnished(database: Database) -> Database:
+    """Two ladders of the same four bots: of Clobber, and of a puzzle."""
+    Simulation(database, 0, CALM).furnish(VARIANTS, bots=4)
+    return database
+
+
+def field(session: Session, ladder: int) -> Sequence[Entrant]:
+    query = sa.select(Entrant).join(Entrant.competition).where(Ladder.name == f"ladder-{ladder}")
+    return session.scalars(query.order_by(Entrant.id)).all()
+
+
+def set_field(
+    session: Session,
+    ladder: int,
+    mus: Sequence[float],
+    games: Sequence[int] = (SETTLED,) * 4,
+    states: Sequence[EntrantState] = (ACTIVE,) * 4,
+) -> None:
+    """Gives the bots of a ladder other ratings, games and states."""
+    for one, mu, played, state in zip(field(session, ladder), mus, games, states, strict=True):
+        one.mu, one.sigma, one.games, one.wins, one.state = mu, 1.0, played, played, state
+    session.flush()
+
+
+def best(session: Session, ladder: int) -> list[tuple[int | None, datetime | None]]:
+    session.expire_all()
+    return [(one.best_rank, one.best_rank_at) for one in field(session, ladder)]
+
+
+@pytest.mark.parametrize(
+    ("mus", "games", "states", "ranks", "ranked"),
+    [
+        ((20, 30, 25, 35), (20,) * 4, (ACTIVE,) * 4, [4, 2, 3, 1], 4),
+        ((20, 30, 25, 35), (20, 20, 20, 19), (ACTIVE,) * 4, [3, 1, 2, None], 3),
+        ((20, 30, 25, 35), (20,) * 4, (ACTIVE, RETIRED, ACTIVE, ACTIVE), [3, None, 2, 1], 3),
+        ((25, 25, 25, 25), (20,) * 4, (ACTIVE,) * 4, [1, 2, 3, 4], 4),
+        ((20, 30, 25, 35), (0, 1, 2, 3), (ACTIVE,) * 4, [None] * 4, 0),
+    ],
+    ids=["all", "one in placement", "one retired", "equals by age", "nobody"],
+)
+def test_ranks_are_those_of_the_placed(
+    furnished: Database,
+    mus: Sequence[float],
+    games: Sequence[int],
+    states: Sequence[EntrantState],
+    ranks: list[int | None],
+    ranked: int,
+) -> None:
+    """By mu less three sigma, of who is active and has games enough; the best is the same then."""
+    with furnished.begin() as session:
+        set_field(session, 0, mus, games, states)
+        found = ranks_of(session, field(session, 0))
+        assert [found[one.id] for one in field(session, 0)] == [Rank(n, ranked) for n in ranks]
+        assert note_best(session, later(0)) == sum(n is not None for n in ranks)
+        assert best(session, 0) == [(n, n and later(0)) for n in ranks]
+
+
+def test_a_race_ranks_by_fewer_games(furnished: Database) -> None:
+    """With three rivals nobody has more than three games, on one ladder as on all of them."""
+    with furnished.begin() as session:
+        set_field(session, 0, (20, 30, 25, 35), (3, 3, 3, 3))
+        set_field(session, 1, (20, 30, 25, 35), (3, 2, 3, 3))
+        everybody = [*field(session, 0), *field(session, 1)]
+        found = ranks_of(session, everybody)
+        assert [found[one.id].rank for one in everybody] == [None] * 4 + [3, None, 2, 1]
+        note_best(session, later(0))
+        assert [rank for rank, _ in best(session, 0)] == [None] * 4
+        assert [rank for rank, _ in best(session, 1)] == [3, None, 2, 1]
+
+
+def test_only_what_is_better_is_kept(furnished: Database) -> None:
+    """With the moment of the first look that saw it; a look without news writes nothing."""
+    with furnished.begin() as session:
+        set_field(session, 0, (20, 30, 25, 35))
+        assert note_best(session, later(1)) == 4
+        assert note_best(session, later(2)) == 0
+        set_field(session, 0, (32, 30, 25, 28))  # the ranks 1, 2, 4, 3
+        assert note_best(session, later(3)) == 1
+        assert best(session, 0) == [(1, later(3)), (2, later(1)), (3, later(1)), (1, later(1))]
+        # Somebody leaves, and whoever was behind moves up without a game.
+        set_field(session, 0, (32, 30, 25, 28), states=(RETIRED, ACTIVE, ACTIVE, ACTIVE))
+        assert note_best(session, later(4)) == 1
+        assert best(session, 0)[:2] == [(1, later(3)), (1, later(4))]
+
+
+def test_a_rebuild_leaves_it(furnished: Database) -> None:
+    """It does not follow from results, so that they can't tell that it is wrong."""
+    with furnished.begin() as session:
+        set_field(session, 0, (20, 30, 25, 35))
+        note_best(session, later(0))
+        kept = best(session, 0)
+        made = rebuild(session, field(session, 0)[0].competition, write=True)
+        assert not any("rank" in line for line in made.differences)
+        assert [one.mu for one in field(session, 0)] == [25.0] * 4
+        assert best(session, 0) == kept
