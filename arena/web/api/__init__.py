@@ -71,8 +71,17 @@ def openapi() -> Response:
 @api.get("/")
 def operations() -> str:
     """A page that lists the operations, each with a command to try it."""
+    contents: dict[str, list[tuple[str, str, Any]]] = {}
+    for path, methods in document()["paths"].items():
+        for method, one in methods.items():
+            for tag in one["tags"]:
+                contents.setdefault(tag, []).append((method, path, one))
     return render_template(
-        "api.html", document=document(), command=_command, schema_words=_schema_words
+        "api.html",
+        document=document(),
+        contents=contents,
+        command=_command,
+        schema_words=_schema_words,
     )
 
 
