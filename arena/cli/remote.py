@@ -22,6 +22,11 @@ from workers.bundles import Bundle
 
 LOOK_SECONDS = 1.0
 LINE_SECONDS = 10.0
+COLUMNS = (
+    *("bot", "version", "status", "ladder", "state"),
+    *("rating", "rank", "best rank", "games", "W-D-L", "faults"),
+)
+"""Of the table of bots."""
 FAILED = 1
 """The exit code when a bot did not pass."""
 
@@ -115,8 +120,7 @@ def status(bot: str | None, server: str | None, in_json: bool) -> None:
     there = need_server(server)
     names = [bot] if bot else there.get("/account")["bots"]
     rows = [row for name in names for row in _rows(there, name)]
-    columns = ("bot", "version", "status", "ladder", "state", "rating", "games", "W-D-L", "faults")
-    show(rows, columns, in_json)
+    show(rows, COLUMNS, in_json)
 
 
 def _rows(there: Server, name: str) -> Iterable[dict[str, Any]]:
@@ -141,10 +145,18 @@ def _row(bot: str, version: int, state: str, entrant: dict[str, Any] | None) -> 
         "ladder": found.get("competition", ""),
         "state": found.get("state", ""),
         "rating": f"{found['rating']:.0f} ± {found['interval']:.0f}" if found else "",
+        "rank": _rank(found),
+        "best rank": found.get("best_rank") or "",
         "games": found.get("games", 0),
         "W-D-L": f"{found['wins']}-{found['draws']}-{found['losses']}" if found else "",
         "faults": found.get("faults", 0),
     }
+
+
+def _rank(entrant: dict[str, Any]) -> str:
+    if entrant.get("rank"):
+        return f"{entrant['rank']} of {entrant['ranked']}"
+    return "placement" if entrant.get("state") == "active" else ""
 
 
 @click.command()

@@ -302,6 +302,8 @@ def test_here_and_there_show_the_same(owner: Arena, site: SimpleNamespace) -> No
 
 def test_status_says_how_bots_stand(owner: Arena, site: SimpleNamespace) -> None:
     """One's own, or any by its name."""
+    with site.database.begin() as session:
+        session.execute(sa.update(Entrant).values(best_rank=2, best_rank_at=sa.func.now()))
     rows = json.loads(owner("status", "bot-0", "--json")[1])
     with site.database.read() as session:
         games = session.scalars(
@@ -311,6 +313,8 @@ def test_status_says_how_bots_stand(owner: Arena, site: SimpleNamespace) -> None
             .where(Bot.id == sa.literal_column("bot_version.bot_id"))
         ).all()
     assert [row["games"] for row in rows] == games
+    assert {row["rank"] for row in rows} == {"placement"}
+    assert {row["best rank"] for row in rows} == {2}
     assert {"bot-0", "bot-1", "bot-2"} <= {
         row["bot"] for row in json.loads(owner("status", "--json")[1])
     }
