@@ -107,12 +107,6 @@ class OnLadder:
         ranks = (self.rank.rank, self.best and self.best.best_rank)
         return min((rank for rank in ranks if rank), default=None)
 
-    @property
-    def best_rating(self) -> Rating | None:
-        """What was surely believed of it at its best, within its history."""
-        ratings = (game.rating for game in self.history)
-        return max(ratings, key=lambda rating: rating.conservative, default=None)
-
 
 def shown_first(entrants: Sequence[Entrant]) -> Entrant | None:
     """Of a bot's entrants the one that is asked for most: active, and with the most games."""

@@ -23,8 +23,8 @@ from arena.web.on_ladder import SPLIT_GAMES, on_ladder, shown_first
 pages = Blueprint("pages", __name__)
 
 GALLERY_GAMES = 8
-OPPONENTS_SHOWN = 50
-"""A bot's page shows so many, the most surprising ones."""
+OPPONENTS_SHOWN = 20
+"""A bot's page shows so many, the most surprising ones, unless all are asked for."""
 LAST_PAGE = 1_000_000
 """Nobody asks for a later one in earnest."""
 
@@ -129,7 +129,7 @@ def bot(name: str) -> str:
             versions=queries.versions_of_bot(session, found),
             waiting=queries.tests_waited_for(session, found),
             SPLIT_GAMES=SPLIT_GAMES,
-            OPPONENTS_SHOWN=OPPONENTS_SHOWN,
+            opponents_shown=None if request.args.get("opponents") == "all" else OPPONENTS_SHOWN,
             **_owners_choices(session, found),
             **details,
         )

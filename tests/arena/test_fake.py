@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
 import sqlalchemy as sa
 
+from arena.competitions.ranks import ranks_of
 from arena.db import Database
 from arena.fake.fill import fill
 from arena.models import Bot, Entrant, GameSeat, Ladder, Match, Meeting, PlayedGame
@@ -51,3 +53,21 @@ def test_made_up_games_add_up(database: Database) -> None:
                 created=NOW,
             )
         )
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_made_up_bots_had_better_ranks(database: Database) -> None:
+    """Who has a place on a board had that or a better one; some had a better one long ago."""
+    fill(database, bots=20, ladders=1, games=600, seed=1, now=NOW)
+    with database.read() as session:
+        ranked = session.scalars(sa.select(Entrant).where(Entrant.games >= 20)).all()
+        present = ranks_of(session, ranked)
+        assert len(ranked) > 10
+        for entrant in ranked:
+            rank = present[entrant.id].rank
+            assert rank is not None
+            assert entrant.best_rank is not None
+            assert entrant.best_rank_at is not None
+            assert 1 <= entrant.best_rank <= rank
+            assert entrant.best_rank_at <= NOW
+        assert any(one.best_rank != present[one.id].rank for one in ranked)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections import defaultdict
 from typing import Any
 
@@ -10,6 +12,8 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.competitions import strength_plans, strength_tests
+from arena.db import Database
+from arena.fake.fill import fill
 from arena.models import (
     Bot,
     BotVersion,
@@ -17,6 +21,7 @@ from arena.models import (
     GameSeat,
     Ladder,
     Match,
+    Meeting,
     Place,
     PlayedGame,
     StrengthTest,
@@ -24,6 +29,7 @@ from arena.models import (
 )
 from arena.web.games import live_game
 from arena.web.on_ladder import OPENINGS_SHOWN, openings
+from arena.web.pages import OPPONENTS_SHOWN
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import now, pages
 
@@ -85,6 +91,40 @@ def test_a_strength_match_has_the_games_that_it_has() -> None:
     live = live_game(match)
     assert live is not None
     assert (live.number, live.games) == (5, 6)
+
+
+def test_the_best_rank_is_shown(site: Site) -> None:
+    """Since when and by which version; what nobody looked at yet is not worse than the present."""
+    with site.database.begin() as session:
+        session.execute(sa.update(Entrant).values(best_rank=1, best_rank_at=now()))
+    text = site.page("/bots/bot-3?ladder=ladder-0")
+    assert re.search(r"Best rank</span></dt><dd>1 <small class=\"faint\">v1, <time", text)
+    with site.database.begin() as session:
+        session.execute(sa.update(Entrant).values(best_rank=None, best_rank_at=None))
+    shown = re.search(r"<dt>Rank</dt><dd>(\d+)", site.page("/bots/bot-3?ladder=ladder-0"))
+    assert shown
+    assert f"Best rank</span></dt><dd>{shown[1]}</dd>" in site.page("/bots/bot-3?ladder=ladder-0")
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_the_rest_of_the_opponents_is_a_link_away(database: Database) -> None:
+    """The most surprising ones come first, however many there are."""
+    fill(database, bots=40, ladders=1, games=1600, seed=1, now=now())
+    with database.read() as session:
+        busiest = session.scalars(sa.select(Entrant).order_by(Entrant.games.desc()).limit(1)).one()
+        met = sa.select(sa.func.count()).where(
+            (Meeting.first_id == busiest.id) | (Meeting.second_id == busiest.id)
+        )
+        name, count = busiest.version.bot.name, session.scalar(met) or 0
+    app = pages(database)
+    client, rival = app.test_client(), f"/bots/{name}/against/"
+    some = client.get(f"/bots/{name}").text
+    assert some.count(rival) == OPPONENTS_SHOWN < count
+    assert f"these are {OPPONENTS_SHOWN} of {count}" in some
+    link = re.search(r'<a href="([^"]+)">show all</a>', some)
+    assert link
+    assert client.get(html.unescape(link[1])).text.count(rival) == count
+    app.extensions["arena.database"].close()
 
 
 PLAY = '<a role="button" class="quiet" href="/play/on/{}" rel="nofollow">'
