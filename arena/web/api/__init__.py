@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as jsons
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +22,7 @@ from arena.web.api import (
     tournaments,
     workers,
 )
-from arena.web.api.specification import document, read_body
+from arena.web.api.specification import JSON, document, read_body
 from arena.web.identity import access_of, keep_to_itself
 
 PARTS = (
@@ -98,11 +99,21 @@ def _command(method: str, path: str, operation: Mapping[str, Any]) -> str:
     if operation.get("security"):
         words.append("-H 'Authorization: Bearer $TOKEN'".replace("'", '"'))
     body = operation.get("requestBody", {}).get("content", {})
-    if "application/json" in body:
-        words.append("--json '{...}'")
+    if JSON in body:
+        words.append(f"--json '{jsons.dumps(_example(body[JSON]['schema']))}'")
     if "multipart/form-data" in body:
         words.append("-F file=@mybot.py -F ladder=LADDER")
     if method == "patch" or (method == "post" and not body):
         words.append(f"-X {method.upper()}")
     place = re.sub(r"{(\w+)}", lambda found: found[1].upper(), path)
     return " ".join([*words, f"{request.url_root.rstrip('/')}{place}"])
+
+
+def _example(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """What has to be in a body, each with a value of its type."""
+    body = document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    values = {"integer": 1, "number": 1.0, "boolean": True, "array": [], "object": {}}
+    return {
+        name: values.get(body["properties"][name].get("type"), name.upper())
+        for name in body.get("required", ())
+    }
