@@ -41,7 +41,8 @@ def new_matches(
 ) -> Iterator[Match]:
     """New matches of the competitions whose turn it is, one after the other while any can be made.
 
-    What is there is read once, and kept up with what is made; all of it in one transaction.
+    What is there is read once, and kept up with what is made; all of it in one transaction, to
+    which alone it is left meanwhile to make matches of open competitions.
 
     Args:
         only: the name of the one competition whose turn it may be.
@@ -50,10 +51,12 @@ def new_matches(
     query = sa.select(Competition).where(Competition.state == CompetitionState.OPEN)
     if only:
         query = query.where(Competition.name == only)
-    turns = _Turns(session, session.scalars(query).all(), now, trickle_seconds)
+    # Requests are made beside the recorder, and each match has a number of its own.
+    query = query.order_by(Competition.id).with_for_update()
+    competitions = session.scalars(query.execution_options(populate_existing=True)).all()
+    turns = _Turns(session, competitions, now, trickle_seconds)
     while next_one := turns.next():
         competition, pairing = next_one
-        turns.lock(competition)
         match = make(session, competition, pairing, now)
         turns.made(match, pairing)
         yield match
@@ -75,7 +78,7 @@ class _Turns:
         self._due = due_matches(session)
         self._newcomers = ladders.newcomers(session, self._ladders)
         self._fields: dict[int, ladders.Field] = {}
-        self._locked: set[int] = set()
+        self._urgencies: dict[int, int] = {}
 
     def next(self) -> tuple[Competition, Pairing] | None:
         """The competition whose turn it is, and who meets there; None if nobody can."""
@@ -90,21 +93,20 @@ class _Turns:
                     break
         return min(firsts, key=lambda first: self._share(first[0]), default=None)
 
-    def lock(self, competition: Competition) -> None:
-        """Locks a competition, once."""
-        if competition.id not in self._locked:
-            lock(self._session, competition)
-            self._locked.add(competition.id)
-
     def made(self, match: Match, pairing: Pairing) -> None:
         """Keeps a match that was made."""
         match.competition.last_match = self._now
         due = self._due.setdefault(match.competition.id, [])
         due.append(DueMatch(pairing.entrants, match.rated))
+        self._urgencies.pop(match.competition.id, None)
 
     def _urgency(self, ladder: Ladder) -> int:
-        young = self._newcomers.get(ladder.id, [])
-        return ladders.urgency(ladder, young, self._due_of(ladder))
+        found = self._urgencies.get(ladder.id)
+        if found is None:
+            young = self._newcomers.get(ladder.id, [])
+            found = ladders.urgency(ladder, young, self._due_of(ladder))
+            self._urgencies[ladder.id] = found
+        return found
 
     def _share(self, competition: Competition) -> tuple[float, float]:
         """The workers' time for a competition by its weight, and since when it has waited.
@@ -127,7 +129,10 @@ class _Turns:
             case Ladder():
                 field = self._fields.get(competition.id)
                 if field is None:
-                    field = self._fields[competition.id] = ladders.Field.read(session, competition)
+                    # What was made is no part of it, and is written all together at the end.
+                    with session.no_autoflush:
+                        field = ladders.Field.read(session, competition)
+                    self._fields[competition.id] = field
                 return ladders.next_pairing(
                     competition, field, due, self._now, self._trickle_seconds
                 )
