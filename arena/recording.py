@@ -1,25 +1,21 @@
 """A MatchResult becomes rows and ratings, once.
 
-Everything here runs in the one serial recorder, each message in one transaction. A result is
-taken if and only if its lease is the attempt that counts and the rules confirm every record;
-then the match is fixed, its games are stored, and ratings move, in the order of completion.
-Whatever is said twice, late or falsely changes nothing.
+Everything here runs in the one serial recorder, a message or a few that came together in one
+transaction. A result is taken if and only if its lease is the attempt that counts and the rules
+confirm every record; then the match is fixed, its games are stored, and ratings move, in the
+order of completion. Whatever is said twice, late or falsely changes nothing.
 """
 
 from __future__ import annotations
 
-import json
-import zlib
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import set_committed_value
 
 from arena import scheduling, workforce
 from arena.competitions import strength_tests, tournaments
@@ -30,13 +26,9 @@ from arena.first_tests import admit, conclude
 from arena.models import (
     Check,
     Competition,
-    Entrant,
-    GameSeat,
     JobStatus,
     Ladder,
     Match,
-    Meeting,
-    PlayedGame,
     StrengthTest,
     Tournament,
     VersionStatus,
@@ -45,10 +37,11 @@ from arena.models import (
 from arena.ratings.book import RatingBook, RatingChange
 from arena.ratings.result import GameResult
 from arena.ratings.trueskill import Rating, TrueSkill
+from arena.storing import Played, store
 from arena.strength import outcome
 from arena.suspension import suspend_if_faulty
 from engine import jobs
-from engine.match import points, race_ranks, shares_beaten
+from engine.match import race_ranks
 from engine.record import GameRecord, RecordError, replay
 
 START_SECONDS = 0.1
@@ -60,67 +53,173 @@ class Outcome(StrEnum):
 
     FIXED = "fixed"
     STALE = "stale, ignored"
+    NOTED = "noted"
     REFUSED = "refused"
     FORGED = "forged, refused"
     ROLLED_BACK = "rolled back"
 
 
-def pack(record: GameRecord) -> bytes:
-    """A record as it is stored: JSON, compressed."""
-    text = json.dumps(record.to_json(), separators=(",", ":"), ensure_ascii=False)
-    return zlib.compress(text.encode())
+Told = jobs.MatchReport | jobs.Started | jobs.Progress
+"""What workers say of matches under way; what comes often."""
 
 
-def unpack(stored: bytes) -> GameRecord:
-    """The record that `pack` stored."""
-    return GameRecord.from_json(json.loads(zlib.decompress(stored)))
+def take_in(
+    session: Session, told: Sequence[Told], settings: Settings, now: datetime
+) -> list[Outcome]:
+    """Takes in what workers say, in its order and in one transaction.
+
+    Of each comes what would come of it alone, by fewer statements: what they are about is read
+    and locked at once, and the games of all matches are stored at the end.
+
+    Raises:
+        JobError: a report is of a worker that never gave a sign of life.
+    """
+    intake = _Intake(session, told, settings, now)
+    outcomes = [intake.take(one) for one in told]
+    intake.store()
+    return outcomes
 
 
-def record_match(session: Session, report: jobs.MatchReport, now: datetime) -> Outcome:
-    """Fixes a match with its games and ratings, if this attempt is the one that counts."""
-    match = scheduling.find_issued(session, report.lease)
-    if not isinstance(match, Match):
-        return _refuse(session, report, now)
-    # Whoever makes its ratings anew, or voids a match of it, waits until this one is counted.
-    match.competition = session.get_one(
-        Competition, match.competition_id, with_for_update=True, populate_existing=True
+class _Intake:
+    """The jobs that are spoken of, and the matches that are fixed but not stored yet."""
+
+    def __init__(
+        self, session: Session, told: Sequence[Told], settings: Settings, now: datetime
+    ) -> None:
+        self._session, self._settings, self._now = session, settings, now
+        self._jobs = scheduling.find_all(session, [one.lease for one in told])
+        reports = [one for one in told if isinstance(one, jobs.MatchReport)]
+        found = [self._present(one.lease) for one in reports]
+        matches = list({job.id: job for job in found if isinstance(job, Match)}.values())
+        self._seq = _lock_competitions(session, matches) if matches else 0
+        scheduling.read_places(session, matches)
+        names = {one.worker for one in told if not isinstance(one, jobs.Progress)}
+        names |= {match.worker for match in matches if match.worker}
+        # Kept, so that each is found again without a query.
+        known = sa.select(Worker).where(Worker.name.in_(names))
+        self._workers = {one.name: one for one in session.scalars(known)} if names else {}
+        self._played: list[Played] = []
+
+    def take(self, told: Told) -> Outcome:
+        """Takes in one of them."""
+        match told:
+            case jobs.Started():
+                return self._start(told)
+            case jobs.Progress():
+                return self._note(told)
+        return self._record(told)
+
+    def store(self) -> None:
+        """Stores the games of the matches that were fixed."""
+        store(self._session, self._played)
+        self._played.clear()
+
+    def _present(self, lease: jobs.Lease) -> scheduling.Leased | None:
+        """The job of a lease, if that is still the attempt that counts."""
+        job = self._jobs.get((lease.kind, lease.job))
+        return job if job is not None and scheduling.counts(job, lease) else None
+
+    def _start(self, started: jobs.Started) -> Outcome:
+        job = self._present(started.lease)
+        if job is None:
+            return Outcome.STALE
+        return self._take_up(job, started.worker)
+
+    def _take_up(self, job: scheduling.Leased, worker: str) -> Outcome:
+        known = self._workers.get(worker)
+        taken = scheduling.take_up(job, worker, known, self._settings, self._now)
+        return Outcome.NOTED if taken else Outcome.STALE
+
+    def _note(self, progress: jobs.Progress) -> Outcome:
+        job = self._present(progress.lease)
+        if job is None:
+            return Outcome.STALE
+        job.lease_ends = self._now + timedelta(seconds=self._settings.lease_seconds)
+        if isinstance(job, Match):
+            job.progress = {"game": progress.game, "moves": list(progress.moves)}
+        elif isinstance(job, Check):
+            job.findings = [finding.to_json() for finding in progress.findings]
+        return Outcome.NOTED
+
+    def _record(self, report: jobs.MatchReport) -> Outcome:
+        """Fixes a match with its games and ratings, if this attempt is the one that counts."""
+        session, now = self._session, self._now
+        if report.worker not in self._workers:
+            raise jobs.JobError(f"there is no worker {report.worker!r}")
+        match = self._present(report.lease)
+        if not isinstance(match, Match):
+            job = self._jobs.get((report.lease.kind, report.lease.job))
+            return _refuse(session, report, job, now)
+        # Of a short match nobody may have said that it was taken up.
+        if match.worker is None and self._take_up(match, report.worker) is Outcome.STALE:
+            return Outcome.STALE
+        assert match.worker is not None
+        if problem := contradiction(match, report):
+            label = workforce.label(match)
+            workforce.note_falsehood(session, match.worker, label, problem, now)
+            scheduling.roll_back(match, f"{report.worker}: {problem}"[:2000], failed=True)
+            return Outcome.REFUSED
+        workforce.note_success(session, match, match.worker)
+        self._seq += 1
+        match.status, match.seq, match.fixed = JobStatus.FIXED, self._seq, now
+        match.played_by = report.worker
+        match.ticket = match.lease_ends = match.worker = match.progress = None
+        match.problem = ""
+        played = _play_out(match, report, now)
+        self._played.append(played)
+        if isinstance(match.competition, Ladder) and not played.faulty:
+            return Outcome.FIXED
+        # What follows looks at what is stored.
+        self.store()
+        if isinstance(match.competition, Tournament):
+            tournaments.settle(session, match.competition, now)
+        elif isinstance(match.competition, StrengthTest):
+            found = outcome(match.competition.variant, report.games)
+            strength_tests.count(session, match, found, now)
+            conclude(session, match.competition, now)
+        elif match.rated:
+            # Who played on to the end can only have come further from it.
+            entrants = {place.entrant_id: place.entrant for place in match.places}
+            for entrant in played.faulty:
+                suspend_if_faulty(session, entrants[entrant], now)
+        return Outcome.FIXED
+
+
+_LAST_SEQ = sa.select(sa.func.coalesce(sa.func.max(Match.seq), 0)).scalar_subquery()
+
+
+def _lock_competitions(session: Session, matches: Sequence[Match]) -> int:
+    """Locks the competitions of matches, and gives the last place in the order of completion.
+
+    Whoever makes their ratings anew, or voids a match of them, waits until these are counted.
+    """
+    query = (
+        sa.select(Competition, _LAST_SEQ)
+        .where(Competition.id.in_({match.competition_id for match in matches}))
+        .order_by(Competition.id)
+        .with_for_update()
+        .execution_options(populate_existing=True)
     )
-    scheduling.read_places(session, [match])
-    if problem := contradiction(match, report):
-        name = match.worker or report.worker
-        workforce.note_falsehood(session, name, workforce.label(match), problem, now)
-        scheduling.roll_back(match, f"{report.worker}: {problem}"[:2000], failed=True)
-        return Outcome.REFUSED
-    workforce.note_success(session, match, match.worker or report.worker)
-    match.status, match.seq, match.fixed = JobStatus.FIXED, _NEXT_SEQ, now
-    match.played_by = report.worker[:120]
-    match.ticket = match.lease_ends = match.worker = match.progress = None
-    match.problem = ""
-    _store(session, match, report, now)
-    if isinstance(match.competition, Tournament):
-        tournaments.settle(session, match.competition, now)
-    elif isinstance(match.competition, StrengthTest):
-        found = outcome(match.competition.variant, report.games)
-        strength_tests.count(session, match, found, now)
-        conclude(session, match.competition, now)
-    return Outcome.FIXED
-
-
-_ANY = aliased(Match)
-_NEXT_SEQ = sa.select(sa.func.coalesce(sa.func.max(_ANY.seq), 0) + 1).scalar_subquery()
-"""The next place in the order of completion, found by the statement that takes it."""
+    rows = session.execute(query).all()
+    competitions = {row[0].id: row[0] for row in rows}
+    for match in matches:
+        set_committed_value(match, "competition", competitions[match.competition_id])
+    return int(rows[0][1])
 
 
 def _refuse(
-    session: Session, report: jobs.MatchReport | jobs.CheckReport, now: datetime
+    session: Session,
+    report: jobs.MatchReport | jobs.CheckReport,
+    job: scheduling.Leased | None,
+    now: datetime,
 ) -> Outcome:
     """What a report is whose lease does not count: late, or an invention."""
-    lease = report.lease
-    problem = scheduling.forgery(session, lease)
+    problem = scheduling.forgery(job, report.lease)
     if problem is None:
         return Outcome.STALE
-    job = f"{lease.kind[:20]} {lease.job}"
-    workforce.note_falsehood(session, report.worker[:120], job, f"reported {job}: {problem}", now)
+    label = f"{report.lease.kind[:20]} {report.lease.job}"
+    words = f"reported {label}: {problem}"
+    workforce.note_falsehood(session, report.worker[:120], label, words, now)
     return Outcome.FORGED
 
 
@@ -167,106 +266,33 @@ def results_of(
     ]
 
 
-def _store(session: Session, match: Match, report: jobs.MatchReport, now: datetime) -> None:
+def _play_out(match: Match, report: jobs.MatchReport, now: datetime) -> Played:
+    """Moves the ratings and counters by a match, and says what is to be stored of it."""
     spec = scheduling.spec_of(match)
-    entrants = {place.entrant_id: place.entrant for place in match.places}
     ids = [place.entrant_id for place in match.places]
     seatings = [spec.seating(number) for number in range(spec.games)]
-    results = results_of(
-        report.games, ids, seatings, duels=isinstance(match.competition, StrengthTest)
-    )
-    changes = _rate(match, entrants.values(), results) if match.rated else None
+    duels = isinstance(match.competition, StrengthTest)
+    results = results_of(report.games, ids, seatings, duels=duels)
+    changes = _rate(match, results) if match.rated else None
+    match.competition.worker_seconds += sum(
+        ply.wall_us or 0 for record in report.games for ply in record.plies
+    ) / 1e6 + START_SECONDS * len(report.games)
     faulty = [
         ids[seatings[number][fault.seat]]
         for number, record in enumerate(report.games)
         for fault in record.faults
     ]
-    match.competition.worker_seconds += sum(
-        ply.wall_us or 0 for record in report.games for ply in record.plies
-    ) / 1e6 + START_SECONDS * len(report.games)
-    if match.counts:
-        _count(session, match, tally(results, faulty, games=len(report.games)), now)
-    _store_games(session, match, report, seatings, results, changes)
-    if match.rated:
-        # Who played on to the end can only have come further from it.
-        for entrant in sorted(set(faulty)):
-            suspend_if_faulty(session, entrants[entrant], now)
+    counted = tally(results, faulty, games=len(report.games)) if match.counts else None
+    if counted:
+        _count(match, counted, now)
+    return Played(match, report, seatings, results, changes, counted, sorted(set(faulty)))
 
 
-def _store_games(
-    session: Session,
-    match: Match,
-    report: jobs.MatchReport,
-    seatings: Sequence[Sequence[int]],
-    results: Sequence[GameResult[int]],
-    changes: Sequence[Sequence[RatingChange[int]]] | None,
-) -> None:
-    """Stores the games and their seats, each kind of row by one statement.
-
-    Args:
-        seatings: for each game the place of the entrant in each seat.
-        results: one for each game, or a single one for a race.
-        changes: of the ratings, for each result and its places; None if nothing was rated.
-    """
-    games = [
-        {
-            "match_id": match.id,
-            "competition_id": match.competition_id,
-            "number": number,
-            "termination": record.termination,
-            "plies": len(record.plies),
-            "finished": match.fixed,
-            "digest": record.digest(),
-            "record": pack(record),
-        }
-        for number, record in enumerate(report.games)
-    ]
-    # By the connection, which spares each row the session's bookkeeping.
-    connection = session.connection()
-    seats = []
-    race = len(results) != len(report.games)
-    for number, game_id in enumerate(connection.scalars(_INSERT_GAMES, games)):
-        record, told = report.games[number], 0 if race else number
-        result, change = results[told], changes[told] if changes else None
-        shares = (
-            shares_beaten(result.sides, result.ranks)
-            if race
-            else points(record.variant, record.ranks)
-        )
-        faults = {fault.seat: fault.termination for fault in record.faults}
-        for seat, place in enumerate(seatings[number]):
-            rated = change[place if race else seat] if change else None
-            seats.append(
-                {
-                    "game_id": game_id,
-                    "seat": seat,
-                    "entrant_id": match.places[place].entrant_id,
-                    "score": record.scores[seat],
-                    "rank": result.ranks[place] if race else record.ranks[seat],
-                    "points": shares[place if race else seat],
-                    "fault": faults.get(seat),
-                    "cpu_us": sum(ply.cpu_us or 0 for ply in record.plies if ply.seat == seat),
-                    "mu_before": rated and rated.before.mu,
-                    "sigma_before": rated and rated.before.sigma,
-                    "mu_after": rated and rated.after.mu,
-                    "sigma_after": rated and rated.after.sigma,
-                    "log": report.logs[number][seat],
-                }
-            )
-    connection.execute(_INSERT_SEATS, seats)
-
-
-_INSERT_GAMES = sa.insert(PlayedGame).returning(PlayedGame.id, sort_by_parameter_order=True)
-_INSERT_SEATS = sa.insert(GameSeat)
-
-
-def _rate(
-    match: Match, entrants: Iterable[Entrant], results: Sequence[GameResult[int]]
-) -> list[tuple[RatingChange[int], ...]]:
+def _rate(match: Match, results: Sequence[GameResult[int]]) -> list[tuple[RatingChange[int], ...]]:
     """Moves the ratings of a ladder's entrants, and says how, for each result and its places."""
     ladder = match.competition
     assert isinstance(ladder, Ladder)
-    entrants = list(entrants)
+    entrants = list({place.entrant_id: place.entrant for place in match.places}.values())
     book = RatingBook(
         TrueSkill(draw_probability=ladder.draw_probability),
         {e.id: Rating(e.mu, e.sigma) for e in entrants},
@@ -277,8 +303,8 @@ def _rate(
     return changes
 
 
-def _count(session: Session, match: Match, found: Tally, now: datetime) -> None:
-    """Adds what is counted of a match to its competition, its entrants and their meetings."""
+def _count(match: Match, found: Tally, now: datetime) -> None:
+    """Adds what is counted of a match to its competition and its entrants."""
     competition = match.competition
     for place in match.places:
         entrant, its = place.entrant, found.entrants[place.entrant_id]
@@ -293,33 +319,14 @@ def _count(session: Session, match: Match, found: Tally, now: datetime) -> None:
     competition.neighbours += found.neighbours
     competition.ties += found.ties
     competition.last_game = now
-    counted = [
-        {"first_id": first, "second_id": second, "competition_id": competition.id, **asdict(both)}
-        for (first, second), both in found.meetings.items()
-    ]
-    connection = session.connection()
-    connection.execute(_add_to_meetings(connection.dialect.name), counted)
-
-
-@cache
-def _add_to_meetings(dialect: str) -> sa.Insert:
-    """Adds to what is counted of a meeting, the first of two too."""
-    statement: sqlite.Insert | postgresql.Insert
-    statement = sqlite.insert(Meeting) if dialect == "sqlite" else postgresql.insert(Meeting)
-    sums = {
-        name: getattr(Meeting, name) + statement.excluded[name]
-        for name in ("matches", "games", "wins", "draws")
-    }
-    return statement.on_conflict_do_update(
-        index_elements=[Meeting.first_id, Meeting.second_id], set_=sums
-    )
 
 
 def record_check(session: Session, report: jobs.CheckReport, now: datetime) -> Outcome:
     """Fixes the check of a version; one that passed is ready and enters its ladder."""
-    check = scheduling.find_issued(session, report.lease)
-    if not isinstance(check, Check):
-        return _refuse(session, report, now)
+    job = scheduling.find(session, report.lease)
+    if not isinstance(job, Check) or not scheduling.counts(job, report.lease):
+        return _refuse(session, report, job, now)
+    check = job
     workforce.note_success(session, check, check.worker or report.worker)
     check.status = JobStatus.FIXED
     check.ticket = check.lease_ends = check.worker = None
@@ -368,24 +375,6 @@ def record_void(
         )
     scheduling.roll_back(job, problem, failed=failed)
     return Outcome.ROLLED_BACK
-
-
-def record_progress(
-    session: Session, lease: jobs.Lease, progress: Any, settings: Settings, now: datetime
-) -> None:
-    """Renews the lease of a job under way, and keeps how far it is for its page."""
-    job = scheduling.find_issued(session, lease)
-    if job is None:
-        return
-    job.lease_ends = now + timedelta(seconds=settings.lease_seconds)
-    if isinstance(job, Match) and isinstance(progress, dict):
-        job.progress = {
-            "game": int(progress["game"]),
-            "moves": [str(move) for move in progress["moves"]][:10_000],
-        }
-    if isinstance(job, Check) and isinstance(progress, dict):
-        found = [jobs.Finding.from_json(one) for one in progress.get("findings", [])[:100]]
-        job.findings = [finding.to_json() for finding in found]
 
 
 def record_alive(session: Session, data: dict[str, Any], now: datetime) -> None:

@@ -17,10 +17,11 @@ issued that nobody knows of; its lease runs out, and it is issued again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby, islice
 from operator import attrgetter
+from typing import TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
@@ -64,6 +65,9 @@ AHEAD = 2
 
 
 Leased = Match | Check | Sitting
+L = TypeVar("L", bound=Leased)
+KINDS: Mapping[str, type[Leased]] = {"match": Match, "check": Check, "move": Sitting}
+"""What jobs are called in leases."""
 AnyJob = jobs.Job | jobs.MoveJob
 
 
@@ -204,8 +208,8 @@ def _move_job(
 def lease_of(job: Leased) -> jobs.Lease:
     """The lease of a job's present attempt."""
     assert job.ticket is not None
-    kinds = {Match: "match", Check: "check", Sitting: "move"}
-    return jobs.Lease(kinds[type(job)], job.id, job.attempt, job.ticket)
+    kind = next(name for name, kind in KINDS.items() if isinstance(job, kind))
+    return jobs.Lease(kind, job.id, job.attempt, job.ticket)
 
 
 def _competition(job: Match | Check) -> Competition:
@@ -254,37 +258,61 @@ def _check_spec(check: Check) -> tuple[MatchSpec, list[BotVersion]]:
     )
 
 
+def find_all(session: Session, leases: Iterable[jobs.Lease]) -> dict[tuple[str, int], Leased]:
+    """The jobs that leases are of, locked, by their kinds and numbers; whether or not they count.
+
+    Matches come first and each kind by its numbers, so that nobody waits for whom it holds up.
+    """
+    numbers: dict[str, set[int]] = {}
+    for lease in leases:
+        if 0 < lease.job <= LARGEST_ID:
+            numbers.setdefault(lease.kind, set()).add(lease.job)
+    found: dict[tuple[str, int], Leased] = {}
+    for name, kind in KINDS.items():
+        for job in _lock_all(session, kind, numbers.get(name, ())):
+            found[name, job.id] = job
+    return found
+
+
+def _lock_all(session: Session, kind: type[L], numbers: Collection[int]) -> Sequence[L]:
+    those = sa.select(kind).where(kind.id.in_(numbers)).order_by(kind.id).with_for_update()
+    return session.scalars(those).all() if numbers else ()
+
+
+def find(session: Session, lease: jobs.Lease) -> Leased | None:
+    """The job that a lease is of, locked; whether or not it counts."""
+    return find_all(session, [lease]).get((lease.kind, lease.job))
+
+
 def find_issued(session: Session, lease: jobs.Lease) -> Leased | None:
     """The job of a lease, if that is still the attempt that counts; else None."""
-    job = _find(session, lease)
-    counts = job is not None and job.status is JobStatus.ISSUED and job.attempt == lease.attempt
-    return job if job is not None and counts and _knows_ticket(job, lease) else None
+    job = find(session, lease)
+    return job if job is not None and counts(job, lease) else None
 
 
-def forgery(session: Session, lease: jobs.Lease) -> str | None:
+def counts(job: Leased, lease: jobs.Lease) -> bool:
+    """Whether a lease of a job is that of the attempt that counts."""
+    return (
+        job.status is JobStatus.ISSUED
+        and job.attempt == lease.attempt
+        and _knows_ticket(job, lease)
+    )
+
+
+def forgery(job: Leased | None, lease: jobs.Lease) -> str | None:
     """Why a lease can never have been given out; None if it was, or may have been long ago.
 
     Who was given up for dead speaks of an attempt that counts no more, and means no harm.
+
+    Args:
+        job: what it is of; None if there is no such job.
     """
-    job = _find(session, lease)
     if job is None:
         return "it was never made"
     if lease.attempt > job.attempt:
         return f"its attempt {lease.attempt} was never issued"
     present = job.status is JobStatus.ISSUED and job.attempt == lease.attempt
     return "the ticket is wrong" if present and not _knows_ticket(job, lease) else None
-
-
-def _find(session: Session, lease: jobs.Lease) -> Leased | None:
-    if not 0 < lease.job <= LARGEST_ID:
-        return None
-    if lease.kind == "match":
-        return session.get(Match, lease.job, with_for_update=True)
-    if lease.kind == "check":
-        return session.get(Check, lease.job, with_for_update=True)
-    if lease.kind == "move":
-        return session.get(Sitting, lease.job, with_for_update=True)
-    return None
 
 
 def _knows_ticket(job: Leased, lease: jobs.Lease) -> bool:
@@ -294,21 +322,20 @@ def _knows_ticket(job: Leased, lease: jobs.Lease) -> bool:
 
 
 def take_up(
-    session: Session, lease: jobs.Lease, worker: str, settings: Settings, now: datetime
+    job: Leased, name: str, worker: Worker | None, settings: Settings, now: datetime
 ) -> bool:
-    """A worker took a job: its lease now lives on signs of life.
+    """A worker took an issued job: its lease now lives on signs of life.
+
+    Args:
+        worker: what is known of it; None if it never gave a sign of life.
 
     Returns:
-        False if the lease is stale, or the worker is given no jobs: then another gets this one.
+        False if the worker is given no jobs: then another gets this one.
     """
-    job = find_issued(session, lease)
-    if job is None:
+    if worker is not None and not workforce.may_play(worker, settings.minimum_isolation):
+        roll_back(job, f"{name} took it up, which is given no jobs", failed=False)
         return False
-    known = session.get(Worker, worker)
-    if known is not None and not workforce.may_play(known, settings.minimum_isolation):
-        roll_back(job, f"{worker} took it up, which is given no jobs", failed=False)
-        return False
-    job.worker = worker
+    job.worker = name
     job.lease_ends = now + timedelta(seconds=settings.lease_seconds)
     return True
 

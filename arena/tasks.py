@@ -1,17 +1,21 @@
 """The arena's own Celery app: the one serial recorder, and the tick.
 
-A single process takes the messages of the queue ``results`` one after the other (solo pool); of
+A single process takes the messages of the queue ``results`` in their order (solo pool); of
 several that are started all but one wait (`arena.claim`).
 Everything that changes a match or a rating goes through it, so that ratings need no locks and
 have an order. Messages are acknowledged late: one that was under way when the recorder died is
 handled again, and changes nothing the second time. One that raises is logged and dropped.
+
+What workers say of matches comes often, and where several such messages wait they are taken in
+by one transaction: so a recorder that falls behind gets faster. If that fails each is taken in
+alone, so that one message can't spoil another.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, TypeVar
@@ -27,6 +31,7 @@ from arena.competitions import ranks
 from arena.config import Settings, load
 from arena.db import Database
 from arena.dispatch import WAKE, CeleryQueue, configure
+from arena.inbox import TOGETHER, Inbox, Said
 from arena.models import Worker
 from engine import jobs
 from engine.logs import about
@@ -34,6 +39,13 @@ from engine.record import RecordError
 
 T = TypeVar("T")
 Report = TypeVar("Report", jobs.MatchReport, jobs.CheckReport, jobs.MoveReport)
+
+OFTEN: Mapping[str, Callable[[Any], recording.Told]] = {
+    jobs.RECORD_MATCH: jobs.MatchReport.from_json,
+    jobs.JOB_STARTED: jobs.Started.from_json,
+    jobs.MATCH_PROGRESS: jobs.Progress.from_json,
+}
+"""The tasks that can be done together, and how each reads what it is told."""
 
 PAUSES = (0.1, 1, 2, 4, 8)
 """Seconds before each new try of a transaction that the database failed."""
@@ -121,6 +133,78 @@ def _fill() -> None:
     CeleryQueue(app, settings).send(issued, now)
 
 
+@cache
+def inbox() -> Inbox:
+    """What waits in the queue of results."""
+    return Inbox(app)
+
+
+def _take(task: str, data: Any) -> None:
+    """Handles a message, and with it what else waits."""
+    waiting = [Said(task, [data], {}), *inbox().take(TOGETHER - 1)]
+    together: list[tuple[Said, recording.Told]] = []
+    for said in waiting:
+        if told := _read(said):
+            together.append((said, told))
+            continue
+        _take_in(together)
+        together = []
+        _handle(said)
+    _take_in(together)
+
+
+def _read(said: Said) -> recording.Told | None:
+    """What a message says that can be handled with others; None if it can't be."""
+    try:
+        (data,) = said.args
+        return OFTEN[said.task](data)
+    except Exception:
+        return None
+
+
+def _take_in(messages: Sequence[tuple[Said, recording.Told]]) -> None:
+    """Handles messages by one transaction, or each alone if that fails."""
+    told = [one for _, one in messages]
+    try:
+        outcomes = _transact(lambda session: recording.take_in(session, told, settings, _now()))
+    except OperationalError:
+        raise
+    except Exception:
+        for said, _ in messages:
+            _handle(said)
+        return
+    for (said, one), outcome in zip(messages, outcomes, strict=True):
+        said.acknowledge()
+        if isinstance(one, jobs.MatchReport):
+            _say(one, outcome)
+    if any(isinstance(one, jobs.MatchReport) for one in told):
+        _fill()
+
+
+def _handle(said: Said) -> None:
+    """Handles a message alone; one that raises is dropped."""
+    try:
+        if said.task == jobs.RECORD_MATCH:
+            (data,) = said.args
+            _record(data, jobs.MatchReport.from_json, _store_match)
+        elif read := OFTEN.get(said.task):
+            (data,) = said.args
+            told = read(data)
+            _transact(lambda session: recording.take_in(session, [told], settings, _now()))
+        else:
+            app.tasks[said.task].run(*said.args, **said.named)
+    except OperationalError:
+        raise
+    except Exception:
+        log.exception("a message for %s was dropped", said.task)
+    said.acknowledge()
+
+
+def _store_match(session: Session, report: jobs.MatchReport, now: datetime) -> recording.Outcome:
+    (outcome,) = recording.take_in(session, [report], settings, now)
+    return outcome
+
+
 def _store_known(
     session: Session,
     report: Report,
@@ -131,8 +215,8 @@ def _store_known(
     Raises:
         JobError: nobody knows it.
     """
-    if session.get(Worker, report.worker[:120]) is None:
-        raise jobs.JobError(f"there is no worker {report.worker[:120]!r}")
+    if session.get(Worker, report.worker) is None:
+        raise jobs.JobError(f"there is no worker {report.worker!r}")
     return store(session, report, _now())
 
 
@@ -154,21 +238,26 @@ def _record(
         log.exception("a report could not be recorded")
         _refuse(data, f"it could not be recorded: {error!r}"[:2000])
     else:
-        lease, worker = report.lease, report.worker[:120]
-        bad = outcome in (recording.Outcome.REFUSED, recording.Outcome.FORGED)
-        log.log(
-            logging.WARNING if bad else logging.INFO,
-            "%s %s, attempt %s of %s: %s",
-            *(lease.kind, lease.job, lease.attempt, worker, outcome),
-            extra={**about(lease), "worker": worker},
-        )
+        _say(report, outcome)
     _fill()
+
+
+def _say(report: Report, outcome: recording.Outcome) -> None:
+    """Tells what became of a report."""
+    lease, worker = report.lease, report.worker
+    bad = outcome in (recording.Outcome.REFUSED, recording.Outcome.FORGED)
+    log.log(
+        logging.WARNING if bad else logging.INFO,
+        "%s %s, attempt %s of %s: %s",
+        *(lease.kind, lease.job, lease.attempt, worker, outcome),
+        extra={**about(lease), "worker": worker},
+    )
 
 
 @app.task(name=jobs.RECORD_MATCH)
 def record_match(data: dict[str, Any]) -> None:
     """A worker played a match."""
-    _record(data, jobs.MatchReport.from_json, recording.record_match)
+    _take(jobs.RECORD_MATCH, data)
 
 
 @app.task(name=jobs.RECORD_CHECK)
@@ -215,17 +304,13 @@ def _refuse(data: Any, problem: str, *, failed: bool = True) -> None:
 @app.task(name=jobs.JOB_STARTED)
 def job_started(data: dict[str, Any]) -> None:
     """A worker took a job up."""
-    lease = jobs.Lease.from_json(data["lease"])
-    worker = str(data["worker"])[:120]
-    _transact(lambda session: scheduling.take_up(session, lease, worker, settings, _now()))
+    _take(jobs.JOB_STARTED, data)
 
 
 @app.task(name=jobs.MATCH_PROGRESS)
 def match_progress(data: dict[str, Any]) -> None:
     """A worker is still at a job; a match may say how far it is."""
-    lease = jobs.Lease.from_json(data["lease"])
-    progress = data.get("progress")
-    _transact(lambda session: recording.record_progress(session, lease, progress, settings, _now()))
+    _take(jobs.MATCH_PROGRESS, data)
 
 
 @app.task(name=jobs.WORKER_ALIVE)

@@ -30,6 +30,11 @@ WORKER_ALIVE = "arena.worker_alive"
 MATCHES_QUEUE = "matches"
 RESULTS_QUEUE = "results"
 
+MOST_MOVES, MOST_FINDINGS = 10_000, 100
+"""That are told while a job is under way."""
+LONGEST_NAME = 120
+"""Characters of a worker's name."""
+
 
 class JobError(ValueError):
     """A message that is none, or of another format; one sentence."""
@@ -57,6 +62,11 @@ class Lease:
             )
         except (KeyError, TypeError, ValueError) as error:
             raise JobError(f"no lease: {error!r}") from None
+
+
+def _worker(data: dict[str, Any]) -> str:
+    """Who says something."""
+    return str(data["worker"])[:LONGEST_NAME]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +218,7 @@ class MatchReport:
         try:
             games = [GameRecord.from_json(game) for game in data["games"]]
             logs = tuple(tuple(str(log) for log in game) for game in data["logs"])
-            return cls(lease, str(data["worker"]), tuple(games), logs)
+            return cls(lease, _worker(data), tuple(games), logs)
         except (KeyError, TypeError) as error:
             raise JobError(f"no report of a match: {error!r}") from None
 
@@ -248,6 +258,67 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Started:
+    """A worker took a job up."""
+
+    lease: Lease
+    worker: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The message as JSON's types."""
+        return {"lease": self.lease.to_json(), "worker": self.worker}
+
+    @classmethod
+    def from_json(cls, data: Any) -> Started:
+        """The message that `to_json` wrote.
+
+        Raises:
+            JobError: it is none.
+        """
+        try:
+            return cls(Lease.from_json(data["lease"]), _worker(data))
+        except (KeyError, TypeError) as error:
+            raise JobError(f"no word of a beginning: {error!r}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A worker is still at a job, and says how far it is."""
+
+    lease: Lease
+    game: int = 0
+    """The running game of a match, from 0."""
+    moves: tuple[str, ...] = ()
+    """The moves of that game with their seats."""
+    findings: tuple[Finding, ...] = ()
+    """What a check has found so far."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The message as JSON's types."""
+        progress = {
+            "game": self.game,
+            "moves": list(self.moves),
+            "findings": [finding.to_json() for finding in self.findings],
+        }
+        return {"lease": self.lease.to_json(), "progress": progress}
+
+    @classmethod
+    def from_json(cls, data: Any) -> Progress:
+        """The message that `to_json` wrote; what is too long is cut.
+
+        Raises:
+            JobError: it is none.
+        """
+        try:
+            lease, told = Lease.from_json(data["lease"]), data["progress"]
+            moves = tuple(str(move) for move in told["moves"][:MOST_MOVES])
+            findings = tuple(Finding.from_json(one) for one in told["findings"][:MOST_FINDINGS])
+            return cls(lease, int(told["game"]), moves, findings)
+        except (KeyError, TypeError, ValueError) as error:
+            raise JobError(f"no word of how far it is: {error!r}") from None
+
+
+@dataclass(frozen=True, slots=True)
 class CheckReport:
     """What the check of a bot found."""
 
@@ -280,7 +351,7 @@ class CheckReport:
         lease = Lease.from_json(data.get("lease"))
         try:
             findings = tuple(Finding.from_json(found) for found in data["findings"])
-            return cls(lease, str(data["worker"]), findings, str(data["log"]))
+            return cls(lease, _worker(data), findings, str(data["log"]))
         except (KeyError, TypeError) as error:
             raise JobError(f"no report of a check: {error!r}") from None
 
@@ -312,6 +383,6 @@ class MoveReport:
         """
         lease = Lease.from_json(data.get("lease"))
         try:
-            return cls(lease, str(data["worker"]), GameRecord.from_json(data["game"]))
+            return cls(lease, _worker(data), GameRecord.from_json(data["game"]))
         except (KeyError, TypeError) as error:
             raise JobError(f"no report of a move: {error!r}") from None

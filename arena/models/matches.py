@@ -166,7 +166,7 @@ class PlayedGame(Base):
     finished: Mapped[datetime]
     digest: Mapped[str] = mapped_column(sa.String(64))
     record: Mapped[bytes] = mapped_column(sa.LargeBinary, deferred=True)
-    """The GameRecord's JSON, compressed (see arena.recording.pack)."""
+    """The GameRecord's JSON, compressed (see arena.storing.pack)."""
 
     match: Mapped[Match] = relationship(back_populates="games")
     competition: Mapped[Competition] = relationship()

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.db import Database
 from arena.models import Bot, Ladder, Match, PlayedGame, Tournament
-from arena.recording import unpack
+from arena.storing import unpack
 from arena.web import queries
 from engine.record import GameRecord
 

@@ -3,11 +3,11 @@
 Time is a number that jumps from event to event. Workers take jobs from the queue, play them
 with the real engine between players that draw their moves by lot, and send the messages that a
 real worker sends. A seeded villain lets workers die at any point, loses, doubles, delays and
-reorders messages in both directions, kills the recorder in the middle of a transaction, uploads
-new versions, and lets matches fail. An organiser voids matches, requeues those set aside, brings
-back bots that were suspended for their crashes, asks for unrated matches, changes draw
-probabilities, freezes ladders and opens them again. Then all stop, and the arena must come to
-rest.
+reorders messages in both directions, keeps the recorder busy until several wait for it, kills it
+in the middle of a transaction, uploads new versions, and lets matches fail. An organiser voids
+matches, requeues those set aside, brings back bots that were suspended for their crashes, asks
+for unrated matches, changes draw probabilities, freezes ladders and opens them again. Then all
+stop, and the arena must come to rest.
 """
 
 from __future__ import annotations
@@ -101,12 +101,13 @@ class Villainy:
     recorder_killed: float = 0.05
     job_void: float = 0.05
     report_forged: float = 0.03
+    recorder_busy: float = 0.3
     slow: float = 0.15
     faulty_bots: bool = True
     """Whether the first version of the last bot crashes in most of its games."""
 
 
-CALM = Villainy(0, 0, 0, 0, 0, 0, 0, faulty_bots=False)
+CALM = Villainy(0, 0, 0, 0, 0, 0, 0, 0, faulty_bots=False)
 
 
 class Simulation:
@@ -124,6 +125,8 @@ class Simulation:
         self.now = START
         self.events: list[tuple[datetime, int, Callable[[], None]]] = []
         self.counter = 0
+        self.waiting: list[recording.Told] = []
+        """What came while the recorder was busy."""
         self.outcomes: list[str] = []
         self.faulty = ""
         self.ended = False
@@ -196,11 +199,42 @@ class Simulation:
 
     def tell(self, handle: Callable[[sa.orm.Session], Any]) -> None:
         """One message to the recorder: it may come late, twice, never, or kill it first."""
+        self.deliver(lambda: self.handle(handle))
+
+    def say(self, told: recording.Told) -> None:
+        """The same of one that is taken in with what else waits."""
+        self.deliver(lambda: self.arrive(told))
+
+    def deliver(self, message: Callable[[], None]) -> None:
         if self.chance(self.villainy.message_lost):
             return
         for _ in range(1 + self.chance(self.villainy.message_doubled)):
             delay = self.random.expovariate(1 / 40) if self.chance(self.villainy.slow) else 0.1
-            self.later(self.random.random() * delay, lambda: self.handle(handle))
+            self.later(self.random.random() * delay, message)
+
+    def arrive(self, told: recording.Told) -> None:
+        self.waiting.append(told)
+        if self.chance(self.villainy.recorder_busy):
+            self.later(2, self.take_in)
+        else:
+            self.take_in()
+
+    def take_in(self) -> None:
+        """The recorder has time for what waits."""
+        told, self.waiting = self.waiting, []
+        if told:
+            self.handle(lambda session: self.taken_in(session, told))
+
+    def taken_in(self, session: sa.orm.Session, told: list[recording.Told]) -> list[Any]:
+        """What comes of messages, taken in alone if they can't be together."""
+        try:
+            with session.begin_nested():
+                return recording.take_in(session, told, self.settings, self.now)
+        except jobs.JobError as error:
+            if len(told) > 1:
+                return [outcome for one in told for outcome in self.taken_in(session, [one])]
+            lease, problem = told[0].lease, str(error)
+            return [recording.record_void(session, lease, problem, self.settings, self.now)]
 
     def handle(self, handle: Callable[[sa.orm.Session], Any]) -> None:
         try:
@@ -212,8 +246,8 @@ class Simulation:
             # It was not acknowledged, so the broker brings it back.
             self.later(5, lambda: self.handle(handle))
             return
-        if outcome is not None:
-            self.outcomes.append(str(outcome))
+        came = outcome if isinstance(outcome, list) else [outcome]
+        self.outcomes += [str(one) for one in came if one is not None]
         with self.database.begin() as session:
             issued = list(scheduling.fill(session, self.settings, self.now))
         self.send_jobs(issued)
@@ -241,19 +275,13 @@ class Simulation:
         lease, worker = job.lease, self.random.choice(self.workers)
         if self.chance(self.villainy.worker_dies):
             return
-        self.tell(lambda s: scheduling.take_up(s, lease, worker, self.settings, self.now) or None)
+        self.say(jobs.Started(lease, worker))
         if self.chance(self.villainy.worker_dies):
             return
         length = self.random.expovariate(1 / 60) if self.chance(self.villainy.slow) else 2.0
         for second in range(10, int(length), 10):
-            self.later(second, lambda: self.tell(self.progress(lease)))
+            self.later(second, lambda: self.say(jobs.Progress(lease)))
         self.later(length, lambda: self.finish(job, worker))
-
-    def progress(self, lease: jobs.Lease) -> Callable[[sa.orm.Session], None]:
-        said = {"game": 0, "moves": []}
-        return lambda session: recording.record_progress(
-            session, lease, said, self.settings, self.now
-        )
 
     def finish(self, job: jobs.Job, worker: str) -> None:
         lease = job.lease
@@ -276,8 +304,7 @@ class Simulation:
             data["games"][0]["ranks"].reverse()
         if self.chance(self.villainy.report_forged):
             data["lease"]["ticket"] = "guessed"
-        played = jobs.MatchReport.from_json(json.loads(json.dumps(data)))
-        self.tell(lambda session: recording.record_match(session, played, self.now))
+        self.say(jobs.MatchReport.from_json(json.loads(json.dumps(data))))
 
     def start(self, name: str) -> LotPlayer:
         """A player for a bot's version."""

@@ -21,6 +21,7 @@ CRUEL = Villainy(
     recorder_killed=0.15,
     job_void=0.2,
     report_forged=0.2,
+    recorder_busy=0.5,
     slow=0.3,
 )
 SCHEDULES = int(os.environ.get("SCHEDULES", "10"))

@@ -160,8 +160,8 @@ def test_a_worker_that_is_not_heard_of(table: Table) -> None:
     for _ in range(3):
         job = table.issue_one()
         with table.database.begin() as session:
-            assert scheduling.take_up(session, job.lease, "one", SETTINGS, table.now)
-            recording.record_progress(session, job.lease, {}, SETTINGS, table.now)
+            told = [jobs.Started(job.lease, "one"), jobs.Progress(job.lease)]
+            assert recording.take_in(session, told, SETTINGS, table.now) == [Outcome.NOTED] * 2
         table.now += timedelta(seconds=SETTINGS.lease_seconds + 1)
         with table.database.begin() as session:
             scheduling.roll_back_overdue(session, table.now)

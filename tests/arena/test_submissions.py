@@ -180,9 +180,9 @@ def test_findings_are_kept_as_they_come(database: Database) -> None:
         version = take_in(session, person(session), "deep")
         (job,) = issued(session)
         found = jobs.Finding(True, "words", "hello", lines=("> hello 1",))
-        told = {"game": 0, "moves": [], "findings": [found.to_json()]}
+        told = jobs.Progress(job.lease, findings=(found,))
         later = NOW + timedelta(seconds=5)
-        recording.record_progress(session, job.lease, told, Settings(), later)
+        recording.take_in(session, [told], Settings(), later)
         check = session.scalars(sa.select(Check)).one()
         assert check.findings == [found.to_json()]
         assert (check.status, version.status) == (JobStatus.ISSUED, VersionStatus.CHECKING)
@@ -236,7 +236,8 @@ def test_what_nobody_takes_up_is_no_failure(database: Database) -> None:
         check = session.scalars(sa.select(Check)).one()
         assert (check.status, check.failures) == (JobStatus.OPEN, 0)
         (job,) = issued(session)
-        assert scheduling.take_up(session, job.lease, "w", SETTINGS, NOW)
+        started = jobs.Started(job.lease, "w")
+        assert recording.take_in(session, [started], SETTINGS, NOW) == [recording.Outcome.NOTED]
         assert scheduling.roll_back_overdue(session, late) == 1
         assert (check.status, check.failures) == (JobStatus.OPEN, 1)
 

@@ -4,35 +4,70 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec, module_from_spec
+from itertools import islice
 from types import ModuleType
 from typing import Any
 
 import pytest
+import redis
 import sqlalchemy as sa
 
-from arena import recording, scheduling
+from arena import rebuild, recording, scheduling
+from arena.broker import EmbeddedBroker
 from arena.config import Settings
 from arena.db import Database
-from arena.models import Entrant, JobStatus, Match, PlayedGame, Worker
+from arena.health import TICK_MARK
+from arena.models import Entrant, JobStatus, Ladder, Mark, Match, PlayedGame, Worker
+from arena.scheduling import AnyJob
 from engine import jobs
 from engine.match import play_match
+from tests.arena.running import short_folder, until
 from tests.arena.simulator import CALM, LotPlayer, Simulation
 
 
+@pytest.fixture(scope="module")
+def broker() -> Iterator[str]:
+    """The address of a broker."""
+    with short_folder() as folder:
+        embedded = EmbeddedBroker(folder)
+        process = subprocess.Popen(embedded.prepare(), stdout=subprocess.DEVNULL)
+        try:
+            until(embedded.answers, "the broker's start")
+            yield embedded.url
+        finally:
+            process.kill()
+            process.wait()
+
+
 @pytest.fixture
-def recorder(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+def queue(broker: str) -> Iterator[redis.Redis]:
+    """What is in the broker: nothing yet."""
+    with redis.Redis(unix_socket_path=broker.removeprefix("redis+socket://")) as client:
+        client.flushall()
+        yield client
+
+
+@pytest.fixture
+def recorder(
+    database: Database, broker: str, queue: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ModuleType]:
     """The module of the recorder's tasks, as a recorder on this database has it."""
     monkeypatch.setenv("ARENA_DATABASE", database.url)
+    monkeypatch.setenv("ARENA_BROKER", broker)
+    # Celery gives every app of a process the tasks of all, of earlier recorders too.
+    monkeypatch.setattr("celery._state._on_app_finalizers", set())
     spec = find_spec("arena.tasks")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
+    module.inbox().close()
     module.database().close()
 
 
@@ -51,12 +86,29 @@ def report(database: Database) -> Iterator[Any]:
                 scheduling.new_matches(session, now), None
             )
             assert match is not None
-            job = scheduling.issue(session, match, Settings(), now)
-        result = play_match(job.spec, lambda _: LotPlayer())
-        told = jobs.MatchReport(job.lease, "worker", result.games, result.logs)
-        return json.loads(json.dumps(told.to_json()))
+            return played(scheduling.issue(session, match, Settings(), now))
 
     return next_report
+
+
+@pytest.fixture
+def reports(database: Database, report: Any) -> list[dict[str, Any]]:
+    """What is said of several matches."""
+    now = datetime.now(UTC)
+    with database.begin() as session:
+        made = islice(scheduling.new_matches(session, now), SEVERAL)
+        return [played(scheduling.issue(session, match, Settings(), now)) for match in made]
+
+
+def played(job: AnyJob) -> dict[str, Any]:
+    """What the worker says of a match."""
+    assert isinstance(job, jobs.Job)
+    result = play_match(job.spec, lambda _: LotPlayer())
+    told = jobs.MatchReport(job.lease, "worker", result.games, result.logs)
+    return json.loads(json.dumps(told.to_json()))
+
+
+SEVERAL = 6
 
 
 def the_match(database: Database) -> Match:
@@ -254,4 +306,115 @@ def test_a_database_that_is_away_is_waited_for(
     finally:
         later.join()
         admin.dispose()
+    assert the_match(database).status is JobStatus.FIXED
+
+
+def send(recorder: ModuleType, task: str, *args: Any, **options: Any) -> None:
+    """Sends a message to the queue of results."""
+    recorder.app.send_task(task, args, queue=jobs.RESULTS_QUEUE, **options)
+
+
+def in_order(database: Database) -> list[int]:
+    """The matches that are fixed, in the order of completion."""
+    with database.read() as session:
+        fixed = sa.select(Match.id).where(Match.status == JobStatus.FIXED)
+        return list(session.scalars(fixed.order_by(Match.seq)))
+
+
+def left(queue: redis.Redis) -> list[bytes]:
+    """What the broker still has, but for the names of its queues."""
+    return [key for key in queue.scan_iter() if not key.startswith(b"_kombu.binding")]
+
+
+def test_what_waits_is_recorded_together(
+    database: Database, recorder: ModuleType, reports: Any, queue: redis.Redis
+) -> None:
+    """In its order and by one transaction; as ratings made anew from the games say, too."""
+    order = [reports[index] for index in (3, 0, 5, 1, 4, 2)]
+    for data in order[1:]:
+        started = {"lease": data["lease"], "worker": "worker"}
+        send(recorder, jobs.JOB_STARTED, started)
+        send(recorder, jobs.MATCH_PROGRESS, {**started, "progress": PROGRESS})
+        send(recorder, jobs.RECORD_MATCH, data)
+    begun = []
+    sa.event.listen(recorder.database().engine, "begin", begun.append)
+    recorder.record_match(order[0])
+    # One for what was told, one to see what is to be played next.
+    assert len(begun) == 2
+    assert in_order(database) == [data["lease"]["job"] for data in order]
+    assert left(queue) == []
+    with database.read() as session:
+        (ladder,) = session.scalars(sa.select(Ladder))
+        assert rebuild.rebuild(session, ladder, write=False).equal
+
+
+PROGRESS = {"game": 0, "moves": ["1:a1b1"], "findings": []}
+
+
+@pytest.mark.parametrize(
+    "spoil", [half_a_character, no_games, games_of_another_kind, another_ticket, another_winner]
+)
+def test_a_spoilt_report_spoils_no_other(
+    database: Database, recorder: ModuleType, reports: Any, queue: redis.Redis, spoil: Any
+) -> None:
+    """Whatever comes together with it is recorded, once."""
+    spoil(reports[2])
+    for data in reports[1:] * 2:
+        send(recorder, jobs.RECORD_MATCH, data)
+    recorder.record_match(reports[0])
+    numbers = [data["lease"]["job"] for data in reports]
+    assert in_order(database) == [*numbers[:2], *numbers[3:]]
+    assert left(queue) == []
+
+
+def test_what_is_no_message_spoils_no_other(
+    database: Database, recorder: ModuleType, reports: Any, queue: redis.Redis
+) -> None:
+    """A worker's login may write anything into the queue."""
+    queue.lpush(jobs.RESULTS_QUEUE, "no JSON")
+    recorder.record_match(reports[0])
+    for task in ("arena.no_such_task", "celery.group", jobs.RECORD_VOID, jobs.JOB_STARTED):
+        send(recorder, task, 1, 2, 3)
+    send(recorder, jobs.RECORD_MATCH, serializer="yaml")
+    send(recorder, jobs.RECORD_MATCH, {"half": "a message"})
+    send(recorder, jobs.RECORD_MATCH, reports[2])
+    recorder.record_match(reports[1])
+    assert in_order(database) == [data["lease"]["job"] for data in reports[:3]]
+    assert left(queue) == []
+
+
+def test_a_tick_that_is_too_late_is_none(
+    database: Database, recorder: ModuleType, reports: Any
+) -> None:
+    """A recorder that was away must not find a heap of them; one that is in time is done."""
+    for seconds, marks in ((-1, 0), (60, 1)):
+        send(recorder, "arena.tick", expires=datetime.now(UTC) + timedelta(seconds=seconds))
+        recorder.record_match(reports.pop())
+        with database.read() as session:
+            assert len(session.scalars(sa.select(Mark).where(Mark.key == TICK_MARK)).all()) == marks
+
+
+def test_what_is_not_handled_stays_the_brokers(
+    database: Database, recorder: ModuleType, reports: Any, queue: redis.Redis
+) -> None:
+    """What the recorder took and did not acknowledge comes again."""
+    for data in reports:
+        send(recorder, jobs.RECORD_MATCH, data)
+    taken = list(recorder.inbox().take(SEVERAL - 1))
+    assert len(taken) == queue.hlen("unacked.results") == SEVERAL - 1
+    recorder.inbox().close()
+    assert queue.llen(jobs.RESULTS_QUEUE) == SEVERAL
+    recorder.tick()
+    recorder.record_match(reports[0])
+    assert sorted(in_order(database)) == sorted(data["lease"]["job"] for data in reports)
+    assert left(queue) == []
+
+
+def test_a_broker_that_is_away_keeps_nothing_from_being_recorded(
+    database: Database, recorder: ModuleType, report: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The message that is there is handled."""
+    recorder.app.conf.broker_url = "redis+socket:///nowhere"
+    recorder.record_match(report())
+    assert "nothing more was taken from the queue of results" in caplog.text
     assert the_match(database).status is JobStatus.FIXED

@@ -89,16 +89,20 @@ class Crew:
     def fails(self, name: str, match: Match) -> None:
         """A worker takes a match up and can't play it."""
         job = scheduling.issue(self.session, match, SETTINGS, NOW)
-        assert scheduling.take_up(self.session, job.lease, name, SETTINGS, NOW)
+        self.tells(jobs.Started(job.lease, name), recording.Outcome.NOTED)
         recording.record_void(self.session, job.lease, "no space left", SETTINGS, NOW)
 
     def plays(self, name: str, match: Match) -> None:
         """A worker plays a match."""
         job = scheduling.issue(self.session, match, SETTINGS, NOW)
-        assert scheduling.take_up(self.session, job.lease, name, SETTINGS, NOW)
+        self.tells(jobs.Started(job.lease, name), recording.Outcome.NOTED)
         result = play_match(job.spec, lambda _: LotPlayer())
         report = jobs.MatchReport(job.lease, name, result.games, result.logs)
-        assert recording.record_match(self.session, report, NOW) is recording.Outcome.FIXED
+        self.tells(report, recording.Outcome.FIXED)
+
+    def tells(self, told: recording.Told, outcome: recording.Outcome) -> None:
+        """A worker says something, and that comes of it."""
+        assert recording.take_in(self.session, [told], SETTINGS, NOW) == [outcome]
 
     def aside(self) -> list[str]:
         """Who is set aside."""
@@ -125,7 +129,7 @@ def test_who_fails_at_what_others_do_is_set_aside(database: Database) -> None:
         noted = session.scalars(sa.select(AuditEntry)).one()
         assert (noted.action, noted.subject) == ("set aside", "worker broken")
         job = scheduling.issue(session, match, SETTINGS, NOW)
-        assert not scheduling.take_up(session, job.lease, "broken", SETTINGS, NOW)
+        crew.tells(jobs.Started(job.lease, "broken"), recording.Outcome.STALE)
         assert (match.status, match.failures) == (JobStatus.OPEN, 1)
         crew.plays("sound", match)
         workforce.readmit(session, ARENA, "broken", NOW)

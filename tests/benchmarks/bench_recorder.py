@@ -3,9 +3,10 @@
 Each is a match of two games of Clobber as its worker's message brings it: it is parsed, every
 record is replayed by the rules, the games are stored and the ratings moved, all in one
 transaction; then, in another, it is seen whether matches are to be made, which are then made and
-issued several at a time. What is played meanwhile is not counted. PostgreSQL runs as it does in
-the tests: it is on the same machine, and waits for no disk. The rate is that of the best tenth of
-the time, and by the clock, since a database works in another process.
+issued several at a time. A recorder that is full finds several results waiting and takes them
+together; one that is not takes each alone. What is played meanwhile is not counted. PostgreSQL
+runs as it does in the tests: it is on the same machine, and waits for no disk. The rate is that of
+the best tenth of the time, and by the clock, since a database works in another process.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import sqlalchemy as sa
 from arena import recording, scheduling
 from arena.config import Settings
 from arena.db import Database
+from arena.inbox import TOGETHER
 from arena.models import Check
 from engine import jobs
 from engine.match import play_match
@@ -36,6 +38,7 @@ from tests.benchmarks.table import Table
 
 BOTS = 40
 LADDERS = (1, 12)
+ALONE = 1
 SLOTS = 8
 FEWEST = 2
 """Matches at least."""
@@ -55,16 +58,19 @@ class Cost:
 
 
 def run(seconds: float) -> Table:
-    """A row for each database and number of ladders."""
+    """A row for each database, number of ladders and of results that are taken together."""
     rows = []
-    counts = LADDERS if seconds >= SMOKE_SECONDS else LADDERS[:1]
+    kinds = [(ladders, together) for ladders in LADDERS for together in (ALONE, TOGETHER)]
+    if seconds < SMOKE_SECONDS:
+        kinds = [(LADDERS[0], TOGETHER)]
     with databases() as found:
         for name, open_database in found.items():
-            for ladders in counts:
+            for ladders, together in kinds:
                 with open_database() as database:
-                    cost = measure(database, ladders, seconds / len(found) / len(counts))
-                rows.append([name, ladders, len(cost.recorded), *cells(cost)])
-    columns = ["database", "ladders", "matches", "record", "next matches"]
+                    each = seconds / len(found) / len(kinds)
+                    cost = measure(database, ladders, each, together)
+                rows.append([name, ladders, together, len(cost.recorded), *cells(cost)])
+    columns = ["database", "ladders", "together", "matches", "record", "next matches"]
     return Table(
         f"The recorder: ms a match of two games, ladders of {BOTS} bots",
         [*columns, "all, CPU", "matches/s"],
@@ -119,8 +125,12 @@ def migrated(url: str) -> Iterator[Database]:
     database.close()
 
 
-def measure(database: Database, ladders: int, seconds: float) -> Cost:
-    """Records matches for so many seconds, which workers of SLOTS slots seem to play."""
+def measure(database: Database, ladders: int, seconds: float, together: int = TOGETHER) -> Cost:
+    """Records matches for so many seconds, which workers of SLOTS slots seem to play.
+
+    Args:
+        together: how many results are taken by one transaction, while so many are there.
+    """
     arena = Simulation(database, 0, CALM)
     arena.furnish([("clobber", {"size": "6x7"})] * ladders, bots=BOTS)
     # Without the rest of a ladder on which all ratings are settled.
@@ -133,17 +143,20 @@ def measure(database: Database, ladders: int, seconds: float) -> Cost:
         waiting = deque(scheduling.fill(session, settings, now))
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline or len(cost.recorded) < FEWEST:
-        data = played(waiting.popleft())
+        data = [played(waiting.popleft()) for _ in range(min(together, len(waiting)))]
         cpu, began = time.process_time(), time.perf_counter()
-        report = jobs.MatchReport.from_json(json.loads(data))
+        reports = [jobs.MatchReport.from_json(json.loads(one)) for one in data]
         with database.begin() as session:
-            assert recording.record_match(session, report, now) is recording.Outcome.FIXED
+            outcomes = recording.take_in(session, reports, settings, now)
         recorded = time.perf_counter()
         with database.begin() as session:
             waiting += scheduling.fill(session, settings, now)
-        cost.made.append(time.perf_counter() - recorded)
-        cost.cpu.append(time.process_time() - cpu)
-        cost.recorded.append(recorded - began)
+        made = time.perf_counter() - recorded
+        count = len(data)
+        cost.made += [made / count] * count
+        cost.cpu += [(time.process_time() - cpu) / count] * count
+        cost.recorded += [(recorded - began) / count] * count
+        assert outcomes == [recording.Outcome.FIXED] * count
     return cost
 
 

@@ -80,7 +80,7 @@ class TournamentSimulation(Simulation):
         raise AssertionError(f"not closed in an hour of calm: {self.open_tournaments()}")
 
     def void(self) -> None:
-        """An organiser makes some match void that is played already."""
+        """An organiser makes some match void that is played already, once there is one."""
         with self.database.begin() as session:
             played = sa.select(Match.id).where(Match.status == JobStatus.FIXED).order_by(Match.id)
             matches = session.scalars(played).all()
@@ -88,6 +88,8 @@ class TournamentSimulation(Simulation):
                 number = self.random.choice(matches)
                 verdicts.void(session, ORGANISER, number, "the machine was busy", now=self.now)
                 self.voided.append(number)
+            else:
+                self.later(1, self.void)
 
     def requeue(self) -> None:
         """An operator puts back in the queue what was set aside."""

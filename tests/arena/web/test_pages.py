@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.models import Competition, Match, PlayedGame
-from arena.recording import unpack
+from arena.storing import unpack
 from arena.web import POLICY
 from arena.web.games import draw, live_game, position
 from engine.record import parse_record, replay
