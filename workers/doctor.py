@@ -22,9 +22,9 @@ from workers.cgroups import SWAP_LIMIT, GroupError, find_places
 from workers.languages import BOX_PATH, LANGUAGES, LanguageError, programs_of
 from workers.limits import PRLIMIT, may_limit_others
 from workers.probe import Finding
+from workers.program import BoxError
 from workers.runtime import BOT_USERS
 from workers.sandbox import Sandbox
-from workers.walls import BoxError
 
 CORE_PATTERN = Path("/proc/sys/kernel/core_pattern")
 APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")

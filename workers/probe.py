@@ -17,8 +17,8 @@ from pathlib import Path
 from workers.cgroups import PREFIX
 from workers.languages import Launch
 from workers.limits import Limits, read_limits
-from workers.program import BoxProgram
-from workers.walls import Box, BoxError, environment
+from workers.program import BoxError, BoxProgram
+from workers.walls import Box, environment
 
 NAMESPACES = ("user", "pid", "net", "ipc", "uts", "mnt", "cgroup")
 ANSWER_SECONDS = 5.0

@@ -9,10 +9,12 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 
+from engine.player import VoidGameError
 from engine.program import cpu_clock, ended_within, exit_words
-from workers.bubblewrap import SCRATCH
+from workers.bubblewrap import SCRATCH, complaint
 from workers.cgroups import Group
 from workers.runtime import BotUser
 
@@ -21,6 +23,10 @@ SUPERVISOR_SECONDS = 10.0
 """What a build's supervisor may take to end all that the build started."""
 MOST_COUNTED = 100_000
 """Files, where a look at them would take too long."""
+
+
+class BoxError(VoidGameError):
+    """A box can't be built, which is never a bot's fault; one sentence that says why."""
 
 
 class BoxProgram:
@@ -37,6 +43,7 @@ class BoxProgram:
         user: BotUser | None = None,
         several_processes: bool = False,
         work: Path | None = None,
+        status: FileIO | None = None,
     ) -> None:
         """Takes over a started bot and all that is to be given back at its end.
 
@@ -44,6 +51,7 @@ class BoxProgram:
             monitor: the process to wait for, bubblewrap or the bot itself.
             pid: the bot's process as the host sees it.
             work: a folder in which it could write.
+            status: what bubblewrap tells of the box, where that builds it.
 
         Raises:
             OSError: the bot has ended already; nothing was taken over.
@@ -59,6 +67,7 @@ class BoxProgram:
         self._group = group
         self._user = user
         self._work = work
+        self._status = status
         # One process is stopped by a signal and has one clock; for several there is the group.
         self._whole = group if several_processes else None
         self._pidfd = os.pidfd_open(pid)
@@ -117,6 +126,11 @@ class BoxProgram:
         return bool(self._end.poll(seconds * 1000))
 
     def kill(self) -> str:
+        """As `engine.program.Program` has it.
+
+        Raises:
+            BoxError: it ended while its box was still being built, before it ran at all.
+        """
         if self._ended is None:
             own_end = self.wait(0)
             # Beside a writable folder on disk stands a supervisor that ends the rest first.
@@ -142,9 +156,22 @@ class BoxProgram:
             if self._user:
                 self._user.release()
             close_pipes(self._monitor)
+            unfinished = self._what_failed() if self._ended == words else None
+            if self._status:
+                self._status.close()
             for file in (self._pidfd, self._monitor_pidfd, self.stderr):
                 os.close(file)
+            if unfinished:
+                raise BoxError(f"the box ended: {unfinished}")
         return self._ended
+
+    def _what_failed(self) -> str | None:
+        """Why the box of a bot that has ended was never finished; None if it was."""
+        if self._status is None or b"exit-code" in (self._status.read() or b""):
+            return None
+        # Bubblewrap tells no exit code either where there is no program to run in the box.
+        words = complaint(written(self.stderr))
+        return None if words.startswith("execvp ") else words
 
     def _signal(self, number: signal.Signals) -> None:
         try:
@@ -173,3 +200,8 @@ def close_pipes(process: subprocess.Popen[bytes]) -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe:
             pipe.close()
+
+
+def written(stderr: int) -> str:
+    """The beginning of what has been written to standard error."""
+    return os.pread(stderr, 4096, 0).decode(errors="replace").strip()

@@ -53,8 +53,9 @@ from workers.cgroups import GroupError, Places, find_places
 from workers.languages import LanguageError, Launch, box_python
 from workers.limits import Limits
 from workers.probe import Finding, probe
+from workers.program import BoxError
 from workers.runtime import Runtime, closed_to_others
-from workers.walls import Box, BoxError, LandlockBox, NamespaceBox, environment
+from workers.walls import Box, LandlockBox, NamespaceBox, environment
 
 DEFAULT_LIMITS = Limits()
 LAUNCHER_FILES = ("__init__.py", "landlock.py", "processes.py", "seccomp.py")

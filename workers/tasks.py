@@ -43,8 +43,8 @@ from workers.archives import BundleError
 from workers.building import BuildError
 from workers.languages import LANGUAGES, LanguageError, programs_of
 from workers.limits import Limits
+from workers.program import BoxError
 from workers.sandbox import Sandbox
-from workers.walls import BoxError
 
 log = logging.getLogger("workers")
 

@@ -24,7 +24,6 @@ from io import FileIO
 from pathlib import Path
 from typing import Protocol
 
-from engine.player import VoidGameError
 from engine.program import stderr_file
 from workers import seccomp
 from workers.bubblewrap import (
@@ -40,15 +39,11 @@ from workers.landlock import READY, Specification
 from workers.languages import BOX_PATH, Launch
 from workers.limits import Limits, limiting_command, may_limit_others, set_limits
 from workers.processes import tasks_of_user
-from workers.program import END_SECONDS, BoxProgram, close_pipes
+from workers.program import END_SECONDS, BoxError, BoxProgram, close_pipes, written
 from workers.runtime import BotUser, BoxUserError
 
 START_SECONDS = 10.0
 """For building a box; past it the machine is at fault, not the bot."""
-
-
-class BoxError(VoidGameError):
-    """A box can't be built, which is never a bot's fault; one sentence that says why."""
 
 
 class Box(Protocol):
@@ -94,9 +89,9 @@ class NamespaceBox:
             inside = [] if may_limit_others() else limiting_command(own_limits)
             # Bubblewrap takes a closed pipe for leave to go on, so this end is closed last.
             block, release = _pipe(lent)
-            info, tell = _pipe(lent)
+            status, tell = _pipe(kept)
             words = [
-                *("--block-fd", str(block.fileno()), "--info-fd", str(tell.fileno())),
+                *("--block-fd", str(block.fileno()), "--json-status-fd", str(tell.fileno())),
                 *self.bubblewrap.arguments(
                     folder,
                     self.library,
@@ -111,7 +106,7 @@ class NamespaceBox:
                 command += ["--args", str(more.fileno()), "--", *inside, *launch.command]
                 passed = [file.fileno() for file in (block, tell, calls, more)]
                 monitor = _spawn(kept, command, {}, passed, stderr, user, core)
-            pid = _child_pid(info, monitor, stderr)
+            pid = _child_pid(status, monitor, stderr)
             program = BoxProgram(
                 monitor,
                 pid,
@@ -120,6 +115,7 @@ class NamespaceBox:
                 group=group,
                 user=user,
                 several_processes=limits.several_processes,
+                status=status,
             )
             kept.pop_all()
             kept.callback(program.kill)
@@ -128,7 +124,7 @@ class NamespaceBox:
             if not inside:
                 set_limits(pid, own_limits)
             if program.wait(0):
-                raise BoxError(f"the box ended: {complaint(_written(stderr))}")
+                raise BoxError(f"the box ended: {complaint(written(stderr))}")
             release.write(b"\n")
             kept.pop_all()
             return program
@@ -191,7 +187,7 @@ class LandlockBox:
                 bot = _spawn(kept, command, path, [tell.fileno()], stderr, user, core)
             words = _read_until(report, READY)
             if words != READY:
-                raise BoxError(f"the reduced box can't be built: {words or _written(stderr)}")
+                raise BoxError(f"the reduced box can't be built: {words or written(stderr)}")
             program = BoxProgram(bot, bot.pid, stderr, self.level, user=user, work=work)
             kept.pop_all()
             return program
@@ -296,13 +292,13 @@ def _on_core(core: int | None) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def _child_pid(info: FileIO, monitor: subprocess.Popen[bytes], stderr: int) -> int:
+def _child_pid(status: FileIO, monitor: subprocess.Popen[bytes], stderr: int) -> int:
     """The bot's process as bubblewrap tells it, in several pieces."""
     try:
-        return int(json.loads(_read_until(info, "}"))["child-pid"])
+        return int(json.loads(_read_until(status, "}"))["child-pid"])
     except (ValueError, KeyError):
         monitor.wait(END_SECONDS)
-        raise BoxError(f"bubblewrap: {complaint(_written(stderr))}") from None
+        raise BoxError(f"bubblewrap: {complaint(written(stderr))}") from None
 
 
 def _read_until(pipe: FileIO, last: str) -> str:
@@ -321,15 +317,10 @@ def _read_until(pipe: FileIO, last: str) -> str:
     return words.decode(errors="replace")
 
 
-def _written(stderr: int) -> str:
-    """What has been written to standard error."""
-    return os.pread(stderr, 4096, 0).decode(errors="replace").strip()
-
-
-def _pipe(lent: ExitStack) -> tuple[FileIO, FileIO]:
+def _pipe(holder: ExitStack) -> tuple[FileIO, FileIO]:
     """A pipe, its reading end first."""
     read, write = os.pipe()
-    return lent.enter_context(FileIO(read, "r")), lent.enter_context(FileIO(write, "w"))
+    return holder.enter_context(FileIO(read, "r")), holder.enter_context(FileIO(write, "w"))
 
 
 def _memory_file(content: bytes) -> FileIO:

@@ -20,8 +20,8 @@ from workers.archives import BundleError
 from workers.building import BuildError
 from workers.bundles import Bundle
 from workers.doctor import examine
+from workers.program import BoxError
 from workers.sandbox import Sandbox
-from workers.walls import BoxError
 
 DEFAULT_GAME = "clobber"
 MINIMUM = click.option(

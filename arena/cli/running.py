@@ -32,8 +32,8 @@ from workers.archives import BundleError, is_archive
 from workers.building import BuildError
 from workers.languages import LanguageError, command_for, find_language
 from workers.limits import Limits
+from workers.program import BoxError
 from workers.sandbox import Sandbox
-from workers.walls import BoxError
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")

@@ -21,8 +21,8 @@ from workers import bundles
 from workers.building import BuildError, Ready, prepare, toolchain
 from workers.languages import LanguageError, language_named, programs_of
 from workers.limits import Limits
+from workers.program import BoxError
 from workers.sandbox import Sandbox
-from workers.walls import BoxError
 
 KIT = Path(__file__).parents[2] / "bots" / "kit"
 C = """\

@@ -26,8 +26,9 @@ from tests.requirements import need
 from tests.workers.conftest import HOSTILE, LIMITS, processes_with, python_launch
 from workers.languages import LanguageError, Launch, find_language, language_named, launch_file
 from workers.limits import Limits
+from workers.program import BoxError
 from workers.sandbox import Sandbox
-from workers.walls import BoxError, NamespaceBox
+from workers.walls import NamespaceBox
 
 ROOT = Path(__file__).parents[2]
 MIB = 1 << 20
@@ -312,6 +313,15 @@ def test_missing_folder_is_our_fault(sandbox: Sandbox, bot_folder: Path) -> None
     """A bundle that can't be reached makes the game void; nobody loses it."""
     with pytest.raises(VoidGameError, match="missing"):
         sandbox.start(bot_folder / "missing", python_launch(), LIMITS)
+
+
+def test_box_that_fails_late_is_our_fault(sandbox: Sandbox, bot_folder: Path) -> None:
+    """Also where the bot's process was there already: no line of the bot has run."""
+    box = sandbox.box
+    assert box is not None
+    bot = BotProcess(lambda: box.start(bot_folder / "missing", python_launch(), LIMITS))
+    with pytest.raises(VoidGameError, match="box"):
+        bot.start()
 
 
 @pytest.mark.parametrize(
