@@ -1,9 +1,9 @@
-"""Two bots side by side: their games against each other, and against common opponents."""
+"""Two bots, or versions, side by side: their games against each other and common opponents."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -29,6 +29,30 @@ GAMES_READ = 10_000
 GAMES_SHOWN = 30
 COMMON_SHOWN = 30
 """Of the opponents that both have met, those with the most games are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A bot through all its versions, or one of them."""
+
+    bot: Bot
+    number: int | None = None
+    """The version's; None for all of them."""
+
+    @property
+    def name(self) -> str:
+        """As addresses and commands have it: ``greedy``, or ``greedy:2``."""
+        return self.bot.name if self.number is None else f"{self.bot.name}:{self.number}"
+
+    def is_of(self, version: type[BotVersion]) -> sa.ColumnElement[bool]:
+        """Whether a version is on this side."""
+        of_bot = version.bot_id == self.bot.id
+        return of_bot if self.number is None else of_bot & (version.number == self.number)
+
+    def meets(self, other: Side) -> bool:
+        """Whether nobody is on both sides."""
+        same = self.bot.id == other.bot.id
+        return not same or None not in (self.number, other.number) and self.number != other.number
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +83,14 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True)
+class VersionSplit(Split):
+    """The games of two versions, by their numbers."""
+
+    first: int
+    second: int
+
+
+@dataclass(frozen=True, slots=True)
 class Common:
     """An opponent that both have met, and the score of either against it."""
 
@@ -81,7 +113,7 @@ class Duel:
     """By the seat of the first bot."""
     openings: tuple[Split, ...]
     """The openings with the most games, by their moves."""
-    versions: tuple[Split, ...]
+    versions: tuple[VersionSplit, ...]
     common: tuple[Common, ...]
     games: tuple[PlayedGame, ...]
     """The last ones, newest first."""
@@ -89,7 +121,7 @@ class Duel:
     def to_json(self) -> dict[str, Any]:
         """The duel as JSON's types."""
 
-        def splits(parts: tuple[Split, ...]) -> list[dict[str, Any]]:
+        def splits(parts: Sequence[Split]) -> list[dict[str, Any]]:
             return [{"name": part.name, **asdict(part.score)} for part in parts]
 
         return {
@@ -112,8 +144,8 @@ class Duel:
         }
 
 
-def competitions_of_both(session: Session, first: Bot, second: Bot) -> list[Competition]:
-    """Where two bots have met, the most games first."""
+def competitions_of_both(session: Session, first: Side, second: Side) -> list[Competition]:
+    """Where two have met, the most games first."""
     # One select for each order of the two, since for an "or" PostgreSQL reads all meetings.
     met = sa.union_all(_meetings(first, second), _meetings(second, first)).subquery()
     query = (
@@ -129,8 +161,8 @@ def competitions_of_both(session: Session, first: Bot, second: Bot) -> list[Comp
     return [found[competition] for competition in ids]
 
 
-def _meetings(first: Bot, second: Bot) -> sa.Select[int, int]:
-    """The meetings of two bots in which the versions of one come first."""
+def _meetings(first: Side, second: Side) -> sa.Select[int, int]:
+    """The meetings of two sides in which the versions of one come first."""
     one, other = aliased(Entrant), aliased(Entrant)
     version_of_one, version_of_other = aliased(BotVersion), aliased(BotVersion)
     return (
@@ -140,29 +172,28 @@ def _meetings(first: Bot, second: Bot) -> sa.Select[int, int]:
         .join(version_of_one, version_of_one.id == one.version_id)
         .join(version_of_other, version_of_other.id == other.version_id)
         .where(
-            version_of_one.bot_id == first.id,
-            version_of_other.bot_id == second.id,
+            first.is_of(version_of_one),
+            second.is_of(version_of_other),
             Meeting.games > 0,
         )
     )
 
 
-def duel(session: Session, first: Bot, second: Bot, competition: Competition) -> Duel:
-    """What two bots, through all their versions, did against each other in a competition."""
-    field = {
-        entrant.id: entrant
-        for entrant in session.scalars(
-            sa.select(Entrant)
+def duel(session: Session, first: Side, second: Side, competition: Competition) -> Duel:
+    """What two, of which neither is of the other, did against each other in a competition."""
+    numbers: dict[int, int] = {}
+
+    def entrants(side: Side) -> list[int]:
+        rows = session.execute(
+            sa.select(Entrant.id, BotVersion.number)
             .join(Entrant.version)
-            .where(
-                Entrant.competition_id == competition.id,
-                BotVersion.bot_id.in_([first.id, second.id]),
-            )
-            .options(joinedload(Entrant.version))
+            .where(Entrant.competition_id == competition.id, side.is_of(BotVersion))
         )
-    }
-    ones = [e.id for e in field.values() if e.version.bot_id == first.id]
-    others = [e.id for e in field.values() if e.version.bot_id == second.id]
+        found = {row.id: row.number for row in rows}
+        numbers.update(found)
+        return list(found)
+
+    ones, others = entrants(first), entrants(second)
     rows = _games(session, ones, others, race=competition.variant.seats == 1)
     matches: dict[int, list[float]] = {}
     for row in rows:
@@ -178,14 +209,7 @@ def duel(session: Session, first: Bot, second: Bot, competition: Competition) ->
         ),
         _splits((names[row.seat], row) for row in rows),
         _splits((" ".join(row.opening) or "from the start", row) for row in rows)[:10],
-        _splits(
-            (
-                f"v{field[row.entrant_id].version.number} against "
-                f"v{field[row.other_id].version.number}",
-                row,
-            )
-            for row in rows
-        ),
+        _by_version(numbers, rows),
         _common(session, ones, others),
         tuple(queries.games_by_id(session, [row.game_id for row in rows[:GAMES_SHOWN]])),
     )
@@ -255,6 +279,20 @@ def _splits(named: Iterator[tuple[str, sa.Row[Any]]]) -> tuple[Split, ...]:
         parts.setdefault(name, []).append(row)
     found = [Split(name, _score(rows)) for name, rows in parts.items()]
     return tuple(sorted(found, key=lambda split: (-split.score.games, split.name)))
+
+
+def _by_version(
+    numbers: Mapping[int, int], rows: Sequence[sa.Row[Any]]
+) -> tuple[VersionSplit, ...]:
+    """The games by the versions that played them, whose numbers are given by their entrants."""
+    parts: dict[tuple[int, int], list[sa.Row[Any]]] = {}
+    for row in rows:
+        parts.setdefault((numbers[row.entrant_id], numbers[row.other_id]), []).append(row)
+    found = [
+        VersionSplit(f"v{first} against v{second}", _score(its), first, second)
+        for (first, second), its in parts.items()
+    ]
+    return tuple(sorted(found, key=lambda split: (-split.score.games, split.first, split.second)))
 
 
 def _common(session: Session, ones: Sequence[int], others: Sequence[int]) -> tuple[Common, ...]:

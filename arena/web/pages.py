@@ -7,14 +7,15 @@ import io
 from datetime import UTC, datetime
 from typing import Any
 
+import sqlalchemy as sa
 from flask import Blueprint, Response, abort, jsonify, render_template, request
 from sqlalchemy.orm import Session
 
 from arena import entries
 from arena.idle import why_idle
-from arena.models import Bot, Competition, Scope
+from arena.models import Bot, BotVersion, Competition, Scope
 from arena.web import duels, exports, leaderboards, queries
-from arena.web.duels import Duel
+from arena.web.duels import Duel, Side
 from arena.web.identity import current, settings
 from arena.web.leaderboards import SORTS, Board, View
 from arena.web.lookup import find_bot, find_ladder, reading
@@ -119,6 +120,7 @@ def bot(name: str) -> str:
             details = {
                 "variant": chosen.competition.variant,
                 "on": on_ladder(session, chosen, versions),
+                "there": {one.version_id: one for one in versions},
                 "games": queries.games_of_entrant(session, chosen, count=20),
             }
         return render_template(
@@ -144,7 +146,7 @@ def _owners_choices(session: Session, bot: Bot) -> dict[str, Any]:
 
 @pages.get("/bots/<name>/against/<rival>")
 def head_to_head(name: str, rival: str) -> str:
-    """Two bots side by side on one of the competitions in which they met."""
+    """Two bots, or versions of bots, side by side in one of the competitions where they met."""
     with reading() as session:
         first, second, met, found = duel(session, name, rival, request.args.get("in"))
         return render_template("duel.html", first=first, second=second, met=met, duel=found)
@@ -166,17 +168,32 @@ def head_to_head_json(name: str, rival: str) -> Response:
 
 def duel(
     session: Session, name: str, rival: str, wanted: str | None
-) -> tuple[Bot, Bot, list[Competition], Duel | None]:
-    """Two bots, where they have met, and what they did in one of these competitions.
+) -> tuple[Side, Side, list[Competition], Duel | None]:
+    """Two bots or versions, where they have met, and what they did in one of these competitions.
 
     Args:
+        name: a bot's, ``greedy``, or a version's, ``greedy:2``.
         wanted: that competition's name; None for the one in which they met most.
     """
-    first, second = find_bot(session, name), find_bot(session, rival)
-    if first is second:
-        abort(404, "A bot has no games against itself here: name two bots.")
+    first, second = find_side(session, name), find_side(session, rival)
+    if not first.meets(second):
+        abort(404, "Nobody has games against itself here: name two bots, or two versions of one.")
     met = duels.competitions_of_both(session, first, second)
     chosen = [one for one in met if wanted in (None, one.name)]
     if wanted is not None and not chosen:
         abort(404, f"{name} and {rival} have not met in {wanted[:80]}.")
     return first, second, met, duels.duel(session, first, second, chosen[0]) if chosen else None
+
+
+def find_side(session: Session, name: str) -> Side:
+    """The bot of this name, or with a number after a colon that version of it."""
+    name, colon, number = name.partition(":")
+    bot = find_bot(session, name)
+    if not colon:
+        return Side(bot)
+    known = number.isascii() and number.isdecimal() and len(number) < 10
+    wanted = BotVersion.bot_id == bot.id, BotVersion.number == (int(number) if known else 0)
+    found = session.scalar(sa.select(BotVersion.number).where(*wanted))
+    if found is None:
+        abort(404, f"The bot {name} has no version {number[:20]}.")
+    return Side(bot, found)

@@ -159,7 +159,7 @@ def list_versions(name: str, query: Pages) -> VersionList:
 
 @operation(Encounter, tag=TAG)
 def get_encounter(name: str, rival: str, query: EncounterView) -> Encounter:
-    """Two bots side by side."""
+    """Two bots side by side; greedy:2 instead of greedy is one of its versions."""
     with reading() as session:
         first, second, met, found = pages.duel(session, name, rival, query.competition)
         return Encounter.model_validate(

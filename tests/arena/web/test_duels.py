@@ -23,9 +23,10 @@ from arena.models import (
     User,
     VersionStatus,
 )
-from arena.web.duels import Score, competitions_of_both, duel
+from arena.web.duels import Score, Side, competitions_of_both, duel
 from engine.game import Termination
 from engine.games import GAMES
+from tests.arena.web.conftest import Site
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 
@@ -41,12 +42,13 @@ class Hall:
                 Bot(name=name, owner=User(name=f"owner-of-{name}", created=NOW), created=NOW)
                 for name in ("anna", "bert", "carl")
             ]
+            versions = [*((bot, 1) for bot in self.bots), (self.bots[0], 2)]
             self.entrants = [
                 Entrant(
                     competition=self.ladder,
                     version=BotVersion(
                         bot=bot,
-                        number=1,
+                        number=number,
                         digest="0" * 64,
                         size=1,
                         language="Python",
@@ -59,7 +61,7 @@ class Hall:
                     mu=25.0,
                     sigma=8.0,
                 )
-                for bot in self.bots
+                for bot, number in versions
             ]
             session.add_all(self.entrants)
         self.database = database
@@ -127,7 +129,7 @@ class Hall:
             )
 
 
-ANNA, BERT, CARL = range(3)
+ANNA, BERT, CARL, NEW_ANNA = range(4)
 
 
 def test_a_pair_of_bots_is_counted_by_hand(database: Database) -> None:
@@ -144,7 +146,7 @@ def test_a_pair_of_bots_is_counted_by_hand(database: Database) -> None:
     hall.meet(ANNA, CARL, games=2, wins=1, draws=1)
     hall.meet(BERT, CARL, games=4, wins=1)
     with database.read() as session:
-        anna, bert = (session.get_one(Bot, hall.bots[n].id) for n in (ANNA, BERT))
+        anna, bert = (Side(session.get_one(Bot, hall.bots[n].id)) for n in (ANNA, BERT))
         (ladder,) = competitions_of_both(session, anna, bert)
         found = duel(session, anna, bert, ladder)
         back = duel(session, bert, anna, ladder)
@@ -176,7 +178,7 @@ def test_a_race_is_compared_start_by_start(database: Database) -> None:
     hall.match([(ANNA, 1, None)], [(BERT, 2, None)])
     hall.meet(ANNA, BERT, games=1, wins=1)
     with database.read() as session:
-        anna, bert = (session.get_one(Bot, hall.bots[n].id) for n in (ANNA, BERT))
+        anna, bert = (Side(session.get_one(Bot, hall.bots[n].id)) for n in (ANNA, BERT))
         found = duel(session, anna, bert, session.get_one(Ladder, hall.ladder.id))
     assert found.score == Score(1, 0, 0)
     assert found.elo is None
@@ -186,5 +188,61 @@ def test_who_never_met_is_said_so(database: Database) -> None:
     """Without a meeting there is no competition of both."""
     hall = Hall(database, "clobber", size="4x4")
     with database.read() as session:
-        bots = [session.get_one(Bot, hall.bots[n].id) for n in (ANNA, CARL)]
+        bots = [Side(session.get_one(Bot, hall.bots[n].id)) for n in (ANNA, CARL)]
         assert competitions_of_both(session, *bots) == []
+
+
+def test_versions_are_told_apart(database: Database) -> None:
+    """Old and new Anna each met Bert, and each other; a side is one of them, or both."""
+    hall = Hall(database, "clobber", size="4x4")
+    hall.match([(ANNA, 1, None), (BERT, 2, None)], [(BERT, 1, None), (ANNA, 2, None)])
+    hall.match([(NEW_ANNA, 1, None), (BERT, 2, None)], [(BERT, 2, None), (NEW_ANNA, 1, None)])
+    hall.match([(NEW_ANNA, 1, None), (ANNA, 2, None)], [(ANNA, 2, None), (NEW_ANNA, 1, None)])
+    hall.meet(ANNA, BERT, games=2, wins=1)
+    hall.meet(BERT, NEW_ANNA, games=2, wins=0)
+    hall.meet(ANNA, NEW_ANNA, games=2, wins=0)
+    with database.read() as session:
+        anna, bert = (session.get_one(Bot, hall.bots[n].id) for n in (ANNA, BERT))
+        for first, second, score in (
+            (Side(anna), Side(bert), Score(3, 0, 1)),
+            (Side(anna, 1), Side(bert), Score(1, 0, 1)),
+            (Side(bert), Side(anna, 2), Score(0, 0, 2)),
+            (Side(anna, 2), Side(anna, 1), Score(2, 0, 0)),
+        ):
+            assert first.meets(second)
+            (ladder,) = competitions_of_both(session, first, second)
+            assert duel(session, first, second, ladder).score == score
+        both = duel(session, Side(anna), Side(bert), ladder)
+        assert [(one.first, one.second, one.score) for one in both.versions] == [
+            (1, 1, Score(1, 0, 1)),
+            (2, 1, Score(2, 0, 0)),
+        ]
+        assert not Side(anna).meets(Side(anna, 2))
+        assert not Side(anna, 2).meets(Side(anna, 2))
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "words"),
+    [
+        ("/bots/bot-0:1/against/bot-1:1", 200, "bot-0</bdi> v1"),
+        ("/bots/bot-0:1/against/bot-1", 200, "Versions"),
+        ("/bots/bot-0:2/against/bot-0:1", 200, "They have not met."),
+        ("/bots/bot-0/against/bot-0:1", 404, "Nobody has games against itself here"),
+        ("/bots/bot-0/against/bot-0", 404, "Nobody has games against itself here"),
+        ("/bots/bot-0:9/against/bot-1", 404, "The bot bot-0 has no version 9."),
+        ("/bots/bot-0:x/against/bot-1", 404, "The bot bot-0 has no version x."),
+        ("/bots/bot-0:/against/bot-1", 404, "The bot bot-0 has no version ."),
+        (f"/bots/bot-0:{'9' * 30}/against/bot-1", 404, "The bot bot-0 has no version 999"),
+        ("/bots/none:1/against/bot-1", 404, "There is no bot none."),
+    ],
+)
+def test_addresses_name_bots_or_versions(site: Site, address: str, status: int, words: str) -> None:
+    """As commands do; what is not there is said, on pages and by the API."""
+    answer = site.client.get(address)
+    assert (answer.status_code, words in answer.text) == (status, True)
+    told = site.client.get(f"/api/v1{address}")
+    assert told.status_code == status
+    if status == 404:
+        assert words in told.json["detail"]
+    else:
+        assert told.json["bots"] == address.removeprefix("/bots/").split("/against/")
