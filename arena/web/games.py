@@ -18,6 +18,7 @@ from engine import svg
 from engine.game import GameError, State
 from engine.record import GameRecord, states
 from engine.scene import illustrate
+from engine.sitting import clocks
 
 games = Blueprint("games", __name__)
 
@@ -141,6 +142,8 @@ def game(number: int, ply: int | None = None) -> str:
             ply=shown,
             board=draw(state, last),
             outcome=outcome(record),
+            # Where each move has its own time, there is no clock to look at.
+            clocks=clocks(record) if record.time.move_ms is None else (),
             times=charts.time_strips(record, shown),
             values=charts.value_strips(record, shown),
         )

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
 from xml.etree import ElementTree
@@ -15,9 +16,10 @@ import pytest
 import sqlalchemy as sa
 
 from arena.models import Competition, Match, PlayedGame
-from arena.storing import unpack
+from arena.storing import pack, unpack
 from arena.web import POLICY
 from arena.web.games import draw, live_game, position
+from engine.clock import TimeControl
 from engine.record import parse_record, replay
 from tests.arena.web.conftest import HOSTILE, Site
 
@@ -74,7 +76,7 @@ REFUSED = [
     ("/tests/99999999999999999999/live", "There is no strength test 99999999999999999999."),
     ("/tests/999999.json", "There is no strength test 999999."),
     ("/bots/bot-0/against/nobody", "There is no bot nobody."),
-    ("/bots/bot-0/against/bot-0", "A bot has no games against itself here: name two bots."),
+    ("/bots/bot-0/against/bot-0", "Nobody has games against itself here: name two bots"),
     ("/bots/bot-0/against/<b>bot<b>", "There is no bot &lt;b&gt;bot&lt;b&gt;."),
     ("/bots/bot-0/against/bot-1?in=<b>", "have not met in &lt;b&gt;."),
     ("/docs/<b>x<b>", "There is no guide &lt;b&gt;x&lt;b&gt;."),
@@ -324,3 +326,21 @@ def test_nonsense_of_a_worker_breaks_no_page(site: Site, progress: dict[str, obj
         running = session.get_one(Match, site.numbers["running"])
         running.progress = progress
         assert live_game(running) is None
+
+
+def test_a_clock_is_shown_as_it_was_at_the_end(site: Site) -> None:
+    """Of a game on a clock; where each move has its own time there is none."""
+    there = "/games/{trio}"
+    assert ">Left</span>" not in site.page(there)
+    with site.database.begin() as session:
+        game = session.get_one(PlayedGame, site.numbers["trio"])
+        kept, record = game.record, unpack(game.record)
+        game.record = pack(replace(record, time=TimeControl(time_ms=60_000, inc_ms=100)))
+    page = site.page(there)
+    with site.database.begin() as session:
+        session.get_one(PlayedGame, site.numbers["trio"]).record = kept
+    assert ">Left</span>" in page
+    # Each of the bots' moves took 1.5 ms (see Talker), and gave 100 ms.
+    for seat in range(record.variant.seats):
+        moves = sum(ply.seat == seat and ply.cpu_us is not None for ply in record.plies)
+        assert f'<td class="number">{60 + moves * 0.0985:.3g} s</td>' in page
