@@ -1,4 +1,4 @@
-"""A person's game in earnest: a guest at the pages, a real worker, a bot in its box."""
+"""A person's game in earnest: at the pages and by the API, a real worker, a bot in its box."""
 
 from __future__ import annotations
 
@@ -6,12 +6,21 @@ import json
 import re
 import urllib.parse
 import urllib.request
+from contextlib import closing
+from datetime import UTC, datetime
 from html import unescape
 from http.cookiejar import CookieJar
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
+from arena.audit import ARENA
+from arena.db import Database
+from arena.models import Role, Scope, User
+from arena.people import add_token
 from engine.record import GameRecord, replay
 from tests.arena.running import RunningArena, short_folder, until
 
@@ -73,6 +82,41 @@ def test_a_guest_plays_a_game_to_its_end() -> None:
         replay(record)
         assert record.players == ("random v1", "guest")
         assert all((ply.cpu_us is not None) == (ply.seat == 0) for ply in record.plies)
+        _play_by_program(f"http://127.0.0.1:{running.port}/api/v1/sittings", _token(data))
         # The supervisor ends with all that it started.
         running.interrupt()
         assert running.wait() == 0
+
+
+def _token(data: Path) -> str:
+    """A token of the administrator, whom the first start made."""
+    with closing(Database(f"sqlite:///{data}/arena.db")) as database, database.begin() as session:
+        owner = session.scalars(sa.select(User).where(User.role == Role.ADMINISTRATOR)).one()
+        return add_token(session, ARENA, owner, "program", [Scope.SUBMIT], datetime.now(UTC))
+
+
+def _play_by_program(sittings: str, token: str) -> None:
+    """The same by the API: the bot answers, and answers what was played."""
+
+    def ask(there: str, **body: object) -> Any:
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        sent = json.dumps(body).encode() if body else None
+        with urllib.request.urlopen(urllib.request.Request(there, sent, headers)) as answer:
+            return json.load(answer)
+
+    game = ask(sittings, ladder="oxoxo", bots=["random"], place=2)
+    there = f"{sittings}/{game['number']}"
+    for _ in range(2):
+
+        def my_turn() -> bool:
+            nonlocal game
+            game = ask(there)
+            return not game["waits_for_bot"]
+
+        until(my_turn, "the bot's move")
+        assert game["to_move"] == 2
+        game = ask(f"{there}/move", move=game["legal"][0], ply=game["plies"])
+    until(my_turn, "the bot's move")
+    assert len(game["played"]) == 5
+    over = ask(f"{there}/resign", ply=5)
+    assert [seat["rank"] for seat in over["seats"]] == [1, 2]
