@@ -47,6 +47,7 @@ class CeleryQueue:
                     queue=jobs.MATCHES_QUEUE,
                     expires=self._expires,
                     priority=FIRST if isinstance(job, jobs.MoveJob) else LATER,
+                    argsrepr="",  # a text of it for people, which takes long and nobody reads
                     producer=producer,
                 )
 

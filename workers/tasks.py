@@ -2,7 +2,8 @@
 
 A worker holds no database address and no secret but its queue's login. It acknowledges a job
 when it takes it: the arena's lease, not the broker, brings a lost one back. While it plays it
-says so at least three times in each lease and at most once a second, which renews the lease.
+says so at least three times in each lease and at most once a second, which renews the lease. Of a
+match that is over at once only its report is sent, which says that it was taken up, too.
 """
 
 from __future__ import annotations
@@ -24,7 +25,14 @@ from typing import Any, TypeVar
 
 from billiard.process import current_process
 from celery import Celery
-from celery.signals import after_setup_logger, worker_init, worker_process_init, worker_ready
+from celery.exceptions import WorkerLostError
+from celery.signals import (
+    after_setup_logger,
+    task_failure,
+    worker_init,
+    worker_process_init,
+    worker_ready,
+)
 from kombu import Queue
 
 from engine import jobs, sitting
@@ -50,6 +58,8 @@ log = logging.getLogger("workers")
 
 ALIVE_SECONDS = 10.0
 PROGRESS_SECONDS = 1.0
+SOON_SECONDS = 0.5
+"""A match that is over before is reported without a word of its beginning."""
 UNUSED_SECONDS = 30 * 24 * 60 * 60
 """After which a worker that starts forgets a bot's unpacked files."""
 LONGEST_PAUSE_SECONDS = 60.0
@@ -114,7 +124,8 @@ def sandbox() -> Sandbox:
 
 def say(task: str, **data: Any) -> None:
     """Sends a message to the recorder."""
-    app.send_task(task, (data,), queue=jobs.RESULTS_QUEUE)
+    # Without the text of it for people that Celery adds, which takes long and nobody reads.
+    app.send_task(task, (data,), queue=jobs.RESULTS_QUEUE, argsrepr="")
 
 
 @after_setup_logger.connect
@@ -236,22 +247,37 @@ def _do(
             say(jobs.RECORD_VOID, lease=data["lease"], problem=problem, understood=False)
         _rest()
         return
-    lease = job.lease.to_json()
     log.info("%s %s begins", job.lease.kind, job.lease.job, extra=about(job.lease))
-    say(jobs.JOB_STARTED, lease=lease, worker=worker_name())
+    progress = _Progress(job.lease, job.lease_seconds / 3)
+    if job.lease.kind != "match":
+        progress.take_up()
     try:
-        with _Progress(lease, job.lease_seconds / 3) as progress:
+        with progress:
             task, report = work(job, progress)
     except (VoidGameError, BundleError, LanguageError, BuildError, OSError) as error:
         # What plays was checked before: if it can't be built or run now, that is our affair.
         words = "%s %s could not be done"
         log.exception(words, job.lease.kind, job.lease.job, extra=about(job.lease))
-        say(jobs.RECORD_VOID, lease=lease, problem=f"{worker_name()}: {error}"[:2000])
+        progress.take_up()
+        say(jobs.RECORD_VOID, **_failed(job.lease, error))
         _rest()
         return
     _Luck.failures = 0
     say(task, **report)
     log.info("%s %s is done", job.lease.kind, job.lease.job, extra=about(job.lease))
+
+
+def _failed(lease: jobs.Lease, error: BaseException) -> dict[str, Any]:
+    return {"lease": lease.to_json(), "problem": f"{worker_name()}: {error}"[:2000]}
+
+
+@task_failure.connect
+def tell_of_a_lost_process(args: Sequence[Any], exception: BaseException, **_: Any) -> None:
+    """Says at once that a job failed whose process was killed, rather than when its lease ends."""
+    if isinstance(exception, WorkerLostError):
+        lease = jobs.Lease.from_json(args[0]["lease"])
+        say(jobs.JOB_STARTED, **jobs.Started(lease, worker_name()).to_json())
+        say(jobs.RECORD_VOID, **_failed(lease, exception))
 
 
 def _rest() -> None:
@@ -356,16 +382,23 @@ class _Bot:
 
 
 class _Progress:
-    """Tells how far a match or a check is, from a thread beside it."""
+    """Says that a job was taken up, and how far it is, from a thread beside it."""
 
-    def __init__(self, lease: dict[str, Any], longest_silence: float) -> None:
+    def __init__(self, lease: jobs.Lease, longest_silence: float) -> None:
         self._lease = lease
         self._longest_silence = longest_silence
         self.findings: list[jobs.Finding] = []
         """What a check has found so far."""
         self._said: tuple[int, Sequence[Ply]] = (0, ())
+        self._is_taken_up = False
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._tell, name="progress", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
+
+    def take_up(self) -> None:
+        """Says that this worker has the job, once."""
+        if not self._is_taken_up:
+            say(jobs.JOB_STARTED, **jobs.Started(self._lease, worker_name()).to_json())
+            self._is_taken_up = True
 
     def __enter__(self) -> _Progress:
         self._thread.start()
@@ -383,6 +416,14 @@ class _Progress:
 
         return after_ply
 
+    def _run(self) -> None:
+        if not self._ended.wait(SOON_SECONDS):
+            try:
+                self.take_up()
+            except Exception:
+                log.exception("could not tell that a job was taken up")
+            self._tell()
+
     def _tell(self) -> None:
         told, last = (0, 0, 0), time.monotonic()
         while not self._ended.wait(min(PROGRESS_SECONDS, self._longest_silence)):
@@ -391,10 +432,9 @@ class _Progress:
             if now == told and time.monotonic() - last < self._longest_silence:
                 continue
             told, last = now, time.monotonic()
-            moves = [f"{ply.seat + 1}:{ply.move}" for ply in plies[: now[1]]]
-            found = [finding.to_json() for finding in self.findings[: now[2]]]
-            progress = {"game": game, "moves": moves, "findings": found}
+            moves = tuple(f"{ply.seat + 1}:{ply.move}" for ply in plies[: now[1]])
+            progress = jobs.Progress(self._lease, game, moves, tuple(self.findings[: now[2]]))
             try:
-                say(jobs.MATCH_PROGRESS, lease=self._lease, progress=progress)
+                say(jobs.MATCH_PROGRESS, **progress.to_json())
             except Exception:
                 log.exception("could not tell how far a match is")

@@ -102,12 +102,14 @@ class Villainy:
     job_void: float = 0.05
     report_forged: float = 0.03
     recorder_busy: float = 0.3
+    beginning_unsaid: float = 0.3
+    """As of a match that is over at once."""
     slow: float = 0.15
     faulty_bots: bool = True
     """Whether the first version of the last bot crashes in most of its games."""
 
 
-CALM = Villainy(0, 0, 0, 0, 0, 0, 0, 0, faulty_bots=False)
+CALM = Villainy(0, 0, 0, 0, 0, 0, 0, 0, 0, faulty_bots=False)
 
 
 class Simulation:
@@ -275,7 +277,8 @@ class Simulation:
         lease, worker = job.lease, self.random.choice(self.workers)
         if self.chance(self.villainy.worker_dies):
             return
-        self.say(jobs.Started(lease, worker))
+        if lease.kind != "match" or not self.chance(self.villainy.beginning_unsaid):
+            self.say(jobs.Started(lease, worker))
         if self.chance(self.villainy.worker_dies):
             return
         length = self.random.expovariate(1 / 60) if self.chance(self.villainy.slow) else 2.0

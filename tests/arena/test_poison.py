@@ -47,7 +47,7 @@ def test_poison_does_not_stop_the_others(
     simulation.broken = broken
     simulation.alive()
     simulation.tick()
-    simulation.run(30)
+    simulation.run(45)
     with database.read() as session:
         matches = session.scalars(sa.select(Match)).all()
         aside = [match for match in matches if match.status is JobStatus.SET_ASIDE]

@@ -96,9 +96,14 @@ class Crew:
         """A worker plays a match."""
         job = scheduling.issue(self.session, match, SETTINGS, NOW)
         self.tells(jobs.Started(job.lease, name), recording.Outcome.NOTED)
+        self.tells(self.report(job, name), recording.Outcome.FIXED)
+
+    @staticmethod
+    def report(job: scheduling.AnyJob, name: str) -> jobs.MatchReport:
+        """What a worker says of a match that it played."""
+        assert isinstance(job, jobs.Job)
         result = play_match(job.spec, lambda _: LotPlayer())
-        report = jobs.MatchReport(job.lease, name, result.games, result.logs)
-        self.tells(report, recording.Outcome.FIXED)
+        return jobs.MatchReport(job.lease, name, result.games, result.logs)
 
     def tells(self, told: recording.Told, outcome: recording.Outcome) -> None:
         """A worker says something, and that comes of it."""
@@ -130,6 +135,9 @@ def test_who_fails_at_what_others_do_is_set_aside(database: Database) -> None:
         assert (noted.action, noted.subject) == ("set aside", "worker broken")
         job = scheduling.issue(session, match, SETTINGS, NOW)
         crew.tells(jobs.Started(job.lease, "broken"), recording.Outcome.STALE)
+        assert match.status is JobStatus.OPEN
+        job = scheduling.issue(session, match, SETTINGS, NOW)
+        crew.tells(crew.report(job, "broken"), recording.Outcome.STALE)
         assert (match.status, match.failures) == (JobStatus.OPEN, 1)
         crew.plays("sound", match)
         workforce.readmit(session, ARENA, "broken", NOW)

@@ -65,7 +65,7 @@ def job_of(
 
 def unwatched() -> tasks._Progress:
     """A job's progress, told to nobody: its thread is not started."""
-    return tasks._Progress({}, 30.0)
+    return tasks._Progress(jobs.Lease("match", 1, 1, "ticket"), 30.0)
 
 
 def checked(job: jobs.Job) -> jobs.CheckReport:

@@ -1,0 +1,142 @@
+"""What a real worker says of its jobs: of quick ones and slow ones, and when its process dies."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import redis
+from celery import Celery
+
+from arena import processes
+from arena.broker import EmbeddedBroker
+from engine import jobs
+from engine.clock import TimeControl
+from engine.games import GAMES
+from engine.match import MatchSpec
+from tests.arena.running import environment, short_folder, until
+from workers import bundles
+
+QUICK = (Path(__file__).parents[2] / "bots" / "random_bot.py").read_text()
+SLOW = QUICK.replace("import sys\n", "import sys\nimport time\n\ntime.sleep(1.5)\n")
+SLOWEST = SLOW.replace("1.5", "60")
+TRIES = 20
+SPEC = MatchSpec(GAMES["clobber"].variant(size="3x2"), ("one", "one"), TimeControl(move_ms=500))
+
+
+class Worker:
+    """A worker of one slot, and what it says to the recorder."""
+
+    def __init__(self, process: psutil.Process, folder: Path, url: str) -> None:
+        self.process = process
+        self._folder = folder
+        self._app = Celery("arena", broker=url, set_as_current=False)
+        self._client = redis.Redis(unix_socket_path=url.removeprefix("redis+socket://"))
+
+    def play(self, number: int, source: str) -> None:
+        """Sends a match of a bot against itself."""
+        bot = self._folder / f"bot-{number}"
+        bot.mkdir()
+        (bot / "bot.py").write_text(source)
+        bundle = bundles.pack(bot)
+        files = jobs.BotFiles(bundle.digest, str(bundles.store(self._folder / "stored", bundle)))
+        grant = jobs.Grant(memory_bytes=2**28, threads=16, log_bytes=1000)
+        lease = jobs.Lease("match", number, 1, "ticket")
+        job = jobs.Job(lease, SPEC, (files, files), grant, 30.0)
+        self._app.send_task(jobs.PLAY_MATCH, (job.to_json(),), queue=jobs.MATCHES_QUEUE)
+
+    def said(self) -> list[tuple[str, dict[str, Any]]]:
+        """What it said so far of its jobs, in its order."""
+        messages = map(json.loads, reversed(self._client.lrange(jobs.RESULTS_QUEUE, 0, -1)))
+        told = [
+            (message["headers"]["task"], json.loads(base64.b64decode(message["body"]))[0][0])
+            for message in messages
+        ]
+        return [(task, data) for task, data in told if task != jobs.WORKER_ALIVE]
+
+    def await_word(self, task: str) -> dict[str, Any]:
+        """Waits until it has said something, and gives what."""
+        until(lambda: task in [said for said, _ in self.said()], task)
+        return dict(self.said())[task]
+
+
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    """One at work, with a broker of its own and no recorder."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(short_folder())
+        folder.chmod(0o711)
+        broker = EmbeddedBroker(folder)
+        runtime = folder / "runtime"
+        variables = environment(ARENA_BROKER=broker.url, ARENA_RUNTIME=str(runtime))
+        started = []
+        for command in (broker.prepare(), processes.worker(1)):
+            process = subprocess.Popen(
+                command, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            until(broker.answers, "the broker's start")
+            started.append(process)
+        yield Worker(psutil.Process(started[1].pid), folder, broker.url)
+
+
+def test_what_is_over_at_once_is_only_reported(worker: Worker) -> None:
+    """A report says that its match was taken up, too. On a busy machine the first may be slow."""
+    for number in range(1, TRIES):
+        before = len(worker.said())
+        worker.play(number, QUICK)
+        until(lambda before=before: len(worker.said()) > before, "a word")
+        if worker.said()[-1][0] == jobs.RECORD_MATCH and len(worker.said()) == before + 1:
+            return
+        until(lambda: worker.said()[-1][0] == jobs.RECORD_MATCH, "the report")
+    raise AssertionError("each match was said to have begun")
+
+
+def test_what_takes_longer_is_said_to_have_begun(worker: Worker) -> None:
+    """Before it ends."""
+    worker.play(1, SLOW)
+    report = worker.await_word(jobs.RECORD_MATCH)
+    tasks = [task for task, _ in worker.said()]
+    assert tasks[0] == jobs.JOB_STARTED
+    assert tasks.count(jobs.JOB_STARTED) == 1
+    started = jobs.Started.from_json(worker.said()[0][1])
+    assert started.lease == jobs.MatchReport.from_json(report).lease
+    for task, data in worker.said()[1:-1]:
+        assert task == jobs.MATCH_PROGRESS
+        assert jobs.Progress.from_json(data).lease == started.lease
+
+
+@pytest.mark.parametrize("after", [jobs.JOB_STARTED, None], ids=["later", "at once"])
+def test_a_process_that_is_killed_is_told_of(worker: Worker, after: str | None) -> None:
+    """Its job is not waited for until the lease ends; the next one is played."""
+    worker.play(1, SLOWEST)
+    if after:
+        worker.await_word(after)
+    else:
+        until(lambda: plays(worker.process), "the bot's start", pause=0.01)
+    began = time.monotonic()
+    for process in worker.process.children():
+        process.kill()
+    void = worker.await_word(jobs.RECORD_VOID)
+    assert time.monotonic() - began < 15
+    assert void["lease"]["job"] == 1
+    assert "signal 9" in void["problem"]
+    assert worker.said()[0][0] == jobs.JOB_STARTED
+    worker.play(2, QUICK)
+    assert worker.await_word(jobs.RECORD_MATCH)["lease"]["job"] == 2
+
+
+def plays(worker: psutil.Process) -> bool:
+    """Whether a bot of a worker runs."""
+    with suppress(psutil.NoSuchProcess):
+        return any("bot.py" in word for one in worker.children(True) for word in one.cmdline())
+    return False
