@@ -4,9 +4,10 @@ It grows a tree of the moves ahead. A round walks down the tree by UCT (Kocsis a
 2006), adds one position, plays on from there at random to the end, and credits every move on
 its way with what it brought the seat that made it. Where the engine has an outlook for the game,
 that stands for the random end, of which little could be learnt, and counts by how much better or
-worse it is than that of today. The move tried most often is played. A node
-gets another child only when its visits allow it (progressive widening; Coulom, 2007), so that a
-hundred rounds are of use among a thousand moves as well. Between two sides, a move that was proven
+worse it is than that of today; and moves are tried in the order in which it likes them, as far as
+they were looked at. The move tried most often is played. A node gets another child only when its
+visits allow it (progressive widening; Coulom, 2007), so that a hundred rounds are of use among a
+thousand moves as well. Between two sides, a move that was proven
 to win or to lose counts as nothing else (Winands, Björnsson and Saito, 2008).
 
 It imports the engine, and needs nothing from the referee but the moves so far. Usage:
@@ -25,15 +26,21 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import inf, isinf, log, sqrt
+from operator import itemgetter
 from random import Random
 
 from engine.game import State
 from engine.games import GAMES
 
-EXPLORE = 0.4
-"""How much what is little known is preferred to what looks good; gains lie between 0 and 1."""
-WIDTH = 3.0
-"""A node of n visits has at most this times the root of n children."""
+EXPLORE, EXPLORE_LIKED = 0.4, 0.1
+"""How much what is little known is preferred to what looks good; gains lie between 0 and 1.
+
+The second goes with an outlook.
+"""
+WIDTH, WIDTH_LIKED = 3.0, 0.4
+"""A node of n visits has at most this times the root of n children; the second as above."""
+LOOKED_AT = 40
+"""Moves of a node that are looked at together, to be tried in the order of their outlook."""
 LARGEST_TREE = 1_000_000
 """Moves in the nodes of a tree, which then grows no further: about 100 MB."""
 SPREAD = 5.0
@@ -45,7 +52,7 @@ WARM_UP = 0.1
 class Node:
     """A position in the tree, and what came of the rounds through it."""
 
-    __slots__ = ("children", "code", "gained", "seat", "state", "untried", "visits")
+    __slots__ = ("children", "code", "gained", "liked", "seat", "state", "untried", "visits")
 
     def __init__(self, state: State, code: int) -> None:
         self.state = state
@@ -59,22 +66,26 @@ class Node:
         """
         self.children: list[Node] = []
         self.untried: list[int] | None = None
-        """The moves without a child; None until the first is wanted."""
+        """The moves without a child that were not looked at; None until the first is wanted."""
+        self.liked: list[tuple[float, int]] = []
+        """Those that were looked at, the best last."""
 
-    def new_child(self, dice: Random) -> Node:
-        """The position after a move that was not tried yet."""
+    @property
+    def has_more(self) -> bool:
+        """Whether there are moves without a child."""
+        return bool(self.untried or self.liked)
+
+    def draw(self, dice: Random) -> int:
+        """Takes a move by lot that was not looked at."""
         untried = self.untried
         assert untried
         pick = int(dice.random() * len(untried))
         untried[pick], untried[-1] = untried[-1], untried[pick]
-        code = untried.pop()
-        child = Node(self.state.play_code(code), code)
-        self.children.append(child)
-        return child
+        return untried.pop()
 
-    def most_promising(self) -> Node:
+    def most_promising(self, explore: float) -> Node:
         """The child with the highest upper confidence bound."""
-        known = EXPLORE * EXPLORE * log(self.visits)
+        known = explore * explore * log(self.visits)
         return max(self.children, key=lambda c: c.gained / c.visits + sqrt(known / c.visits))
 
 
@@ -91,12 +102,16 @@ class Search:
         self.longest = longest
         """Seconds of the longest round of late."""
         self.outlook = state.outlook()
+        self.explore, self.width = (
+            (EXPLORE, WIDTH) if self.outlook is None else (EXPLORE_LIKED, WIDTH_LIKED)
+        )
 
     def run(self, stopwatch: Callable[[], float], seconds: float) -> None:
         """Grows the tree until the stopwatch would pass so many seconds with another round.
 
         Or until the game is proven to be won or lost.
         """
+        self.look_around(lambda: stopwatch() < seconds / 2)
         before = stopwatch()
         while before + 1.3 * self.longest < seconds and not self.is_proven:
             self.round()
@@ -104,19 +119,25 @@ class Search:
             self.longest = max(0.98 * self.longest, after - before)
             before = after
 
+    def look_around(self, go_on: Callable[[], bool]) -> None:
+        """Looks at the moves at hand as long as it may, where there is an outlook."""
+        if self.outlook is not None and self.is_due_a_child(self.root):
+            while self.root.untried and go_on():
+                self.look(self.root)
+
     def round(self) -> None:
         """Down the tree, one node more, a random game, and back."""
         node = self.root
         path = [node]
         while node.seat is not None:
             if self.is_due_a_child(node):
-                path.append(node.new_child(self.dice))
+                path.append(self.new_child(node))
                 break
             if not node.children:
                 break
-            child = node.most_promising()
-            if child.gained == -inf and node.untried and self.room > 0:
-                child = node.new_child(self.dice)
+            child = node.most_promising(self.explore)
+            if child.gained == -inf and node.has_more and self.room > 0:
+                child = self.new_child(node)
                 path.append(child)
                 break
             node = child
@@ -130,6 +151,28 @@ class Search:
             child.gained += gains[parent.seat]
         if self.has_proofs and path[-1].seat is None and len(path) > 1:
             self.prove(path, gains)
+
+    def new_child(self, node: Node) -> Node:
+        """The position after a move that has no child yet."""
+        if self.outlook is None:
+            code = node.draw(self.dice)
+        else:
+            if not node.liked:
+                self.look(node)
+            code = node.liked.pop()[1]
+        child = Node(node.state.play_code(code), code)
+        node.children.append(child)
+        return child
+
+    def look(self, node: Node) -> None:
+        """Looks at some moves more: what they would bring if the game went no further."""
+        seat = node.seat
+        assert seat is not None
+        assert node.untried
+        for _ in range(min(LOOKED_AT, len(node.untried))):
+            code = node.draw(self.dice)
+            node.liked.append((self.gains(node.state.play_code(code))[seat], code))
+        node.liked.sort(key=itemgetter(0))
 
     @property
     def is_proven(self) -> bool:
@@ -148,7 +191,7 @@ class Search:
         ):
             # By this child the seat at its parent wins, or loses.
             child.gained = inf if wins else -inf
-            if not wins and (parent.untried or any(c.gained > -inf for c in parent.children)):
+            if not wins and (parent.has_more or any(c.gained > -inf for c in parent.children)):
                 return
             if grandparent is not None:
                 wins ^= self.sides[grandparent.seat] != self.sides[parent.seat]
@@ -166,12 +209,12 @@ class Search:
 
     def is_due_a_child(self, node: Node) -> bool:
         """Whether a node has moves left to try, visits enough, and the tree has room."""
-        if self.room <= 0 or len(node.children) > WIDTH * sqrt(node.visits):
+        if self.room <= 0 or len(node.children) > self.width * sqrt(node.visits):
             return False
         if node.untried is None:
             node.untried = list(node.state.codes())
             self.room -= len(node.untried)
-        return bool(node.untried)
+        return node.has_more
 
     def best(self) -> Node:
         """The move to play; the search must have had a round."""
@@ -298,6 +341,7 @@ def main() -> None:
             if len(table.state.codes()) == 1:
                 pass  # there is nothing to think about
             elif rounds is not None:
+                search.look_around(lambda: True)
                 while search.rounds < rounds and not search.is_proven:
                     search.round()
             else:
