@@ -140,9 +140,10 @@ def versions_of_bot(session: Session, bot: Bot) -> list[tuple[BotVersion, Check 
 
 
 def tests_waited_for(session: Session, bot: Bot) -> dict[int, list[StrengthTest]]:
-    """The running tests that versions of a bot are to pass before they enter a ladder."""
+    """The running tests that versions of a bot are to pass before they enter, by their numbers."""
     rows = session.execute(
-        sa.select(Entrant.version_id, StrengthTest)
+        sa.select(BotVersion.number, StrengthTest)
+        .select_from(Entrant)
         .join(StrengthTest, StrengthTest.id == Entrant.competition_id)
         .join(BotVersion, BotVersion.id == Entrant.version_id)
         .where(
@@ -154,8 +155,8 @@ def tests_waited_for(session: Session, bot: Bot) -> dict[int, list[StrengthTest]
         .order_by(StrengthTest.id)
     )
     found: dict[int, list[StrengthTest]] = {}
-    for version_id, test in rows:
-        found.setdefault(version_id, []).append(test)
+    for number, test in rows:
+        found.setdefault(number, []).append(test)
     return found
 
 

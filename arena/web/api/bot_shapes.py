@@ -36,10 +36,18 @@ class BotList(List):
     items: list[BotShape]
 
 
+class WaitingShape(Shape):
+    """A version that is to pass a strength test before it enters a ladder."""
+
+    version: int
+    test: int
+
+
 class BotDetail(BotShape):
     """A bot with its versions on ladders."""
 
     ladders: list[RankedEntrant]
+    waiting: list[WaitingShape] = Field(description="Versions that are to pass a test first.")
 
 
 class OpponentShape(Shape):

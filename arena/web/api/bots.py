@@ -23,6 +23,7 @@ from arena.web.api.bot_shapes import (
     CheckShape,
     VersionList,
     VersionShape,
+    WaitingShape,
 )
 from arena.web.api.ladder_shapes import EntrantShape, RankedEntrant
 from arena.web.api.paging import Pages, page
@@ -115,7 +116,12 @@ def _detail(session: Session, bot: Bot) -> BotDetail:
     on = queries.entrants_of_bot(session, bot)
     ranks = ranks_of(session, on)
     ladders = [RankedEntrant.at(one, bot.name, ranks[one.id]) for one in on]
-    return BotDetail(**BotShape.of(bot).model_dump(), ladders=ladders)
+    waiting = [
+        WaitingShape(version=number, test=test.id)
+        for number, tests in queries.tests_waited_for(session, bot).items()
+        for test in tests
+    ]
+    return BotDetail(**BotShape.of(bot).model_dump(), ladders=ladders, waiting=waiting)
 
 
 @operation(BotOnLadder, tag=TAG)

@@ -90,6 +90,16 @@ def list_matches(query: MatchPages) -> MatchList:
         return MatchList(items=[MatchShape.of(one) for one in found], next=following)
 
 
+@operation(MatchList, tag=TAG, scope=Scope.READ)
+def list_own_matches(query: Pages) -> MatchList:
+    """The matches that one asked for."""
+    wanted = sa.select(Match).options(joinedload(Match.competition), queries.places())
+    with reading() as session:
+        own = wanted.where(Match.requester_id == signed_in().id)
+        found, following = page(session, own, Match.id, query)
+        return MatchList(items=[MatchShape.of(one) for one in found], next=following)
+
+
 def _named(competition: str) -> sa.ScalarSelect[int]:
     """The id of a competition."""
     return sa.select(Competition.id).where(Competition.name == competition).scalar_subquery()
@@ -201,6 +211,7 @@ ROUTES = (
     ("GET", "/matches", list_matches),
     ("POST", "/matches", request_unrated_match),
     ("GET", "/matches/<int:number>", get_match),
+    ("GET", "/account/matches", list_own_matches),
     ("GET", "/games", list_games),
     ("GET", "/games/<int:number>", get_game),
     ("GET", "/games/<int:number>/record", get_record),

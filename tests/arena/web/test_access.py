@@ -178,6 +178,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "api.list_users"): ("/api/v1/users", (401, 403, 403, 403, 200)),
     ("GET", "api.list_audit_entries"): ("/api/v1/audit", (401, 403, 403, 403, 200)),
     ("GET", "api.get_account"): ("/api/v1/account", (401, 200, 200, 200, 200)),
+    ("GET", "api.list_own_matches"): ("/api/v1/account/matches", (401, 200, 200, 200, 200)),
     ("GET", "api.get_check"): ("/api/v1/checks/{owners_check}", (401, 404, 200, 404, 404)),
     ("GET", "api.list_checks"): ("/api/v1/bots/bot-0/checks", API_OWNERS),
     # A form is no JSON (415); a change without a form's secret or a token is refused (400).

@@ -71,9 +71,12 @@ def test_a_version_says_which_test_it_waits_for(site: Site) -> None:
             session, plan, candidate, baseline, now(), ARENA, ladder=ladder
         )
         number, bot, rival = test.id, candidate.bot.name, baseline.bot.name
+        version = candidate.number
     link = f'waits for <a href="/tests/{number}">test {number}</a>'
     assert link in site.page(f"/bots/{bot}")
     assert link not in site.page(f"/bots/{rival}")
+    told = [site.client.get(f"/api/v1/bots/{name}").json["waiting"] for name in (bot, rival)]
+    assert told == [[{"version": version, "test": number}], []]
     with site.database.begin() as session:
         strength_tests.stop(session, session.get_one(StrengthTest, number), now(), ARENA)
     assert link not in site.page(f"/bots/{bot}")

@@ -256,6 +256,10 @@ def test_matches_are_asked_for_within_a_number_a_day(arena: SimpleNamespace) -> 
     made = send(arena, "POST", "/matches", "other", json=body)
     assert made.status_code == 201, made.text
     assert (made.json["rated"], made.json["bots"]) == (False, ["bot-1 v1", "bot-3 v1"])
+    own = send(arena, "GET", "/account/matches", "other").json["items"]
+    assert made.json["number"] in [one["number"] for one in own]
+    others = send(arena, "GET", "/account/matches", "organiser").json["items"]
+    assert made.json["number"] not in [one["number"] for one in others]
     for _ in range(49):
         last = send(arena, "POST", "/matches", "other", json=body)
     assert last.status_code == 201
