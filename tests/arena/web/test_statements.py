@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from arena.config import Settings
 from arena.db import Database
-from arena.models import BotVersion, Entrant, Ladder, Meeting
+from arena.models import BotVersion, Entrant, Ladder, Meeting, VersionStatus
 from arena.sittings import Person, Wish, begin
 from arena.web import create_app
 from tests.arena.simulator import CALM, Simulation
@@ -53,6 +53,7 @@ def count_statements(folder: Path, *, bots: int, seconds: float) -> dict[str, in
     with database.begin() as session:
         # All of them ranked, so that each part of a page has something to show.
         session.execute(sa.text("UPDATE entrant SET wins = wins + 20, games = games + 20"))
+        session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
         names: dict[str, Any] = {**add_competitions(session, simulation.now)}
         names["sitting"] = sit_down(session, simulation.now, times=bots)
         met = session.scalars(sa.select(Meeting).order_by(Meeting.games.desc())).first()
