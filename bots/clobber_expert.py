@@ -196,6 +196,11 @@ class Endgame:
         if max(map(len, self.won)) > LARGEST_TABLE or len(self.parts) > LARGEST_TABLE // 3:
             self.forget()
 
+    def meeting(self, state: ClobberState) -> int:
+        """How many stones stand beside one of the other colour; quickly found."""
+        white, black = self.spread(state.white), self.spread(state.black)
+        return (white & self.beside(black) | black & self.beside(white)).bit_count()
+
     def stones(self, state: ClobberState) -> Stones:
         """The stones of a position that can still meet."""
         white, black = self.spread(state.white), self.spread(state.black)
@@ -284,6 +289,17 @@ class Endgame:
                 options[number] = list({tuple(sorted(after)) for after in found})
         return options[number]
 
+    def mobility(self, number: int, seat: int) -> int:
+        """How many moves a seat has in a value or a larger part."""
+        if number > ZERO:
+            return len((self.values.left, self.values.right)[seat][number])
+        white, black = self.parts[-1 - number]
+        own, other = (white, black) if seat == WHITE else (black, white)
+        return sum(
+            (own & other >> shift).bit_count() + (own & other << shift).bit_count()
+            for shift in (1, self.up)
+        )
+
     def negative(self, number: int) -> int:
         if number > ZERO:
             return self.values.negative(number)
@@ -331,7 +347,7 @@ class Endgame:
                     self.won[seat][parts] = True
                     return True
                 if won is None and after not in freedom:
-                    freedom[after] = sum(len(self.choices(part, 1 - seat)) for part in after)
+                    freedom[after] = sum(self.mobility(part, 1 - seat) for part in after)
         # First what leaves the other seat few moves.
         won = any(
             not self.is_won(after, 1 - seat, go_on)
@@ -385,13 +401,16 @@ class Node:
     def most_promising(self, children: Sequence[Node]) -> Node:
         """The child with the highest upper confidence bound, like moves counted in."""
         known = EXPLORE * EXPLORE * log(self.visits)
-
-        def promise(child: Node) -> float:
+        best, highest = children[0], 0.0
+        # Written out: much of a round's time goes here.
+        for child in children:
             visits, (met, won) = child.visits, child.alike
             trust = sqrt(ALIKE / (ALIKE + 3 * visits))
-            return (1 - trust) * child.gained / visits + trust * won / met + sqrt(known / visits)
-
-        return max(children, key=promise)
+            share = child.gained / visits
+            promise = share + trust * (won / met - share) + sqrt(known / visits)
+            if promise > highest:
+                best, highest = child, promise
+        return best
 
 
 class Tree:
@@ -428,6 +447,8 @@ class Tree:
     def looked_up(self, node: Node, most: int, go_on: Callable[[], bool]) -> bool | None:
         """Whether the seat to move wins, if so few stones are in play and it can be found out."""
         state = node.state
+        if self.endgame.meeting(state) > most:
+            return None
         white, black = self.endgame.stones(state)
         if (white | black).bit_count() > most:
             return None
@@ -564,7 +585,7 @@ class Table:
     def seconds(self, clocks: str) -> float:
         """How long to think about a move, with a margin for all that is not thinking."""
         left = int(clocks.split(",")[self.seat]) / 1000
-        most = 0.85 * left - 0.015
+        most = 0.92 * left - 0.015
         if "move" in self.keys:
             return most
         return min(left / 20 + 0.75 * int(self.keys.get("inc", 0)) / 1000, most)
