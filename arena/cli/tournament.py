@@ -281,7 +281,7 @@ def _print_tables(found: Results, *, with_rounds: bool) -> None:
 def _cell(cell: Any) -> str:
     if cell is None:
         return ""
-    return f"{cell.points:g}/{cell.wins + cell.draws + cell.losses}"
+    return f"{cell.points:g}/{cell.games}"
 
 
 @tournament.command()

@@ -16,9 +16,10 @@ from arena.competitions.tournament_matches import SetMatch, matches_of
 from arena.models import Bot, BotVersion, Entrant, JobStatus, Match, PlayedGame, Tournament
 from arena.ratings.bradley_terry import Strength
 from arena.ratings.result import GameResult
+from arena.score import Score
 from arena.tournaments.formats import Fixture, Result
 from arena.tournaments.knockout import Knockout, Tie
-from arena.tournaments.standings import Cell, Table, crosstable, standings
+from arena.tournaments.standings import Table, crosstable, standings
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Results:
     entrants: Mapping[int, Entrant]
     """By their numbers, with their bots."""
     standings: tuple[Standing, ...]
-    cells: tuple[tuple[Cell | None, ...], ...]
+    cells: tuple[tuple[Score | None, ...], ...]
     """The crosstable, both ways in the order of the standings."""
     rounds: tuple[Round, ...]
     ties: tuple[Tie, ...]

@@ -13,23 +13,10 @@ from itertools import permutations
 
 from arena.ratings.bradley_terry import Strength, fit
 from arena.ratings.result import GameResult
+from arena.score import Score
 from arena.tournaments.formats import Entrant, Result
 from engine.game import ranks_of
 from engine.seeds import derive
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """Games of one entrant against another."""
-
-    wins: int = 0
-    draws: int = 0
-    losses: int = 0
-
-    @property
-    def points(self) -> float:
-        """A win is one, a draw half."""
-        return self.wins + self.draws / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +69,7 @@ class Table:
                     self.games[entrant] += 1
                 for (one, mine), (other, theirs) in permutations(seated, 2):
                     counts[one, other][(mine <= theirs) + (mine < theirs)] += 1
-        self.cells = {pair: Cell(*count) for pair, count in counts.items()}
+        self.cells = {pair: Score(*count) for pair, count in counts.items()}
         """By the entrant and its opponent; who never met has none."""
 
     def points_before(self, entrant: Entrant, round_: int) -> float:
@@ -221,7 +208,7 @@ def standings(
     ]
 
 
-def crosstable(table: Table, order: Sequence[Entrant]) -> list[list[Cell | None]]:
+def crosstable(table: Table, order: Sequence[Entrant]) -> list[list[Score | None]]:
     """For each entrant its games against each other, both in the given order.
 
     None where two have not met, and on the diagonal.

@@ -22,6 +22,7 @@ from arena.models import (
     PlayedGame,
 )
 from arena.ratings.elo import Estimate, estimate
+from arena.score import Score
 from arena.web import queries
 
 GAMES_READ = 10_000
@@ -53,25 +54,6 @@ class Side:
         """Whether nobody is on both sides."""
         same = self.bot.id == other.bot.id
         return not same or None not in (self.number, other.number) and self.number != other.number
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """Games of the first bot against the second."""
-
-    wins: int = 0
-    draws: int = 0
-    losses: int = 0
-
-    @property
-    def games(self) -> int:
-        """All of them."""
-        return self.wins + self.draws + self.losses
-
-    @property
-    def share(self) -> float:
-        """Points a game, from 0 to 1."""
-        return (self.wins + self.draws / 2) / self.games
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +279,7 @@ def _by_version(
 
 def _common(session: Session, ones: Sequence[int], others: Sequence[int]) -> tuple[Common, ...]:
     """The scores of both against those whom both have met."""
-    tables = [_scores_against(session, entrants) for entrants in (ones, others)]
+    tables = [queries.scores_against(session, entrants) for entrants in (ones, others)]
     both = (tables[0].keys() & tables[1].keys()) - {*ones, *others}
     chosen = sorted(both, key=lambda e: (-tables[0][e].games - tables[1][e].games, e))
     chosen = chosen[:COMMON_SHOWN]
@@ -308,25 +290,3 @@ def _common(session: Session, ones: Sequence[int], others: Sequence[int]) -> tup
     )
     found = {rival.id: rival for rival in rivals}
     return tuple(Common(found[e], tables[0][e], tables[1][e]) for e in chosen)
-
-
-def _scores_against(session: Session, entrants: Sequence[int]) -> dict[int, Score]:
-    """What some entrants together did against everybody else."""
-    meetings = session.scalars(
-        sa.select(Meeting).where(
-            sa.or_(Meeting.first_id.in_(entrants), Meeting.second_id.in_(entrants)),
-            Meeting.games > 0,
-        )
-    )
-    found: dict[int, Score] = {}
-    for meeting in meetings:
-        losses = meeting.games - meeting.wins - meeting.draws
-        if meeting.first_id in entrants:
-            rival, wins = meeting.second_id, meeting.wins
-        else:
-            rival, wins, losses = meeting.first_id, losses, meeting.wins
-        so_far = found.get(rival, Score())
-        found[rival] = Score(
-            so_far.wins + wins, so_far.draws + meeting.draws, so_far.losses + losses
-        )
-    return found

@@ -22,11 +22,12 @@ from arena.models import (
     JobStatus,
     Ladder,
     Match,
-    Meeting,
     PlayedGame,
     User,
 )
 from arena.ratings.trueskill import Rating
+from arena.score import Score
+from arena.web import queries
 from arena.web.words import display
 
 TREND_GAMES = 30
@@ -42,20 +43,6 @@ Rated = sa.Row[int, float, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
-    """Games against one bot."""
-
-    wins: int
-    draws: int
-    losses: int
-
-    @property
-    def score(self) -> float:
-        """Points a game, from 0 to 1."""
-        return (self.wins + self.draws / 2) / (self.wins + self.draws + self.losses)
-
-
-@dataclass(frozen=True, slots=True)
 class Line:
     """An entrant on the board of its ladder."""
 
@@ -66,7 +53,7 @@ class Line:
     """How many ranks it gained lately; negative if it lost some."""
     trend: tuple[float, ...] = ()
     """Its display rating after each of its last games, oldest first."""
-    against: Against | None = None
+    against: Score | None = None
     """What it did against the picked bot."""
 
     @property
@@ -169,7 +156,7 @@ def board(session: Session, ladder: Ladder, view: View = View()) -> Board:
     picked = shown[pick[0]] if pick else None
     trends = _trends(session, order)
     climbed = _climbed(session, ladder, field, ranks)
-    against = _against(session, picked) if picked else {}
+    against = queries.scores_against(session, [picked.id]) if picked else {}
 
     def line(entrant_id: int) -> Line:
         return Line(
@@ -177,7 +164,7 @@ def board(session: Session, ladder: Ladder, view: View = View()) -> Board:
             ranks.get(entrant_id),
             climbed.get(entrant_id, 0),
             tuple(trends.get(entrant_id, ())),
-            against.get(entrant_id),
+            against[entrant_id].turned if entrant_id in against else None,
         )
 
     return Board(
@@ -341,24 +328,4 @@ def _trends(session: Session, entrants: Sequence[int]) -> dict[int, list[float]]
     for entrant, mu in rows:
         if mu is not None:
             found.setdefault(entrant, []).append(display(mu))
-    return found
-
-
-def _against(session: Session, picked: Entrant) -> dict[int, Against]:
-    """Games of everyone against one entrant, as they see it."""
-    meetings = session.execute(
-        sa.select(
-            Meeting.first_id, Meeting.second_id, Meeting.games, Meeting.wins, Meeting.draws
-        ).where(
-            sa.or_(Meeting.first_id == picked.id, Meeting.second_id == picked.id),
-            Meeting.games > 0,
-        )
-    )
-    found = {}
-    for first, second, games, wins, draws in meetings:
-        lost = games - wins - draws
-        if first == picked.id:
-            found[second] = Against(lost, draws, wins)
-        else:
-            found[first] = Against(wins, draws, lost)
     return found

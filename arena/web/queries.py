@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -20,12 +20,14 @@ from arena.models import (
     JobStatus,
     Ladder,
     Match,
+    Meeting,
     Place,
     PlayedGame,
     StrengthTest,
     TestVerdict,
     Worker,
 )
+from arena.score import Score
 from arena.workforce import ALIVE_SECONDS
 
 RUNNING_SHOWN = 20
@@ -195,3 +197,21 @@ def game(session: Session, number: int) -> PlayedGame | None:
             _seats(),
         )
     )
+
+
+def scores_against(session: Session, entrants: Collection[int]) -> dict[int, Score]:
+    """What some entrants together did against everybody else, by the ids of the others."""
+    meetings = session.execute(
+        sa.select(
+            Meeting.first_id, Meeting.second_id, Meeting.games, Meeting.wins, Meeting.draws
+        ).where(
+            sa.or_(Meeting.first_id.in_(entrants), Meeting.second_id.in_(entrants)),
+            Meeting.games > 0,
+        )
+    )
+    found: dict[int, Score] = {}
+    for first, second, games, wins, draws in meetings:
+        score = Score(wins, draws, games - wins - draws)
+        rival, score = (second, score) if first in entrants else (first, score.turned)
+        found[rival] = found.get(rival, Score()) + score
+    return found

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 from arena.competitions.formats import FORMATS
 from arena.competitions.results import Results, digest, flat_rows, results, to_json
 from arena.models import BotVersion, Entrant, GameSeat, JobStatus, PlayedGame, Tournament
-from arena.tournaments.standings import Cell
+from arena.score import Score
 from arena.web import queries
 from arena.web.lookup import find_tournament, reading
 
@@ -72,7 +72,7 @@ def meetings(name: str, one: int, other: int) -> str:
         )
 
 
-def _cell(found: Results, one: int, other: int) -> Cell | None:
+def _cell(found: Results, one: int, other: int) -> Score | None:
     """What the first did against the second; None if they have not met."""
     order = [line.number for line in found.standings]
     return found.cells[order.index(one)][order.index(other)]

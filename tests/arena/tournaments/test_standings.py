@@ -8,9 +8,10 @@ import pytest
 
 from arena.ratings.bradley_terry import fit
 from arena.ratings.result import GameResult
+from arena.score import Score
 from arena.tournaments.formats import Fixture, Result
 from arena.tournaments.round_robin import RoundRobin
-from arena.tournaments.standings import Cell, Table, crosstable, standings
+from arena.tournaments.standings import Table, crosstable, standings
 from arena.tournaments.swiss import Swiss
 from tests.arena.tournaments.simulation import play_out
 
@@ -165,8 +166,8 @@ def test_the_crosstable_has_one_order_on_both_axes() -> None:
     """Counted by hand from the double round robin above."""
     table = Table([A, B, C, D], SENSEI)
     cells = crosstable(table, [A, B, C, D])
-    assert cells[0] == [None, Cell(1, 0, 1), Cell(2, 0, 0), Cell(1, 0, 1)]
-    assert cells[3] == [Cell(1, 0, 1), Cell(0, 0, 2), Cell(0, 0, 2), None]
+    assert cells[0] == [None, Score(1, 0, 1), Score(2, 0, 0), Score(1, 0, 1)]
+    assert cells[3] == [Score(1, 0, 1), Score(0, 0, 2), Score(0, 0, 2), None]
     assert [sum(cell.points for cell in row if cell) for row in cells] == [4, 4, 3, 1]
 
 
@@ -176,9 +177,9 @@ def test_games_of_three_count_against_each_opponent() -> None:
     table = Table([A, B, C], [Result(seats, ((1.0, 0.25, 0.25),)), Result(Fixture(2, (C, A, B)))])
     assert table.points == {A: 1, B: 0.25, C: 0.25}
     assert crosstable(table, [A, B, C]) == [
-        [None, Cell(1, 0, 0), Cell(1, 0, 0)],
-        [Cell(0, 0, 1), None, Cell(0, 1, 0)],
-        [Cell(0, 0, 1), Cell(0, 1, 0), None],
+        [None, Score(1, 0, 0), Score(1, 0, 0)],
+        [Score(0, 0, 1), None, Score(0, 1, 0)],
+        [Score(0, 0, 1), Score(0, 1, 0), None],
     ]
 
 

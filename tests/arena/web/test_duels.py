@@ -23,7 +23,8 @@ from arena.models import (
     User,
     VersionStatus,
 )
-from arena.web.duels import Score, Side, competitions_of_both, duel
+from arena.score import Score
+from arena.web.duels import Side, competitions_of_both, duel
 from engine.game import Termination
 from engine.games import GAMES
 from tests.arena.web.conftest import Site
