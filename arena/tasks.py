@@ -163,10 +163,20 @@ def _read(said: Said) -> recording.Told | None:
 
 
 def _take_in(messages: Sequence[tuple[Said, recording.Told]]) -> None:
-    """Handles messages by one transaction, or each alone if that fails."""
+    """Handles messages by one transaction, or each alone if that fails.
+
+    Matches for workers that reported one are issued in it, too.
+    """
     told = [one for _, one in messages]
+    reports = any(isinstance(one, jobs.MatchReport) for one in told)
+    now = _now()
+
+    def do(session: Session) -> tuple[list[recording.Outcome], list[scheduling.AnyJob]]:
+        outcomes = recording.take_in(session, told, settings, now)
+        return outcomes, scheduling.fill(session, settings, now) if reports else []
+
     try:
-        outcomes = _transact(lambda session: recording.take_in(session, told, settings, _now()))
+        outcomes, issued = _transact(do)
     except OperationalError:
         raise
     except Exception:
@@ -177,8 +187,7 @@ def _take_in(messages: Sequence[tuple[Said, recording.Told]]) -> None:
         said.acknowledge()
         if isinstance(one, jobs.MatchReport):
             _say(one, outcome)
-    if any(isinstance(one, jobs.MatchReport) for one in told):
-        _fill()
+    CeleryQueue(app, settings).send(issued, now)
 
 
 def _handle(said: Said) -> None:

@@ -339,8 +339,7 @@ def test_what_waits_is_recorded_together(
     begun = []
     sa.event.listen(recorder.database().engine, "begin", begun.append)
     recorder.record_match(order[0])
-    # One for what was told, one to see what is to be played next.
-    assert len(begun) == 2
+    assert len(begun) == 1
     assert in_order(database) == [data["lease"]["job"] for data in order]
     assert left(queue) == []
     with database.read() as session:

@@ -1,12 +1,12 @@
 """How many results the one recorder takes in a second, on SQLite and on PostgreSQL.
 
 Each is a match of two games of Clobber as its worker's message brings it: it is parsed, every
-record is replayed by the rules, the games are stored and the ratings moved, all in one
-transaction; then, in another, it is seen whether matches are to be made, which are then made and
-issued several at a time. A recorder that is full finds several results waiting and takes them
-together; one that is not takes each alone. What is played meanwhile is not counted. PostgreSQL
-runs as it does in the tests: it is on the same machine, and waits for no disk. The rate is that of
-the best tenth of the time, and by the clock, since a database works in another process.
+record is replayed by the rules, the games are stored and the ratings moved; then it is seen
+whether matches are to be made, which are then made and issued several at a time; all that in one
+transaction. A recorder that is full finds several results waiting and takes them together; one
+that is not takes each alone. What is played meanwhile is not counted. PostgreSQL runs as it does
+in the tests: it is on the same machine, and waits for no disk. The rate is that of the best tenth
+of the time, and by the clock, since a database works in another process.
 """
 
 from __future__ import annotations
@@ -148,9 +148,9 @@ def measure(database: Database, ladders: int, seconds: float, together: int = TO
         reports = [jobs.MatchReport.from_json(json.loads(one)) for one in data]
         with database.begin() as session:
             outcomes = recording.take_in(session, reports, settings, now)
-        recorded = time.perf_counter()
-        with database.begin() as session:
-            waiting += scheduling.fill(session, settings, now)
+            recorded = time.perf_counter()
+            issued = scheduling.fill(session, settings, now)
+        waiting += issued
         made = time.perf_counter() - recorded
         count = len(data)
         cost.made += [made / count] * count
