@@ -6,9 +6,9 @@ Winning Ways, 1982; Siegel, Combinatorial Game Theory, 2013), which is short, an
 many parts; a part and its negative cancel. Over such sums a plain search with a table finds who
 wins, and often does so with twenty stones and more in play (Griebel and Uiterwijk, 2016).
 
-Before a move half of the time goes to that search, from the position on the board. If it fails,
-the tree grows from there, and the small positions in it are looked up in the same way: what is
-decided is decided for the positions above too (MCTS-Solver; Winands, Bjornsson and Saito, 2008).
+Before a move most of the time goes to that search, if no part is too large. If it fails, the tree
+grows from there, and the small positions in it are looked up in the same way: what is decided is
+decided for the positions above too (MCTS-Solver; Winands, Bjornsson and Saito, 2008).
 A move is judged by all rounds in which it was played, early or late (RAVE; Gelly and Silver, 2007).
 
 White is Left, and a position is won for the seat to move or it is not.
@@ -39,10 +39,10 @@ SMALL = 7
 """Stones of a part that is replaced by its value."""
 LARGEST_TABLE = 120_000
 """Sums remembered; with so many a search ends, and the next begins with an empty table."""
-ENDGAME = 29
-"""Stones in play with which the end is searched for from the board, with 0.1 s for a move.
+ENDGAME = 23
+"""Stones of the largest part with which the end is searched for from the board, with 0.1 s.
 
-Each stone more takes about three times as long.
+Each stone more takes about three times as long; smaller parts beside it cost little.
 """
 NEARLY_OVER = 18
 """Stones in play with which it is searched for from a position of the tree."""
@@ -200,6 +200,11 @@ class Endgame:
         """How many stones stand beside one of the other colour; quickly found."""
         white, black = self.spread(state.white), self.spread(state.black)
         return (white & self.beside(black) | black & self.beside(white)).bit_count()
+
+    def largest(self, state: ClobberState) -> int:
+        """How many stones the largest part has."""
+        parts = self.split(self.spread(state.white), self.spread(state.black))
+        return max(((white | black).bit_count() for white, black in parts), default=0)
 
     def stones(self, state: ClobberState) -> Stones:
         """The stones of a position that can still meet."""
@@ -430,10 +435,11 @@ class Tree:
         root = self.root
         if len(root.untried) == 1:
             return
-        most = ENDGAME + int(log(max(1.0, 10 * seconds), 3))
-        won = self.looked_up(root, most, lambda: stopwatch() < seconds / 2)
-        if won and self.find_win(most, lambda: stopwatch() < 0.8 * seconds):
-            return
+        won = None
+        if self.endgame.largest(root.state) <= ENDGAME + int(log(max(1.0, 10 * seconds), 3)):
+            won = self.looked_up(root, lambda: stopwatch() < 0.8 * seconds)
+            if won and self.find_win(lambda: stopwatch() < 0.9 * seconds):
+                return
         if won is False:
             # The other seat may not know. Playing on, the tree seeks what is hard to answer.
             self.nearly_over = 0
@@ -444,16 +450,11 @@ class Tree:
             self.longest = max(0.98 * self.longest, after - before)
             before = after
 
-    def looked_up(self, node: Node, most: int, go_on: Callable[[], bool]) -> bool | None:
-        """Whether the seat to move wins, if so few stones are in play and it can be found out."""
+    def looked_up(self, node: Node, go_on: Callable[[], bool]) -> bool | None:
+        """Whether the seat to move wins, if it can be found out."""
         state = node.state
-        if self.endgame.meeting(state) > most:
-            return None
-        white, black = self.endgame.stones(state)
-        if (white | black).bit_count() > most:
-            return None
         try:
-            return self.endgame.wins(white, black, state.mover, go_on)
+            return self.endgame.wins(*self.endgame.stones(state), state.mover, go_on)
         except TooLong:
             return None
 
@@ -470,11 +471,9 @@ class Tree:
             ):
                 node = node.new_child(self.dice)
                 path.append(node)
-                if node.is_won is None:
+                if node.is_won is None and self.is_nearly_over(node.state):
                     patience = repeat(True, PATIENCE)
-                    node.is_won = self.looked_up(
-                        node, self.nearly_over, partial(next, patience, False)
-                    )
+                    node.is_won = self.looked_up(node, partial(next, patience, False))
                 break
             node = node.most_promising(children)
             path.append(node)
@@ -496,7 +495,14 @@ class Tree:
                     child.alike[1] += seat == winner
             played[1 - seat].add(node.code)
 
-    def find_win(self, most: int, go_on: Callable[[], bool]) -> bool:
+    def is_nearly_over(self, state: ClobberState) -> bool:
+        """Whether so few stones are in play that a look-up is worth its time."""
+        if self.endgame.meeting(state) > self.nearly_over:
+            return False
+        white, black = self.endgame.stones(state)
+        return (white | black).bit_count() <= self.nearly_over
+
+    def find_win(self, go_on: Callable[[], bool]) -> bool:
         """Finds a move that wins, where there is one.
 
         The search may have won with a move that only the canonical form has; then the moves on
@@ -507,7 +513,7 @@ class Tree:
         for more in granted:
             for code in root.untried:
                 child = Node(root.state.play_code(code), code)
-                child.is_won = self.looked_up(child, most, more)
+                child.is_won = self.looked_up(child, more)
                 if child.is_won is False:
                     root.children = [child]
                     root.is_won = True
