@@ -5,10 +5,11 @@ It grows a tree of the moves ahead. A round walks down the tree by UCT (Kocsis a
 its way with what it brought the seat that made it. Where the engine has an outlook for the game,
 that stands for the random end, of which little could be learnt, and counts by how much better or
 worse it is than that of today; and moves are tried in the order in which it likes them, as far as
-they were looked at. The move tried most often is played. A node gets another child only when its
-visits allow it (progressive widening; Coulom, 2007), so that a hundred rounds are of use among a
-thousand moves as well. Between two sides, a move that was proven
-to win or to lose counts as nothing else (Winands, Björnsson and Saito, 2008).
+they were looked at. Where games end nearby, a move that wins at once is the only one that is tried
+(decisive moves; Teytaud and Teytaud, 2010). The move tried most often is played. A node gets
+another child only when its visits allow it (progressive widening; Coulom, 2007), so that a hundred
+rounds are of use among a thousand moves as well. Between two sides, a move that was proven to win
+or to lose counts as nothing else (Winands, Björnsson and Saito, 2008).
 
 It imports the engine, and needs nothing from the referee but the moves so far. Usage:
 
@@ -102,6 +103,8 @@ class Search:
         self.longest = longest
         """Seconds of the longest round of late."""
         self.outlook = state.outlook()
+        self.sees_ends = False
+        """Whether the tree has come to the end of a game between two sides."""
         self.explore, self.width = (
             (EXPLORE, WIDTH) if self.outlook is None else (EXPLORE_LIKED, WIDTH_LIKED)
         )
@@ -150,6 +153,7 @@ class Search:
             child.visits += 1
             child.gained += gains[parent.seat]
         if self.has_proofs and path[-1].seat is None and len(path) > 1:
+            self.sees_ends = True
             self.prove(path, gains)
 
     def new_child(self, node: Node) -> Node:
@@ -214,7 +218,20 @@ class Search:
         if node.untried is None:
             node.untried = list(node.state.codes())
             self.room -= len(node.untried)
+            if self.sees_ends and self.outlook is None:
+                node.untried = self.decisive(node)
         return node.has_more
+
+    def decisive(self, node: Node) -> list[int]:
+        """The untried moves of a node, or one of them that wins at once."""
+        codes, seat = node.untried, node.seat
+        assert codes is not None
+        assert seat is not None
+        for code in codes:
+            after = node.state.play_code(code)
+            if after.to_move is None and gains_of(after, after.scores())[seat] == 1.0:
+                return [code]
+        return codes
 
     def best(self) -> Node:
         """The move to play; the search must have had a round."""
