@@ -242,6 +242,7 @@ class Simulation:
         try:
             with self.database.begin() as session:
                 outcome = handle(session)
+                issued = scheduling.fill(session, self.settings, self.now)
                 if self.chance(self.villainy.recorder_killed):
                     raise KilledError
         except KilledError:
@@ -250,8 +251,6 @@ class Simulation:
             return
         came = outcome if isinstance(outcome, list) else [outcome]
         self.outcomes += [str(one) for one in came if one is not None]
-        with self.database.begin() as session:
-            issued = list(scheduling.fill(session, self.settings, self.now))
         self.send_jobs(issued)
 
     # The workers.
