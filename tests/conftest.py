@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,11 @@ import pytest
 from arena.db import Database
 from tests import postgres
 from tests.requirements import need
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many processes more than cores: many tests wait for clocks and other processes."""
+    return len(os.sched_getaffinity(0)) * 3 // 2
 
 
 @pytest.fixture(scope="session")
