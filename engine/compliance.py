@@ -18,13 +18,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from engine import protocol
+from engine.channel import HeadAndTail, TracedChannel
 from engine.clock import ALLOWANCES, Allowances, TimeControl
 from engine.conversation import Dialect, PatientChannel, TestedGame, with_crlf, with_unknown_keys
 from engine.game import Seat, Variant
 from engine.jobs import Finding
 from engine.match import MatchSpec, play_match
 from engine.player import BotError, GameSetup, ProtocolError, StartError
-from engine.process import LOG_BYTES, BotProcess, HeadAndTail, TracedChannel
+from engine.process import LOG_BYTES, BotProcess
 from engine.program import Program, has_forked
 from engine.record import GameRecord
 from engine.referee import Watch

@@ -15,10 +15,11 @@ from random import Random
 from typing import ClassVar
 
 from engine import protocol
+from engine.channel import HeadAndTail, TracedChannel
 from engine.clock import Clock, TimeControl
 from engine.game import IllegalMoveError, Seat, State, Termination, Variant
 from engine.player import BotError, Choice, CrashError, GameEnd, ProtocolError, Turn
-from engine.process import BotProcess, HeadAndTail, TracedChannel
+from engine.process import BotProcess
 from engine.program import Program
 from engine.referee import RESIGN
 

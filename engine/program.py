@@ -63,6 +63,17 @@ def cpu_clock(pid: int) -> int:
     return ~pid << 3 | 2
 
 
+def is_ready_to_run(pid: int) -> bool:
+    """Whether a thread of a process runs, or waits for nothing but a core (Linux; see proc(5))."""
+    try:
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            if (thread / "stat").read_text().rpartition(")")[2].split()[0] == "R":
+                return True
+    except OSError:
+        pass  # an end of a thread, or of all, is seen elsewhere
+    return False
+
+
 def has_forked(pid: int) -> bool:
     """Whether a process has children, or had some that it waited for (Linux; see proc(5))."""
     try:

@@ -30,7 +30,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.process import ErrorFile, HeadAndTail
+from engine.channel import ErrorFile, HeadAndTail
 from engine.program import Program
 from engine.protocol import clean
 from workers.archives import (

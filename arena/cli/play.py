@@ -22,11 +22,12 @@ from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
 from arena.cli.running import NO_BOX, Launcher, cores, in_order, launch_all, on_cores
 from arena.cli.tally import Tally
 from arena.cli.trace import print_logs, traced_channel
+from engine.channel import PipeChannel
 from engine.clock import TimeControl
 from engine.game import Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import openings
-from engine.process import BotProcess, PipeChannel
+from engine.process import BotProcess
 from engine.seeds import derive
 
 

@@ -13,8 +13,9 @@ from arena.cli.arguments import Bot
 from arena.cli.replay import read_records
 from arena.cli.running import Launcher
 from arena.cli.trace import print_logs, traced_channel
+from engine.channel import PipeChannel
 from engine.game import Seat
-from engine.process import BotProcess, PipeChannel
+from engine.process import BotProcess
 from engine.record import GameRecord, RecordError
 from engine.reproduction import Answer, reproduce
 

@@ -20,10 +20,11 @@ from arena.cli.boxed import into_box, pack
 from arena.gauntlet import Gauntlet
 from arena.ratings.sprt import Decision
 from arena.strength import Outcome, StrengthTest, outcome, seatings
+from engine.channel import PipeChannel
 from engine.clock import ALLOWANCES, Allowances, TimeControl
 from engine.match import MatchSpec, play_match
 from engine.openings import Opening, openings
-from engine.process import BotProcess, OpenChannel, PipeChannel
+from engine.process import BotProcess, OpenChannel
 from engine.program import PlainProgram, Program
 from engine.record import GameRecord
 from engine.referee import ISOLATION_LEVELS

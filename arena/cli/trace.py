@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import click
 
+from engine.channel import TracedChannel
 from engine.game import Seat
-from engine.process import OpenChannel, TracedChannel
+from engine.process import OpenChannel
 
 LONGEST_SHOWN = 300
 

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from statistics import mean, median
 
-from engine.process import HeadAndTail, PipeChannel
+from engine.channel import HeadAndTail, PipeChannel
 from engine.program import PlainProgram, Program
 from engine.protocol import HELLO
 from tests.benchmarks.table import Table

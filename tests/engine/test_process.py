@@ -1,13 +1,18 @@
 """What a bot hears, what its moves cost, and what is kept of what it says."""
 
+import os
+import subprocess
+import sys
 import time
+from contextlib import contextmanager
 
 import pytest
 
+from engine.channel import HeadAndTail, PipeChannel
 from engine.clock import TimeControl
 from engine.games import GAMES
 from engine.player import ProtocolError, TimeForfeitError, VoidGameError
-from engine.process import BotProcess, HeadAndTail, PipeChannel
+from engine.process import BotProcess
 from engine.program import PlainProgram, Program
 from engine.referee import play_game
 from engine.seeds import derive
@@ -21,6 +26,8 @@ from tests.engine.players import (
     play,
     scripted_program,
 )
+
+PATIENCE_US = 60_000_000
 
 pytestmark = pytest.mark.usefixtures("no_leaks")
 
@@ -267,6 +274,44 @@ def test_a_bot_that_never_reads_holds_nobody_up():
     with pytest.raises(TimeForfeitError, match="no reply within 100 ms of wall time"):
         ask(scripted_program(start="time.sleep(60)"), wall_us=100_000)
     assert time.monotonic() - before < 5
+
+
+@contextmanager
+def starved(program: Program):
+    """Leaves a program a seventieth of its core, as Linux weighs nice 19 beside nice 0."""
+    core = min(os.sched_getaffinity(0))
+    spinner = [sys.executable, "-I", "-S", "-c", "while True: pass"]
+    with subprocess.Popen(spinner) as other:
+        try:
+            for pid in (other.pid, program.pid):
+                os.sched_setaffinity(pid, {core})
+            os.setpriority(os.PRIO_PROCESS, program.pid, 19)
+            yield
+        finally:
+            other.kill()
+
+
+@pytest.mark.parametrize(
+    ("go", "replies"), [("burn(10); say('move a\\n')", True), ("time.sleep(60)", False)]
+)
+def test_who_is_kept_from_running_does_not_sleep(go: str, replies):
+    """The limit of wall time is for sleepers: waiting for a core is not held against a bot."""
+    limit_us = 100_000
+    program = scripted_program(newgame="say('ok\\n')", go=go)
+    channel = PipeChannel(program, HeadAndTail(1000))
+    try:
+        channel.ask("newgame\n", cpu_us=None, wall_us=PATIENCE_US)
+        before = time.monotonic_ns()
+        with starved(program):
+            if replies:
+                _, _, wall_us = channel.ask("go\n", cpu_us=PATIENCE_US, wall_us=limit_us)
+                assert time.monotonic_ns() - before > 2000 * limit_us
+                assert wall_us <= limit_us
+            else:
+                with pytest.raises(TimeForfeitError, match="no reply within 100 ms of wall time"):
+                    channel.ask("go\n", cpu_us=PATIENCE_US, wall_us=limit_us)
+    finally:
+        program.kill()
 
 
 def test_an_answer_to_half_a_request():

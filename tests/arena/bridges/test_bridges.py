@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.channel import TracedChannel
 from engine.clock import Allowances, TimeControl
 from engine.games import find_variant
 from engine.match import MatchSpec, entrants_needed, play_match
-from engine.process import BotProcess, TracedChannel
+from engine.process import BotProcess
 from engine.program import PlainProgram
 from engine.record import GameRecord, replay
 from tests.requirements import need

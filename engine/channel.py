@@ -1,0 +1,261 @@
+"""Lines to and from a program, against a deadline, and what it writes to standard error.
+
+A program is frozen between two requests. What lies in its pipe when the next request is due was
+therefore written unasked, or is a ``#`` line. Standard error goes to a file in memory, which is
+moved into a bounded head and tail whenever it has grown, so that a chatty bot neither blocks nor
+fills up anything.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import Callable
+
+from engine import protocol
+from engine.player import CrashError, ProtocolError, TimeForfeitError
+from engine.program import Program, is_ready_to_run
+
+CHECK_MS = 20
+"""How often the CPU clock of a thinking bot is looked at."""
+CHECK_NS = CHECK_MS * 1_000_000
+READ_BYTES = 4096
+"""A reply and more. Python makes room for so many bytes at every read."""
+DRAIN_BYTES = 64 * 1024
+"""How large the file of standard error may grow before it is taken in and emptied."""
+Tell = Callable[[str, str], None]
+"""Is told of a line that passes: ``>`` or ``<``, and the line."""
+
+
+class HeadAndTail:
+    """The beginning and the end of what was written, in a bounded space."""
+
+    def __init__(self, limit: int) -> None:
+        self._half = limit // 2
+        self._head = b""
+        self._tail = b""
+        self._dropped = 0
+
+    def add(self, data: bytes, *, skipped: int = 0) -> None:
+        """Appends; ``skipped`` bytes before ``data`` were never read."""
+        room = self._half - len(self._head)
+        if not skipped and room > 0:
+            self._head += data[:room]
+            data = data[room:]
+        joined = self._tail + data
+        self._tail = joined[-self._half :]
+        self._dropped += skipped + len(joined) - len(self._tail)
+
+    def take(self) -> str:
+        """All that is kept, as text; then it is empty."""
+        gap = f"\n[... {self._dropped} bytes left out ...]\n" if self._dropped else ""
+        text = self._head.decode("utf-8", "replace") + gap + self._tail.decode("utf-8", "replace")
+        self._head = self._tail = b""
+        self._dropped = 0
+        return text
+
+
+class ErrorFile:
+    """The file of a program's standard error, moved into a bounded place as it grows."""
+
+    def __init__(self, file: int, kept: HeadAndTail) -> None:
+        self._file = file
+        self._kept = kept
+        self._read = 0
+
+    def drain(self) -> None:
+        """Takes it in once it has grown."""
+        # The quickest way to its size. The program appends, wherever the file's position is.
+        if os.lseek(self._file, 0, os.SEEK_END) > DRAIN_BYTES:
+            self.collect()
+
+    def collect(self) -> None:
+        """Takes in what is new."""
+        size = os.fstat(self._file).st_size
+        start = min(self._read, size)
+        if size - start <= 2 * DRAIN_BYTES:
+            self._kept.add(os.pread(self._file, size - start, start))
+        else:
+            self._kept.add(os.pread(self._file, DRAIN_BYTES, start))
+            tail = os.pread(self._file, DRAIN_BYTES, size - DRAIN_BYTES)
+            self._kept.add(tail, skipped=size - DRAIN_BYTES - start - DRAIN_BYTES)
+        self._read = size
+        if size > DRAIN_BYTES:
+            # What a program that still runs writes at this very moment is lost; only one that
+            # floods the file comes here.
+            os.ftruncate(self._file, 0)
+            self._read = 0
+
+
+class PipeChannel:
+    """Lines to and from a program, each request against a deadline."""
+
+    def __init__(self, program: Program, errors: HeadAndTail) -> None:
+        self.program = program
+        self._buffer = bytearray()
+        self._hash_bytes = 0
+        self.notes: list[str] = []
+        """The ``#`` lines that came since they were last taken."""
+        self.errors = ErrorFile(program.stderr, errors)
+        os.set_blocking(program.stdin, False)
+        os.set_blocking(program.stdout, False)
+        self._output = select.poll()
+        self._output.register(program.stdout, select.POLLIN)
+        self._both = select.poll()
+        self._both.register(program.stdout, select.POLLIN)
+        self._both.register(program.stdin, select.POLLOUT)
+
+    def settle(self) -> None:
+        """Takes in what came since the last reply: ``#`` lines; nothing else may lie there.
+
+        Raises:
+            ProtocolError: something was said that nobody asked for.
+            CrashError: the output is closed.
+        """
+        self._hash_bytes = 0
+        while True:
+            if self._buffer:
+                line = self._line()
+                if line is not None or (self._buffer and not self._buffer.startswith(b"#")):
+                    said = self._buffer.decode("utf-8", "replace") if line is None else line
+                    raise ProtocolError(f"said {said[:60]!r} without being asked")
+            if not self._output.poll(0):
+                return
+            self._read()
+
+    def send(self, text: str) -> None:
+        """Writes what needs no answer, if the pipe takes it at once; lines are short."""
+        try:
+            os.write(self.program.stdin, text.encode("ascii"))
+        except (BlockingIOError, BrokenPipeError):
+            pass
+
+    def ask(self, request: str, *, cpu_us: int | None, wall_us: int) -> tuple[str, int, int]:
+        """Sends a request and waits for its one reply line.
+
+        Args:
+            cpu_us: CPU time after which to give up early; None for no such limit.
+            wall_us: wall time after which to give up; where CPU time has a limit, too, then
+                only on a program that sleeps.
+
+        Returns:
+            The line, and the CPU and wall time in microseconds that passed until it came; where
+            both have a limit, wall time up to its own.
+
+        Raises:
+            TimeForfeitError: no reply in time; the caller knows the allowance.
+            CrashError: the output was closed.
+            ProtocolError: the line is too long or no UTF-8, or too many ``#`` lines came.
+        """
+        program = self.program
+        unsent = request.encode("ascii")
+        cpu_start = program.cpu_us()
+        start = now = time.monotonic_ns()
+        next_check = start + CHECK_NS
+        unsent = self._write(unsent)
+        program.thaw()
+        while (line := self._line()) is None:
+            left_ms = wall_us / 1000 - (now - start) / 1e6
+            if left_ms <= 0:
+                if cpu_us is None or not is_ready_to_run(program.pid):
+                    raise TimeForfeitError(f"no reply within {wall_us / 1000:.0f} ms of wall time")
+                # It runs, and its CPU time has a limit, or others keep it from running.
+                start += CHECK_NS
+                continue
+            if now >= next_check:
+                # By the clock and not only when nothing comes: it may come byte by byte.
+                next_check = now + CHECK_NS
+                self.errors.drain()
+                if cpu_us is not None and (used := program.cpu_us() - cpu_start) > cpu_us:
+                    raise TimeForfeitError(f"no reply after {used / 1000:.0f} ms of CPU time")
+            ready = (self._both if unsent else self._output).poll(min(CHECK_MS, left_ms + 1))
+            for file, _ in ready:
+                if file == program.stdout:
+                    self._read()
+                else:
+                    unsent = self._write(unsent)
+            now = time.monotonic_ns()
+        wall = (now - start) // 1000
+        if cpu_us is not None:
+            # If it is late although it came before we gave up, then it is we who were late.
+            wall = min(wall, wall_us)
+        used = program.cpu_us() - cpu_start
+        self.errors.drain()
+        if unsent:
+            raise ProtocolError(f"said {line[:60]!r} before it had read the request")
+        return line, used, wall
+
+    def _write(self, data: bytes) -> bytes:
+        """Writes what the pipe takes, and returns the rest."""
+        try:
+            return data[os.write(self.program.stdin, data) :]
+        except BlockingIOError:
+            return data
+        except BrokenPipeError:
+            # It closed its input; whether that is a crash its output will tell.
+            return b""
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self.program.stdout, READ_BYTES)
+        except BlockingIOError:
+            return
+        if not data:
+            raise CrashError("closed its output")
+        self._buffer += data
+
+    def _line(self) -> str | None:
+        """The next complete line of the buffer that is no ``#`` line, which are set aside."""
+        while self._buffer:
+            end = self._buffer.find(b"\n", 0, protocol.LONGEST_REPLY + 2)
+            if end < 0:
+                if len(self._buffer) > protocol.LONGEST_REPLY + 1:
+                    raise ProtocolError(
+                        f"sent a line of more than {protocol.LONGEST_REPLY} bytes: "
+                        f"{bytes(self._buffer[:40])!r}..."
+                    )
+                return None
+            raw = bytes(self._buffer[:end])
+            del self._buffer[: end + 1]
+            if raw.endswith(b"\r"):
+                raw = raw[:-1]
+            if len(raw) > protocol.LONGEST_REPLY:
+                raise ProtocolError(
+                    f"sent a line of more than {protocol.LONGEST_REPLY} bytes: {raw[:40]!r}..."
+                )
+            line = protocol.decode(raw)
+            self._heard(line)
+            if not line.startswith("#"):
+                return line
+            self._hash_bytes += len(raw) + 1
+            if self._hash_bytes > protocol.LOG_LIMIT:
+                raise ProtocolError(f"sent more than {protocol.LOG_LIMIT} bytes of # lines a ply")
+            self.notes.append(line)
+        return None
+
+    def _heard(self, line: str) -> None:
+        """Is called with each line that came; here for those that trace."""
+
+
+class TracedChannel(PipeChannel):
+    """One that tells of every line, ``>`` to the program and ``<`` from it, as it passes."""
+
+    def __init__(self, program: Program, errors: HeadAndTail, tell: Tell) -> None:
+        super().__init__(program, errors)
+        self._tell = tell
+
+    def ask(self, request: str, *, cpu_us: int | None, wall_us: int) -> tuple[str, int, int]:
+        self._tell_request(request)
+        return super().ask(request, cpu_us=cpu_us, wall_us=wall_us)
+
+    def send(self, text: str) -> None:
+        self._tell_request(text)
+        super().send(text)
+
+    def _tell_request(self, request: str) -> None:
+        for line in request.splitlines():
+            self._tell(">", line)
+
+    def _heard(self, line: str) -> None:
+        self._tell("<", line)
