@@ -56,6 +56,15 @@ class Browser:
     def get(self, address: str, **more: Any) -> TestResponse:
         return self.client.get(address, environ_base=self._address, **more)
 
+    def get_renewed(self, address: str) -> TestResponse:
+        """A page that renews a part of itself; what comes for that is what it has already."""
+        # Ages and forms tell seconds, and one may end between the two requests.
+        for _ in range(3):
+            page, part = self.get(address), self.get(f"{address}/live")
+            if part.text.strip() in page.text:
+                return page
+        raise AssertionError(f"not in its page: {part.text}")
+
     def secret(self, page: str = "/sign-in") -> str:
         """What a form of a page proves with where it is from."""
         text = self.get(page, follow_redirects=True).text

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from flask import Flask
-from werkzeug.test import TestResponse
 
 from arena import audit, people
 from arena.cli.serve import BundleIntake
@@ -230,20 +229,14 @@ def test_these_pages_keep_what_all_pages_keep(ada: Browser, database: Database, 
         assert read(ada.get(address).text).verdict() == []
 
 
-def check_page(ada: Browser, number: int = 1) -> TestResponse:
-    page, live = ada.get(f"/checks/{number}"), ada.get(f"/checks/{number}/live")
-    assert live.text.strip() in page.text
-    return page
-
-
 def test_a_check_tells_what_it_finds(ada: Browser, database: Database) -> None:
     """Line by line with what was exchanged; then it renews itself no more."""
     submit(ada, (BOT, "mine.py"))
-    before = check_page(ada).text
+    before = ada.get_renewed("/checks/1").text
     assert "hx-get" in before
     assert "Nothing yet." in before
     settle(database)
-    after = check_page(ada).text
+    after = ada.get_renewed("/checks/1").text
     assert "hx-get" not in after
     assert "It passed." in after
     assert "&gt; hello" in after
@@ -255,7 +248,7 @@ def test_a_check_that_failed_leads_to_the_next_try(ada: Browser, database: Datab
     """With the name and the ladder filled in; a refused version enters nowhere."""
     submit(ada, (BOT, "mine.py"))
     settle(database, kept=False)
-    text = check_page(ada).text
+    text = ada.get_renewed("/checks/1").text
     assert "It did not pass" in text
     assert f"/submit?bot=mine&amp;ladder={LADDER}" in text
     form = ada.get(f"/submit?bot=mine&ladder={OTHER_LADDER}").text
