@@ -14,10 +14,29 @@ from arena.db import Database
 from tests import postgres
 from tests.requirements import need
 
+LONG = (
+    "end_to_end",
+    "test_supervisor",
+    "test_golden_tournament",
+    "test_benchmarks",
+    "test_as_user",
+    "test_simulator",
+    "test_full_broker",
+    "test_poison",
+    "test_backup",
+)
+"""In the names of files whose tests take ten seconds and more."""
 
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Half as many processes more than cores: many tests wait for clocks and other processes."""
     return len(os.sched_getaffinity(0)) * 3 // 2
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts what takes long first, so that at the end no core waits for it alone."""
+    items.sort(key=lambda item: not any(name in item.path.name for name in LONG))
 
 
 @pytest.fixture(scope="session")
