@@ -314,14 +314,18 @@ def _trends(session: Session, entrants: Sequence[int]) -> dict[int, list[float]]
         .correlate(Entrant)
         .scalar_subquery()
     )
+    # The limit lets nobody through or out; it has PostgreSQL make that step once an entrant, and
+    # not for each of its games.
+    begin = (
+        sa.select(Entrant.id, sa.func.coalesce(since, 0).label("game_id"))
+        .where(Entrant.id.in_(entrants))
+        .limit(len(entrants))
+        .subquery()
+    )
     rows = session.execute(
         sa.select(GameSeat.entrant_id, GameSeat.mu_after)
-        .join(Entrant, Entrant.id == GameSeat.entrant_id)
-        .where(
-            Entrant.id.in_(entrants),
-            GameSeat.game_id >= sa.func.coalesce(since, 0),
-            GameSeat.mu_after.is_not(None),
-        )
+        .join(begin, begin.c.id == GameSeat.entrant_id)
+        .where(GameSeat.game_id >= begin.c.game_id, GameSeat.mu_after.is_not(None))
         .order_by(GameSeat.game_id)
     )
     found: dict[int, list[float]] = {}
