@@ -22,6 +22,8 @@ from arena.models import (
     PlayedGame,
 )
 from arena.ratings.trueskill import SIGMA, Rating
+from arena.score import Score
+from arena.web import queries
 from arena.web.charts import RatedGame
 
 HISTORY_GAMES = 500
@@ -37,27 +39,15 @@ class Opponent:
 
     bot: str
     version: int
-    games: int
-    wins: int
-    draws: int
+    score: Score
     expected: float
-    """The score a game that the present ratings would expect of two sides."""
-
-    @property
-    def losses(self) -> int:
-        """Games in which it ranked behind."""
-        return self.games - self.wins - self.draws
-
-    @property
-    def score(self) -> float:
-        """Points a game, from 0 to 1."""
-        return (self.wins + self.draws / 2) / self.games
+    """The share of the points that the present ratings would expect of two sides."""
 
     @property
     def surprise(self) -> float:
         """How far the score is from what was expected, in standard errors of so many games."""
-        spread = max(self.expected * (1 - self.expected), 0.01) / self.games
-        return float(abs(self.score - self.expected) / spread**0.5)
+        spread = max(self.expected * (1 - self.expected), 0.01) / self.score.games
+        return float(abs(self.score.share - self.expected) / spread**0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +166,7 @@ def _opponents(session: Session, entrant: Entrant) -> list[Opponent]:
         Opponent(
             row.name,
             row.number,
-            row.games,
-            row.wins if row.first_id == entrant.id else row.games - row.wins - row.draws,
-            row.draws,
+            queries.score_in(row, [entrant.id]),
             _expected(own, Rating(row.mu, row.sigma)),
         )
         for row in rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
@@ -210,8 +211,13 @@ def scores_against(session: Session, entrants: Collection[int]) -> dict[int, Sco
         )
     )
     found: dict[int, Score] = {}
-    for first, second, games, wins, draws in meetings:
-        score = Score(wins, draws, games - wins - draws)
-        rival, score = (second, score) if first in entrants else (first, score.turned)
-        found[rival] = found.get(rival, Score()) + score
+    for row in meetings:
+        rival = row.second_id if row.first_id in entrants else row.first_id
+        found[rival] = found.get(rival, Score()) + score_in(row, entrants)
     return found
+
+
+def score_in(meeting: sa.Row[*tuple[Any, ...]], entrants: Collection[int]) -> Score:
+    """What the one of two that is among some entrants did in the counts of their meeting."""
+    score = Score(meeting.wins, meeting.draws, meeting.games - meeting.wins - meeting.draws)
+    return score if meeting.first_id in entrants else score.turned

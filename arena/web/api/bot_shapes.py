@@ -127,11 +127,11 @@ class BotOnLadder(RankedEntrant):
                 OpponentShape(
                     bot=one.bot,
                     version=one.version,
-                    games=one.games,
-                    wins=one.wins,
-                    draws=one.draws,
-                    losses=one.losses,
-                    score=one.score,
+                    games=one.score.games,
+                    wins=one.score.wins,
+                    draws=one.score.draws,
+                    losses=one.score.losses,
+                    score=one.score.share,
                     expected=one.expected,
                     surprise=one.surprise,
                 )
