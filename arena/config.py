@@ -44,7 +44,7 @@ RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "lease_seconds": DURATION,
     "take_up_seconds": DURATION,
     "tick_seconds": DURATION,
-    "trickle_seconds": DURATION,
+    "trickle_seconds": ("seconds, from 0 to a day", lambda seconds: 0 <= seconds <= 86_400),
     "check_seconds": DURATION,
     "alarm_seconds": DURATION,
     "play": (f"it is one of {', '.join(PLAY)}", PLAY.__contains__),
@@ -142,7 +142,8 @@ class Settings:
     trickle_seconds: float = field(
         default=1800.0,
         metadata={
-            "doc": "How long a ladder on which every rating is known well rests after each match."
+            "doc": "How long a ladder on which every rating is known well rests after each match; "
+            "0 for not at all."
         },
     )
     check_seconds: float = field(

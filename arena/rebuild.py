@@ -35,6 +35,7 @@ from arena.models import (
 )
 from arena.ratings.book import RatingBook
 from arena.ratings.result import GameResult
+from arena.ratings.trends import Trends
 from arena.ratings.trueskill import TrueSkill
 
 log = logging.getLogger("arena.rebuild")
@@ -64,6 +65,7 @@ class _Fold:
     """What came out of all matches so far."""
 
     book: RatingBook[int]
+    trends: Trends[int] = field(default_factory=Trends)
     total: Tally = field(default_factory=Tally)
     last_games: dict[int, datetime] = field(default_factory=dict)
     last_game: datetime | None = None
@@ -79,7 +81,9 @@ class _Fold:
 
     def rate(self, result: GameResult[int], rows: Sequence[Any]) -> None:
         """Rates a result, and compares with what the rows of its seats hold."""
-        for row, change in zip(rows, self.book.apply(result), strict=True):
+        changes = self.book.apply(result)
+        self.trends.note(changes)
+        for row, change in zip(rows, changes, strict=True):
             before, after = change.before, change.after
             made = (before.mu, before.sigma, after.mu, after.sigma)
             if made != (row.mu_before, row.sigma_before, row.mu_after, row.sigma_after):
@@ -137,7 +141,7 @@ def rebuild(
         made["last_game"] = fold.last_games.get(entrant.id)
         if isinstance(competition, Ladder):
             rating = fold.book[entrant.id]
-            made |= {"mu": rating.mu, "sigma": rating.sigma}
+            made |= {"mu": rating.mu, "sigma": rating.sigma, "trend": fold.trends[entrant.id]}
         fold.compare(entrant, made, entrant.version.label, write=write)
     _compare_meetings(session, competition, fold, write=write)
     if isinstance(competition, StrengthTest):

@@ -36,6 +36,7 @@ from arena.models import (
 )
 from arena.ratings.book import RatingBook, RatingChange
 from arena.ratings.result import GameResult
+from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
 from arena.storing import Played, store
 from arena.strength import outcome
@@ -297,9 +298,13 @@ def _rate(match: Match, results: Sequence[GameResult[int]]) -> list[tuple[Rating
         TrueSkill(draw_probability=ladder.draw_probability),
         {e.id: Rating(e.mu, e.sigma) for e in entrants},
     )
+    trends = Trends({e.id: e.trend for e in entrants})
     changes = [book.apply(result) for result in results]
+    for change in changes:
+        trends.note(change)
     for entrant in entrants:
         entrant.mu, entrant.sigma = book[entrant.id].mu, book[entrant.id].sigma
+        entrant.trend = trends[entrant.id]
     return changes
 
 

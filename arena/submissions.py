@@ -72,13 +72,15 @@ def submit(
             test_first.check(ladder)
         except StrengthError as error:
             raise SubmissionError(str(error)) from None
-    bot = session.scalar(sa.select(Bot).where(Bot.name == name))
+    bot = session.scalar(sa.select(Bot).where(Bot.lower_name == name.lower()))
     if bot is None:
         bot = Bot(name=name, owner=owner, created=now)
         session.add(bot)
         session.flush()
     elif bot.owner_id != owner.id:
-        raise SubmissionError(f"there is a bot {name} already, of another owner: choose a name")
+        raise SubmissionError(f"there is a bot {bot.name} already, of another owner: choose a name")
+    elif bot.name != name:
+        raise SubmissionError(f"your bot is called {bot.name}: write it so, or choose another name")
     version = _version(session, bot, digest, size, language, note, now)
     session.add(
         Check(

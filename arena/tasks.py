@@ -50,6 +50,10 @@ OFTEN: Mapping[str, Callable[[Any], recording.Told]] = {
 PAUSES = (0.1, 1, 2, 4, 8)
 """Seconds before each new try of a transaction that the database failed."""
 
+PACE_SECONDS = 0.05
+"""Of messages that follow each other faster, so many seconds' are handled together: a transaction
+for each would cost several times as much, and workers have a match waiting meanwhile."""
+
 LOOK_SECONDS = 30.0
 """How often alarms are looked for, and ranks that are better than any before."""
 
@@ -133,6 +137,31 @@ def _fill() -> None:
     CeleryQueue(app, settings).send(issued, now)
 
 
+class _Every:
+    """What is done now and then, by a clock that nobody sets; at first at once."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._last = seconds, -seconds
+
+    def remaining(self) -> float:
+        """In how many seconds it is due; 0 or less if it is."""
+        return self._last + self._seconds - time.monotonic()
+
+    def begin(self) -> None:
+        """It is done now."""
+        self._last = time.monotonic()
+
+    def is_due(self) -> bool:
+        """Whether it was long ago; then it is now."""
+        if self.remaining() > 0:
+            return False
+        self.begin()
+        return True
+
+
+_looking, _paced = _Every(LOOK_SECONDS), _Every(PACE_SECONDS)
+
+
 @cache
 def inbox() -> Inbox:
     """What waits in the queue of results."""
@@ -141,7 +170,7 @@ def inbox() -> Inbox:
 
 def _take(task: str, data: Any) -> None:
     """Handles a message, and with it what else waits."""
-    waiting = [Said(task, [data], {}), *inbox().take(TOGETHER - 1)]
+    waiting = [Said(task, [data], {}), *_others(TOGETHER - 1)]
     together: list[tuple[Said, recording.Told]] = []
     for said in waiting:
         if told := _read(said):
@@ -151,6 +180,16 @@ def _take(task: str, data: Any) -> None:
         together = []
         _handle(said)
     _take_in(together)
+
+
+def _others(most: int) -> list[Said]:
+    """What else waits, or comes at once where the last messages were handled a moment ago."""
+    found = list(inbox().take(most))
+    if len(found) < most and (rest := _paced.remaining()) > 0:
+        time.sleep(rest)
+        found += inbox().take(most - len(found))
+    _paced.begin()
+    return found
 
 
 def _read(said: Said) -> recording.Told | None:
@@ -326,24 +365,6 @@ def match_progress(data: dict[str, Any]) -> None:
 def worker_alive(data: dict[str, Any]) -> None:
     """A worker gives a sign of life."""
     _transact(lambda session: recording.record_alive(session, data, _now()))
-
-
-class _Every:
-    """What is done now and then, by a clock that nobody sets; at first at once."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds, self._last = seconds, -seconds
-
-    def is_due(self) -> bool:
-        """Whether it was long ago; then it is now."""
-        now = time.monotonic()
-        if now - self._last < self._seconds:
-            return False
-        self._last = now
-        return True
-
-
-_looking = _Every(LOOK_SECONDS)
 
 
 @app.task(name="arena.tick")

@@ -1,11 +1,12 @@
 """Alpha-beta search in every game of the engine, for any number of seats.
 
 It looks one ply ahead, then two, and so on until its time is over, with a table of positions
-already searched (Knuth and Moore, 1975; Breuker, 1998). With more than two sides it supposes
-that all others play against it (paranoid search; Sturtevant and Korf, 2000). Where it stops
-looking it goes by the outlook, where the engine has one for the game, and elsewhere by mobility:
-how many moves its side had at its last turn on the way there, and how many the others had at
-theirs. A game that ends is worth what the rules say, and more than any guess.
+already searched (Knuth and Moore, 1975; Breuker, 1998), and first at moves that settled other
+positions (history heuristic; Schaeffer, 1989). With more than two sides it supposes that all
+others play against it (paranoid search; Sturtevant and Korf, 2000). Where it stops looking it
+goes by the outlook, where the engine has one for the game, and elsewhere by mobility: how many
+moves its side had at its last turn on the way there, and how many the others had at theirs. A
+game that ends is worth what the rules say, and more than any guess.
 
 It imports the engine, and needs nothing from the referee but the moves so far. Usage:
 
@@ -62,6 +63,9 @@ class Search:
         self.side = self.sides[state.to_move]
         self.table: dict[State, Entry] = {}
         self.killers = [-1] * (DEEPEST + 1)
+        """For each depth the last move that settled a position."""
+        self.history: dict[int, int] = {}
+        """How often a move did so, the deeper the more."""
         self.nodes = 0
         self.codes = list(state.codes())
         for place in range(len(self.codes)):
@@ -106,11 +110,13 @@ class Search:
         seat = state.to_move
         if seat is None:
             return outcome(state, self.side) * (WON + depth)
+        if depth == 0 and (outlook := state.outlook()) is not None:
+            # Listing the moves would take longer than all the rest.
+            return 2 * self.mine(outlook) - 1
         codes = state.codes()
         mobility = (*mobility[:seat], len(codes), *mobility[seat + 1 :])
         if depth == 0:
-            outlook = state.outlook()
-            return self.guess(mobility) if outlook is None else 2 * self.mine(outlook) - 1
+            return self.guess(mobility)
         known = self.table.get(state)
         if known and known.depth >= depth:
             if known.low >= high or known.low == known.high:
@@ -119,6 +125,7 @@ class Search:
                 return known.high
         ours = self.sides[seat] == self.side
         best, choice, floor, ceiling = -inf if ours else inf, codes[0], low, high
+        codes = sorted(codes, key=lambda code: -self.history.get(code, 0))
         for code in likely_first(codes, known.code if known else -1, self.killers[depth]):
             value = self.search(state.play_code(code), depth - 1, floor, ceiling, mobility)
             if value > best if ours else value < best:
@@ -129,6 +136,7 @@ class Search:
                 ceiling = min(ceiling, best)
             if floor >= ceiling:
                 self.killers[depth] = choice
+                self.history[choice] = self.history.get(choice, 0) + depth * depth
                 break
         if len(self.table) >= LARGEST_TABLE:
             self.table.clear()

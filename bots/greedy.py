@@ -110,7 +110,7 @@ class Blocco(Clobber):
     """As in Clobber, with the marked stones out of play."""
 
     MARKS = True
-    LAST = 7
+    LAST = 6
 
 
 def connected(start: set[Square], within: Collection[Square]) -> set[Square]:
@@ -140,12 +140,13 @@ def marked_after(
 def freedom(mine: Collection[Square], theirs: Collection[Square], changed: set[Square]) -> float:
     """How many stones of mine can move, on some squares and beside them.
 
-    Moves of either side count for a little too, which wins more games against random play.
+    Moves of either side count a little against it: stones that keep to the edge of the fight
+    last longer, which wins more games against random play.
     """
     spots = changed.union(*(near(square) for square in changed))
     my_moves = [len(near_by(spot, theirs)) for spot in spots if spot in mine]
     their_moves = [len(near_by(spot, mine)) for spot in spots if spot in theirs]
-    return sum(map(bool, my_moves)) + 0.3 * (sum(my_moves) + sum(their_moves))
+    return sum(map(bool, my_moves)) - 0.3 * (sum(my_moves) + sum(their_moves))
 
 
 Stones = frozenset[Square]
@@ -273,7 +274,7 @@ TILES = {"ell": "a1 a3 a5 c1", "tee": "a3 c3 e3 c1", "zig": "a3 c3 c1 e1"}
 
 
 class Mijnlieff(Judge):
-    """Takes the points at hand, and leaves the other seat few to take."""
+    """Takes points and room for more of them, and leaves the other seat little of either."""
 
     def __init__(self, keys: Mapping[str, str]) -> None:
         super().__init__(keys)
@@ -290,8 +291,20 @@ class Mijnlieff(Judge):
     def value(self, move: str) -> float:
         (square,) = squares_in(move)
         allowed = [free for free in self.free if free != square and self.binds(move, square, free)]
-        answers = (self.gain(3 - self.me, free) for free in allowed)
-        return self.gain(self.me, square) - max(answers, default=-1.0) - 0.01 * len(allowed)
+        mine, theirs = self.worth[self.me], self.worth[3 - self.me]
+        answers = (theirs[free] for free in allowed)
+        taken = mine[square] + 0.3 * theirs[square]
+        return taken - max(answers, default=-1.0) - 0.01 * len(allowed)
+
+    @cached_property
+    def worth(self) -> Mapping[int, Mapping[Square, float]]:
+        """What a piece on each free square is worth to each seat."""
+        return {
+            seat: {
+                free: self.gain(seat, free) + 0.1 * self.promise(seat, free) for free in self.free
+            }
+            for seat in self.pieces
+        }
 
     @staticmethod
     def binds(move: str, square: Square, free: Square) -> bool:
@@ -311,6 +324,17 @@ class Mijnlieff(Judge):
             forth, back = self.run(seat, square, dx, dy), self.run(seat, square, -dx, -dy)
             points += max(0, forth + back - 1) - max(0, forth - 2) - max(0, back - 2)
         return points
+
+    def promise(self, seat: int, square: Square) -> int:
+        """The threes that can still be made there, each with twice the pieces it has so far."""
+        x, y = square
+        mine, found = self.pieces[seat], 0
+        for (dx, dy), start in product(LINES, (-2, -1, 0)):
+            three = [(x + dx * step, y + dy * step) for step in range(start, start + 3)]
+            own = sum(place in mine for place in three)
+            if own + sum(place in self.free for place in three) == 3:
+                found += 1 + 2 * own
+        return found
 
     def run(self, seat: int, square: Square, dx: int, dy: int) -> int:
         """How many pieces of a seat stand in a row behind a square, in one direction."""

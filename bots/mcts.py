@@ -2,7 +2,7 @@
 
 It grows a tree of the moves ahead. A round walks down the tree by UCT (Kocsis and Szepesvári,
 2006), adds one position, plays on from there at random to the end, and credits every move on
-its way with what it brought the seat that made it. Where the engine has an outlook for the game,
+its way with what it brought the seat that made it. Where the engine has an outlook for a long game,
 that stands for the random end, of which little could be learnt, and counts by how much better or
 worse it is than that of today; and moves are tried in the order in which it likes them, as far as
 they were looked at. Where games end nearby, a move that wins at once is the only one that is tried
@@ -40,6 +40,8 @@ The second goes with an outlook.
 """
 WIDTH, WIDTH_LIKED = 3.0, 0.4
 """A node of n visits has at most this times the root of n children; the second as above."""
+PLAYED_OUT = 64
+"""Of a game of at most so many plies a random end tells more than the outlook."""
 LOOKED_AT = 40
 """Moves of a node that are looked at together, to be tried in the order of their outlook."""
 LARGEST_TREE = 1_000_000
@@ -102,7 +104,7 @@ class Search:
         self.room = LARGEST_TREE
         self.longest = longest
         """Seconds of the longest round of late."""
-        self.outlook = state.outlook()
+        self.outlook = state.outlook() if state.variant.max_plies > PLAYED_OUT else None
         self.sees_ends = False
         """Whether the tree has come to the end of a game between two sides."""
         self.explore, self.width = (

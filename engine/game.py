@@ -197,8 +197,8 @@ class State(ABC):
     def outlook(self) -> tuple[float, ...] | None:
         """What each seat may hope to score, 0 to 1, by plain facts of a game under way.
 
-        A guess for searches, and no rule. Only a game of which playing on at random tells
-        little has one; for others it is None.
+        A guess for searches, and no rule. Only a game has one in which it tells more than how
+        many moves each has; for others it is None.
         """
         return None
 

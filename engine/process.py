@@ -131,6 +131,8 @@ class BotProcess:
             program, channel = self._started
             program.thaw()
             channel.send(protocol.end_line(end))
+            # Whatever it has not done yet can wait, rather than disturb another's `newgame`.
+            program.freeze()
 
     def _take_notes(self, ply: int | None = None) -> dict[str, float]:
         """Sorts the ``#`` lines into numbers for this ply, if there is one, and the log."""

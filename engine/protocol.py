@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from engine.player import GameEnd, GameSetup, ProtocolError, Turn
 
@@ -36,8 +37,7 @@ class Ready:
     wants: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """A bot's move and the free text behind it."""
 
     move: str

@@ -1,4 +1,4 @@
-"""Two decorators by which a State costs less: one is made for every move, and judges the next."""
+"""Two decorators for what is done at every move: values made faster, and a move judged once."""
 
 from __future__ import annotations
 

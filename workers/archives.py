@@ -18,13 +18,15 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 
 MIB = 1 << 20
 MAX_BYTES = 16 * MIB
 """All files of a bot together, unpacked."""
 MAX_FILES = 1000
 MAX_NAME_BYTES = 200
+MAX_HEADER_BYTES = 4096
+"""What a tar may say of one file beside its name and size."""
 MAX_ARCHIVE_BYTES = MAX_BYTES + 4 * MIB
 """An archive with its headers and padding, and a tar unpacked from gzip."""
 
@@ -157,7 +159,7 @@ def _whole(path: Path, limit: int) -> bytes:
             raise BundleError(f"{path.name} is no plain file")
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise BundleError(f"{path.name} has more than {limit // MIB} MiB")
+        raise BundleError(f"the file {path.name} has more than {limit // MIB} MiB")
     return data
 
 
@@ -173,6 +175,27 @@ def _gunzip(data: bytes) -> bytes:
     return found
 
 
+class _Header(tarfile.TarInfo):
+    """A block that describes a file of a tar, or announces more words about the next one."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        header = super().frombuf(buf, encoding, errors)
+        # Python takes a time for such words that grows with their length squared.
+        if header.type in HEADERS_OF_WORDS and not 0 <= header.size <= MAX_HEADER_BYTES:
+            raise BundleError("the archive says too much of one of its files")
+        return header
+
+
+HEADERS_OF_WORDS = (
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
+
+
 def read_tar(collected: Collected, data: bytes) -> None:
     """Takes in the files of an unpacked tar.
 
@@ -180,10 +203,12 @@ def read_tar(collected: Collected, data: bytes) -> None:
         BundleError: see `read_files`.
     """
     try:
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r:", encoding="utf-8") as archive:
+        with tarfile.open(
+            fileobj=io.BytesIO(data), mode="r:", encoding="utf-8", tarinfo=_Header
+        ) as archive:
             for member in archive:
                 _from_tar(collected, archive, member)
-    except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
+    except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, BundleError):
             raise
         raise BundleError("the archive is no whole tar file") from None
@@ -216,6 +241,8 @@ def _from_zip(collected: Collected, data: IO[bytes]) -> None:
                     raise BundleError(f"{name!r} is a link: put the file itself there")
                 if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
                     raise BundleError(f"{name!r} is no plain file")
+                if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise NotImplementedError
                 if member.flag_bits & 1:
                     raise BundleError("the archive has a password: give one without")
                 with archive.open(member) as file:

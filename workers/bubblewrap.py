@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from workers.runtime import BOT_USERS
+
 BOT_FOLDER = "/bot"
 SCRATCH = "/tmp"  # noqa: S108 - it is the box's own
 LIBRARY = "/arena"
@@ -85,19 +87,23 @@ class Bubblewrap:
         for name, value in environment.items():
             yield from ("--setenv", name, value)
 
-    def end_orphans(self) -> int:
-        """Ends what is left of boxes whose worker was killed at one moment of their building.
+    def end_orphans(self, library: Path) -> int:
+        """Ends what is left of boxes whose worker was killed.
 
         The inner process of the program waits for the outer one to set up its namespace before
         it asks the kernel to die with it. Where the outer one is killed before that, the inner
-        one waits for ever.
+        one waits for ever. And a bot that executes a program from a second thread, which then
+        is its only one, has the kernel forget that it was asked.
+
+        Args:
+            library: what boxes here show as `LIBRARY`, by which they are told from others.
 
         Returns:
             How many there were.
         """
         program = str(self.path).encode()
         pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
-        return sum(_end_if_orphan(pid, program) for pid in pids)
+        return sum(_end_if_orphan(pid, program, library) for pid in pids)
 
     @property
     def version(self) -> str:
@@ -111,15 +117,17 @@ class Bubblewrap:
         return done.stdout.decode(errors="replace").strip()
 
 
-def _end_if_orphan(pid: int, program: bytes) -> bool:
+def _end_if_orphan(pid: int, program: bytes, library: Path) -> bool:
     try:
         # Opened first, so that whatever is found out is of the process that is ended.
         pidfd = os.pidfd_open(pid)
     except OSError:
         return False
     try:
-        inner = _program(pid) == program and _depth(pid) > _depth(os.getpid())
+        inner = _depth(pid) > _depth(os.getpid())
         if not inner or _program(int(_status(pid, "PPid"))) == program:
+            return False
+        if _program(pid) != program and not _is_bot(pid, library):
             return False
         signal.pidfd_send_signal(pidfd, signal.SIGKILL)
         return True
@@ -127,6 +135,16 @@ def _end_if_orphan(pid: int, program: bytes) -> bool:
         return False
     finally:
         os.close(pidfd)
+
+
+def _is_bot(pid: int, library: Path) -> bool:
+    """Whether it is process 1 of one of our boxes; what it says of itself proves nothing."""
+    if _status(pid, "NSpid").split()[-1] != "1":
+        return False
+    if os.geteuid() == 0:  # which in many containers may not see its bots' mounts
+        return int(_status(pid, "Uid").split()[0]) in BOT_USERS
+    mounts = (line.split()[3:5] for line in Path(f"/proc/{pid}/mountinfo").read_text().splitlines())
+    return any(Path(root).name == library.name and at == LIBRARY for root, at in mounts)
 
 
 def _program(pid: int) -> bytes:

@@ -19,14 +19,12 @@ stands is ours (`BoxError`).
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import select
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -43,7 +41,7 @@ from workers.archives import (
     read_files,
     read_tar,
 )
-from workers.bundles import digest_of, discard, write_files
+from workers.bundles import digest_of, discard, one_at_a_time, write_files
 from workers.languages import LANGUAGES, LanguageError, Launch, box_program
 from workers.limits import Limits
 from workers.manifest import ELF, read_manifest
@@ -117,9 +115,11 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
         return found
     command = manifest.building(files)
     box.builds.mkdir(parents=True, exist_ok=True, mode=0o755)
-    with _one_at_a_time(box.builds):
+    with one_at_a_time(box.builds):
         if found := _cached(target, launch):
             return found
+        if target.is_dir():
+            discard(target)
         built, log = build(box, folder, command, core=core)
         program = launch.command[0].removeprefix("./")
         if launch.command[0].startswith("./") and program not in built:
@@ -158,23 +158,13 @@ def toolchain() -> str:
 
 def _cached(target: Path, launch: Launch) -> Ready | None:
     """What was built before, if it is still as it was."""
-    if not target.is_dir():
-        return None
-    with suppress(OSError):
+    with suppress(FileNotFoundError):
         digest = (target / "digest").read_text()
         if digest_of(target / "files", max_bytes=MAX_BUILT_BYTES) == digest:
             os.utime(target)  # for `bundles.sweep`
             log = (target / "log").read_text(encoding="utf-8")
             return Ready(target / "files", launch, log, built=True)
-    discard(target)
     return None
-
-
-@contextmanager
-def _one_at_a_time(builds: Path) -> Iterator[None]:
-    with (builds / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def build(

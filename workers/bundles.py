@@ -8,6 +8,7 @@ worker unpacks is what was stored.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import io
 import os
@@ -16,7 +17,8 @@ import shutil
 import tarfile
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -105,11 +107,8 @@ def unpack(location: Path | str, digest: str, cache: Path) -> Path:
     if not DIGEST.fullmatch(digest):
         raise BundleError(f"{digest[:80]!r} is no digest")
     target = cache / digest
-    if target.is_dir():
-        if digest_of(target) == digest:
-            os.utime(target)  # for `sweep`
-            return target
-        discard(target)
+    if _is_whole(target, digest):
+        return target
     where = str(location)
     data = fetch(where) if where.startswith(("http://", "https://")) else Path(where).read_bytes()
     if hashlib.sha256(data).hexdigest() != digest:
@@ -120,9 +119,36 @@ def unpack(location: Path | str, digest: str, cache: Path) -> Path:
     collected = Collected()
     read_tar(collected, data)
     cache.mkdir(parents=True, exist_ok=True, mode=0o755)
-    with FreshFolder(target) as made:
-        write_files(made, collected.files)
+    with one_at_a_time(cache):
+        # Once more: another process may have put it right, and its bot plays from there by now.
+        if not _is_whole(target, digest):
+            if target.is_dir():
+                discard(target)
+            with FreshFolder(target) as made:
+                write_files(made, collected.files)
     return target
+
+
+def _is_whole(folder: Path, digest: str) -> bool:
+    """Whether a folder of the cache is there and as it was; then it counts as used just now."""
+    try:
+        if digest_of(folder) != digest:
+            return False
+        os.utime(folder)  # for `sweep`
+    except FileNotFoundError:  # or no longer there, since another process found it changed
+        return False
+    return True
+
+
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """What one process of this machine does at a time with a folder."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def write_files(folder: Path, files: Files) -> None:
@@ -175,7 +201,11 @@ def _tar(files: Files) -> bytes:
 
 
 def digest_of(folder: Path, *, max_bytes: int = MAX_BYTES) -> str | None:
-    """The digest of the files in a folder, all of them; None if they are no bundle's."""
+    """The digest of the files in a folder, all of them; None if they are no bundle's.
+
+    Raises:
+        OSError: they can't be read, which says nothing about them.
+    """
     collected = Collected(max_bytes=max_bytes)
     try:
         for path, info in walk(folder):
@@ -183,6 +213,6 @@ def digest_of(folder: Path, *, max_bytes: int = MAX_BYTES) -> str | None:
                 return None
             name = path.relative_to(folder).as_posix()
             collected.add(name, path.read_bytes(), executable=bool(info.st_mode & 0o100))
-    except (OSError, BundleError):
+    except BundleError:
         return None
     return hashlib.sha256(_tar(collected.files)).hexdigest()

@@ -20,7 +20,6 @@ from workers import landlock, seccomp
 from workers.bubblewrap import Bubblewrap, candidates
 from workers.cgroups import SWAP_LIMIT, GroupError, find_places
 from workers.languages import BOX_PATH, LANGUAGES, LanguageError, programs_of
-from workers.limits import PRLIMIT, may_limit_others
 from workers.probe import Finding
 from workers.program import BoxError
 from workers.runtime import BOT_USERS
@@ -29,7 +28,6 @@ from workers.sandbox import Sandbox
 CORE_PATTERN = Path("/proc/sys/kernel/core_pattern")
 APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 USER_NAMESPACES = Path("/proc/sys/user/max_user_namespaces")
-NEEDS_PRLIMIT = f"install {PRLIMIT} (util-linux), or give the worker CAP_SYS_RESOURCE"
 DEBIAN_SWITCH = Path("/proc/sys/kernel/unprivileged_userns_clone")
 
 
@@ -100,7 +98,8 @@ def _host() -> Iterator[Finding]:
         "" if machine in seccomp.ARCHITECTURES else "use a machine with x86_64 or aarch64",
     )
     if os.geteuid() == 0:
-        yield _root()
+        words = f"root; bots run as users {BOT_USERS.start} to {BOT_USERS.stop - 1}"
+        yield Finding("user", True, words)
     else:
         yield Finding("user", True, f"an ordinary one, {os.geteuid()}; bots run as it too")
     found = [f"{path}, {Bubblewrap(path).version}" for path in candidates()]
@@ -120,14 +119,6 @@ def _host() -> Iterator[Finding]:
     )
     yield _swap()
     yield core_dumps(_text(CORE_PATTERN))
-
-
-def _root() -> Finding:
-    shim = may_limit_others() or os.access(PRLIMIT, os.X_OK)
-    detail = f"root; bots run as users {BOT_USERS.start} to {BOT_USERS.stop - 1}"
-    if shim:
-        return Finding("user", True, detail)
-    return Finding("user", False, f"{detail}, and their limits can't be set", NEEDS_PRLIMIT)
 
 
 def _switches() -> Iterator[Finding]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from workers.languages import Launch
@@ -22,14 +23,22 @@ BUILD_CPU_SECONDS = 60
 """CPU time of each process of a build; all together have the core and the time of the build."""
 PENDING_SIGNALS = 64
 """Signals and timers that the kernel keeps for it."""
+STACK_BYTES = 8 * MIB
+"""The stack of the first thread, which RLIMIT_DATA does not count, outside a memory group.
+
+It is the usual limit, since that of every other thread follows from it.
+"""
 ADDRESS_BYTES = 64 << 30
 """Address space of a bot outside a memory group.
 
 Nothing else bounds the tables that map it, which take a page for every 2 MiB of addresses.
 """
-CAP_SYS_RESOURCE = 24
-PRLIMIT = "/usr/bin/prlimit"
-"""Sets resource limits from inside a box."""
+libc = ctypes.CDLL(None, use_errno=True)
+SET_REAL_IDS = {"x86_64": (119, 117), "aarch64": (149, 147)}
+"""The calls setresgid and setresuid (asm/unistd_64.h, asm-generic/unistd.h).
+
+Of the kernel itself they are: they change one thread, where libc's change all.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +91,47 @@ class Limits:
             limits["nproc"] = self.threads
         if not metered:
             limits |= {"data": self.memory_bytes, "as": ADDRESS_BYTES}
+            if not self.work_bytes:  # what builds hold is looked at as a whole
+                limits["stack"] = STACK_BYTES
         return limits
 
 
-def set_limits(pid: int, limits: Mapping[str, int]) -> None:
+def set_limits(pid: int, limits: Mapping[str, int], user: int | None) -> None:
     """Sets the resource limits of a process for good.
 
+    Args:
+        user: whose process it is, if this process is root; None for one of our own.
+
     Raises:
-        OSError: it has ended, or belongs to another user (see `may_limit_others`).
+        OSError: it has ended.
     """
-    for name, value in limits.items():
-        resource.prlimit(pid, getattr(resource, f"RLIMIT_{name.upper()}"), (value, value))
+    with _related_to(user):
+        for name, value in limits.items():
+            resource.prlimit(pid, getattr(resource, f"RLIMIT_{name.upper()}"), (value, value))
+
+
+@contextmanager
+def _related_to(user: int | None) -> Iterator[None]:
+    """Makes a user this thread's real one, and its group too, while it stays what it is in effect.
+
+    By them the kernel knows whose limits one may set. Root may set all, but has no such right in
+    many containers (CAP_SYS_RESOURCE).
+    """
+    if user is None:
+        yield
+        return
+    _set_real_ids(user)
+    try:
+        yield
+    finally:
+        _set_real_ids(0)
+
+
+def _set_real_ids(number: int) -> None:
+    same = ctypes.c_long(-1)
+    for call in SET_REAL_IDS[os.uname().machine]:
+        if libc.syscall(call, ctypes.c_long(number), same, same):
+            raise OSError(ctypes.get_errno(), f"no thread can have the real user {number}")
 
 
 def read_limits(pid: int) -> dict[str, int]:
@@ -110,6 +149,7 @@ LIMIT_NAMES = {
     "Max cpu time": "cpu",
     "Max file size": "fsize",
     "Max open files": "nofile",
+    "Max stack size": "stack",
     "Max core file size": "core",
     "Max locked memory": "memlock",
     "Max msgqueue size": "msgqueue",
@@ -118,21 +158,3 @@ LIMIT_NAMES = {
     "Max data size": "data",
     "Max address space": "as",
 }
-
-
-@cache
-def may_limit_others() -> bool:
-    """Whether `set_limits` works on a bot: it has our own user, or we have the privilege.
-
-    A root worker's bots have users of their own, and in many containers root lacks it.
-    """
-    if os.geteuid() != 0:
-        return True
-    status = Path("/proc/self/status").read_text()
-    capabilities = int(status.partition("CapEff:")[2].split()[0], 16)
-    return bool(capabilities >> CAP_SYS_RESOURCE & 1)
-
-
-def limiting_command(limits: Mapping[str, int]) -> list[str]:
-    """A command in front of the bot's that sets its limits from inside the box."""
-    return [PRLIMIT, *(f"--{name}={value}" for name, value in limits.items()), "--"]

@@ -39,6 +39,8 @@ MANIFEST = "bot.toml"
 STEMS = ("bot", "main")
 MAX_THREADS = 64
 MAX_NAME = 60
+MAX_BYTES = 8192
+"""Of the file; it takes a time to read that grows with its length squared."""
 ELF = b"\x7fELF"
 
 
@@ -106,9 +108,11 @@ def read_manifest(files: Files) -> Manifest:
 
 def _parse(content: bytes) -> Mapping[str, Any]:
     """The manifest's keys, each of the right type."""
+    if len(content) > MAX_BYTES:
+        raise BundleError(f"{MANIFEST} has more than {MAX_BYTES // 1024} KiB")
     try:
         said = tomllib.loads(content.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise BundleError(f"{MANIFEST}: {error}") from None
     for key, value in said.items():
         if key not in KEYS:

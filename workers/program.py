@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import signal
 import subprocess
 import time
@@ -16,7 +15,7 @@ from engine.player import VoidGameError
 from engine.program import cpu_clock, ended_within, exit_words
 from workers.bubblewrap import SCRATCH, complaint
 from workers.cgroups import Group
-from workers.runtime import BotUser
+from workers.runtime import BotUser, remove_tree
 
 END_SECONDS = 0.5
 SUPERVISOR_SECONDS = 10.0
@@ -145,14 +144,15 @@ class BoxProgram:
             code = self._monitor.wait()
             # Bubblewrap tells a signal as a shell does.
             boxed = self.pid != self._monitor.pid
-            words = exit_words(128 - code if boxed and code > 128 else code)
+            signalled = boxed and 128 < code <= 128 + signal.SIGRTMAX
+            words = exit_words(128 - code if signalled else code)
             self._ended = words if own_end else "still running"
             if self._group:
                 if self._group.memory_kills():
                     self._ended = "memory limit reached"
                 self._group.remove()
             if self._work:
-                shutil.rmtree(self._work, ignore_errors=True)
+                remove_tree(self._work)
             if self._user:
                 self._user.release()
             close_pipes(self._monitor)
@@ -183,15 +183,18 @@ class BoxProgram:
 def _disk_use(folder: Path) -> tuple[int, int]:
     """The number of files below a folder that others may change meanwhile, and their bytes."""
     files = size = 0
-    for _, folders, names, handle in os.fwalk(folder, follow_symlinks=False):
-        files += len(folders)
-        for name in names:
-            files += 1
-            with suppress(OSError):
-                info = os.stat(name, dir_fd=handle, follow_symlinks=False)
-                size += info.st_blocks * 512
-        if files > MOST_COUNTED:
-            break
+    try:
+        for _, folders, names, handle in os.fwalk(folder, follow_symlinks=False):
+            files += len(folders)
+            for name in names:
+                files += 1
+                with suppress(OSError):
+                    info = os.stat(name, dir_fd=handle, follow_symlinks=False)
+                    size += info.st_blocks * 512
+            if files > MOST_COUNTED:
+                break
+    except RecursionError:
+        files += MOST_COUNTED  # folders in folders, deeper than can be followed
     return files, size
 
 

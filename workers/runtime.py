@@ -34,6 +34,8 @@ UNFINISHED_SECONDS = 600.0
 """Far more than any of that takes: what is older was left by a process that was killed."""
 CHROOT = shutil.which("chroot", path="/usr/sbin:/usr/bin:/sbin:/bin") or "/usr/sbin/chroot"
 
+RM = shutil.which("rm", path="/usr/bin:/bin") or "/bin/rm"
+
 
 class BoxUserError(Exception):
     """No user number is free."""
@@ -136,9 +138,18 @@ class Runtime:
         for path in left:
             with suppress(FileNotFoundError):  # another process swept it
                 if path.lstat().st_mtime < oldest:
-                    shutil.rmtree(path, ignore_errors=True)
+                    remove_tree(path)
                     swept += 1
         return swept
+
+
+def remove_tree(folder: Path) -> None:
+    """Removes a folder in which strangers could write, as far as that is possible.
+
+    Folders in folders can be deeper than Python goes.
+    """
+    command = [RM, "-rf", "--", str(folder)]
+    subprocess.run(command, env={}, stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
 
 class FreshFolder:

@@ -157,7 +157,7 @@ class Sandbox:
         self._runtime.sweep(self.bundles, self.builds)
         if not isinstance(self.box, NamespaceBox):
             return 0
-        ended = self.box.bubblewrap.end_orphans()
+        ended = self.box.bubblewrap.end_orphans(self.box.library)
         if self.box.places:
             self.box.places.sweep()
         return ended

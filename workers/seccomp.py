@@ -16,7 +16,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from errno import EAFNOSUPPORT, ENOSYS, EPERM
+from errno import EAFNOSUPPORT, ENOSYS, ENOTTY, EPERM
 
 NEWEST_CALL = 450
 """The last call that was looked at for the tables, set_mempolicy_home_node of Linux 5.17."""
@@ -47,11 +47,24 @@ SHARED_BY_ALL = """
     add_key request_key keyctl flock inotify_init inotify_init1 inotify_add_watch
     inotify_rm_watch fanotify_init fanotify_mark
 """
-# Memory that is charged to no process, and that may outlive it.
+# Memory that is charged to no process, and that may outlive it; vmsplice keeps a huge page for
+# each slot of a pipe.
 MEMORY_OF_NOBODY = """
     memfd_create memfd_secret shmget shmat shmctl shmdt msgget msgsnd msgrcv msgctl
     semget semop semctl semtimedop mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify
-    mq_getsetattr
+    mq_getsetattr vmsplice
+"""
+# Counted for the whole machine, or done to all its disks.
+WHOLE_MACHINE = """
+    io_setup sync syncfs
+"""
+# A timer's signal may be SIGCONT, and wake a bot that is stopped between its turns.
+WAKING = """
+    timer_create
+"""
+# A piece of the stack, moved and made longer, is still counted as stack: by no limit.
+GROWING = """
+    mremap
 """
 # Large and often broken parts of the kernel that a game has no use for.
 KERNEL = """
@@ -76,6 +89,10 @@ FILE_MODES = """
 # ... and, before its sixth version, signals to the user's other processes.
 SIGNALS = """
     kill tkill rt_sigqueueinfo rt_tgsigqueueinfo
+"""
+# Names of sockets, of which the host's processes have theirs.
+NAMES = """
+    bind
 """
 
 X86_64 = Architecture(
@@ -108,6 +125,8 @@ X86_64 = Architecture(
         lremovexattr=198 fremovexattr=199 kill=62 tkill=200 tgkill=234
         rt_sigqueueinfo=129 rt_tgsigqueueinfo=297 fork=57 vfork=58 clone=56 clone3=435
         socket=41 socketpair=53 ioctl=16 fcntl=72 mmap=9 prctl=157 prlimit64=302
+        setsockopt=54 vmsplice=278 io_setup=206 sync=162 syncfs=306 timer_create=222 mremap=25
+        bind=49
         """
     ),
 )
@@ -139,6 +158,8 @@ AARCH64 = Architecture(
         fsetxattr=7 removexattr=14 lremovexattr=15 fremovexattr=16 kill=129 tkill=130
         tgkill=131 rt_sigqueueinfo=138 rt_tgsigqueueinfo=240 clone=220 clone3=435
         socket=198 socketpair=199 ioctl=29 fcntl=25 mmap=222 prctl=167 prlimit64=261
+        setsockopt=208 vmsplice=75 io_setup=0 sync=81 syncfs=267 timer_create=107 mremap=216
+        bind=200
         """
     ),
 )
@@ -159,11 +180,16 @@ NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 
 X32_BIT = 0x40000000
 AF_UNIX = 1
+SOCK_TYPE, SOCK_STREAM, SOCK_SEQPACKET = 0xF, 1, 5
+# Of SOL_SOCKET, the only level that sockets of AF_UNIX have.
+SO_SNDBUF, SO_SNDBUFFORCE = 7, 32
 CLONE_THREAD = 0x00010000
 # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 CLONE_NEW = 0x7E020000
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
-FIOSETOWN, SIOCSPGRP = 0x8901, 0x8902
+# What terminals and pipes are asked; other numbers change files (FS_IOC_SETFLAGS) or choose who
+# gets a pipe's signals (FIOSETOWN).
+IOCTL_KIND, TERMINALS = 0xFFFFFF00, 0x5400
 # F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW
 FCNTL_LOCKS = (5, 6, 7, 36, 37, 38)
 # F_SETLEASE, F_NOTIFY
@@ -171,7 +197,9 @@ FCNTL_WATCHES = (1024, 1026)
 # F_SETOWN, F_SETSIG, F_SETOWN_EX: a pipe that becomes ready can send a signal to anybody.
 FCNTL_SIGNALS = (8, 10, 15)
 MAP_TYPE, MAP_SHARED, MAP_SHARED_VALIDATE, MAP_ANONYMOUS, MAP_GROWSDOWN = 0xF, 1, 3, 0x20, 0x100
-PR_SET_PDEATHSIG = 1
+MAP_HUGETLB = 0x40000
+# With the first a bot would outlive its worker, with the second have a core's twin stand idle.
+PR_SET_PDEATHSIG, PR_SCHED_CORE = 1, 62
 
 Instruction = tuple[int, int, int, int]
 """Code, jump if true, jump if false, operand."""
@@ -203,7 +231,8 @@ def program(
         machine: the processor, a key of `ARCHITECTURES`.
         single_process: threads, but no further processes.
         metered_memory: a memory group counts all that the bot uses. Where none does, memory
-            that RLIMIT_DATA does not count is refused: shared anonymous and growing maps.
+            that RLIMIT_DATA does not count is refused: shared anonymous and growing maps, maps
+            that are moved, and larger buffers of sockets.
         without_namespaces: nothing but this filter and Landlock stands around the bot; then
             sockets, signals to others and changes of file metadata are refused as well.
         own_pid: the process that will run under the filter, needed ``without_namespaces``; it
@@ -230,12 +259,15 @@ def program(
         refuse(ENOSYS),
     ]
     refused = OTHER_PROCESSES + SHARED_BY_ALL + MEMORY_OF_NOBODY + KERNEL + SCHEDULING
+    refused += WHOLE_MACHINE + WAKING
+    if not metered_memory:
+        refused += GROWING
     if single_process:
         refused += " fork vfork"
     if file_locks:
         refused = refused.replace(" flock ", " ")
     if without_namespaces:
-        refused += SIGNALS if file_modes else FILE_MODES + SIGNALS
+        refused += NAMES + (SIGNALS if file_modes else FILE_MODES + SIGNALS)
     numbers = {architecture.calls[name] for name in refused.split() if name in architecture.calls}
     for first, last in _ranges(numbers):
         code += [(AT_LEAST, 0, 2, first), (GREATER, 1, 0, last), refuse(EPERM)]
@@ -261,19 +293,23 @@ def _argument_rules(
     if single_process:
         clone += [(ANY_BIT, 1, 0, CLONE_THREAD), refuse(EPERM)]
     yield "clone", clone
-    for name in ("socket", "socketpair"):
-        only_unix = [flags, (EQUAL, 1, 0, AF_UNIX), refuse(EAFNOSUPPORT)]
-        no_socket = name == "socket" and without_namespaces
-        yield name, [refuse(EAFNOSUPPORT)] if no_socket else only_unix
+    only_unix = [flags, (EQUAL, 1, 0, AF_UNIX), refuse(EAFNOSUPPORT)]
+    yield "socket", [refuse(EAFNOSUPPORT)] if without_namespaces else only_unix
+    # A socket for datagrams may write to any that has a name.
+    connected = [load_argument(1), (AND, 0, 0, SOCK_TYPE), (EQUAL, 2, 0, SOCK_STREAM)]
+    connected += [(EQUAL, 1, 0, SOCK_SEQPACKET), refuse(EPERM)]
+    yield "socketpair", [*only_unix, *(connected if without_namespaces else ())]
     command = load_argument(1)
-    owners = (FIOSETOWN, SIOCSPGRP) if without_namespaces else ()
-    yield "ioctl", [command, *_equal_any(TIOCSTI, TIOCLINUX, *owners)]
+    terminals = [command, (AND, 0, 0, IOCTL_KIND), (EQUAL, 1, 0, TERMINALS), refuse(ENOTTY)]
+    ioctl = [command, *_equal_any(TIOCSTI, TIOCLINUX)]
+    yield "ioctl", [*(terminals if without_namespaces else ()), *ioctl]
     signals = FCNTL_SIGNALS if without_namespaces else ()
     locks = FCNTL_WATCHES if file_locks else (*FCNTL_LOCKS, *FCNTL_WATCHES)
     yield "fcntl", [command, *_equal_any(*locks, *signals)]
+    # Huge pages come out of the machine's pool, which no memory group counts.
+    maps = [load_argument(3), (ANY_BIT, 0, 1, MAP_HUGETLB), refuse(EPERM)]
     if not metered_memory:
-        unmetered = [
-            load_argument(3),
+        maps += [
             (ANY_BIT, 0, 1, MAP_GROWSDOWN),
             refuse(EPERM),
             (ANY_BIT, 0, 4, MAP_ANONYMOUS),
@@ -282,11 +318,12 @@ def _argument_rules(
             (EQUAL, 0, 1, MAP_SHARED_VALIDATE),
             refuse(EPERM),
         ]
-        yield "mmap", unmetered
+        yield "setsockopt", [load_argument(2), *_equal_any(SO_SNDBUF, SO_SNDBUFFORCE)]
+    yield "mmap", maps
+    yield "prctl", [flags, *_equal_any(PR_SET_PDEATHSIG, PR_SCHED_CORE)]
     if without_namespaces:
         yield "tgkill", [flags, (EQUAL, 1, 0, own_pid), refuse(EPERM)]
         yield "prlimit64", [flags, (EQUAL, 1, 0, 0), refuse(EPERM)]
-        yield "prctl", [flags, *_equal_any(PR_SET_PDEATHSIG)]
 
 
 def _equal_any(*values: int) -> Iterator[Instruction]:

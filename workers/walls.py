@@ -11,7 +11,6 @@ import json
 import os
 import resource
 import select
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -37,11 +36,13 @@ from workers.bubblewrap import (
 from workers.cgroups import Group, GroupError, Places
 from workers.landlock import READY, Specification
 from workers.languages import BOX_PATH, Launch
-from workers.limits import Limits, limiting_command, may_limit_others, set_limits
+from workers.limits import Limits, set_limits
 from workers.processes import tasks_of_user
 from workers.program import END_SECONDS, BoxError, BoxProgram, close_pipes, written
-from workers.runtime import BotUser, BoxUserError
+from workers.runtime import BotUser, BoxUserError, remove_tree
 
+OTHERS_TASKS = 256
+"""Room for what else the worker's user starts while a bot plays, where all are counted together."""
 START_SECONDS = 10.0
 """For building a box; past it the machine is at fault, not the bot."""
 
@@ -86,7 +87,6 @@ class NamespaceBox:
             if group:
                 kept.callback(group.remove)
             own_limits = limits.for_process(metered=group is not None, counted=True)
-            inside = [] if may_limit_others() else limiting_command(own_limits)
             # Bubblewrap takes a closed pipe for leave to go on, so this end is closed last.
             block, release = _pipe(lent)
             status, tell = _pipe(kept)
@@ -103,7 +103,7 @@ class NamespaceBox:
             ]
             with block, tell, _call_filter(limits, group) as calls, _arguments(words) as more:
                 command = [str(self.bubblewrap.path), "--seccomp", str(calls.fileno())]
-                command += ["--args", str(more.fileno()), "--", *inside, *launch.command]
+                command += ["--args", str(more.fileno()), "--", *launch.command]
                 passed = [file.fileno() for file in (block, tell, calls, more)]
                 monitor = _spawn(kept, command, {}, passed, stderr, user, core)
             pid = _child_pid(status, monitor, stderr)
@@ -121,8 +121,7 @@ class NamespaceBox:
             kept.callback(program.kill)
             if group:
                 group.add(pid)
-            if not inside:
-                set_limits(pid, own_limits)
+            set_limits(pid, own_limits, user.number if user else None)
             if program.wait(0):
                 raise BoxError(f"the box ended: {complaint(written(stderr))}")
             release.write(b"\n")
@@ -195,18 +194,18 @@ class LandlockBox:
     def _limits(self, limits: Limits, user: BotUser | None) -> dict[str, int]:
         """The resource limits of a bot or build."""
         found = limits.for_process(metered=False, counted=user is not None)
-        if limits.work_bytes and user is None:
-            # The worker's own user counts the worker's processes too; all the same nothing
-            # that forks may run without this limit.
+        if user is None:
+            # The worker's own user counts the worker's processes too, which may become more
+            # while a bot plays; all the same nothing may run without this limit.
             most = resource.getrlimit(resource.RLIMIT_NPROC)[1]
-            wanted = tasks_of_user() + limits.threads
+            wanted = tasks_of_user() + limits.threads + (0 if limits.work_bytes else OTHERS_TASKS)
             found["nproc"] = wanted if most == resource.RLIM_INFINITY else min(most, wanted)
         return found
 
     def _work_folder(self, kept: ExitStack, user: BotUser | None) -> Path:
         """A writable folder for a build, on disk."""
         folder = Path(tempfile.mkdtemp(prefix=".work-", dir=self.launcher.parent))
-        kept.callback(shutil.rmtree, folder, ignore_errors=True)
+        kept.callback(remove_tree, folder)
         if user:
             os.chown(folder, user.number, user.number)
         return folder

@@ -63,6 +63,7 @@ def application() -> Flask:
     # three times as slow as the others.
     gc.collect()
     gc.freeze()
+    gc.enable()
     return app
 
 
@@ -94,7 +95,3 @@ def main() -> None:
         # Waitress on its own cuts what is running; its dispatcher can wait for it.
         server.task_dispatcher.shutdown(cancel_pending=False, timeout=5)
         server.close()
-
-
-if __name__ == "__main__":
-    main()

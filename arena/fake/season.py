@@ -17,6 +17,7 @@ from arena.counters import EntrantTally, Tally, tally
 from arena.fake.stock import StoredMatch
 from arena.models import Entrant, JobStatus, Ladder, Meeting
 from arena.ratings.book import RatingBook
+from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
 from arena.recording import results_of
 from engine.match import MatchSpec, entrants_needed, shares_beaten
@@ -58,6 +59,7 @@ class Season:
         self.book = RatingBook[int](TrueSkill(draw_probability=ladder.draw_probability))
         for entrant in self.field:
             self.book.enter(entrant.id)
+        self.trends = Trends[int]()
         self.total = Tally()
         self.last: dict[int, datetime] = {}
         self.best: dict[int, tuple[int, datetime]] = {}
@@ -97,6 +99,8 @@ class Season:
         seatings = [spec.seating(game) for game in range(spec.games)]
         results = results_of(stored.records, chosen, seatings)
         changes = [self.book.apply(result) for result in results]
+        for change in changes:
+            self.trends.note(change)
         race = len(results) != len(stored.records)
         rows = MatchRows(self._match_row(spec, when), [], [], [])
         faulty: list[int] = []
@@ -181,6 +185,7 @@ class Season:
                     "id": entrant,
                     "mu": rating.mu,
                     "sigma": rating.sigma,
+                    "trend": self.trends[entrant],
                     "last_game": self.last.get(entrant),
                     "best_rank": self.best[entrant][0] if entrant in self.best else None,
                     "best_rank_at": self.best[entrant][1] if entrant in self.best else None,

@@ -10,7 +10,7 @@ from sqlalchemy import ForeignKey, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base
-from arena.models.people import User
+from arena.models.people import User, lower_name
 
 
 class VersionStatus(StrEnum):
@@ -28,6 +28,8 @@ class Bot(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(sa.String(40), unique=True)
+    lower_name: Mapped[str] = mapped_column(sa.String(40), unique=True, default=lower_name)
+    """No bot may pass for another by the size of letters."""
     owner_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
     open_source: Mapped[bool] = mapped_column(default=False)
     """Whether its code and its logs are for everybody, and not its owner's alone."""

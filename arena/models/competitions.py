@@ -244,6 +244,9 @@ class Entrant(Base):
     sigma: Mapped[float]
     conservative: Mapped[float] = mapped_column(sa.Computed("mu - 3 * sigma", persisted=True))
     """What is surely believed of it, by which a board is sorted."""
+    trend: Mapped[list[Any]] = mapped_column(default=list)
+    """Its display rating after each of its last rated results, oldest first (see
+    `arena.ratings.trends`)."""
     games: Mapped[int] = mapped_column(default=0)
     wins: Mapped[int] = mapped_column(default=0)
     draws: Mapped[int] = mapped_column(default=0)

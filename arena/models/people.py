@@ -48,7 +48,8 @@ def _session_key() -> str:
     return secrets.token_hex(16)
 
 
-def _lower_name(context: DefaultExecutionContext) -> str:
+def lower_name(context: DefaultExecutionContext) -> str:
+    """A row's name without regard to the size of letters, which nobody may pass for another by."""
     parameters: dict[str, Any] = context.get_current_parameters()  # type: ignore[no-untyped-call]
     return str(parameters["name"]).lower()
 
@@ -60,7 +61,7 @@ class User(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(sa.String(40), unique=True)
-    lower_name: Mapped[str] = mapped_column(sa.String(80), unique=True, default=_lower_name)
+    lower_name: Mapped[str] = mapped_column(sa.String(80), unique=True, default=lower_name)
     """Nobody may pass for somebody else by the size of letters."""
     created: Mapped[datetime]
     role: Mapped[Role] = mapped_column(default=Role.PARTICIPANT)

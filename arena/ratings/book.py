@@ -15,10 +15,12 @@ from typing import Generic
 
 from arena.ratings.result import E, GameResult
 from arena.ratings.trueskill import Rating, TrueSkill
+from engine.speed import quickly_made
 
 NEW = Rating()
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class RatingChange(Generic[E]):
     """What a game did to the rating of the entrant in one seat."""

@@ -9,15 +9,16 @@ are left to the iteration of the trueskill package.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import copysign, erfc, exp, pi, sqrt
 from statistics import NormalDist
 from typing import Any
 
 from arena.ratings.elo import Z95
 from arena.ratings.result import weights
+from engine.speed import quickly_made
 
 MU = 25.0
 SIGMA = 25 / 3
@@ -33,10 +34,11 @@ _LEAST_PROBABILITY = 1e-300
 """A result less probable than this is beyond the arithmetic; that is a gap of some 37
 deviations of a game, or 218 units of mu at least."""
 
-_SQRT_HALF = math.sqrt(0.5)
-_SQRT_TWO_PI = math.sqrt(2 * math.pi)
+_SQRT_HALF = sqrt(0.5)
+_SQRT_TWO_PI = sqrt(2 * pi)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Rating:
     """A belief about a strength."""
@@ -117,7 +119,7 @@ class TrueSkill:
         """
         noise = 2 * self.beta**2
         total = noise + first.sigma**2 + second.sigma**2
-        return math.sqrt(noise / total) * math.exp(-((first.mu - second.mu) ** 2) / (2 * total))
+        return sqrt(noise / total) * exp(-((first.mu - second.mu) ** 2) / (2 * total))
 
     def duel(self, one: Rating, two: Rating, first: int, second: int) -> tuple[Rating, Rating]:
         """`rate` for a game of two players, of these ranks: most games by far are such.
@@ -129,7 +131,7 @@ class TrueSkill:
             raise ValueError("a draw cannot be rated with a draw probability of 0")
         variance_one = one.sigma * one.sigma + self._drift
         variance_two = two.sigma * two.sigma + self._drift
-        scale = math.sqrt(self._duel_noise + variance_one + variance_two)
+        scale = sqrt(self._duel_noise + variance_one + variance_two)
         try:
             shift, shrink = _factors(
                 (one.mu - two.mu) / scale, self._duel_margin / scale, first - second
@@ -138,12 +140,8 @@ class TrueSkill:
             return one, two
         part_one, part_two = variance_one / scale, variance_two / scale
         return (
-            Rating(
-                one.mu + part_one * shift, math.sqrt(variance_one - part_one * part_one * shrink)
-            ),
-            Rating(
-                two.mu - part_two * shift, math.sqrt(variance_two - part_two * part_two * shrink)
-            ),
+            Rating(one.mu + part_one * shift, sqrt(variance_one - part_one * part_one * shrink)),
+            Rating(two.mu - part_two * shift, sqrt(variance_two - part_two * part_two * shrink)),
         )
 
     def _rate_two(
@@ -160,9 +158,9 @@ class TrueSkill:
             for team, weight in ((one, weight_one), (two, weight_two))
             for rating in team
         )
-        scale = math.sqrt(spread)
+        scale = sqrt(spread)
         gap = weight_one * sum(r.mu for r in one) - weight_two * sum(r.mu for r in two)
-        margin = self._draw_quantile * math.sqrt(noise)
+        margin = self._draw_quantile * sqrt(noise)
         shift, shrink = _factors(gap / scale, margin / scale, ranks[0] - ranks[1])
         updated = []
         for team, signed in ((one, weight_one), (two, -weight_two)):
@@ -173,7 +171,7 @@ class TrueSkill:
                 after.append(
                     Rating(
                         rating.mu + part * shift,
-                        math.sqrt(variance - part * part * shrink),
+                        sqrt(variance - part * part * shrink),
                     )
                 )
             updated.append(tuple(after))
@@ -213,7 +211,7 @@ class TrueSkill:
 
     @cached_property
     def _duel_margin(self) -> float:
-        return self._draw_quantile * math.sqrt(self._duel_noise)
+        return self._draw_quantile * sqrt(self._duel_noise)
 
     @cached_property
     def _package(self) -> Any:
@@ -268,12 +266,12 @@ def _draw_factors(t: float, margin: float) -> tuple[float, float]:
         raise FloatingPointError(f"a draw at {t} deviations cannot be rated")
     shift = (_pdf(below) - _pdf(above)) / probability
     shrink = shift * shift + (above * _pdf(above) - below * _pdf(below)) / probability
-    return math.copysign(shift, -t), shrink
+    return copysign(shift, -t), shrink
 
 
 def _cdf(x: float) -> float:
-    return 0.5 * math.erfc(-x * _SQRT_HALF)
+    return 0.5 * erfc(-x * _SQRT_HALF)
 
 
 def _pdf(x: float) -> float:
-    return math.exp(-0.5 * x * x) / _SQRT_TWO_PI
+    return exp(-0.5 * x * x) / _SQRT_TWO_PI

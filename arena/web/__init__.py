@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,11 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
 )
+WORDS = {
+    401: "This needs an account: sign in and do it again, or send a token.",
+    404: "There is nothing at this address.",
+}
+"""What is said of an error of which nobody knows more."""
 FRAMED = frozenset(["pictures.embed"])
 """What pages elsewhere may show in a frame: nobody can be made to click on anything there."""
 HEADERS = {
@@ -60,7 +66,26 @@ HEADERS = {
 }
 CONTACT_LASTS = timedelta(days=180)
 STATIC_SECONDS = 365 * 24 * 60 * 60
+_WORDS = (str, int, type(None))
+ADDRESSES = 10_000
+"""So many addresses are remembered rather than made anew."""
 ICON_SECONDS = 24 * 60 * 60
+
+
+def _remembered(app: Flask) -> Callable[..., str]:
+    """The application's `url_for` for templates: a page has a hundred addresses, mostly known."""
+
+    @lru_cache(ADDRESSES)
+    def address(_root: str, endpoint: str, *values: tuple[str, Any]) -> str:
+        return app.url_for(endpoint, **dict(values))
+
+    def url_for(endpoint: str, **values: Any) -> str:
+        # By its name the visitor knows us; and what is no word or number may be changed.
+        if "_external" in values or not all(isinstance(v, _WORDS) for v in values.values()):
+            return app.url_for(endpoint, **values)
+        return address(request.script_root, endpoint, *values.items())
+
+    return url_for
 
 
 def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
@@ -106,6 +131,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         api,
     ):
         app.register_blueprint(blueprint)
+    app.jinja_env.globals["url_for"] = _remembered(app)
     app.jinja_env.globals["may_read"] = identity.may_read
     app.jinja_env.globals["people_play"] = settings.play != "nobody"
     limits.install(app, settings)
@@ -149,6 +175,8 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
 
     @app.errorhandler(HTTPException)
     def explain(error: HTTPException) -> Response:
+        if error.code in WORDS and error.description == type(error).description:
+            error.description = WORDS[error.code]
         if problems.are_wanted():
             return problems.of(error)
         answer = error.get_response()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from datetime import UTC, datetime
 from functools import cache
@@ -39,6 +40,7 @@ accounts = Blueprint("accounts", __name__)
 REFUSED = 422
 """The status of a form that comes back with what is wrong in it."""
 REQUESTS_SHOWN = 10
+ASTRAY = re.compile(r"[\\\0-\x1f]")
 
 
 accounts.after_request(keep_to_itself)
@@ -93,8 +95,8 @@ def _address() -> str:
 
 def _next(address: str) -> str:
     """Where somebody was going; only ever a page of this arena."""
-    # Browsers take a backslash for a slash.
-    if address.startswith("/") and "\\" not in address and validate_redirect_url(address):
+    # Browsers take a backslash for a slash, and no header has a line's end.
+    if address.startswith("/") and not ASTRAY.search(address) and validate_redirect_url(address):
         return address
     return url_for("accounts.account")
 
@@ -123,6 +125,7 @@ def register() -> Any:
     form = RegisterForm()
     if request.method == "GET":
         form.invitation.data = request.args.get("invitation", "")
+        form.next.data = request.args.get("next", "")
     by_invitation = bool(form.invitation.data)
     how = settings().registration
     if how == "closed" and not by_invitation:
@@ -155,7 +158,7 @@ def register() -> Any:
         return _form("register.html", form)
     begin_session(user)
     flash("Welcome. Enter your first bot whenever you like.")
-    return redirect(url_for("accounts.account"))
+    return redirect(_next(form.next.data or ""))
 
 
 @accounts.route("/reset/<secret>", methods=["GET", "POST"])

@@ -42,7 +42,8 @@ FIRST = (
 HERE = re.compile(r"(?!\w+:)")
 """How an address within these files begins: without a scheme."""
 Tokens = Sequence[Token]
-SENTENCE = re.compile(r".+?[.?!](?=\s|$)", re.DOTALL)
+SENTENCE = re.compile(r".+?(?<!\b[A-Z])[.?!](?=\s|$)", re.DOTALL)
+"""A capital alone is of a name, as in J. P. Grossman."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,10 +45,10 @@ class Side:
         """As addresses and commands have it: ``greedy``, or ``greedy:2``."""
         return self.bot.name if self.number is None else f"{self.bot.name}:{self.number}"
 
-    def is_of(self, version: type[BotVersion]) -> sa.ColumnElement[bool]:
-        """Whether a version is on this side."""
-        of_bot = version.bot_id == self.bot.id
-        return of_bot if self.number is None else of_bot & (version.number == self.number)
+    def entrants(self) -> sa.Select[int]:
+        """The ids of its entrants in all competitions."""
+        query = sa.select(Entrant.id).join(Entrant.version).where(BotVersion.bot_id == self.bot.id)
+        return query if self.number is None else query.where(BotVersion.number == self.number)
 
     def meets(self, other: Side) -> bool:
         """Whether nobody is on both sides."""
@@ -145,19 +145,10 @@ def competitions_of_both(session: Session, first: Side, second: Side) -> list[Co
 
 def _meetings(first: Side, second: Side) -> sa.Select[int, int]:
     """The meetings of two sides in which the versions of one come first."""
-    one, other = aliased(Entrant), aliased(Entrant)
-    version_of_one, version_of_other = aliased(BotVersion), aliased(BotVersion)
-    return (
-        sa.select(Meeting.competition_id, Meeting.games)
-        .join(one, one.id == Meeting.first_id)
-        .join(other, other.id == Meeting.second_id)
-        .join(version_of_one, version_of_one.id == one.version_id)
-        .join(version_of_other, version_of_other.id == other.version_id)
-        .where(
-            first.is_of(version_of_one),
-            second.is_of(version_of_other),
-            Meeting.games > 0,
-        )
+    return sa.select(Meeting.competition_id, Meeting.games).where(
+        Meeting.first_id.in_(first.entrants()),
+        Meeting.second_id.in_(second.entrants()),
+        Meeting.games > 0,
     )
 
 
@@ -166,11 +157,8 @@ def duel(session: Session, first: Side, second: Side, competition: Competition) 
     numbers: dict[int, int] = {}
 
     def entrants(side: Side) -> list[int]:
-        rows = session.execute(
-            sa.select(Entrant.id, BotVersion.number)
-            .join(Entrant.version)
-            .where(Entrant.competition_id == competition.id, side.is_of(BotVersion))
-        )
+        here = side.entrants().add_columns(BotVersion.number)
+        rows = session.execute(here.where(Entrant.competition_id == competition.id))
         found = {row.id: row.number for row in rows}
         numbers.update(found)
         return list(found)

@@ -64,7 +64,7 @@ def board_json(board: Board) -> dict[str, Any]:
         "pages": board.pages if board.view.page is not None else 1,
         "against": board.picked and board.picked.version.label,
         "bots": [
-            {**row, "trend": [round(rating, 1) for rating in line.trend]}
+            {**row, "trend": line.entrant.trend}
             for row, line in zip(rows(board), lines(board), strict=True)
         ],
     }

@@ -99,6 +99,7 @@ class RegisterForm(_NewPassword):
 
     name = StringField("Name", [NEEDED, NAME], render_kw={"autocomplete": "username"})
     invitation = HiddenField()
+    next = HiddenField()
 
 
 class PasswordForm(_NewPassword):

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, aliased, joinedload
+from sqlalchemy.orm import Load, Session, joinedload
 
 from arena.competitions.ranks import active_on, games_to_be_ranked, needed_games
 from arena.models import (
     Bot,
     BotVersion,
     Entrant,
+    EntrantState,
     GameSeat,
     JobStatus,
     Ladder,
@@ -28,18 +29,15 @@ from arena.models import (
 from arena.ratings.trueskill import Rating
 from arena.score import Score
 from arena.web import queries
-from arena.web.words import display
 
-TREND_GAMES = 30
-"""A trend shows so many of an entrant's games."""
 MOVEMENT_GAMES = 200
 """A rank is compared with the one before so many games of the ladder."""
 PAGE_BOTS = 50
 """A page of a board shows so many ranked bots, and so many in placement."""
 
 
-Rated = sa.Row[int, float, int]
-"""Of an entrant only what ranks it (see `_field`)."""
+Rated = tuple[int, float, int]
+"""Of an entrant only what ranks it: its id, what is surely believed of it, and its games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +49,6 @@ class Line:
     """None while it is in placement."""
     climbed: int = 0
     """How many ranks it gained lately; negative if it lost some."""
-    trend: tuple[float, ...] = ()
-    """Its display rating after each of its last games, oldest first."""
     against: Score | None = None
     """What it did against the picked bot."""
 
@@ -139,9 +135,10 @@ def board(session: Session, ladder: Ladder, view: View = View()) -> Board:
     """A ladder's leaderboard, ranked by what is surely believed of each: mu - 3 sigma."""
     field = _field(session, ladder)
     needed = games_to_be_ranked(ladder, len(field))
-    ranks = {row.id: rank for rank, row in enumerate(_ranked(field, needed), start=1)}
-    in_placement = [row.id for row in field if row.id not in ranks]
-    order = list(ranks)
+    ranked = [entrant for entrant, _, games in field if games >= needed]
+    ranks = {entrant: rank for rank, entrant in enumerate(ranked, start=1)}
+    in_placement = [entrant for entrant, _, games in field if games < needed]
+    order = ranked
     if view.is_filtered or view.sort != "rank":
         wanted = _wanted(session, ladder, view)
         order = [entrant for entrant in wanted if entrant in ranks]
@@ -151,10 +148,9 @@ def board(session: Session, ladder: Ladder, view: View = View()) -> Board:
     if view.page is not None:
         order = order[(view.page - 1) * PAGE_BOTS : view.page * PAGE_BOTS]
         in_placement = in_placement[:PAGE_BOTS]
-    pick = [row.id for row in field if row.id == view.picked_id]
+    pick = [entrant for entrant, _, _ in field if entrant == view.picked_id]
     shown = _load(session, [*order, *in_placement, *pick])
     picked = shown[pick[0]] if pick else None
-    trends = _trends(session, order)
     climbed = _climbed(session, ladder, field, ranks)
     against = queries.scores_against(session, [picked.id]) if picked else {}
 
@@ -163,7 +159,6 @@ def board(session: Session, ladder: Ladder, view: View = View()) -> Board:
             shown[entrant_id],
             ranks.get(entrant_id),
             climbed.get(entrant_id, 0),
-            tuple(trends.get(entrant_id, ())),
             against[entrant_id].turned if entrant_id in against else None,
         )
 
@@ -184,16 +179,12 @@ def board(session: Session, ladder: Ladder, view: View = View()) -> Board:
 
 def _field(session: Session, ladder: Ladder) -> Sequence[Rated]:
     """What ranks the active entrants of a ladder, the first first."""
-    return session.execute(
+    rows = session.execute(
         sa.select(Entrant.id, Entrant.conservative, Entrant.games)
         .where(active_on(ladder.id))
         .order_by(Entrant.conservative.desc(), Entrant.id)
-    ).all()
-
-
-def _ranked(field: Sequence[Rated], needed: int) -> list[Rated]:
-    """Those that have a place on the board."""
-    return [row for row in field if row.games >= needed]
+    )
+    return [(entrant, conservative, games) for entrant, conservative, games in rows]
 
 
 def _wanted(session: Session, ladder: Ladder, view: View) -> Sequence[int]:
@@ -217,12 +208,15 @@ def _wanted(session: Session, ladder: Ladder, view: View) -> Sequence[int]:
 
 def _load(session: Session, ids: Sequence[int]) -> dict[int, Entrant]:
     """Entrants with all that a line shows of them, by their ids."""
-    bot = joinedload(Entrant.version).joinedload(BotVersion.bot)
+    version = joinedload(Entrant.version).load_only(
+        BotVersion.number, BotVersion.language, BotVersion.created
+    )
+    owner = version.joinedload(BotVersion.bot).load_only(Bot.name).joinedload(Bot.owner)
     found: dict[int, Entrant] = {}
     # SQLite takes 32,766 parameters of a statement at most.
     for start in range(0, len(ids), 10_000):
         part = sa.select(Entrant).where(Entrant.id.in_(ids[start : start + 10_000]))
-        for entrant in session.scalars(part.options(bot.joinedload(Bot.owner))):
+        for entrant in session.scalars(part.options(owner.load_only(User.name))):
             found[entrant.id] = entrant
     return found
 
@@ -241,19 +235,31 @@ def languages(session: Session, ladder: Ladder) -> Sequence[str]:
 def leaders(session: Session, ladders: Sequence[Ladder]) -> dict[int, Entrant]:
     """Who is first on each ladder's board, by the ladder's id."""
     races = [ladder.id for ladder in ladders if ladder.variant.seats == 1]
-    field = sa.select(sa.func.count()).where(active_on(Ladder.id)).scalar_subquery()
-    needed = needed_games(races, Ladder.id, field)
+    fields = (
+        sa.select(Entrant.competition_id, sa.func.count().label("field"))
+        .where(Entrant.competition_id.in_(races), Entrant.state == EntrantState.ACTIVE)
+        .group_by(Entrant.competition_id)
+        .subquery()
+    )
+    needed = needed_games(races, Ladder.id, fields.c.field)
     first = (
         sa.select(Entrant.id)
         .where(active_on(Ladder.id), Entrant.games >= needed)
         .order_by(Entrant.conservative.desc(), Entrant.id)
         .limit(1)
-        .correlate(Ladder)
+        .correlate(Ladder, fields)
         .scalar_subquery()
     )
-    asked = sa.select(first).select_from(Ladder).where(Ladder.id.in_([one.id for one in ladders]))
+    asked = (
+        sa.select(first)
+        .select_from(Ladder)
+        .outerjoin(fields, fields.c.competition_id == Ladder.id)
+        .where(Ladder.id.in_([one.id for one in ladders]))
+    )
     found = [entrant for entrant in session.scalars(asked) if entrant is not None]
-    return {entrant.competition_id: entrant for entrant in _load(session, found).values()}
+    rating = Load(Entrant).load_only(Entrant.competition_id, Entrant.mu, Entrant.sigma)
+    query = sa.select(Entrant).where(Entrant.id.in_(found)).options(queries.named(rating))
+    return {entrant.competition_id: entrant for entrant in session.scalars(query)}
 
 
 def count_running(session: Session, ladder: Ladder) -> int:
@@ -281,55 +287,22 @@ def _climbed(
         .limit(MOVEMENT_GAMES)
     )
     rows = session.execute(
-        sa.select(GameSeat.entrant_id, GameSeat.mu_before, GameSeat.sigma_before)
+        sa.select(GameSeat.entrant_id, GameSeat.mu_before - 3 * GameSeat.sigma_before)
         .where(GameSeat.game_id.in_(last))
         .order_by(GameSeat.game_id.desc())
     )
-    lately: dict[int, Rating] = {}
-    games = Counter[int]()
-    for entrant, mu, sigma in rows:
-        if mu is not None and sigma is not None:
-            lately[entrant] = Rating(mu, sigma)  # the oldest comes last, and stands
-            games[entrant] += 1
-    were_there = [row for row in field if row.id in ranks and row.games > games[row.id]]
-    then = {
-        row.id: lately[row.id].conservative if row.id in lately else row.conservative
-        for row in were_there
-    }
-    order = sorted(then, key=lambda entrant: (-then[entrant], entrant))
-    earlier = {entrant: rank for rank, entrant in enumerate(order)}
-    return {row.id: earlier[row.id] - now for now, row in enumerate(were_there)}
-
-
-def _trends(session: Session, entrants: Sequence[int]) -> dict[int, list[float]]:
-    """The display ratings of some entrants after their last games, oldest first."""
-    seat = aliased(GameSeat)
-    # Where each entrant's last games begin is one step in an index; no others are read.
-    since = (
-        sa.select(seat.game_id)
-        .where(seat.entrant_id == Entrant.id, seat.mu_after.is_not(None))
-        .order_by(seat.game_id.desc())
-        .offset(TREND_GAMES - 1)
-        .limit(1)
-        .correlate(Entrant)
-        .scalar_subquery()
-    )
-    # The limit lets nobody through or out; it has PostgreSQL make that step once an entrant, and
-    # not for each of its games.
-    begin = (
-        sa.select(Entrant.id, sa.func.coalesce(since, 0).label("game_id"))
-        .where(Entrant.id.in_(entrants))
-        .limit(len(entrants))
-        .subquery()
-    )
-    rows = session.execute(
-        sa.select(GameSeat.entrant_id, GameSeat.mu_after)
-        .join(begin, begin.c.id == GameSeat.entrant_id)
-        .where(GameSeat.game_id >= begin.c.game_id, GameSeat.mu_after.is_not(None))
-        .order_by(GameSeat.game_id)
-    )
-    found: dict[int, list[float]] = {}
-    for entrant, mu in rows:
-        if mu is not None:
-            found.setdefault(entrant, []).append(display(mu))
-    return found
+    before: dict[int, float] = {}
+    played = Counter[int]()
+    for entrant, conservative in rows:
+        if conservative is not None:
+            before[entrant] = conservative  # the oldest comes last, and stands
+            played[entrant] += 1
+    # Those that were ranked by then, in their order of now.
+    were_there = [
+        (before.get(entrant, conservative), entrant)
+        for entrant, conservative, games in field
+        if entrant in ranks and games > played[entrant]
+    ]
+    order = sorted((-conservative, entrant) for conservative, entrant in were_there)
+    earlier = {entrant: rank for rank, (_, entrant) in enumerate(order)}
+    return {entrant: earlier[entrant] - now for now, (_, entrant) in enumerate(were_there)}

@@ -65,18 +65,34 @@ def running_matches(session: Session, *, ladder: Competition | None = None) -> l
 
 def places() -> _AbstractLoad:
     """With matches: who plays in them."""
-    entrant = selectinload(Match.places).joinedload(Place.entrant)
-    return entrant.joinedload(Entrant.version).joinedload(BotVersion.bot)
+    return named(selectinload(Match.places).joinedload(Place.entrant))
 
 
 def _seats() -> _AbstractLoad:
-    entrant = selectinload(PlayedGame.seats).joinedload(GameSeat.entrant)
-    return entrant.joinedload(Entrant.version).joinedload(BotVersion.bot)
+    return named(selectinload(PlayedGame.seats).joinedload(GameSeat.entrant))
+
+
+def named(entrant: _AbstractLoad) -> _AbstractLoad:
+    """With entrants: what they are called, who may look into them, and no more."""
+    version = entrant.load_only(Entrant.version_id).joinedload(Entrant.version)
+    bot = version.load_only(BotVersion.number, BotVersion.bot_id).joinedload(BotVersion.bot)
+    return bot.load_only(Bot.name, Bot.owner_id, Bot.open_source)
 
 
 def with_seats() -> sa.Select[PlayedGame]:
     """Games with their seats."""
     return sa.select(PlayedGame).options(joinedload(PlayedGame.competition), _seats())
+
+
+def _where() -> _AbstractLoad:
+    """With games: the names of their competitions."""
+    return joinedload(PlayedGame.competition).load_only(Competition.name, Competition.title)
+
+
+def _fate() -> _AbstractLoad:
+    """With games: what became of their matches."""
+    fate = (Match.status, Match.problem, Match.rated, Match.competition_id)
+    return joinedload(PlayedGame.match).load_only(*fate)
 
 
 def _games(ids: sa.Select[int] | Sequence[int]) -> sa.Select[PlayedGame]:
@@ -85,7 +101,7 @@ def _games(ids: sa.Select[int] | Sequence[int]) -> sa.Select[PlayedGame]:
         sa.select(PlayedGame)
         .where(PlayedGame.id.in_(ids))
         .order_by(PlayedGame.id.desc())
-        .options(joinedload(PlayedGame.competition), joinedload(PlayedGame.match), _seats())
+        .options(_where(), _fate(), _seats())
     )
 
 

@@ -86,7 +86,9 @@ def widen() -> None:
 def say_how_large(_: RequestEntityTooLarge) -> tuple[str, int]:
     """What is allowed, when an upload is not even read."""
     mib = intake().largest / 2**20
-    error = RequestEntityTooLarge(f"This is too large: a bot's files may have {mib:.0f} MiB.")
+    error = RequestEntityTooLarge(
+        f"This is too large: a bot may have {FOLDER_FILES} files, of {mib:.0f} MiB together."
+    )
     return render_template("error.html", error=error), 413
 
 

@@ -140,14 +140,15 @@ class BloccoState(State):
         variant, marked = self.variant, self.marked
         step, at, square = move.partition("@")
         start, end = variant.ends_of.get(step, (0, 0))
+        pair = start | end
         own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)
-        if not (own & start and other & end) or (start | end) & marked:
+        if not (own & start and other & end) or pair & marked:
             raise IllegalMoveError(
                 move,
                 "a move takes an unmarked stone of yours onto an unmarked neighbour of the other "
                 "colour",
             )
-        own ^= start | end
+        own ^= pair
         group = variant.group(own, end)
         if group != end:
             mark = variant.mark_of.get(square, 0)
@@ -240,8 +241,8 @@ class BloccoState(State):
         variant, marked = self.variant, self.marked
         board, pairs, group_of = variant.board, variant.pairs, variant.group
         while True:
-            gone = board ^ (own | other)
-            pairs = [pair for pair in pairs if not pair & gone]
+            if gone := board ^ (own | other):
+                pairs = [pair for pair in pairs if not pair & gone]
             free, targets = own & ~marked, other & ~marked
             for pair in pairs:
                 if free & pair and targets & pair:

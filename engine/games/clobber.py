@@ -148,8 +148,8 @@ class ClobberState(State):
         draw = random.random
         board, pairs = self.variant.board, self.variant.pairs
         while True:
-            gone = board ^ (own | other)
-            pairs = [pair for pair in pairs if not pair & gone]
+            if gone := board ^ (own | other):
+                pairs = [pair for pair in pairs if not pair & gone]
             for pair in pairs:
                 if own & pair and other & pair:
                     break

@@ -100,11 +100,13 @@ def upgrade() -> None:
         "bot",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("name", sa.String(length=40), nullable=False),
+        sa.Column("lower_name", sa.String(length=40), nullable=False),
         sa.Column("owner_id", sa.Integer(), nullable=False),
         sa.Column("open_source", sa.Boolean(), nullable=False),
         sa.Column("created", sa.DateTime(), nullable=False),
         sa.ForeignKeyConstraint(["owner_id"], ["user.id"], name=op.f("fk_bot_owner_id_user")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_bot")),
+        sa.UniqueConstraint("lower_name", name=op.f("uq_bot_lower_name")),
         sa.UniqueConstraint("name", name=op.f("uq_bot_name")),
     )
     with op.batch_alter_table("bot", schema=None) as batch_op:
@@ -521,6 +523,7 @@ def upgrade() -> None:
             sa.Computed("mu - 3 * sigma", persisted=True),
             nullable=False,
         ),
+        sa.Column("trend", sa.JSON(), nullable=False),
         sa.Column("games", sa.Integer(), nullable=False),
         sa.Column("wins", sa.Integer(), nullable=False),
         sa.Column("draws", sa.Integer(), nullable=False),

@@ -87,6 +87,18 @@ def test_a_name_belongs_to_its_first_owner(database: Database) -> None:
             take_in(session, person(session, "bob"), "deep", "b")
 
 
+def test_no_bot_passes_for_another(database: Database) -> None:
+    """The size of letters makes no other name; a slip of one's own makes no other bot."""
+    with database.begin() as session:
+        furnished(session)
+        ada = person(session, "ada")
+        take_in(session, ada, "Deep")
+        with pytest.raises(SubmissionError, match="a bot Deep already, of another owner"):
+            take_in(session, person(session, "bob"), "dEEp", "b")
+        with pytest.raises(SubmissionError, match="your bot is called Deep"):
+            take_in(session, ada, "deep", "b")
+
+
 @pytest.mark.parametrize("state", [CompetitionState.FROZEN, CompetitionState.CLOSED])
 def test_a_ladder_that_takes_no_bots(database: Database, state: CompetitionState) -> None:
     """Frozen and closed ladders say so."""

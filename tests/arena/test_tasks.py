@@ -350,6 +350,28 @@ def test_what_waits_is_recorded_together(
 PROGRESS = {"game": 0, "moves": ["1:a1b1"], "findings": []}
 
 
+def test_what_follows_at_once_is_waited_for(
+    database: Database, recorder: ModuleType, reports: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One alone is recorded at once; the next ones, soon after it, together."""
+    waited: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        send(recorder, jobs.RECORD_MATCH, reports[2])
+
+    monkeypatch.setattr(recorder.time, "sleep", sleep)
+    monkeypatch.setattr(recorder, "_paced", recorder._Every(60.0))
+    recorder.record_match(reports[0])
+    assert waited == []
+    begun = []
+    sa.event.listen(recorder.database().engine, "begin", begun.append)
+    recorder.record_match(reports[1])
+    assert 0 < waited[0] <= 60
+    assert len(waited) == len(begun) == 1
+    assert in_order(database) == [data["lease"]["job"] for data in reports[:3]]
+
+
 @pytest.mark.parametrize(
     "spoil", [half_a_character, no_games, games_of_another_kind, another_ticket, another_winner]
 )

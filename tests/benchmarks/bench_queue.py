@@ -2,9 +2,10 @@
 
 A whole arena (`arena up`) plays matches of two games and of four between bots that answer at
 once. What its broker, its workers' own processes and its recorder use meanwhile is divided by the
-games that were recorded; what the same games take a referee in the same boxes, measured in this
-process, is taken off. Bots are processes of their own and not counted. In the same run a worker
-of Celery that does nothing takes tasks from the same broker: so much is Celery's alone.
+games that were recorded; what the same games take a referee in the same boxes, measured in as
+many processes that do nothing else, is taken off. Bots are processes of their own and not
+counted. In the same run a worker of Celery that does nothing takes tasks from the same broker: so
+much is Celery's alone.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import partial
+from multiprocessing import Process, Queue
 from random import Random
+from statistics import mean
 
 import psutil
 import sqlalchemy as sa
@@ -62,13 +65,15 @@ CALMLY = {
     "ARENA_TICK_SECONDS": "5",
     "ARENA_TAKE_UP_SECONDS": "60",
     "ARENA_LEASE_SECONDS": "30",
+    "ARENA_TRICKLE_SECONDS": "0",
 }
-"""What an arena has by default, where the tests' own is in more of a hurry."""
+"""What an arena has by default, where the tests' own is in more of a hurry; but no ladder rests
+when all is known of it, or there would be hardly a game to measure."""
 TASKS = 500
 FEW_TASKS = 20
 SMOKE_SECONDS = 1.0
-REFEREED = 5
-"""Matches whose referee is measured, at most."""
+REFEREED = 20
+"""Matches whose referee is measured in each process, at most."""
 
 
 def bare_app(broker: str) -> Celery:
@@ -187,7 +192,23 @@ def play(arena: RunningArena, database: Database, seconds: float) -> tuple[int, 
 
 
 def referee(variant: Variant, bot: InstantBot, matches: int) -> float:
-    """Seconds of CPU time a game in this process, with the bots in boxes as the workers' are."""
+    """Seconds of CPU time a game in as many processes as there are workers, at the same time.
+
+    The bots are in boxes as the workers' are.
+    """
+    told: Queue[float] = Queue()
+    processes = [
+        Process(target=_referee, args=(variant, bot, matches, told)) for _ in range(WORKERS)
+    ]
+    for process in processes:
+        process.start()
+    spent = [told.get() for _ in processes]
+    for process in processes:
+        process.join()
+    return mean(spent)
+
+
+def _referee(variant: Variant, bot: InstantBot, matches: int, told: Queue[float]) -> None:
     entrants = entrants_needed(variant)
     limits = Limits(memory_bytes=2**28)
     start = partial(Sandbox("good").start, bot.folder, bot.launch, limits)
@@ -196,7 +217,7 @@ def referee(variant: Variant, bot: InstantBot, matches: int) -> float:
     began = time.process_time()
     for _ in range(matches):
         play_match(spec, lambda _: BotProcess(start))
-    return (time.process_time() - began) / matches / spec.games
+    told.put((time.process_time() - began) / matches / spec.games)
 
 
 def bare_task(arena: RunningArena, tasks: int) -> float:

@@ -7,7 +7,7 @@ import re
 import sqlalchemy as sa
 from playwright.sync_api import Page, expect
 
-from arena.models import TestTally
+from arena.models import CompetitionState, TestTally, Tournament
 from tests.browser.conftest import Watched
 
 
@@ -37,6 +37,30 @@ def test_a_tournament(page: Page, site: Watched) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("against")
 
 
+def test_a_renewal_leaves_what_a_reader_opened(page: Page, site: Watched) -> None:
+    """A round stays as it was clicked, though the server would show it otherwise."""
+    set_state(site, CompetitionState.OPEN)
+    page.clock.install()
+    page.goto(site.address("/tournaments/cup"))
+    rounds = [page.locator("#round-1"), page.locator("#round-2")]
+    before = [each.get_attribute("open") is not None for each in rounds]
+    for each in rounds:
+        each.locator("summary").click()
+    set_state(site, CompetitionState.PAUSED)
+    renewing = page.locator("#tournament[hx-get]")
+    expect(renewing).to_have_count(1)
+    page.clock.fast_forward(5_500)
+    expect(renewing).to_have_count(0)
+    after = [each.get_attribute("open") is not None for each in rounds]
+    assert after == [not was for was in before]
+    expect(rounds[1].locator("summary")).to_be_focused()
+
+
+def set_state(site: Watched, state: CompetitionState) -> None:
+    with site.database.begin() as session:
+        session.scalars(sa.select(Tournament).where(Tournament.name == "cup")).one().state = state
+
+
 def test_a_strength_test_renews_itself(page: Page, site: Watched) -> None:
     """Results that come in stand in its block without a reload."""
     page.clock.install()
@@ -57,5 +81,11 @@ def test_a_running_match_is_watched(page: Page, site: Watched) -> None:
     """The board of a running game is there, and a bot's name leads to its page."""
     page.goto(site.address("/matches/{running}"))
     expect(page.locator(".watch .board svg")).to_be_visible()
-    page.locator(".watch table a").first.click()
+    name = page.locator(".watch table a").first
+    name.focus()
+    with page.expect_response("**/live"):
+        pass  # it renews itself every second
+    page.wait_for_timeout(100)
+    expect(name).to_be_focused()
+    name.click()
     expect(page).to_have_url(re.compile(r"/bots/bot-\d"))

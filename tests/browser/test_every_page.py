@@ -31,6 +31,7 @@ ALIKE = (
     "{trio}/{plies}",
 )
 """What is no page, or looks like another one."""
+API_PAGE = "/api/v1/"
 
 
 def _seen() -> list[tuple[str, str]]:
@@ -53,7 +54,7 @@ def _seen() -> list[tuple[str, str]]:
         for pattern, kind in found.items()
         if not pattern.partition("?")[0].endswith(FILES)
         and not any(part in pattern for part in ALIKE)
-        and not pattern.startswith(("/api/", "/static/"))
+        and (pattern == API_PAGE or not pattern.startswith(("/api/", "/static/")))
     ]
 
 

@@ -30,6 +30,8 @@ def test_a_piece_is_placed_by_keyboard_and_by_mouse(
     expect(dots).to_have_count(8 * 7)
     owner.keyboard.press("Enter")
     expect(moves).to_have_count(1)
+    # The focus is where it goes on, above the tray, and not lost with the board of before.
+    expect(owner.locator("#turn")).to_be_focused()
     owner.get_by_role("button", name="red O4").click()
     expect(fitting).to_contain_text("red O4")
     square = owner.locator('#play-board rect[data-square="e5"]')
@@ -38,3 +40,24 @@ def test_a_piece_is_placed_by_keyboard_and_by_mouse(
     square.click()
     expect(moves).to_have_count(2)
     expect(owner.locator(".piece-button")).to_have_count(4 * 5 - 2)
+
+
+def test_a_piece_is_placed_by_touch(site: Watched) -> None:
+    """A phone has no room for tray and board: the board comes into sight with the piece."""
+    options = {"viewport": {"width": 375, "height": 560}, "has_touch": True, "is_mobile": True}
+    with site.context("owner", **options) as context:
+        page = context.new_page()
+        page.goto(site.address("/play/{sitting}"))
+        moves = page.get_by_role("list", name="Moves").get_by_role("listitem")
+        before = moves.count()
+        board = page.locator("#play-board svg")
+        expect(board).not_to_be_in_viewport(ratio=0.5)
+        page.get_by_role("button", name="green O4").tap()
+        expect(board).to_be_in_viewport(ratio=0.9)
+        expect(page.locator("#turning")).to_be_in_viewport()
+        square = page.locator('#play-board rect[data-square="b8"]')
+        square.tap()
+        expect(page.locator("#play-board .ghost.fits")).to_have_count(4)
+        expect(moves).to_have_count(before)  # the first tap only shows it
+        square.tap()
+        expect(moves).to_have_count(before + 1)

@@ -230,6 +230,16 @@ def test_nobody_thinks_on_the_others_time(start: StartBot, events):
     assert max(rival.used_us) < 3000
 
 
+def test_nobody_thinks_between_games(start: StartBot):
+    """After its game a bot stands still until it is spoken to: another may be preparing itself."""
+    program = scripted_program(end="ponder()")
+    play(start(program=program))
+    time.sleep(0.02)
+    before = program.cpu_us()
+    time.sleep(0.06)
+    assert program.cpu_us() - before < 3000
+
+
 def test_two_bots_do_not_disturb_each_other(start: StartBot):
     """Each pays for its own work alone, though both would rather ponder."""
     bots = [start(start="ponder()"), start(go="burn(30); honest()")]

@@ -12,9 +12,14 @@ libc = ctypes.CDLL(None, use_errno=True)
 # From Linux 5.1 on a new call has the same number on every processor.
 IO_URING_SETUP, IO_URING_REGISTER = 425, 427
 CLONE_NEWUSER, CLONE_NEWNS, MS_BIND = 0x10000000, 0x20000, 4096
+PR_SET_PDEATHSIG = 1
+# linux/fs.h
+FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, FS_NOATIME_FL = 0x80086601, 0x40086602, 0x80
 # asm/unistd_64.h and asm-generic/unistd.h
 X86 = {"keyctl": 250, "add_key": 248, "bpf": 321, "perf_event_open": 298, "userfaultfd": 323}
+X86 |= {"timer_create": 222, "io_setup": 206, "syncfs": 306, "vmsplice": 278}
 ARM = {"keyctl": 219, "add_key": 217, "bpf": 280, "perf_event_open": 241, "userfaultfd": 282}
+ARM |= {"timer_create": 107, "io_setup": 0, "syncfs": 267, "vmsplice": 75}
 NUMBERS = X86 if os.uname().machine == "x86_64" else ARM
 
 
@@ -31,6 +36,15 @@ def lock():
 def record_lock():
     with open("/usr/bin/env", "rb") as file:
         fcntl.lockf(file, fcntl.LOCK_SH)
+
+
+def mark():
+    """Changes what a file is marked with, which needs no more than to read and own it."""
+    with open("bot.py", "rb") as file:
+        flags = bytearray(8)
+        fcntl.ioctl(file, FS_IOC_GETFLAGS, flags)
+        flags[0] ^= FS_NOATIME_FL
+        fcntl.ioctl(file, FS_IOC_SETFLAGS, flags)
 
 
 def attack():
@@ -54,7 +68,9 @@ def attack():
         "personality": lambda: call("personality", 0x0040000),
         "more files": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096)),
         "longer files": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 40, 1 << 40)),
+        "outlive the worker": lambda: call("prctl", PR_SET_PDEATHSIG, 0, 0, 0, 0),
         "hostname": lambda: socket.sethostname("mine"),
+        "mark a file": mark,
         "write to /bot": lambda: os.chmod("bot.py", 0o777),
     }
     return tried(attempts)

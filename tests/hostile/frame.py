@@ -54,6 +54,7 @@ REFUSALS = {
     errno.ENOENT,
     errno.ENOSYS,
     errno.ESRCH,
+    errno.ENOTTY,
     errno.EFBIG,
     errno.EAFNOSUPPORT,
     errno.ECONNREFUSED,

@@ -11,6 +11,11 @@ def connect(family, address):
         own.connect(address)
 
 
+def send(address):
+    for own in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM):
+        own.sendto(b"x", address)
+
+
 def attack():
     return tried(
         {
@@ -23,6 +28,8 @@ def attack():
             "vsock": lambda: socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM),
             "abstract": lambda: connect(socket.AF_UNIX, "\0" + TARGETS["abstract"]),
             "path": lambda: connect(socket.AF_UNIX, TARGETS["socket"]),
+            "datagram": lambda: send(TARGETS["datagrams"]),
+            "abstract datagram": lambda: send("\0" + TARGETS["abstract"]),
         }
     )
 

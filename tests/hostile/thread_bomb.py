@@ -1,4 +1,4 @@
-"""Starts threads until it can't."""
+"""Starts threads until it can't, with stacks so small that no limit of memory stops it."""
 
 import threading
 import time
@@ -7,6 +7,7 @@ from frame import play
 
 
 def attack():
+    threading.stack_size(1 << 15)
     count = 0
     while count < 400:
         try:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from types import ModuleType
 from typing import Any
 
 from engine.clock import Clock, TimeControl
@@ -38,6 +41,17 @@ def sample(name: str, *arguments: str) -> Command:
     """The command of the sample bot of this name."""
     (file,) = (entry["file"] for entry in SAMPLES if entry["name"] == name)
     return command(BOTS / file, *arguments)
+
+
+def load(name: str) -> ModuleType:
+    """A bot's file as a module."""
+    spec = importlib.util.spec_from_file_location(f"bots_{name}", BOTS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def samples_of(game: str) -> list[str]:

@@ -88,6 +88,15 @@ def test_searches_keep_within_a_short_time(searcher: BotProcess, game: str) -> N
     assert choice.cpu_us <= 100_000
 
 
+def test_greedy_is_quick_on_a_large_board() -> None:
+    """Among the most moves that a game but a puzzle has: no search, so no more than a moment."""
+    bot = start(sample("greedy"))
+    variant = GAMES["mijnlieff"].variant(size="8x8")
+    choice = ask(bot, variant, ["d4<>"], TimeControl(move_ms=1000))
+    bot.close()
+    assert choice.cpu_us <= 30_000
+
+
 def test_searches_keep_within_a_short_time_late_in_a_long_game(searcher: BotProcess) -> None:
     """Taking in the moves so far is part of a move's time."""
     variant = GAMES["siege"].offered[0]
@@ -120,7 +129,7 @@ def test_searches_share_out_their_clock(searcher: BotProcess, time: TimeControl)
     ("game", "stronger", "weaker", "matches"),
     [
         ("clobber size=5x6", "greedy", "random", 6),
-        ("blocco size=4x4", "greedy", "random", 10),
+        ("blocco size=4x4", "greedy", "random", 20),
         ("blokus mode=duel", "greedy", "random", 1),
         ("blokus mode=duel", "alphabeta 1", "greedy", 1),
         ("blokus mode=duel", "mcts 20", "greedy", 1),
@@ -130,6 +139,7 @@ def test_searches_share_out_their_clock(searcher: BotProcess, time: TimeControl)
         ("oxoxo", "greedy", "random", 3),
         ("siege seats=2", "greedy", "random", 2),
         ("mijnlieff", "greedy", "random", 4),
+        ("mijnlieff size=8x8", "greedy", "random", 2),
         ("clobber size=5x6", "mcts 200", "greedy", 3),
         ("clobber size=5x6", "alphabeta 3", "random", 2),
         ("siege seats=2", "alphabeta 1", "greedy", 1),

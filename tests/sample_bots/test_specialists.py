@@ -5,32 +5,17 @@ Positions are judged beside them by the rules alone, move by move to the end of 
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Callable
 from functools import cache
 from itertools import count
 from random import Random
-from types import ModuleType
 
 import pytest
 
 from engine.clock import TimeControl
 from engine.game import State, Variant
 from engine.games import GAMES, find_variant
-from tests.sample_bots.play import BOTS, ask, play, random_moves, sample, start
-
-
-def load(name: str) -> ModuleType:
-    """A bot's file as a module."""
-    spec = importlib.util.spec_from_file_location(f"bots_{name}", BOTS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
+from tests.sample_bots.play import ask, load, play, random_moves, sample, start
 
 clobber_expert, mijnlieff_expert, solver = map(
     load, ("clobber_expert", "mijnlieff_expert", "solver")

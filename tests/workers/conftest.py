@@ -119,7 +119,7 @@ class Canary:
         assert state.split()[0] in "SR"
         for listener in self.listeners:
             with pytest.raises(BlockingIOError):
-                listener.accept()
+                listener.recv(1) if listener.type == socket.SOCK_DGRAM else listener.accept()
 
 
 @pytest.fixture
@@ -140,9 +140,13 @@ def canary() -> Iterator[Canary]:
         path.bind(str(folder / "socket"))
         (folder / "socket").chmod(0o777)
         abstract.bind(f"\0arena-canary-{os.getpid()}")
-        for listener in (tcp, path, abstract):
+        datagrams = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        datagrams.bind(str(folder / "datagrams"))
+        (folder / "datagrams").chmod(0o777)
+        for listener in (tcp, path, abstract, datagrams):
             listener.setblocking(False)
-            listener.listen()
+            if listener.type == socket.SOCK_STREAM:
+                listener.listen()
             found.listeners.append(listener)
         found.targets = {
             "referee": os.getpid(),
@@ -153,6 +157,7 @@ def canary() -> Iterator[Canary]:
             "port": tcp.getsockname()[1],
             "socket": str(folder / "socket"),
             "abstract": f"arena-canary-{os.getpid()}",
+            "datagrams": str(folder / "datagrams"),
         }
         try:
             yield found

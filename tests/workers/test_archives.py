@@ -31,12 +31,18 @@ def make_folder(folder: Path, files: Mapping[str, bytes]) -> Path:
     return folder
 
 
-def make_zip(path: Path, files: Mapping[str, bytes], *, mode: int = 0o644) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+def make_zip(
+    path: Path,
+    files: Mapping[str, bytes],
+    *,
+    mode: int = 0o644,
+    method: int = zipfile.ZIP_DEFLATED,
+) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
         for name, content in files.items():
             member = zipfile.ZipInfo(name)
             member.external_attr = mode << 16
-            archive.writestr(member, content, zipfile.ZIP_DEFLATED)
+            archive.writestr(member, content, method)
     return path
 
 
@@ -59,6 +65,16 @@ def tar_with(path: Path, **changes: object) -> Path:
             for key, value in attributes.items():
                 setattr(member, key, value)
             archive.addfile(member, io.BytesIO(b"") if member.isreg() else None)
+    return path
+
+
+def tar_of_words(path: Path, *, words: bytes, times: int) -> Path:
+    """A tar that says something in pax headers, again and again, before it comes to a file."""
+    member = tarfile.TarInfo("words")
+    member.type, member.size = tarfile.XHDTYPE, len(words)
+    header = member.tobuf(tarfile.USTAR_FORMAT) + words + bytes(-len(words) % 512)
+    bot = tarfile.TarInfo("bot.py").tobuf()
+    path.write_bytes(header * times + bot + bytes(1024))
     return path
 
 
@@ -161,6 +177,19 @@ REFUSED: Mapping[str, tuple[Callable[[Path], object], str]] = {
     "other archive": (
         lambda p: make_folder(p, {"a.tar.xz": b"x"}) / "a.tar.xz",
         "a.tar.xz can't be read: give a zip, tar or tar.gz archive",
+    ),
+    # Python before 3.11.10 takes hours for so many digits (CVE-2024-6232).
+    "words without end": (
+        lambda p: tar_of_words(p / "a.tar", words=b"1" * 1_000_000, times=1),
+        "the archive says too much of one of its files",
+    ),
+    "words on words": (
+        lambda p: tar_of_words(p / "a.tar", words=b"12 comment=x", times=2000),
+        "no whole tar file",
+    ),
+    "odd compression": (
+        lambda p: make_zip(p / "a.zip", {"bot.py": BOT}, method=zipfile.ZIP_LZMA),
+        "compressed in a way that is not supported",
     ),
     "half a gzip": (
         lambda p: make_folder(p, {"a.tgz": gzip.compress(bytes(9999))[:-9]}) / "a.tgz",

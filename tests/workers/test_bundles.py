@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import resource
 import stat
 import subprocess
 import tarfile
@@ -17,7 +18,7 @@ import pytest
 
 from tests.workers.test_archives import BOT, FILES, make_folder, make_tar, make_zip
 from workers.archives import BundleError
-from workers.bundles import launch, pack, store, sweep, unpack
+from workers.bundles import launch, one_at_a_time, pack, store, sweep, unpack
 from workers.languages import box_python
 
 MAKERS: Mapping[str, Callable[[Path, Mapping[str, bytes]], Path]] = {
@@ -166,6 +167,9 @@ def test_manifest_of_a_bot_in_full(tmp_path: Path) -> None:
         ("run = ''", "run starts '', which is none of the bot's files"),
         ("run = '/bin/sh -c env'", "run starts '/bin/sh', which is none of the bot's files"),
         ('run = "sh \'open"', "run can't be read: No closing quotation"),
+        (f"games = {'[' * 5000}", "bot.toml: maximum recursion depth"),
+        (f"threads = {'9' * 5000}", "bot.toml: Exceeds the limit"),
+        (f"# {'x' * 8192}", "bot.toml has more than 8 KiB"),
     ],
 )
 def test_manifest_refused(manifest: str | bytes, words: str, tmp_path: Path) -> None:
@@ -238,6 +242,43 @@ def test_damaged_cache_is_unpacked_again(damage: str, tmp_path: Path) -> None:
     assert pack(folder).digest == bundle.digest
     assert not (folder / "__pycache__").exists()
     assert not (folder / "data.bin").is_symlink()
+
+
+def test_a_shortage_is_no_damage(tmp_path: Path) -> None:
+    """A cached bundle that can't be read just now stays for those that play from it."""
+    bundle = pack(make_folder(tmp_path / "mine", FILES))
+    stored = store(tmp_path / "store", bundle)
+    folder = unpack(stored, bundle.digest, tmp_path / "cache")
+    before = folder.stat().st_ino
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, limit[1]))
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            unpack(stored, bundle.digest, tmp_path / "cache")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+    assert folder.stat().st_ino == before
+    assert unpack(stored, bundle.digest, tmp_path / "cache").stat().st_ino == before
+
+
+def test_what_another_put_right_stays(tmp_path: Path) -> None:
+    """Of two processes that find a bundle changed only the first one throws it away."""
+    bundle = pack(make_folder(tmp_path / "mine", FILES))
+    stored = store(tmp_path / "store", bundle)
+    cache = tmp_path / "cache"
+    folder = unpack(stored, bundle.digest, cache)
+    (folder / "data.bin").unlink()
+    found: list[int] = []
+    with one_at_a_time(cache):
+        second = threading.Thread(
+            target=lambda: found.append(unpack(stored, bundle.digest, cache).stat().st_ino)
+        )
+        second.start()
+        second.join(0.2)  # it has found the damage, and waits
+        (folder / "data.bin").write_bytes(FILES["data.bin"])
+        before = folder.stat().st_ino
+    second.join()
+    assert found == [before]
 
 
 def test_many_unpack_at_once(tmp_path: Path) -> None:

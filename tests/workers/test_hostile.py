@@ -57,10 +57,15 @@ ATTACKS: Mapping[str, Mapping[str, Expected]] = {
     "shared_memory_bomb": grouped((MEMORY, "memory limit"), (NORMAL, r"took \[\]")),
     "growing_map_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "PermissionError")),
     "page_table_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "OSError")),
+    "stack_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "all refused")),
     "fork_bomb": everywhere(NORMAL, "all refused"),
     # The limit is 12, the first thread included; where threads are not counted apart from
-    # those of other processes, it is the memory for their stacks that ends it.
-    "thread_bomb": everywhere(NORMAL, r"threads ([0-9]|1[01])$"),
+    # those of other processes, 256 more are allowed.
+    "thread_bomb": {
+        "full": (NORMAL, r"threads ([0-9]|1[01])$"),
+        "good": (NORMAL, r"threads ([0-9]|1[01])$"),
+        "reduced": (NORMAL, r"threads ([0-9]|1[01]|[12]\d\d)$"),
+    },
     "disk_fill": grouped((NORMAL, r"/tmp=[1-8]\d{6}$"), (NORMAL, "nowhere")),
     "inode_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "OSError|PermissionError")),
     "line_flood": everywhere(PROTOCOL, "without being asked"),
@@ -76,6 +81,7 @@ ATTACKS: Mapping[str, Mapping[str, Expected]] = {
     "sleeper": everywhere(TIMEOUT, "of wall time"),
     "spinner": everywhere(TIMEOUT, "of CPU time"),
     "ponderer": everywhere(NORMAL, "ponders"),
+    "waker": everywhere(NORMAL, "timer_create"),
     "bad_bytes": everywhere(PROTOCOL, "UTF-8"),
     # As process 1 it can't even abort but by an instruction that faults.
     "abort": {
@@ -162,10 +168,11 @@ def test_hostile_bot(
 @pytest.mark.parametrize(
     ("name", "pattern"),
     [
-        ("network", "tcp.*udp.*netlink.*abstract.*path"),
+        ("network", "tcp.*udp.*netlink.*abstract.*path.*datagram"),
         ("snoop", "/etc/passwd.*/proc/self/status.*canary"),
         ("environment", "ARENA_SECRET"),
-        ("forbidden_calls", "memfd.*inotify.*flock.*lockf.*nice"),
+        ("waker", "ponders"),
+        ("forbidden_calls", "vmsplice.*memfd.*inotify.*flock.*lockf.*nice.*outlive.*mark"),
         ("ptrace", "attach.*prlimit.*setpriority.*affinity.*pidfd"),
         ("fork_bomb", "posix_spawn, subprocess"),
     ],

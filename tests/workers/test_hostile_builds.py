@@ -78,6 +78,7 @@ ATTACKS: Mapping[str, Mapping[str, Verdict]] = {
     "network": everywhere("built", UNTOUCHED),
     "calls": everywhere("built", UNTOUCHED),
     "disk_fill": everywhere(f"{ENDED}|the build (wrote|used) more than"),
+    "deep_folders": everywhere("the build had more than 10000 files|can't be taken: "),
     "many_files": everywhere("the build had more than 10000 files|took more than 20 s"),
     "few_thousand_files": everywhere("can't be taken: there are more than 1000 files"),
     "large_result": everywhere("the built files have more than 64 MiB|files have more than 64"),

@@ -1,9 +1,12 @@
-"""What a worker that was killed leaves of a box that was just being built."""
+"""What a worker that was killed leaves of its boxes."""
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,29 @@ from workers.cgroups import PREFIX, GroupError, find_places
 from workers.sandbox import Sandbox
 
 TRIES = 50
+LIBRARY = Path("/nowhere/engine-0123456789abcdef")
+ROOT = Path(__file__).parents[2]
+WORKER = """
+import os, sys
+from pathlib import Path
+from workers.languages import Launch, box_python
+from workers.sandbox import Sandbox
+runtime, folder, level = sys.argv[1:]
+launch = Launch((box_python(), "-u", "-S", "./bot.py"))
+program = Sandbox(level, Path(runtime), maximum=level).start(Path(folder), launch)
+assert os.read(program.stdout, 5) == b"again"
+print(program.pid, flush=True)
+input()
+"""
+CHANGES_THREAD = """
+import os, sys, threading, time
+if len(sys.argv) == 1:
+    again = (sys.executable, [sys.executable, "-u", "-S", "bot.py", "again"])
+    threading.Thread(target=os.execv, args=again).start()
+else:
+    print("again")
+time.sleep(1000)
+"""
 
 
 @pytest.fixture
@@ -50,7 +76,7 @@ def test_an_orphan_is_ended(bubblewrap: Bubblewrap) -> None:
         outer, inner = start(bubblewrap)
         outer.kill()
         outer.wait()
-        ended = bubblewrap.end_orphans()
+        ended = bubblewrap.end_orphans(LIBRARY)
         if ended:
             break
     assert ended, "the moment was never met: does bubblewrap notice by now?"
@@ -66,13 +92,47 @@ def test_no_living_box_is_ended(bubblewrap: Bubblewrap) -> None:
     try:
         for _ in range(10):
             boxes.append(start(bubblewrap))
-            bubblewrap.end_orphans()
+            bubblewrap.end_orphans(LIBRARY)
         assert all(outer.poll() is None and lives(inner) for outer, inner in boxes)
     finally:
         for outer, _ in boxes:
             outer.kill()
             outer.wait()
-        bubblewrap.end_orphans()
+        bubblewrap.end_orphans(LIBRARY)
+
+
+@pytest.mark.parametrize("level", ["full", "good"])
+def test_a_bot_that_forgets_its_worker_is_ended(
+    level: str, sandbox_at: Callable[[str], Sandbox], bot_folder: Path, open_folder: Path
+) -> None:
+    """Executing from a second thread, it loses the tie to its worker; it is found, and no other."""
+    sandbox = sandbox_at(level)
+    (bot_folder / "bot.py").write_text(CHANGES_THREAD)
+    runtime = str(open_folder / "runtime")
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, runtime, str(bot_folder), level],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])},
+        )
+        for _ in range(2)
+    ]
+    try:
+        bots = [int(worker.stdout.readline()) for worker in workers if worker.stdout]
+        workers[0].kill()
+        deadline = time.monotonic() + 5
+        while lives(bots[0]):  # until bubblewrap has ended, it is no orphan
+            sandbox.end_orphans()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert lives(bots[1])
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.communicate()
+        sandbox.end_orphans()
 
 
 def test_groups_of_the_dead_are_removed() -> None:

@@ -94,6 +94,7 @@ def test_stdio_of_a_bot(run: Callable[..., Program]) -> None:
     [
         ("", "exit 0"),
         ("import sys; sys.exit(3)", "exit 3"),
+        ("import sys; sys.exit(255)", "exit 255"),
         ("raise ValueError", "exit 1"),
         ("import ctypes; ctypes.string_at(0)", "killed by SIGSEGV"),
     ],

@@ -58,6 +58,13 @@ NUMBERS: dict[str, tuple[int, int | None]] = {
     "semop": (65, 193),
     "mq_open": (240, 180),
     "mq_notify": (244, 184),
+    "vmsplice": (278, 75),
+    "io_setup": (206, 0),
+    "syncfs": (306, 267),
+    "timer_create": (222, 107),
+    "mremap": (25, 216),
+    "bind": (49, 200),
+    "setsockopt": (54, 208),
 }
 NEXT_AFTER_KNOWN = 451  # cachestat, Linux 6.5
 
@@ -65,7 +72,7 @@ AF_UNIX, AF_INET, AF_NETLINK, AF_VSOCK = 1, 2, 16, 40
 # clone(2)'s flags: glibc's for a thread, and for fork
 THREAD, FORK = 0x3D0F00, 0x1200011
 NEW_USER, NEW_NET, NEW_NS = 0x10000000, 0x40000000, 0x20000
-SHARED, PRIVATE, VALIDATE, ANONYMOUS, GROWSDOWN = 1, 2, 3, 0x20, 0x100
+SHARED, PRIVATE, VALIDATE, ANONYMOUS, GROWSDOWN, HUGETLB = 1, 2, 3, 0x20, 0x100, 0x40000
 HIGH = 1 << 32
 """A bit above those that the kernel looks at; it must not hide the others."""
 
@@ -108,6 +115,17 @@ def judge(machine: str, name: str, *arguments: int, **options: object) -> str:
         ("semop", (), "EPERM"),
         ("mq_open", (), "EPERM"),
         ("mq_notify", (), "EPERM"),
+        ("vmsplice", (), "EPERM"),
+        ("io_setup", (), "EPERM"),
+        ("syncfs", (), "EPERM"),
+        ("timer_create", (), "EPERM"),
+        ("mremap", (), "EPERM"),
+        ("setsockopt", (0, 1, 7), "EPERM"),  # SOL_SOCKET, SO_SNDBUF
+        ("setsockopt", (0, 1, 20), "allow"),  # SO_RCVTIMEO
+        ("bind", (), "allow"),
+        ("prctl", (1, 0), "EPERM"),  # PR_SET_PDEATHSIG
+        ("prctl", (62,), "EPERM"),  # PR_SCHED_CORE
+        ("prctl", (15,), "allow"),  # PR_SET_NAME
         ("flock", (), "EPERM"),
         ("sched_setaffinity", (), "EPERM"),
         ("fork", (), "EPERM"),
@@ -123,8 +141,8 @@ def judge(machine: str, name: str, *arguments: int, **options: object) -> str:
         ("socket", (AF_NETLINK,), "EAFNOSUPPORT"),
         ("socket", (AF_VSOCK,), "EAFNOSUPPORT"),
         ("socket", (AF_INET | HIGH,), "EAFNOSUPPORT"),
-        ("socketpair", (AF_UNIX,), "allow"),
-        ("socketpair", (AF_INET,), "EAFNOSUPPORT"),
+        ("socketpair", (AF_UNIX, 2), "allow"),
+        ("socketpair", (AF_INET, 1), "EAFNOSUPPORT"),
         ("ioctl", (0, 0x5412), "EPERM"),  # TIOCSTI
         ("ioctl", (0, 0x5412 | HIGH), "EPERM"),
         ("ioctl", (0, 0x541C), "EPERM"),  # TIOCLINUX
@@ -137,6 +155,7 @@ def judge(machine: str, name: str, *arguments: int, **options: object) -> str:
         ("fcntl", (0, 8), "allow"),  # F_SETOWN
         ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS), "allow"),
         ("mmap", (0, 0, 0, SHARED), "allow"),
+        ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | HUGETLB), "EPERM"),
         ("mmap", (0, 0, 0, SHARED | ANONYMOUS), "EPERM"),
         ("mmap", (0, 0, 0, VALIDATE | ANONYMOUS), "EPERM"),
         ("mmap", (0, 0, 0, SHARED | ANONYMOUS | HIGH), "EPERM"),
@@ -158,6 +177,10 @@ def test_calls_of_a_boxed_bot(
     [
         ("mmap", (0, 0, 0, SHARED | ANONYMOUS), "allow"),
         ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | GROWSDOWN), "allow"),
+        ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | HUGETLB), "EPERM"),
+        ("mremap", (), "allow"),
+        ("setsockopt", (0, 1, 7), "allow"),
+        ("timer_create", (), "EPERM"),
         ("fork", (), "allow"),
         ("clone", (FORK,), "allow"),
         ("clone", (THREAD,), "allow"),
@@ -180,7 +203,15 @@ def test_calls_of_several_processes_in_a_group(
     ("name", "arguments", "expected"),
     [
         ("socket", (AF_UNIX,), "EAFNOSUPPORT"),
-        ("socketpair", (AF_UNIX,), "allow"),
+        # socket(2)'s types: stream, datagram, raw, packets in sequence; then SOCK_CLOEXEC
+        ("socketpair", (AF_UNIX, 1), "allow"),
+        ("socketpair", (AF_UNIX, 1 | 0o2000000), "allow"),
+        ("socketpair", (AF_UNIX, 2), "EPERM"),
+        ("socketpair", (AF_UNIX, 2 | 0o2000000), "EPERM"),
+        ("socketpair", (AF_UNIX, 3), "EPERM"),
+        ("socketpair", (AF_UNIX, 5), "allow"),
+        ("socketpair", (AF_INET, 1), "EAFNOSUPPORT"),
+        ("bind", (), "EPERM"),
         ("kill", (77, 9), "EPERM"),
         ("tgkill", (77, 77, 6), "allow"),  # how a process aborts
         ("tgkill", (78, 78, 9), "EPERM"),
@@ -191,7 +222,12 @@ def test_calls_of_several_processes_in_a_group(
         ("fcntl", (0, 8), "EPERM"),  # F_SETOWN
         ("fcntl", (0, 10), "EPERM"),  # F_SETSIG
         ("fcntl", (0, 3), "allow"),
-        ("ioctl", (0, 0x8901), "EPERM"),  # FIOSETOWN
+        ("ioctl", (0, 0x8901), "ENOTTY"),  # FIOSETOWN
+        ("ioctl", (0, 0x40086602), "ENOTTY"),  # FS_IOC_SETFLAGS
+        ("ioctl", (0, 0x401C5820), "ENOTTY"),  # FS_IOC_FSSETXATTR
+        ("ioctl", (0, 0x5401), "allow"),  # TCGETS
+        ("ioctl", (0, 0x541B), "allow"),  # FIONREAD
+        ("ioctl", (0, 0x5412), "EPERM"),  # TIOCSTI
         ("truncate", (), "EPERM"),
         ("chmod", (), "EPERM"),
         ("fchmodat", (), "EPERM"),

@@ -14,11 +14,14 @@ document.addEventListener("DOMContentLoaded", () => {
     const fresh = page.getElementById("sitting");
     if (!fresh) return location.assign(address);
     const focused = document.activeElement?.dataset?.click;
+    const within = sitting().contains(document.activeElement);
     held = null;
     sitting().replaceWith(fresh);
     document.title = page.title;
     htmx.process(fresh);
-    if (focused) fresh.querySelector(`[data-click="${CSS.escape(focused)}"]`)?.focus();
+    const same = focused && fresh.querySelector(`[data-click="${CSS.escape(focused)}"]`);
+    // Who plays by keyboard goes on from here, not from the top of the page.
+    if (within) (same || document.getElementById("turn")).focus({ preventScroll: true });
     settle();
   };
 
@@ -100,7 +103,8 @@ document.addEventListener("DOMContentLoaded", () => {
     drop();
     held = { name, paint: button.dataset.paint, cells: corner(cells), squares, moves, svg, at: null };
     button.setAttribute("aria-pressed", "true");
-    document.getElementById("turning").hidden = false;
+    const turning = document.getElementById("turning");
+    turning.hidden = false;
     // The first way in which it fits anywhere, so that the board is never without a mark.
     for (let way = 0; way < 8 && !fitting(held.cells).length; way += 1) {
       held.cells = corner(held.cells.map(way === 3 ? turns.mirror : turns.right));
@@ -111,6 +115,9 @@ document.addEventListener("DOMContentLoaded", () => {
     board().setAttribute("aria-label", "Board: arrow keys move the piece, R and L turn it, M mirrors it, Enter places it, Escape puts it back");
     board().focus({ preventScroll: true });
     draw();
+    // On a phone the board stands below the tray, out of sight.
+    const { top, bottom } = board().getBoundingClientRect();
+    if ((top + bottom) / 2 > window.innerHeight) turning.scrollIntoView();
   };
 
   const drop = () => {

@@ -31,6 +31,9 @@ from engine.speed import quickly_made
 WHITE, BLACK = 0, 1
 FREE_CHOICE = -1
 """Stands for no binding piece: the mover may play on any free square."""
+PROSPECT_POINTS, SURE_LEAD = 0.1, 10
+"""For the outlook: what a piece in a three that may still come is worth, and the lead in points
+that is as good as a win. Both were tried out, as a guess for alpha-beta."""
 DRAWN = (Sign.PLUS, Sign.CROSS, Sign.SMALL_RING, Sign.RING)
 ORDERS = ("in line with", "diagonally from", "next to", "away from")
 """Where each type of piece sends the other seat."""
@@ -192,6 +195,16 @@ class MijnlieffState(State):
     def _points(self) -> tuple[int, int]:
         board = self.variant.board
         return board.points(self.white), board.points(self.black)
+
+    def outlook(self) -> tuple[float, ...]:
+        board = self.variant.board
+        white, black = self._points()
+        hoped_for = board.prospects(self.white, self.black) - board.prospects(
+            self.black, self.white
+        )
+        lead = white - black + PROSPECT_POINTS * hoped_for
+        hope = min(1.0, max(0.0, 0.5 + lead / SURE_LEAD / 2))
+        return hope, 1 - hope
 
     def text(self) -> str:
         board = self.variant.board

@@ -145,6 +145,20 @@ class Board:
             for shift, starts in self.threes
         )
 
+    def prospects(self, pieces: int, others: int) -> int:
+        """A seat's pieces in threes where the other seat has none, counted in each of them."""
+        own = self.flat(pieces)
+        open_ = self.outline & ~self.flat(others)
+        found = 0
+        for shift, starts in self.threes:
+            rows = open_ & open_ >> shift & open_ >> 2 * shift & starts
+            found += (
+                (rows & own).bit_count()
+                + (rows & own >> shift).bit_count()
+                + (rows & own >> 2 * shift).bit_count()
+            )
+        return found
+
     def write(self, white: int, black: int) -> str:
         """The ranks of a position text."""
         cells = [".." if self.outline >> bit & 1 else "##" for bit in range(self.squares)]

@@ -13,6 +13,7 @@ from arena.competitions.ranks import Rank, note_best, ranks_of
 from arena.db import Database
 from arena.models import Entrant, EntrantState, Ladder
 from arena.rebuild import rebuild
+from arena.web.leaderboards import leaders
 from tests.arena.simulator import CALM, START, Simulation
 
 VARIANTS = [("clobber", {"size": "4x3"}), ("puzzle", {"task": "tetrominoes"})]
@@ -94,6 +95,37 @@ def test_a_race_ranks_by_fewer_games(furnished: Database) -> None:
         note_best(session, later(0))
         assert [rank for rank, _ in best(session, 0)] == [None] * 4
         assert [rank for rank, _ in best(session, 1)] == [3, None, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("games", "states", "first"),
+    [
+        ((3, 3, 3, 3), (ACTIVE,) * 4, 3),
+        ((3, 3, 3, 2), (ACTIVE,) * 4, 1),
+        ((2, 2, 2, 2), (ACTIVE,) * 4, None),
+        ((2, 2, 2, 2), (ACTIVE, ACTIVE, ACTIVE, RETIRED), 1),
+        ((2, 20, 2, 2), (RETIRED, ACTIVE, RETIRED, RETIRED), 1),
+    ],
+    ids=["all", "one in placement", "nobody", "with one rival less", "alone"],
+)
+def test_the_leader_of_a_race_has_its_first_rank(
+    furnished: Database, games: Sequence[int], states: Sequence[EntrantState], first: int | None
+) -> None:
+    """The front page names nobody who is in placement on the ladder's own page."""
+    with furnished.begin() as session:
+        set_field(session, 0, (20, 30, 25, 35), games)
+        set_field(session, 1, (20, 30, 25, 35), games, states)
+        ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
+        found = leaders(session, ladders)
+        race = field(session, 1)
+        leading = race[first] if first is not None else None
+        # On the other ladder a bot needs twenty.
+        assert [found.get(ladder.id) for ladder in ladders] == [
+            next((one for one in field(session, 0) if one.games >= SETTLED), None),
+            leading,
+        ]
+        ranks = ranks_of(session, race)
+        assert [one for one in race if ranks[one.id].rank == 1] == [leading] * bool(leading)
 
 
 def test_only_what_is_better_is_kept(furnished: Database) -> None:

@@ -48,7 +48,7 @@ def test_only_guides_are_shown(site: Site, name: str) -> None:
 
 MARKDOWN = """# A *title* with `code`
 
-The first sentence is here. The second one not.
+The first sentence is J. P. Grossman's. The second one not.
 
 ## A part
 
@@ -71,7 +71,7 @@ def test_markdown_becomes_what_pages_may_have(site: Site) -> None:
     """Links within the folder lead to pages, styles are classes, and HTML is text."""
     guide = read("made-up", MARKDOWN)
     assert guide.title == "A title with code"
-    assert guide.summary == "The first sentence is here."
+    assert guide.summary == "The first sentence is J. P. Grossman's."
     assert [section.anchor for section in guide.sections] == ["a-part", "a-part-1"]
     with site.client.application.test_request_context("/"):
         html = render(guide)

@@ -32,7 +32,7 @@ PAGES = [
     (f"/ladders/{CLOBBER}?against={{rival}}", ["against <bdi>bot-1", "tint"]),
     (f"/ladders/{CLOBBER}?against=99999999999999999999", ["bot-3"]),
     (f"/ladders/{TRIO}", ["The ladder is frozen: it takes no bots and plays no games."]),
-    (f"/ladders/{PUZZLE}", ["by both bots alone", "points"]),
+    (f"/ladders/{PUZZLE}", ["by both bots alone", "points", "/docs/games/puzzle"]),
     ("/bots/bot-0", ["A bot of", "version 2", "version 2 took its place", "Opponents"]),
     (f"/bots/bot-1?ladder={CLOBBER}", ["Rating", "Rank", "refused", "White", "Black"]),
     (f"/bots/bot-2?ladder={TRIO}", ["Blue", "Yellow", "Red"]),
@@ -80,7 +80,7 @@ REFUSED = [
     ("/bots/bot-0/against/<b>bot<b>", "There is no bot &lt;b&gt;bot&lt;b&gt;."),
     ("/bots/bot-0/against/bot-1?in=<b>", "have not met in &lt;b&gt;."),
     ("/docs/<b>x<b>", "There is no guide &lt;b&gt;x&lt;b&gt;."),
-    ("/nowhere", "not found"),
+    ("/nowhere", "There is nothing at this address."),
 ]
 
 

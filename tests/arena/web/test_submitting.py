@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import shutil
 import tarfile
 import zipfile
@@ -185,7 +186,7 @@ def test_what_is_too_large_is_refused_before_it_is_read(ada: Browser, app: Flask
     kind = {"content_type": "multipart/form-data; boundary=x"}
     large = ada.client.post("/submit", data=b"x" * 22_000_000, **kind)
     assert large.status_code == 413
-    assert "This is too large: a bot&#39;s files may have 16 MiB." in large.text
+    assert "This is too large: a bot may have 1000 files, of 16 MiB together." in large.text
     assert Browser(app).client.post("/submit", data={"note": "x" * 400_000}).status_code == 401
     assert ada.client.post("/account/tokens", data={"name": "x" * 600_000}).status_code == 413
     many = {f"part {number}": "" for number in range(1100)}
@@ -242,6 +243,20 @@ def test_a_check_tells_what_it_finds(ada: Browser, database: Database) -> None:
     assert "&gt; hello" in after
     assert "<script>alert" not in after
     assert f'value="{OTHER_LADDER}"' in after
+
+
+def test_lines_are_shown_of_what_was_tried(ada: Browser, database: Database) -> None:
+    """Though there were none; of what was not tried there is nothing more to say."""
+    submit(ada, (BOT, "mine.py"))
+    settle(database)
+    with database.begin() as session:
+        session.scalars(sa.select(Check)).one().findings = [
+            {"kept": True, "clause": "one process", "words": "no other", "lines": []},
+            {"kept": True, "clause": "quit", "words": "not tried", "lines": [], "applies": False},
+            {"kept": True, "clause": "seed", "words": "it", "lines": ["> go"], "applies": False},
+        ]
+    found = re.findall(r'<pre class="lines"[^>]*>(.*?)</pre>', ada.get("/checks/1").text)
+    assert found == ["no lines were exchanged", "&gt; go"]
 
 
 def test_a_check_that_failed_leads_to_the_next_try(ada: Browser, database: Database) -> None:

@@ -326,3 +326,36 @@ def test_the_scene_says_what_there_is() -> None:
     marked = sorted(square.name for square in scene.squares if square.shade == "special")
     assert " ".join(marked) == "a1 a2 a3 b1 b3 c1 c2 c3"
     assert [piece.words for piece in scene.pieces] == ["white pull piece"]
+
+
+@pytest.mark.parametrize(
+    ("white", "black", "prospects"),
+    [
+        # Counted on paper: a corner is in three threes of a 4x4 board, a square in its middle in
+        # seven: two along its rank, two along its file, two on the long diagonal, one across it.
+        ("a1", "", 3),
+        ("b2", "", 7),
+        # Both, and together in one of the corner's and the middle's, which counts for each.
+        ("a1 b2", "", 10),
+        # Without those of b2 in which c2 is: its rank's, both.
+        ("b2", "c2", 5),
+        # Nothing is left to a corner whose three neighbours are the other's.
+        ("a1", "a2 b2 b1", 0),
+    ],
+)
+def test_prospects(white: str, black: str, prospects: int) -> None:
+    """Pieces in threes that may still come."""
+    board = GAME.variant().board
+
+    def pieces(squares: str) -> int:
+        return sum(1 << board.code_of[f"{square}+"] for square in squares.split())
+
+    assert board.prospects(pieces(white), pieces(black)) == prospects
+
+
+def test_the_outlook_goes_by_points_and_prospects() -> None:
+    """A row that is there counts more than one that may come, and equals hope for a half."""
+    start = GAME.variant().initial()
+    assert start.outlook() == (0.5, 0.5)
+    corner, middle = (start.play(move).outlook()[0] for move in ("a1+", "b2+"))
+    assert 0.5 < corner < middle < 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from datetime import timedelta
 
@@ -34,6 +35,33 @@ def test_registering(app: Flask, database: Database) -> None:
     with database.read() as session:
         assert people.get(session, "bob").role is Role.PARTICIPANT
     assert deeds(database)[-1] == "bob: add user"
+
+
+def test_who_registers_goes_where_they_were_going(app: Flask) -> None:
+    """From a page that asked them to sign in, and only ever to a page of the arena."""
+    browser = Browser(app)
+    asked = browser.get("/submit?ladder=x").location
+    page = html.unescape(re.findall(r'href="(/register[^"]*)"', browser.get(asked).text)[0])
+    wanted = re.findall(r'name="next"[^>]*value="([^"]*)"', browser.get(page).text)[0]
+    assert wanted == "/submit?ladder=x"
+    fields = {"name": "bob", "next": wanted, **NEW}
+    assert browser.post("/register", fields, page=page).location == wanted
+    fields = {"name": "eve", "next": "//elsewhere.example/", **NEW}
+    assert Browser(app).post("/register", fields, page="/register").location == "/account"
+
+
+def test_the_first_wrong_field_has_the_focus(app: Flask) -> None:
+    """Whoever hears the page read hears what is wrong, too."""
+    fields = {"name": "bob", **NEW, "again": "not the same"}
+    shown = [
+        Browser(app).get("/register").text,
+        Browser(app).post("/register", fields, page="/register").text,
+    ]
+    focused = [re.findall(r"<input[^>]* autofocus[^>]*>", text) for text in shown]
+    assert [re.findall(r'name="(\w+)"', " ".join(each)) for each in focused] == [
+        ["name"],
+        ["again"],
+    ]
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,8 @@ def test_signing_in_and_out(app: Flask, database: Database) -> None:
         ("arena", PASSWORD),
         ("owner", PASSWORD),
         ("\0", PASSWORD),
-        ("ada\0", "wrong"),
+        ("ada\0", PASSWORD),
+        ("a\0da", PASSWORD),
     ],
 )
 def test_a_wrong_sign_in_tells_nothing(
@@ -102,6 +103,8 @@ def test_who_was_shut_out_can_not_sign_in(app: Flask, database: Database) -> Non
         ("//elsewhere.example/", "/account"),
         ("/\\elsewhere.example/", "/account"),
         ("javascript:alert(1)", "/account"),
+        ("/submit\r\nSet-Cookie: a=b", "/account"),
+        ("/\t/elsewhere.example/", "/account"),
     ],
 )
 def test_signing_in_leads_only_to_pages_of_the_arena(
@@ -125,6 +128,14 @@ def test_a_session_is_new_after_signing_in(app: Flask) -> None:
     # The secret of the old session's forms is worth nothing in the new one.
     again = browser.client.post("/sign-out", data={"csrf_token": before})
     assert again.status_code == 400
+
+
+def test_a_form_after_the_session_leads_to_the_sign_in(app: Flask) -> None:
+    """Nothing is lost by it but the form: the page says in one sentence what to do."""
+    answer = Browser(app).client.post("/account/end-sessions")
+    assert answer.status_code == 401
+    assert "This needs an account: sign in and do it again" in answer.text
+    assert '<a href="/sign-in">Sign in</a>' in answer.text
 
 
 def test_over_tls_the_cookie_stays_there(database: Database) -> None:

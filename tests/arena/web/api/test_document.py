@@ -86,7 +86,7 @@ def test_the_document_lists_every_operation(arena: SimpleNamespace) -> None:
 def test_the_page_shows_every_operation(arena: SimpleNamespace) -> None:
     """With a command each, and nothing that the policy forbids."""
     answer = arena.client.get("/api/v1/")
-    assert answer.text.count("<pre><code>curl ") == len(OPERATIONS)
+    assert answer.text.count("<code>curl ") == len(OPERATIONS)
     assert "style=" not in answer.text
     assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
 

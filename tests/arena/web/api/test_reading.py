@@ -180,12 +180,12 @@ def test_a_changed_thing_has_another_tag(arena: SimpleNamespace) -> None:
 @pytest.mark.parametrize(
     ("method", "address", "status", "words"),
     [
-        ("GET", "/nothing", 404, "not found"),
+        ("GET", "/nothing", 404, "There is nothing at this address."),
         ("GET", "/ladders/none", 404, "There is no ladder none."),
         ("GET", "/ladders/a%00b", 404, "There is no ladder"),
         ("GET", "/games/999999999999999999999", 404, "There is no game"),
-        ("GET", f"/games/{'9' * 5000}", 404, "not found"),
-        ("GET", "/games/-1", 404, "not found"),
+        ("GET", f"/games/{'9' * 5000}", 404, "There is nothing at this address."),
+        ("GET", "/games/-1", 404, "There is nothing at this address."),
         ("GET", "/games?limit=0", 422, "limit: "),
         ("GET", "/games?limit=101", 422, "limit: "),
         ("GET", "/games?limit=x", 422, "limit: "),
@@ -195,7 +195,7 @@ def test_a_changed_thing_has_another_tag(arena: SimpleNamespace) -> None:
         ("GET", "/games?competition=a%00b", 422, "competition: "),
         ("GET", "/games?sort=up", 422, "sort: "),
         ("GET", "/ladders/ladder-0/games.jsonl?after=x", 422, "after: "),
-        ("GET", "/account", 401, ""),
+        ("GET", "/account", 401, "sign in and do it again, or send a token"),
         ("DELETE", "/ladders", 405, "not allowed"),
     ],
 )
