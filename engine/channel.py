@@ -23,7 +23,9 @@ CHECK_NS = CHECK_MS * 1_000_000
 READ_BYTES = 4096
 """A reply and more. Python makes room for so many bytes at every read."""
 DRAIN_BYTES = 64 * 1024
-"""How large the file of standard error may grow before it is taken in and emptied."""
+"""How much the file of standard error may grow before that is taken in."""
+EMPTIED_BYTES = 1 << 20
+"""How large it may become before it is emptied."""
 Tell = Callable[[str, str], None]
 """Is told of a line that passes: ``>`` or ``<``, and the line."""
 
@@ -67,7 +69,7 @@ class ErrorFile:
     def drain(self) -> None:
         """Takes it in once it has grown."""
         # The quickest way to its size. The program appends, wherever the file's position is.
-        if os.lseek(self._file, 0, os.SEEK_END) > DRAIN_BYTES:
+        if os.lseek(self._file, 0, os.SEEK_END) - self._read > DRAIN_BYTES:
             self.collect()
 
     def collect(self) -> None:
@@ -81,7 +83,7 @@ class ErrorFile:
             tail = os.pread(self._file, DRAIN_BYTES, size - DRAIN_BYTES)
             self._kept.add(tail, skipped=size - DRAIN_BYTES - start - DRAIN_BYTES)
         self._read = size
-        if size > DRAIN_BYTES:
+        if size > EMPTIED_BYTES:
             # What a program that still runs writes at this very moment is lost; only one that
             # floods the file comes here.
             os.ftruncate(self._file, 0)

@@ -42,6 +42,7 @@ class BoxProgram:
         user: BotUser | None = None,
         several_processes: bool = False,
         work: Path | None = None,
+        scratch_bytes: int = 0,
         status: FileIO | None = None,
     ) -> None:
         """Takes over a started bot and all that is to be given back at its end.
@@ -49,7 +50,8 @@ class BoxProgram:
         Args:
             monitor: the process to wait for, bubblewrap or the bot itself.
             pid: the bot's process as the host sees it.
-            work: a folder in which it could write.
+            work: a folder on disk in which it could write.
+            scratch_bytes: the size of such a folder in memory.
             status: what bubblewrap tells of the box, where that builds it.
 
         Raises:
@@ -66,6 +68,7 @@ class BoxProgram:
         self._group = group
         self._user = user
         self._work = work
+        self._scratch_bytes = scratch_bytes
         self._status = status
         # One process is stopped by a signal and has one clock; for several there is the group.
         self._whole = group if several_processes else None
@@ -82,7 +85,7 @@ class BoxProgram:
     def written(self) -> tuple[int, int]:
         """How many files it has in its writable folder, and how many bytes of the disk or memory.
 
-        Zeros where the kernel doesn't let this process see.
+        Zeros where the kernel doesn't let this process see, and while bubblewrap builds the box.
         """
         if self._work:
             return _disk_use(self._work)
@@ -90,6 +93,8 @@ class BoxProgram:
             found = os.statvfs(f"/proc/{self.pid}/root{SCRATCH}")
         except OSError:
             return 0, 0
+        if found.f_blocks != -(-self._scratch_bytes // found.f_frsize):
+            return 0, 0  # of the host it is, or on the way from there
         used = (found.f_blocks - found.f_bfree) * found.f_frsize
         return found.f_files - found.f_ffree, used
 

@@ -87,6 +87,7 @@ class NamespaceBox:
             if group:
                 kept.callback(group.remove)
             own_limits = limits.for_process(metered=group is not None, counted=True)
+            scratch_bytes = limits.work_bytes or (limits.scratch_bytes if group else 0)
             # Bubblewrap takes a closed pipe for leave to go on, so this end is closed last.
             block, release = _pipe(lent)
             status, tell = _pipe(kept)
@@ -96,7 +97,7 @@ class NamespaceBox:
                     folder,
                     self.library,
                     environment(launch, LIBRARY),
-                    scratch_bytes=limits.work_bytes or (limits.scratch_bytes if group else 0),
+                    scratch_bytes=scratch_bytes,
                     readable=launch.readable,
                     itself=launch.itself,
                 ),
@@ -115,6 +116,7 @@ class NamespaceBox:
                 group=group,
                 user=user,
                 several_processes=limits.several_processes,
+                scratch_bytes=scratch_bytes,
                 status=status,
             )
             kept.pop_all()

@@ -5,10 +5,11 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from engine.channel import HeadAndTail, PipeChannel
+from engine.channel import ErrorFile, HeadAndTail, PipeChannel
 from engine.clock import TimeControl
 from engine.games import GAMES
 from engine.player import ProtocolError, TimeForfeitError, VoidGameError
@@ -256,6 +257,23 @@ def test_a_closed_bot_never_plays_again(start: StartBot):
     bot.close(kill=True)
     with pytest.raises(VoidGameError):
         play(bot)
+
+
+def test_what_a_program_says_while_it_is_read(tmp_path: Path):
+    """No byte is lost between two looks, the last least of all."""
+    words, size = "".join(f"{n}\n" for n in range(1, 100_001)), 588_895
+    kept = HeadAndTail(1000)
+    path = tmp_path / "stderr"
+    with path.open("ab") as output:
+        file = os.open(path, os.O_RDWR)
+        errors = ErrorFile(file, kept)
+        with subprocess.Popen(["seq", "100000"], stdout=output) as program:
+            while program.poll() is None:
+                errors.drain()
+        errors.collect()
+        os.close(file)
+    left_out = f"\n[... {size - 1000} bytes left out ...]\n"
+    assert kept.take() == words[:500] + left_out + words[-500:]
 
 
 MEGABYTE = "legal " + " ".join(f"blue:a{n}" for n in range(90_000)) + "\ngo 0 clocks=1 moves\n"

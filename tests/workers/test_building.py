@@ -19,7 +19,7 @@ from tests.engine.players import FirstMove
 from tests.requirements import need
 from workers import bundles
 from workers.building import BuildError, Ready, prepare, toolchain
-from workers.languages import LanguageError, language_named, programs_of
+from workers.languages import LanguageError, Launch, language_named, programs_of
 from workers.limits import Limits
 from workers.program import BoxError
 from workers.sandbox import Sandbox
@@ -239,6 +239,19 @@ def test_what_authors_are_told(
     with pytest.raises(BuildError, match=words) as caught:
         prepared(files)
     assert re.search(log, caught.value.log), caught.value.log
+
+
+def test_only_files_of_the_box_are_counted(sandbox: Sandbox, bot_folder: Path) -> None:
+    """The disk of the host is seen while bubblewrap builds a box, and has many more."""
+    script = "cd $HOME; touch a b c; sleep 0.1"
+    limits = Limits(threads=12, work_bytes=(16 << 20) + 1)  # which is no whole page
+    counts = set()
+    for _ in range(5):
+        program = sandbox.start(bot_folder, Launch(("/bin/sh", "-c", script)), limits)
+        while not program.wait(0):
+            counts.add(program.written()[0])
+        assert program.kill() == "exit 0"
+    assert max(counts) in (3, 4)  # a folder in memory counts itself
 
 
 def test_nothing_is_kept_of_a_failure(sandbox: Sandbox, bot_folder: Path, tmp_path: Path) -> None:
