@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import stat
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from workers.runtime import BOT_USERS
 
 BOT_FOLDER = "/bot"
 SCRATCH = "/tmp"  # noqa: S108 - it is the box's own
@@ -87,24 +84,6 @@ class Bubblewrap:
         for name, value in environment.items():
             yield from ("--setenv", name, value)
 
-    def end_orphans(self, library: Path) -> int:
-        """Ends what is left of boxes whose worker was killed.
-
-        The inner process of the program waits for the outer one to set up its namespace before
-        it asks the kernel to die with it. Where the outer one is killed before that, the inner
-        one waits for ever. And a bot that executes a program from a second thread, which then
-        is its only one, has the kernel forget that it was asked.
-
-        Args:
-            library: what boxes here show as `LIBRARY`, by which they are told from others.
-
-        Returns:
-            How many there were.
-        """
-        program = str(self.path).encode()
-        pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
-        return sum(_end_if_orphan(pid, program, library) for pid in pids)
-
     @property
     def version(self) -> str:
         """What it calls itself, or why it doesn't run."""
@@ -115,53 +94,6 @@ class Bubblewrap:
         except (OSError, subprocess.SubprocessError) as error:
             return str(error)
         return done.stdout.decode(errors="replace").strip()
-
-
-def _end_if_orphan(pid: int, program: bytes, library: Path) -> bool:
-    try:
-        # Opened first, so that whatever is found out is of the process that is ended.
-        pidfd = os.pidfd_open(pid)
-    except OSError:
-        return False
-    try:
-        inner = _depth(pid) > _depth(os.getpid())
-        if not inner or _program(int(_status(pid, "PPid"))) == program:
-            return False
-        if _program(pid) != program and not _is_bot(pid, library):
-            return False
-        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(pidfd)
-
-
-def _is_bot(pid: int, library: Path) -> bool:
-    """Whether it is process 1 of one of our boxes; what it says of itself proves nothing."""
-    if _status(pid, "NSpid").split()[-1] != "1":
-        return False
-    if os.geteuid() == 0:  # which in many containers may not see its bots' mounts
-        return int(_status(pid, "Uid").split()[0]) in BOT_USERS
-    mounts = (line.split()[3:5] for line in Path(f"/proc/{pid}/mountinfo").read_text().splitlines())
-    return any(Path(root).name == library.name and at == LIBRARY for root, at in mounts)
-
-
-def _program(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().partition(b"\0")[0]
-    except FileNotFoundError:
-        return b""
-
-
-def _depth(pid: int) -> int:
-    """How deep the process's own namespace of processes is."""
-    return len(_status(pid, "NSpid").split())
-
-
-def _status(pid: int, key: str) -> str:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(line.partition(":")[2] for line in lines if line.startswith(f"{key}:"))
 
 
 def system_mounts() -> Iterator[str]:

@@ -21,7 +21,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import resource
 import signal
 import sys
 import time
@@ -29,7 +28,7 @@ from contextlib import suppress
 from typing import NoReturn, TypedDict
 
 from workers import seccomp
-from workers.processes import descendants, is_stopped
+from workers.processes import descendants, is_stopped, limit_process
 
 READY = "ready"
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
@@ -224,9 +223,7 @@ def main(arguments: list[str]) -> None:
         if specification["work"]:
             divide(private_user=specification["private_user"])
         os.chdir(specification["folder"])
-        for name, value in specification["limits"].items():
-            number = getattr(resource, f"RLIMIT_{name.upper()}")
-            resource.setrlimit(number, (value, value))
+        limit_process(0, specification["limits"])
         check(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
         restrict_files(specification)
         restrict_calls(os.uname().machine, specification)

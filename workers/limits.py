@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-import resource
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from workers.languages import Launch
+from workers.processes import limit_process
 
 MIB = 1 << 20
 FILE_BYTES = 8 * MIB
@@ -32,6 +32,11 @@ ADDRESS_BYTES = 64 << 30
 """Address space of a bot outside a memory group.
 
 Nothing else bounds the tables that map it, which take a page for every 2 MiB of addresses.
+"""
+KEEPER = "locks"
+"""A limit that Linux heeds no more (getrlimit(2)) and no bot can change.
+
+There stands the process that has a bot end with it, so that `workers.orphans` knows it.
 """
 libc = ctypes.CDLL(None, use_errno=True)
 SET_REAL_IDS = {"x86_64": (119, 117), "aarch64": (149, 147)}
@@ -106,8 +111,7 @@ def set_limits(pid: int, limits: Mapping[str, int], user: int | None) -> None:
         OSError: it has ended.
     """
     with _related_to(user):
-        for name, value in limits.items():
-            resource.prlimit(pid, getattr(resource, f"RLIMIT_{name.upper()}"), (value, value))
+        limit_process(pid, limits)
 
 
 @contextmanager
@@ -153,6 +157,7 @@ LIMIT_NAMES = {
     "Max core file size": "core",
     "Max locked memory": "memlock",
     "Max msgqueue size": "msgqueue",
+    "Max file locks": "locks",
     "Max pending signals": "sigpending",
     "Max processes": "nproc",
     "Max data size": "data",

@@ -17,6 +17,7 @@ from pathlib import Path
 from workers.cgroups import PREFIX
 from workers.languages import Launch
 from workers.limits import Limits, read_limits
+from workers.processes import status_of
 from workers.program import BoxError, BoxProgram
 from workers.walls import Box, environment
 
@@ -104,7 +105,7 @@ def _read(program: BoxProgram, last: str | None = None) -> list[str]:
 def _seen_from_outside(
     box: Box, program: BoxProgram, limits: Limits, launch: Launch
 ) -> Iterator[Finding]:
-    status = _status(program.pid)
+    status = status_of(program.pid)
     namespaces = box.level != "reduced"
     if namespaces:
         yield _namespaces(program.pid, status)
@@ -140,11 +141,6 @@ def _seen_from_outside(
         extra = sorted(keys - environment(launch, "").keys())
         detail = f"it sees {', '.join(extra)}" if extra else "only what the box sets"
         yield Finding("environment", not extra, detail)
-
-
-def _status(pid: int) -> Mapping[str, str]:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
 
 
 def _namespaces(pid: int, status: Mapping[str, str]) -> Finding:

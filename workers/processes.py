@@ -1,11 +1,37 @@
-"""What a process has started, as the kernel tells it; standard library alone."""
+"""What processes started, hold and may use, as the kernel tells it; standard library alone."""
 
 from __future__ import annotations
 
 import os
+import resource
+from collections.abc import Mapping
 from contextlib import suppress
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+RLIMIT_LOCKS = 10
+"""Of asm-generic/resource.h; Python has no name for it."""
+
+
+def limit_process(pid: int, limits: Mapping[str, int]) -> None:
+    """Sets resource limits for good, by the names of RLIMIT_ in lower case; 0 is this process.
+
+    Raises:
+        OSError: there is no such process, or it may not be limited.
+    """
+    for name, value in limits.items():
+        number = RLIMIT_LOCKS if name == "locks" else getattr(resource, f"RLIMIT_{name.upper()}")
+        resource.prlimit(pid, number, (value, value))
+
+
+def status_of(pid: int) -> dict[str, str]:
+    """What /proc/PID/status says.
+
+    Raises:
+        OSError: there is no such process.
+    """
+    with open(f"/proc/{pid}/status") as file:
+        pairs = (line.partition(":") for line in file)
+        return {key: value.strip() for key, _, value in pairs}
 
 
 def descendants(pid: int) -> list[int]:

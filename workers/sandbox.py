@@ -32,8 +32,7 @@ and keeps copies of what bots must read in its runtime folder.
 
 If the worker dies, the kernel kills its boxes. It goes by the *thread* that started them:
 start bots from a thread that lives as long as their match, not from one of a pool that may
-shrink. Only a box that bubblewrap is just building can escape that, as an idle process that
-`end_orphans` ends.
+shrink. What escapes that all the same `end_orphans` ends.
 """
 
 from __future__ import annotations
@@ -52,6 +51,7 @@ from workers.bubblewrap import Bubblewrap, candidates
 from workers.cgroups import GroupError, Places, find_places
 from workers.languages import LanguageError, Launch, box_python
 from workers.limits import Limits
+from workers.orphans import end_orphans
 from workers.probe import Finding, probe
 from workers.program import BoxError
 from workers.runtime import Runtime, closed_to_others
@@ -155,11 +155,10 @@ class Sandbox:
             How many processes were ended.
         """
         self._runtime.sweep(self.bundles, self.builds)
-        if not isinstance(self.box, NamespaceBox):
-            return 0
-        ended = self.box.bubblewrap.end_orphans(self.box.library)
-        if self.box.places:
-            self.box.places.sweep()
+        spaced = self.box if isinstance(self.box, NamespaceBox) else None
+        ended = end_orphans(spaced.bubblewrap.path if spaced else None)
+        if spaced and spaced.places:
+            spaced.places.sweep()
         return ended
 
     def _holds(self, box: Box) -> bool:

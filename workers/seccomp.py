@@ -126,7 +126,7 @@ X86_64 = Architecture(
         rt_sigqueueinfo=129 rt_tgsigqueueinfo=297 fork=57 vfork=58 clone=56 clone3=435
         socket=41 socketpair=53 ioctl=16 fcntl=72 mmap=9 prctl=157 prlimit64=302
         setsockopt=54 vmsplice=278 io_setup=206 sync=162 syncfs=306 timer_create=222 mremap=25
-        bind=49
+        bind=49 setrlimit=160
         """
     ),
 )
@@ -159,7 +159,7 @@ AARCH64 = Architecture(
         tgkill=131 rt_sigqueueinfo=138 rt_tgsigqueueinfo=240 clone=220 clone3=435
         socket=198 socketpair=199 ioctl=29 fcntl=25 mmap=222 prctl=167 prlimit64=261
         setsockopt=208 vmsplice=75 io_setup=0 sync=81 syncfs=267 timer_create=107 mremap=216
-        bind=200
+        bind=200 setrlimit=164
         """
     ),
 )
@@ -200,6 +200,8 @@ MAP_TYPE, MAP_SHARED, MAP_SHARED_VALIDATE, MAP_ANONYMOUS, MAP_GROWSDOWN = 0xF, 1
 MAP_HUGETLB = 0x40000
 # With the first a bot would outlive its worker, with the second have a core's twin stand idle.
 PR_SET_PDEATHSIG, PR_SCHED_CORE = 1, 62
+# By it a bot is found that outlived its worker all the same.
+RLIMIT_LOCKS = 10
 
 Instruction = tuple[int, int, int, int]
 """Code, jump if true, jump if false, operand."""
@@ -321,9 +323,12 @@ def _argument_rules(
         yield "setsockopt", [load_argument(2), *_equal_any(SO_SNDBUF, SO_SNDBUFFORCE)]
     yield "mmap", maps
     yield "prctl", [flags, *_equal_any(PR_SET_PDEATHSIG, PR_SCHED_CORE)]
+    yield "setrlimit", [flags, *_equal_any(RLIMIT_LOCKS)]
+    its_own = [flags, (EQUAL, 1, 0, 0), refuse(EPERM)]
+    limits = [load_argument(1), *_equal_any(RLIMIT_LOCKS)]
+    yield "prlimit64", [*(its_own if without_namespaces else ()), *limits]
     if without_namespaces:
         yield "tgkill", [flags, (EQUAL, 1, 0, own_pid), refuse(EPERM)]
-        yield "prlimit64", [flags, (EQUAL, 1, 0, 0), refuse(EPERM)]
 
 
 def _equal_any(*values: int) -> Iterator[Instruction]:

@@ -36,7 +36,7 @@ from workers.bubblewrap import (
 from workers.cgroups import Group, GroupError, Places
 from workers.landlock import READY, Specification
 from workers.languages import BOX_PATH, Launch
-from workers.limits import Limits, set_limits
+from workers.limits import KEEPER, Limits, set_limits
 from workers.processes import tasks_of_user
 from workers.program import END_SECONDS, BoxError, BoxProgram, close_pipes, written
 from workers.runtime import BotUser, BoxUserError, remove_tree
@@ -123,6 +123,7 @@ class NamespaceBox:
             kept.callback(program.kill)
             if group:
                 group.add(pid)
+            own_limits[KEEPER] = monitor.pid
             set_limits(pid, own_limits, user.number if user else None)
             if program.wait(0):
                 raise BoxError(f"the box ended: {complaint(written(stderr))}")
@@ -196,6 +197,8 @@ class LandlockBox:
     def _limits(self, limits: Limits, user: BotUser | None) -> dict[str, int]:
         """The resource limits of a bot or build."""
         found = limits.for_process(metered=False, counted=user is not None)
+        if not limits.work_bytes:  # which has a supervisor of its own
+            found[KEEPER] = os.getpid()
         if user is None:
             # The worker's own user counts the worker's processes too, which may become more
             # while a bot plays; all the same nothing may run without this limit.

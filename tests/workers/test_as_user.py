@@ -15,7 +15,13 @@ from workers.languages import LanguageError, box_python
 from workers.runtime import closed_to_others
 
 ROOT = Path(__file__).parents[2]
-FILES = ("test_hostile.py", "test_sandbox.py", "test_hostile_builds.py", "test_building.py")
+FILES = (
+    "test_hostile.py",
+    "test_sandbox.py",
+    "test_hostile_builds.py",
+    "test_building.py",
+    "test_orphans.py",
+)
 USER = 60790
 """A number that nobody has, and no bot either (see workers.runtime.BOT_USERS)."""
 

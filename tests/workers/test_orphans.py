@@ -14,10 +14,10 @@ import pytest
 from tests.requirements import need
 from workers.bubblewrap import Bubblewrap, candidates
 from workers.cgroups import PREFIX, GroupError, find_places
+from workers.orphans import end_orphans
 from workers.sandbox import Sandbox
 
 TRIES = 50
-LIBRARY = Path("/nowhere/engine-0123456789abcdef")
 ROOT = Path(__file__).parents[2]
 WORKER = """
 import os, sys
@@ -76,7 +76,7 @@ def test_an_orphan_is_ended(bubblewrap: Bubblewrap) -> None:
         outer, inner = start(bubblewrap)
         outer.kill()
         outer.wait()
-        ended = bubblewrap.end_orphans(LIBRARY)
+        ended = end_orphans(bubblewrap.path)
         if ended:
             break
     assert ended, "the moment was never met: does bubblewrap notice by now?"
@@ -92,16 +92,16 @@ def test_no_living_box_is_ended(bubblewrap: Bubblewrap) -> None:
     try:
         for _ in range(10):
             boxes.append(start(bubblewrap))
-            bubblewrap.end_orphans(LIBRARY)
+            end_orphans(bubblewrap.path)
         assert all(outer.poll() is None and lives(inner) for outer, inner in boxes)
     finally:
         for outer, _ in boxes:
             outer.kill()
             outer.wait()
-        bubblewrap.end_orphans(LIBRARY)
+        end_orphans(bubblewrap.path)
 
 
-@pytest.mark.parametrize("level", ["full", "good"])
+@pytest.mark.parametrize("level", ["full", "good", "reduced"])
 def test_a_bot_that_forgets_its_worker_is_ended(
     level: str, sandbox_at: Callable[[str], Sandbox], bot_folder: Path, open_folder: Path
 ) -> None:
@@ -123,7 +123,7 @@ def test_a_bot_that_forgets_its_worker_is_ended(
         bots = [int(worker.stdout.readline()) for worker in workers if worker.stdout]
         workers[0].kill()
         deadline = time.monotonic() + 5
-        while lives(bots[0]):  # until bubblewrap has ended, it is no orphan
+        while lives(bots[0]):  # until its keeper has ended, it is no orphan
             sandbox.end_orphans()
             assert time.monotonic() < deadline
             time.sleep(0.01)

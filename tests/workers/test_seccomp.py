@@ -47,6 +47,7 @@ NUMBERS: dict[str, tuple[int, int | None]] = {
     "keyctl": (250, 219),
     "unshare": (272, 97),
     "prlimit64": (302, 261),
+    "setrlimit": (160, 164),
     "memfd_create": (319, 279),
     "bpf": (321, 280),
     "io_uring_setup": (425, 425),
@@ -101,7 +102,11 @@ def judge(machine: str, name: str, *arguments: int, **options: object) -> str:
         ("sched_getaffinity", (), "allow"),
         ("landlock_create_ruleset", (), "allow"),
         ("kill", (1, 9), "allow"),  # in its own namespace there is nobody else
-        ("prlimit64", (7,), "allow"),
+        ("prlimit64", (7, 7), "allow"),  # RLIMIT_NOFILE
+        ("prlimit64", (0, 10), "EPERM"),  # RLIMIT_LOCKS
+        ("prlimit64", (0, 10 + HIGH), "EPERM"),
+        ("setrlimit", (10,), "EPERM"),
+        ("setrlimit", (7,), "allow"),
         ("ptrace", (), "EPERM"),
         ("mount", (), "EPERM"),
         ("keyctl", (), "EPERM"),
@@ -215,8 +220,9 @@ def test_calls_of_several_processes_in_a_group(
         ("kill", (77, 9), "EPERM"),
         ("tgkill", (77, 77, 6), "allow"),  # how a process aborts
         ("tgkill", (78, 78, 9), "EPERM"),
-        ("prlimit64", (0,), "allow"),
-        ("prlimit64", (78,), "EPERM"),
+        ("prlimit64", (0, 7), "allow"),
+        ("prlimit64", (0, 10), "EPERM"),  # RLIMIT_LOCKS
+        ("prlimit64", (78, 7), "EPERM"),
         ("prctl", (1,), "EPERM"),  # PR_SET_PDEATHSIG
         ("prctl", (15,), "allow"),  # PR_SET_NAME
         ("fcntl", (0, 8), "EPERM"),  # F_SETOWN
