@@ -27,7 +27,7 @@ from arena.models import (
     Mark,
     User,
 )
-from arena.submissions import submit
+from arena.submissions import SubmissionError, submit
 from engine.game import Game, Variant
 from engine.games import GAMES
 from engine.seeds import derive
@@ -55,11 +55,15 @@ def furnish(
     now: datetime,
     *,
     games: Collection[Game] = tuple(GAMES.values()),
-) -> None:
+) -> list[str]:
     """Opens what ladders are missing for the first time, and enters new sample bots there.
 
     Args:
         games: those that ladders are opened for.
+
+    Returns:
+        A line for each sample that a ladder does not take, with the reason; they are no reason
+        not to start.
     """
     house = session.scalar(sa.select(User).where(User.name == HOUSE))
     if house is None:
@@ -76,20 +80,27 @@ def furnish(
     house_ladders = list(
         session.scalars(sa.select(Ladder).where(Ladder.state != CompetitionState.CLOSED))
     )
+    left_out = []
     for sample in samples:
         for ladder in house_ladders:
             if ladder.game in sample.games and _is_due(session, sample, ladder):
-                submit(
-                    session,
-                    house,
-                    sample.name,
-                    digest=sample.digest,
-                    size=sample.size,
-                    language=sample.language,
-                    ladder=ladder,
-                    note=sample.note,
-                    now=now,
-                )
+                try:
+                    submit(
+                        session,
+                        house,
+                        sample.name,
+                        digest=sample.digest,
+                        size=sample.size,
+                        language=sample.language,
+                        ladder=ladder,
+                        note=sample.note,
+                        now=now,
+                    )
+                except SubmissionError as error:
+                    left_out.append(
+                        f"the sample bot {sample.name} is not entered on {ladder.name}: {error}"
+                    )
+    return left_out
 
 
 def _first_time(session: Session, key: str) -> bool:

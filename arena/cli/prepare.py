@@ -91,7 +91,9 @@ def main() -> int:
             if settings.embedded:
                 # Every worker ended with the arena that it belonged to.
                 scheduling.roll_back_all(session)
-            furnish(session, samples(settings.bundles), datetime.now(UTC), games=games)
+            stored = samples(settings.bundles)
+            for line in furnish(session, stored, datetime.now(UTC), games=games):
+                print(line, flush=True)
             welcome = first_administrator(session, administrator(), datetime.now(UTC))
         if welcome:
             print(welcome, flush=True)

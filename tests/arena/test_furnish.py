@@ -11,7 +11,7 @@ from arena.cli.prepare import games_of
 from arena.config import SettingError
 from arena.db import Database
 from arena.furnish import Sample, furnish
-from arena.models import BotVersion, Check, Entrant, EntrantState, Ladder
+from arena.models import Bot, BotVersion, Check, Entrant, EntrantState, Ladder, User
 from arena.submissions import enter
 from engine.games import GAMES
 
@@ -47,6 +47,24 @@ def test_samples_are_entered_where_they_belong(database: Database) -> None:
             furnish(session, [sample()], NOW, games=[*CLOBBER, GAMES["oxoxo"]])
             checks = session.scalars(sa.select(Check)).all()
             assert [check.ladder.game for check in checks] == ["clobber"] * len(CLOBBER[0].offered)
+
+
+def test_who_took_a_samples_name_keeps_it(database: Database) -> None:
+    """The arena starts all the same, and says once which bot it goes without."""
+    with database.begin() as session:
+        furnish(session, [], NOW, games=CLOBBER)
+        person = User(name="ann", created=NOW)
+        session.add_all([person, Bot(name="Random", owner=person, created=NOW)])
+    with database.begin() as session:
+        said = furnish(session, [sample()], NOW, games=CLOBBER)
+        assert said == [
+            f"the sample bot random is not entered on {ladder.name}: there is a bot Random "
+            "already, of another owner: choose a name"
+            for ladder in session.scalars(sa.select(Ladder).order_by(Ladder.id))
+        ]
+        assert not session.scalars(sa.select(Check)).all()
+    with database.begin() as session:
+        assert furnish(session, [sample()], NOW, games=CLOBBER) == []
 
 
 @pytest.mark.parametrize("still_there", [True, False])
