@@ -21,7 +21,7 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from random import Random
 from typing import NamedTuple
@@ -125,8 +125,7 @@ class Search:
                 return known.high
         ours = self.sides[seat] == self.side
         best, choice, floor, ceiling = -inf if ours else inf, codes[0], low, high
-        codes = sorted(codes, key=lambda code: -self.history.get(code, 0))
-        for code in likely_first(codes, known.code if known else -1, self.killers[depth]):
+        for code in self.likely_first(codes, known.code if known else -1, self.killers[depth]):
             value = self.search(state.play_code(code), depth - 1, floor, ceiling, mobility)
             if value > best if ours else value < best:
                 best, choice = value, code
@@ -146,6 +145,12 @@ class Search:
         )
         return best
 
+    def likely_first(self, codes: Sequence[int], *likely: int) -> Iterable[int]:
+        """The moves, those that may well be best first. Elsewhere a code can mean another move."""
+        history = self.history
+        settled = sorted(filter(history.__contains__, codes), key=history.__getitem__, reverse=True)
+        return dict.fromkeys([*filter(codes.__contains__, likely), *settled, *codes])
+
     def guess(self, mobility: Sequence[int]) -> float:
         """What a position is worth to our side by the moves that the seats have, -1 to 1."""
         mine, ours = self.mine(mobility), self.sides.count(self.side)
@@ -156,15 +161,6 @@ class Search:
         """The mean of what our seats have."""
         ours = [value for side, value in zip(self.sides, values, strict=True) if side == self.side]
         return sum(ours) / len(ours)
-
-
-def likely_first(codes: Sequence[int], *likely: int) -> Iterator[int]:
-    """The codes, those that may well be best first. Elsewhere a code can mean another move."""
-    first = [code for code in dict.fromkeys(likely) if code in codes]
-    yield from first
-    for code in codes:
-        if code not in first:
-            yield code
 
 
 def outcome(state: State, side: int) -> float:
@@ -215,7 +211,7 @@ class Table:
     def seconds(self, clocks: str) -> float:
         """How long to think about a move, with a margin for all that is not thinking."""
         left = int(clocks.split(",")[self.seat]) / 1000
-        most = 0.95 * left - 0.015
+        most = 0.95 * left - min(0.025, 0.4 * left)
         if "move" in self.keys:
             return most
         return min(left / 25 + 0.75 * int(self.keys.get("inc", 0)) / 1000, most)

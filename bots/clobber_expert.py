@@ -591,7 +591,7 @@ class Table:
     def seconds(self, clocks: str) -> float:
         """How long to think about a move, with a margin for all that is not thinking."""
         left = int(clocks.split(",")[self.seat]) / 1000
-        most = 0.92 * left - 0.015
+        most = 0.92 * left - min(0.025, 0.4 * left)
         if "move" in self.keys:
             return most
         return min(left / 20 + 0.75 * int(self.keys.get("inc", 0)) / 1000, most)
