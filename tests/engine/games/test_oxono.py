@@ -6,8 +6,10 @@ from random import Random
 
 import pytest
 
+from engine.board import bits_of, mask_of, read_ranks
 from engine.game import IllegalMoveError, OptionError, PositionError, Termination, perft
 from engine.games.oxono import GAME, OxonoState
+from engine.games.oxono.board import BOARD, NAMES, completing, prospects
 from tests.engine.games import oracle_oxono as oracle
 
 VARIANT = GAME.variant(totems="xc4")
@@ -254,3 +256,51 @@ def test_the_scene_says_what_there_is() -> None:
         "White holds 7 X, 8 O",
         "Black holds 8 X, 8 O",
     )
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_outlook_knows_who_wins_at_once(seed: int) -> None:
+    """It says so exactly where a move wins."""
+    random = Random(seed)
+    state = GAME.variant().initial(seed)
+    while state.to_move is not None:
+        codes = state.codes()
+        wins = any(state.play_code(code).won for code in codes)
+        assert (state.outlook()[state.to_move] == 1.0) is wins
+        state = state.play_code(codes[int(random.random() * len(codes))])
+
+
+@pytest.mark.parametrize(
+    ("ranks", "expected"),
+    [
+        ("6/6/6/6/6/XXX3", {"d1"}),
+        ("6/6/6/6/6/1XXX2", {"a1", "e1"}),
+        ("6/6/6/6/6/XX1X2", {"c1"}),
+        ("6/6/6/6/6/X1XX1X", {"b1", "e1"}),
+        ("6/6/6/6/6/XXXx2", set()),  # another's piece stands there
+        ("6/6/X5/X5/X5/6", {"a1", "a5"}),
+        ("6/6/3XXX/6/6/6", {"c4"}),  # no row goes round the rim
+    ],
+)
+def test_squares_that_complete_a_row(ranks: str, expected: set[str]) -> None:
+    """Counted by hand."""
+    cells = read_ranks(ranks, 6, 6, "Xx")
+    pieces = mask_of(cells, "X")
+    found = completing(pieces, BOARD & ~mask_of(cells, "Xx"))
+    assert {NAMES[bit] for bit in bits_of(found)} == expected
+
+
+@pytest.mark.parametrize(
+    ("ranks", "expected"),
+    [
+        ("6/6/6/6/6/6", 0),
+        ("6/6/6/6/6/X5", 2),  # a1-d1 and a1-a4
+        ("6/6/6/6/2X3/6", 3 + 2),  # three rows of its rank, two of its file
+        ("6/6/6/6/6/X2x2", 1),  # a1-a4
+        ("6/6/6/6/6/XX4", 2 + 1 + 1 + 1),  # both in a1-d1, one in b1-e1, and their files
+    ],
+)
+def test_prospects_count_pieces_in_open_rows(ranks: str, expected: int) -> None:
+    """Counted by hand."""
+    cells = read_ranks(ranks, 6, 6, "Xx")
+    assert prospects(mask_of(cells, "X"), mask_of(cells, "x")) == expected

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice, product, takewhile
+from itertools import product
 
 from engine.board import (
     bits_of,
@@ -20,7 +20,6 @@ from engine.board import (
     read_ranks,
     read_seat,
     square_bits,
-    square_names,
     write_ranks,
 )
 from engine.game import (
@@ -35,57 +34,32 @@ from engine.game import (
     choice,
     squares_in,
 )
+from engine.games.oxono.board import (
+    BOARD,
+    FILES,
+    LINES,
+    NAMES,
+    NEAR,
+    PATHS,
+    RANKS,
+    ROWS,
+    SIDE,
+    SQUARES,
+    completing,
+    has_row,
+    landings,
+    prospects,
+)
 from engine.scene import Body, Paint, Piece, Scene, Sign, grid
 from engine.speed import judged_once, quickly_made
 
 WHITE, BLACK = 0, 1
-SIDE = 6
-SQUARES = SIDE * SIDE
-BOARD = (1 << SQUARES) - 1
-NAMES = square_names(SIDE, SIDE)
 SYMBOLS = "XO"
 CROSS, RING = 0, 1
 HAND = 8
 """How many pieces of each symbol a seat begins with."""
-
-RANKS = [sum(1 << bit for bit in range(SQUARES) if bit // SIDE == at) for at in range(SIDE)]
-FILES = [sum(1 << bit for bit in range(SQUARES) if bit % SIDE == at) for at in range(SIDE)]
-
-
-def _rays(bit: int) -> tuple[list[int], ...]:
-    """The squares that lie right of, left of, above and below one, the nearest first."""
-    start = bit - bit % SIDE
-    return tuple(
-        [1 << other for other in ray]
-        for ray in (
-            range(bit + 1, start + SIDE),
-            range(bit - 1, start - 1, -1),
-            range(bit + SIDE, SQUARES, SIDE),
-            range(bit - SIDE, -1, -SIDE),
-        )
-    )
-
-
-RAYS = {1 << bit: _rays(bit) for bit in range(SQUARES)}
-LINES = {square: sum(map(sum, rays)) for square, rays in RAYS.items()}
-"""The other squares of a square's rank and file."""
-NEAR = {square: sum(ray[0] for ray in rays if ray) for square, rays in RAYS.items()}
-
-
-def _rows(line: int) -> Iterator[int]:
-    """Every set of squares of a line that holds four in an unbroken row."""
-    bits = bits_of(line)
-    for held in product((0, 1), repeat=SIDE):
-        if "1111" in "".join(map(str, held)):
-            yield sum(1 << bit for bit, is_held in zip(bits, held, strict=True) if is_held)
-
-
-ROWS = frozenset(row for line in RANKS + FILES for row in _rows(line))
-
-
-def has_row(pieces: int) -> bool:
-    """Whether some of the pieces stand four in an unbroken row along a rank or file."""
-    return any(pieces & line in ROWS for line in RANKS + FILES)
+SURE_LEAD = 40
+"""For the outlook: the lead in prospects that would be as good as a win."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,21 +75,6 @@ class Step:
     rank: int
     file: int
     """The lines of the piece."""
-
-
-def _paths() -> dict[int, dict[int, int]]:
-    paths: dict[int, dict[int, int]] = {square: {} for square in RAYS}
-    for start, rays in RAYS.items():
-        for ray in rays:
-            path = 0
-            for end in ray:
-                path |= end
-                paths[end][start] = path
-    return paths
-
-
-PATHS = _paths()
-"""To each square from each in line with it: the squares between, and the one it leads to."""
 
 
 def _steps() -> Iterator[Step]:
@@ -285,6 +244,19 @@ class OxonoState(State):
             return (0.5, 0.5)
         return (0.0, 1.0) if self.mover == WHITE else (1.0, 0.0)
 
+    def outlook(self) -> tuple[float, ...]:
+        own, other = self.colours[self.mover], self.colours[1 - self.mover]
+        free = BOARD & ~(own | other)
+        lead = prospects(own, other) - prospects(other, own)
+        hope = min(0.9, max(0.1, 0.5 + lead / SURE_LEAD / 2))
+        for symbol in (CROSS, RING):
+            wins = completing(own, free) | completing(self.symbols[symbol], free)
+            if wins and (own & self.symbols[symbol]).bit_count() < HAND:
+                others = own | other | self.totems[1 - symbol]
+                if any(puts & wins for _, puts in landings(self.totems[symbol], others)):
+                    hope = 1.0  # it wins at once
+        return (hope, 1 - hope) if self.mover == WHITE else (1 - hope, hope)
+
     def text(self) -> str:
         cells = ["."] * SQUARES
         for letter, squares in self._groups().items():
@@ -348,7 +320,7 @@ class OxonoState(State):
         for symbol in (CROSS, RING):
             if (own & self.symbols[symbol]).bit_count() < HAND:
                 others = pieces | self.totems[1 - symbol]
-                for to, puts in _landings(self.totems[symbol], others):
+                for to, puts in landings(self.totems[symbol], others):
                     codes += _codes(symbol, to, puts)
         return codes
 
@@ -357,23 +329,6 @@ class OxonoState(State):
 
     def play_code(self, code: int) -> OxonoState:
         return self._after(STEPS[code])
-
-
-def _landings(totem: int, others: int) -> Iterator[tuple[int, int]]:
-    """Where a totem may go, and where the piece may then be put.
-
-    ``others`` is what is occupied without that totem: the square it leaves is free.
-    """
-    free = BOARD & ~others
-    rays = RAYS[totem]
-    if NEAR[totem] & free:
-        landings = [to for ray in rays for to in takewhile(free.__and__, ray)]
-    else:
-        landings = [to for ray in rays for to in islice(filter(free.__and__, ray), 1)]
-        if not landings:
-            landings = [1 << bit for bit in bits_of(free ^ totem)]
-    for to in landings:
-        yield to, NEAR[to] & free or free ^ to
 
 
 def _jumps(step: Step, totem: int, others: int) -> bool:
