@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.game import GameError
-from engine.speed import quickly_made
+from engine.speed import maker
 
 Charge = Literal["cpu", "wall"]
 
@@ -88,7 +88,6 @@ def parse_time(text: str) -> TimeControl:
     )
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Clock:
     """One seat's clock: what is left, and how much wall time it used."""
@@ -136,7 +135,10 @@ class Clock:
         if self.control.time_ms is not None:
             charged = wall_us if self.control.charge == "wall" else cpu_us
             left += self.control.inc_ms * 1000 - charged
-        return Clock(self.control, left, self.moves + 1, self.wall_us + wall_us)
+        return new_clock(self.control, left, self.moves + 1, self.wall_us + wall_us)
+
+
+new_clock = maker(Clock)
 
 
 def _ms(microseconds: int) -> str:

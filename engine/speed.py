@@ -1,35 +1,40 @@
-"""Two decorators for what is done at every move: values made faster, and a move judged once."""
+"""Two ways to do faster what is done at every move: to make a value, and to judge a move."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from engine.game import State
 
+Given = ParamSpec("Given")
 Value = TypeVar("Value")
 Judged = TypeVar("Judged", bound=State)
 Answer = TypeVar("Answer")
 
 
-def quickly_made(cls: type[Value]) -> type[Value]:
-    """Gives a frozen dataclass with slots an ``__init__`` that fills the slots themselves.
+def maker(cls: Callable[Given, Value]) -> Callable[Given, Value]:
+    """Makes values of a frozen dataclass with slots as its class does, only faster.
 
-    The one it has by itself goes through ``object.__setattr__``, which looks up each field by
-    its name: that is a third of what a move costs in a small game.
+    The class goes through ``object.__setattr__`` for every field, since its own refuses all:
+    that is a third of what a move costs in a small game. This fills an object of a twin class
+    that refuses nothing, and then makes it one of the class.
     """
-    names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-    scope: dict[str, Any] = {f"fill_{name}": getattr(cls, name).__set__ for name in names}
+    assert isinstance(cls, type)
+    names = [field.name for field in fields(cls)]
     lines = [f"def __init__(self, {', '.join(names)}):"]
-    lines += [f"    fill_{name}(self, {name})" for name in names]
+    lines += [f"    self.{name} = {name}" for name in names]
+    lines += ["    self.__class__ = made"]
+    scope: dict[str, Any] = {"made": cls}
     # As dataclasses do it: only code that names every field is fast.
     exec("\n".join(lines), scope)  # noqa: S102
-    made = scope["__init__"]
-    made.__defaults__ = cls.__init__.__defaults__
-    made.__qualname__ = f"{cls.__qualname__}.__init__"
-    cls.__init__ = made  # type: ignore[method-assign]
-    return cls
+    scope["__init__"].__defaults__ = cls.__init__.__defaults__  # type: ignore[misc]
+    scope["__init__"].__qualname__ = cls.__init__.__qualname__  # type: ignore[misc]
+    kept = {name: vars(cls)[name] for name in ("__slots__", "__orig_bases__") if name in vars(cls)}
+    twin = type(cls)(cls.__name__, cls.__bases__, kept | {"__init__": scope["__init__"]})
+    twin.__abstractmethods__ = frozenset()  # type: ignore[attr-defined]  # it calls none
+    return twin
 
 
 def judged_once(judge: Callable[[Judged, str], Answer]) -> Callable[[Judged, str], Answer]:

@@ -15,12 +15,11 @@ from typing import Generic
 
 from arena.ratings.result import E, GameResult
 from arena.ratings.trueskill import Rating, TrueSkill
-from engine.speed import quickly_made
+from engine.speed import maker
 
 NEW = Rating()
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class RatingChange(Generic[E]):
     """What a game did to the rating of the entrant in one seat."""
@@ -28,6 +27,9 @@ class RatingChange(Generic[E]):
     entrant: E
     before: Rating
     after: Rating
+
+
+new_change = maker(RatingChange)
 
 
 class RatingBook(Generic[E]):
@@ -92,4 +94,4 @@ class RatingBook(Generic[E]):
         before_one, before_two = ratings.get(one, NEW), ratings.get(two, NEW)
         after_one, after_two = self.model.duel(before_one, before_two, first, second)
         ratings[one], ratings[two] = after_one, after_two
-        return RatingChange(one, before_one, after_one), RatingChange(two, before_two, after_two)
+        return new_change(one, before_one, after_one), new_change(two, before_two, after_two)

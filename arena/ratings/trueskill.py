@@ -18,7 +18,7 @@ from typing import Any
 
 from arena.ratings.elo import Z95
 from arena.ratings.result import weights
-from engine.speed import quickly_made
+from engine.speed import maker
 
 MU = 25.0
 SIGMA = 25 / 3
@@ -38,7 +38,6 @@ _SQRT_HALF = sqrt(0.5)
 _SQRT_TWO_PI = sqrt(2 * pi)
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Rating:
     """A belief about a strength."""
@@ -64,6 +63,9 @@ class Rating:
     def of_new_version(self) -> Rating:
         """What is believed of the next version of the bot: much the same, but less firmly."""
         return Rating(self.mu, max(self.sigma, NEW_VERSION_SIGMA))
+
+
+new_rating = maker(Rating)
 
 
 @dataclass(frozen=True)
@@ -140,8 +142,12 @@ class TrueSkill:
             return one, two
         part_one, part_two = variance_one / scale, variance_two / scale
         return (
-            Rating(one.mu + part_one * shift, sqrt(variance_one - part_one * part_one * shrink)),
-            Rating(two.mu - part_two * shift, sqrt(variance_two - part_two * part_two * shrink)),
+            new_rating(
+                one.mu + part_one * shift, sqrt(variance_one - part_one * part_one * shrink)
+            ),
+            new_rating(
+                two.mu - part_two * shift, sqrt(variance_two - part_two * part_two * shrink)
+            ),
         )
 
     def _rate_two(

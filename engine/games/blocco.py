@@ -26,7 +26,7 @@ from engine.game import (
 )
 from engine.games.chequerboard import BLACK, OFFERS, SIZE, WHITE, Chequerboard
 from engine.scene import Body, Paint, Piece, Scene, Sign, grid
-from engine.speed import judged_once, quickly_made
+from engine.speed import judged_once, maker
 
 
 class Blocco(Chequerboard):
@@ -46,7 +46,7 @@ class Blocco(Chequerboard):
         self.mark_of = {name: 1 << bit for bit, name in enumerate(self.names)}
 
     def initial(self, seed: int = 0) -> BloccoState:
-        return BloccoState(self, self.white, self.black, 0, WHITE)
+        return new_state(self, self.white, self.black, 0, WHITE)
 
     def read(self, text: str) -> BloccoState:
         cells, mover = self.read_cells(text, "wbWB")
@@ -61,7 +61,7 @@ class Blocco(Chequerboard):
                     raise PositionError(
                         f"the group of {self.names[bit]} is marked twice, on {second} too"
                     )
-        return BloccoState(self, white, black, marked, mover)
+        return new_state(self, white, black, marked, mover)
 
     def group(self, stones: int, square: int) -> int:
         """Those of ``stones`` that are connected with the one on ``square``, itself included."""
@@ -81,7 +81,6 @@ class Blocco(Chequerboard):
                 return stones ^ rest
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class BloccoState(State):
     """The stones on the board, those with a marker, and the seat whose turn it is."""
@@ -160,8 +159,8 @@ class BloccoState(State):
         elif at:
             raise IllegalMoveError(move, "the stone stands alone then, so nothing is marked")
         if self.mover == WHITE:
-            return BloccoState(variant, own, other ^ end, marked, BLACK)
-        return BloccoState(variant, other ^ end, own, marked, WHITE)
+            return new_state(variant, own, other ^ end, marked, BLACK)
+        return new_state(variant, other ^ end, own, marked, WHITE)
 
     def ending(self) -> Termination | None:
         return None if self._can_move() else Termination.NORMAL
@@ -223,8 +222,8 @@ class BloccoState(State):
         group = self.variant.group(own, end)
         marked = self.marked & ~group | mark
         if self.mover == WHITE:
-            return BloccoState(self.variant, own, other ^ end, marked, BLACK)
-        return BloccoState(self.variant, other ^ end, own, marked, WHITE)
+            return new_state(self.variant, own, other ^ end, marked, BLACK)
+        return new_state(self.variant, other ^ end, own, marked, WHITE)
 
     def _split(self, code: int) -> tuple[int, int, int]:
         """The squares that a move leaves, enters and marks."""
@@ -267,6 +266,9 @@ class BloccoState(State):
                     marked |= group & -group
                 own, other = other ^ end, own ^ pair
                 free, targets = own & ~marked, other & ~marked
+
+
+new_state = maker(BloccoState)
 
 
 GAME = Game(name="blocco", title="Blocco", options=SIZE, build=Blocco, offers=OFFERS)

@@ -17,7 +17,7 @@ from engine.board import bits_of, mask_of
 from engine.game import Game, IllegalMoveError, Move, Seat, State, Termination
 from engine.games.chequerboard import BLACK, CHUNK, LOW, OFFERS, SIZE, WHITE, Chequerboard
 from engine.scene import Body, Paint, Piece, Scene, grid
-from engine.speed import quickly_made
+from engine.speed import maker
 
 
 class Clobber(Chequerboard):
@@ -26,16 +26,15 @@ class Clobber(Chequerboard):
     game = "clobber"
 
     def initial(self, seed: int = 0) -> ClobberState:
-        return ClobberState(self, self.white, self.black, WHITE)
+        return new_state(self, self.white, self.black, WHITE)
 
     def read(self, text: str) -> ClobberState:
         cells, mover = self.read_cells(text, "wb")
         white, black = mask_of(cells, "w"), mask_of(cells, "b")
         self.check_counts(white, black, mover)
-        return ClobberState(self, white, black, mover)
+        return new_state(self, white, black, mover)
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class ClobberState(State):
     """The stones on the board, and the seat whose turn it is."""
@@ -90,8 +89,8 @@ class ClobberState(State):
 
     def _step(self, start: int, end: int) -> ClobberState:
         if self.mover == WHITE:
-            return ClobberState(self.variant, self.white ^ start ^ end, self.black ^ end, BLACK)
-        return ClobberState(self.variant, self.white ^ end, self.black ^ start ^ end, WHITE)
+            return new_state(self.variant, self.white ^ start ^ end, self.black ^ end, BLACK)
+        return new_state(self.variant, self.white ^ end, self.black ^ start ^ end, WHITE)
 
     def ending(self) -> Termination | None:
         return None if self._can_move() else Termination.NORMAL
@@ -161,6 +160,9 @@ class ClobberState(State):
                 pair = pairs[floor(draw() * count)]
                 if own & pair and (taken := other & pair):
                     own, other = other ^ taken, own ^ pair
+
+
+new_state = maker(ClobberState)
 
 
 GAME = Game(name="clobber", title="Clobber", options=SIZE, build=Clobber, offers=OFFERS)

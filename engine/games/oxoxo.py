@@ -35,7 +35,7 @@ from engine.game import (
     Variant,
 )
 from engine.scene import Body, Paint, Piece, Scene, Sign, grid
-from engine.speed import judged_once, quickly_made
+from engine.speed import judged_once, maker
 
 FORM, COLOUR = 0, 1
 SIDE = 4
@@ -85,7 +85,7 @@ class Oxoxo(Variant):
     opening_plies = 2
 
     def initial(self, seed: int = 0) -> OxoxoState:
-        return OxoxoState(self, 0, 0, 0, 0)
+        return new_state(self, 0, 0, 0, 0)
 
     def read(self, text: str) -> OxoxoState:
         board, seat, plies_text = read_fields(text, "ranks", "seat to move", "plies played")
@@ -112,7 +112,7 @@ class Oxoxo(Variant):
             ended = Termination.NORMAL
         elif plies == MAX_PLIES:
             ended = Termination.PLY_LIMIT
-        return OxoxoState(self, form, colour, crosses, plies, ended)
+        return new_state(self, form, colour, crosses, plies, ended)
 
 
 def read_plies(text: str) -> int:
@@ -128,7 +128,6 @@ def read_plies(text: str) -> int:
     return int(text)
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class OxoxoState(State):
     """The pieces on the board, the face each shows, and how many plies were played."""
@@ -286,7 +285,10 @@ class OxoxoState(State):
                 ended = Termination.NORMAL
         if ended is None and plies == MAX_PLIES:
             ended = Termination.PLY_LIMIT
-        return OxoxoState(self.variant, form, colour, crosses, plies, ended, past)
+        return new_state(self.variant, form, colour, crosses, plies, ended, past)
+
+
+new_state = maker(OxoxoState)
 
 
 GAME = Game(

@@ -8,7 +8,7 @@ the colour; the code of ``stop`` is 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from random import Random
 
 from engine.board import bits_of, read_fields
@@ -39,7 +39,7 @@ from engine.games.blokus.position import (
     write_turn,
 )
 from engine.scene import Scene, grid
-from engine.speed import judged_once, quickly_made
+from engine.speed import judged_once, maker
 
 STOP = "stop"
 STOP_CODE = 0
@@ -75,7 +75,7 @@ class Puzzle(Variant):
         self.max_plies = 4 * pieces.bit_count()
 
     def initial(self, seed: int = 0) -> PuzzleState:
-        return PuzzleState(self, self.start, (0,) if self.in_turn else EVERY_COLOUR)
+        return new_state(self, self.start, (0,) if self.in_turn else EVERY_COLOUR)
 
     def read(self, text: str) -> PuzzleState:
         ranks, turn, left, last, seats = read_fields(
@@ -86,10 +86,10 @@ class Puzzle(Variant):
                 f"the seats out are {seats[:20]!r}; in a puzzle they are always {NO_SEATS!r}"
             )
         position = read_position(self.start, ranks, left, last, apart=self.in_turn or self.hard)
-        return PuzzleState(self, position, self._read_turn(turn, position))
+        return new_state(self, position, self._read_turn(turn, position))
 
     def _read_turn(self, text: str, position: Position) -> tuple[int, ...]:
-        over = PuzzleState(self, position, ())
+        over = new_state(self, position, ())
         going = [colour for colour in EVERY_COLOUR if over.may_go_on(colour)]
         if not self.in_turn:
             if text not in (ANY, OVER):
@@ -122,7 +122,6 @@ def _check_sizes(position: Position) -> None:
             raise PositionError(f"{colour} has larger pieces left than one it placed")
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class PuzzleState(State):
     """A position, and the colours of which one may place now: none when the game is over."""
@@ -234,15 +233,16 @@ class PuzzleState(State):
 
     def play_code(self, code: int) -> PuzzleState:
         if code == STOP_CODE:
-            return replace(self, turn=())
-        after = replace(self, position=self.position.place(code & 3, code >> 2))
+            return new_state(self.variant, self.position, ())
+        position = self.position.place(code & 3, code >> 2)
+        after = new_state(self.variant, position, self.turn)
         turn: tuple[int, ...]
         if self.variant.in_turn:
             later = ((code + 1 & 3,), (code + 2 & 3,), (code + 3 & 3,), (code & 3,))
             turn = next((turn for turn in later if after.may_go_on(*turn)), ())
         else:
             turn = EVERY_COLOUR if any(map(after.may_go_on, EVERY_COLOUR)) else ()
-        return replace(after, turn=turn)
+        return new_state(self.variant, position, turn)
 
     def playout(self, random: Random) -> tuple[float, ...]:
         state = self
@@ -260,6 +260,9 @@ class PuzzleState(State):
                 return nth(placements, index) << 2 | colour
             index -= here
         return STOP_CODE
+
+
+new_state = maker(PuzzleState)
 
 
 GAME = Game(

@@ -39,7 +39,7 @@ from engine.games.blokus.position import (
     write_turn,
 )
 from engine.scene import Scene, grid
-from engine.speed import judged_once, quickly_made
+from engine.speed import judged_once, maker
 
 SIDE = 20
 FIXED_CORNERS = ("a20", "t20", "t1", "a1")
@@ -83,7 +83,7 @@ class Blokus(Variant):
 
     def initial(self, seed: int = 0) -> BlokusState:
         nothing = Position(self.board, (0,) * len(COLOURS), (ALL,) * len(COLOURS))
-        return BlokusState(self, nothing, 0)
+        return new_state(self, nothing, 0)
 
     def read(self, text: str) -> BlokusState:
         ranks, turn, left, last, seats = read_fields(
@@ -97,7 +97,7 @@ class Blokus(Variant):
         mover = read_turn(turn, position, start, out)
         if mover is None and going:
             raise PositionError(f"the game is not over: {COLOURS[going[0]]} can place a piece")
-        return BlokusState(self, position, mover, gone)
+        return new_state(self, position, mover, gone)
 
     def goes_on(self, position: Position, colour: int, gone: Sequence[Seat]) -> bool:
         """Whether the colour is not out, once the seats of ``gone`` have left."""
@@ -123,7 +123,6 @@ class Blokus(Variant):
         return tuple(int(word) - 1 for word in words)
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class BlokusState(State):
     """A position, the colour to move (None when the game is over), and the seats that left."""
@@ -154,9 +153,9 @@ class BlokusState(State):
         for turn in (colour & 3, colour + 1 & 3, colour + 2 & 3, colour + 3 & 3):
             if not stuck >> turn & 1:
                 if variant.goes_on(position, turn, gone):
-                    return BlokusState(variant, position, turn, gone, stuck)
+                    return new_state(variant, position, turn, gone, stuck)
                 stuck |= 1 << turn
-        return BlokusState(variant, position, None, gone, stuck)
+        return new_state(variant, position, None, gone, stuck)
 
     def _placements(self) -> Iterator[tuple[int, int]]:
         if self.turn is None:
@@ -296,6 +295,9 @@ class BlokusState(State):
             colours[owner].append(hoped_for)
         squares = [sum(own) / len(own) if own else None for own in colours]
         return hopes(squares, variant.sides)
+
+
+new_state = maker(BlokusState)
 
 
 def _points(left: int, last: int | None) -> int:

@@ -26,7 +26,7 @@ from engine.game import (
 )
 from engine.games.mijnlieff.board import KINDS, SIGNS, TILES, TYPES, Board
 from engine.scene import Body, Paint, Piece, Scene, Shade, Sign, Square
-from engine.speed import quickly_made
+from engine.speed import maker
 
 WHITE, BLACK = 0, 1
 FREE_CHOICE = -1
@@ -54,7 +54,7 @@ class Mijnlieff(Variant):
         self.opening_plies = 2 if board.size <= 16 else 4
 
     def initial(self, seed: int = 0) -> MijnlieffState:
-        return MijnlieffState(self, 0, 0, FREE_CHOICE, WHITE, self.board.outline, self.first)
+        return new_state(self, 0, 0, FREE_CHOICE, WHITE, self.board.outline, self.first)
 
     def read(self, text: str) -> MijnlieffState:
         board = self.board
@@ -81,7 +81,7 @@ class Mijnlieff(Variant):
         free = board.outline ^ board.flat(white | black)
         if binding == "-":
             self._check_pass(own, other, free)
-            return MijnlieffState(self, white, black, FREE_CHOICE, mover, free, free)
+            return new_state(self, white, black, FREE_CHOICE, mover, free, free)
         bound = board.signed.index(binding) if binding in board.signed else None
         if bound is None or not other >> bound & 1:
             raise PositionError(
@@ -95,7 +95,7 @@ class Mijnlieff(Variant):
                 f"{2 - mover} to move and '-' it is a position"
             )
         open_squares = 0 if board.is_done(own) else reach
-        return MijnlieffState(self, white, black, bound, mover, free, open_squares)
+        return new_state(self, white, black, bound, mover, free, open_squares)
 
     def _check_pass(self, own: int, other: int, free: int) -> None:
         """Refuses a free choice where the other seat cannot just have passed."""
@@ -110,7 +110,6 @@ class Mijnlieff(Variant):
             )
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class MijnlieffState(State):
     """The pieces on the board, the piece that binds the next move, and whose turn it is."""
@@ -272,9 +271,12 @@ class MijnlieffState(State):
         other_done = board.is_done(other)
         if not (reach or other_done or board.is_done(own)):
             # The other seat passes.
-            return MijnlieffState(self.variant, white, black, FREE_CHOICE, self.mover, free, free)
+            return new_state(self.variant, white, black, FREE_CHOICE, self.mover, free, free)
         open_squares = 0 if other_done else reach
-        return MijnlieffState(self.variant, white, black, code, 1 - self.mover, free, open_squares)
+        return new_state(self.variant, white, black, code, 1 - self.mover, free, open_squares)
+
+
+new_state = maker(MijnlieffState)
 
 
 def _check(options: Mapping[str, str]) -> str | None:

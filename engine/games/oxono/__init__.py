@@ -51,7 +51,7 @@ from engine.games.oxono.board import (
     prospects,
 )
 from engine.scene import Body, Paint, Piece, Scene, Sign, grid
-from engine.speed import judged_once, quickly_made
+from engine.speed import judged_once, maker
 
 WHITE, BLACK = 0, 1
 SYMBOLS = "XO"
@@ -125,7 +125,7 @@ class Oxono(Variant):
         variant = self.drawn(seed)
         c4, d3 = (1 << square_bits(SIDE, SIDE)[name] for name in ("c4", "d3"))
         totems = (c4, d3) if variant.options["totems"] == "xc4" else (d3, c4)
-        return OxonoState(variant, (0, 0), (0, 0), totems, WHITE, False)
+        return new_state(variant, (0, 0), (0, 0), totems, WHITE, False)
 
     def read(self, text: str) -> OxonoState:
         board, seat = read_fields(text, "ranks", "seat to move")
@@ -153,10 +153,9 @@ class Oxono(Variant):
                 f"{mover + 1}'s turn"
             )
         won = any(map(has_row, colours + symbols))
-        return OxonoState(self, colours, symbols, totems, mover, won)
+        return new_state(self, colours, symbols, totems, mover, won)
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class OxonoState(State):
     """Pieces and totems on the board, and the seat whose turn it is.
@@ -235,7 +234,7 @@ class OxonoState(State):
         won = (
             own & rank in ROWS or own & file in ROWS or alike & rank in ROWS or alike & file in ROWS
         )
-        return OxonoState(
+        return new_state(
             self.variant, (white, black), (crosses, rings), totems, 1 - self.mover, won
         )
 
@@ -329,6 +328,9 @@ class OxonoState(State):
 
     def play_code(self, code: int) -> OxonoState:
         return self._after(STEPS[code])
+
+
+new_state = maker(OxonoState)
 
 
 def _jumps(step: Step, totem: int, others: int) -> bool:

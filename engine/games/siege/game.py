@@ -50,7 +50,7 @@ from engine.games.siege.board import (
 from engine.games.siege.outlook import yellow_hopes
 from engine.games.siege.picture import draw
 from engine.scene import Scene
-from engine.speed import judged_once, quickly_made
+from engine.speed import judged_once, maker
 
 Y1, W, Y2, B, SETUP = range(5)
 TURNS = ("y1", "w", "y2", "b", "setup")
@@ -107,7 +107,7 @@ class Siege(Variant):
 
     def initial(self, seed: int = 0) -> SiegeState:
         if self.placed_by_hand:
-            return SiegeState(self, first_board(), SETUP)
+            return new_state(self, first_board(), SETUP)
         return _reached(self, first_board(FIXED_PLACING), Y1, plies=0)
 
     def read(self, text: str) -> SiegeState:
@@ -199,7 +199,6 @@ Standing = tuple[int, bool, Board]
 """What the repetition rule compares: the turn, the demand, and the board with its cells."""
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class SiegeState(State):
     """What stands where, whose turn it is, and how many plies were played."""
@@ -394,6 +393,9 @@ class SiegeState(State):
         return f"{ARMIES[ARMY[self.turn]]} to move"
 
 
+new_state = maker(SiegeState)
+
+
 def _reached(
     variant: Siege,
     board: Board,
@@ -412,7 +414,7 @@ def _reached(
             over = Ending(Termination.REPETITION, 0.5)
         elif quiet >= QUIET_PLIES or plies >= MAX_PLIES:
             over = Ending(Termination.PLY_LIMIT, 0.5)
-    return SiegeState(variant, board, turn, demanded, quiet, plies, (*history, standing), over)
+    return new_state(variant, board, turn, demanded, quiet, plies, (*history, standing), over)
 
 
 def _goes_through_gate(step: int) -> bool:
