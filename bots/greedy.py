@@ -94,7 +94,10 @@ class Clobber(Judge):
         return len(connected(meeting, mine | theirs)) <= self.LAST
 
     def value(self, move: str) -> float:
-        squares = squares_in(move)
+        return self.value_of(squares_in(move))
+
+    def value_of(self, squares: Sequence[Square]) -> float:
+        """The value of a move by the squares that it names."""
         start, end = squares[:2]
         mine, theirs = self.mine ^ {start, end}, self.theirs ^ {end}
         marked = marked_after(self.marked, mine, squares)
@@ -111,6 +114,17 @@ class Blocco(Clobber):
 
     MARKS = True
     LAST = 6
+
+    def __init__(self, keys: Mapping[str, str]) -> None:
+        super().__init__(keys)
+        self.steps: dict[str, float] = {}
+
+    def rough(self, move: str) -> float:
+        """The value of the step alone: only of the best steps every mark is tried."""
+        step = move.partition("@")[0]
+        if step not in self.steps:
+            self.steps[step] = 0.0 if self.is_short else self.value_of(squares_in(step))
+        return self.steps[step]
 
 
 def connected(start: set[Square], within: Collection[Square]) -> set[Square]:
