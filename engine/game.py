@@ -103,8 +103,8 @@ class State(ABC):
         """Every legal move in canonical notation, sorted as text, each once; empty at the end."""
 
     @abstractmethod
-    def canonical(self, move: str) -> Move:
-        """The one spelling of ``move`` that the engine prints, found without listing all moves.
+    def judge(self, move: str, /) -> object:
+        """What the game makes of a legal ``move``, found without listing all moves.
 
         Raises:
             IllegalMoveError: the move is not legal, is malformed, or the game is over.
@@ -115,8 +115,17 @@ class State(ABC):
         """The position after ``move``, in any spelling that the game's page accepts.
 
         Raises:
-            IllegalMoveError: as for `canonical`.
+            IllegalMoveError: as for `judge`.
         """
+
+    def canonical(self, move: str) -> Move:
+        """The one spelling of ``move`` that the engine prints; most games have no other.
+
+        Raises:
+            IllegalMoveError: as for `judge`.
+        """
+        self.judge(move)
+        return move
 
     @abstractmethod
     def ending(self) -> Termination | None:
@@ -145,7 +154,7 @@ class State(ABC):
     def is_legal(self, move: str) -> bool:
         """Whether ``move`` may be played, in any spelling that the game's page accepts."""
         try:
-            self.canonical(move)
+            self.judge(move)
         except IllegalMoveError:
             return False
         return True
@@ -238,7 +247,7 @@ class Forfeited(State):
     def legal_moves(self) -> Sequence[Move]:
         return []
 
-    def canonical(self, move: str) -> Move:
+    def judge(self, move: str, /) -> object:
         raise IllegalMoveError(move, "the game is over")
 
     def play(self, move: Move) -> State:

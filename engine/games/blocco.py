@@ -130,10 +130,6 @@ class BloccoState(State):
         words.sort()
         return words
 
-    def canonical(self, move: str) -> Move:
-        self.play(move)
-        return move
-
     @judged_once
     def play(self, move: Move) -> BloccoState:
         variant, marked = self.variant, self.marked
@@ -161,6 +157,8 @@ class BloccoState(State):
         if self.mover == WHITE:
             return new_state(variant, own, other ^ end, marked, BLACK)
         return new_state(variant, other ^ end, own, marked, WHITE)
+
+    judge = play
 
     def ending(self) -> Termination | None:
         return None if self._can_move() else Termination.NORMAL

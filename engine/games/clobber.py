@@ -70,14 +70,10 @@ class ClobberState(State):
         words.sort()
         return words
 
-    def canonical(self, move: str) -> Move:
-        self._ends(move)
-        return move
-
     def play(self, move: Move) -> ClobberState:
-        return self._step(*self._ends(move))
+        return self._step(*self.judge(move))
 
-    def _ends(self, move: str) -> tuple[int, int]:
+    def judge(self, move: str) -> tuple[int, int]:
         """The squares that a legal move leaves and takes."""
         start, end = self.variant.ends_of.get(move, (0, 0))
         own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)

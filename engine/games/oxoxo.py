@@ -171,16 +171,14 @@ class OxoxoState(State):
         words.sort()
         return words
 
-    def canonical(self, move: str) -> Move:
-        self.play(move)
-        return move
-
     @judged_once
     def play(self, move: Move) -> OxoxoState:
         code = CODE_OF.get(move)
         if code is None or not self._moves() >> code & 1:
             raise self._refusal(move)
         return self.play_code(code)
+
+    judge = play
 
     def clicks(self, move: Move) -> tuple[str, ...]:
         """A piece to be turned over; or a free square, and which side of the piece is up."""

@@ -166,16 +166,16 @@ class PuzzleState(State):
         return sorted(words)
 
     def canonical(self, move: str) -> Move:
-        return self.word(self._code(move))
+        return self.word(self.judge(move))
 
     def play(self, move: Move) -> PuzzleState:
-        return self.play_code(self._code(move))
+        return self.play_code(self.judge(move))
 
     def clicks(self, move: Move) -> tuple[str, ...]:
         return (STOP,) if move == STOP else self.position.clicks(move)
 
     @judged_once
-    def _code(self, move: str) -> int:
+    def judge(self, move: str) -> int:
         if not self.turn:
             raise IllegalMoveError(move, "the game is over")
         if move == STOP:

@@ -99,8 +99,8 @@ class ScriptedState(State):
     def legal_moves(self) -> Sequence[str]:
         return ["a", "b"]
 
-    def canonical(self, move: str) -> str:
-        return move
+    def judge(self, move: str, /) -> None:
+        pass
 
     def play(self, move: str) -> ScriptedState:
         return ScriptedState(self.variant, self.plies + 1)

@@ -168,16 +168,16 @@ class BlokusState(State):
         return sorted(self.position.board.spell(f"{COLOURS[self.turn]}:", self._placements()))
 
     def canonical(self, move: str) -> Move:
-        return self.word(self._mask(move))
+        return self.word(self.judge(move))
 
     def play(self, move: Move) -> BlokusState:
-        return self.play_code(self._mask(move))
+        return self.play_code(self.judge(move))
 
     def clicks(self, move: Move) -> tuple[str, ...]:
         return self.position.clicks(move)
 
     @judged_once
-    def _mask(self, move: str) -> int:
+    def judge(self, move: str) -> int:
         """The squares that a legal move covers."""
         if self.turn is None:
             raise IllegalMoveError(move, "the game is over")

@@ -151,10 +151,10 @@ class MijnlieffState(State):
         return self._find(move) is not None
 
     def canonical(self, move: str) -> Move:
-        return self.variant.board.words[self._code(move)]
+        return self.variant.board.words[self.judge(move)]
 
     def play(self, move: Move) -> MijnlieffState:
-        return self.play_code(self._code(move))
+        return self.play_code(self.judge(move))
 
     def _find(self, move: str) -> int | None:
         """The code of a move, if it is legal."""
@@ -168,7 +168,7 @@ class MijnlieffState(State):
             return code
         return None
 
-    def _code(self, move: str) -> int:
+    def judge(self, move: str) -> int:
         code = self._find(move)
         if code is None:
             reason = (

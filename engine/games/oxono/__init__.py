@@ -186,10 +186,6 @@ class OxonoState(State):
     def legal_moves(self) -> Sequence[Move]:
         return sorted([STEPS[code].word for code in self.codes()])
 
-    def canonical(self, move: str) -> Move:
-        self.play(move)
-        return move
-
     @judged_once
     def play(self, move: Move) -> OxonoState:
         step = STEP_OF.get(move)
@@ -202,6 +198,8 @@ class OxonoState(State):
             )
             raise IllegalMoveError(move, reason)
         return self._after(step)
+
+    judge = play
 
     def clicks(self, move: Move) -> tuple[str, ...]:
         """The totem, its new square, and the square of the piece."""

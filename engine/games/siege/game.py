@@ -221,15 +221,11 @@ class SiegeState(State):
     def legal_moves(self) -> Sequence[Move]:
         return sorted(map(self.word, self.codes()))
 
-    def canonical(self, move: str) -> Move:
-        self._code(move)
-        return move
-
     def play(self, move: Move) -> SiegeState:
-        return self.play_code(self._code(move))
+        return self.play_code(self.judge(move))
 
     @judged_once
-    def _code(self, move: str) -> int:
+    def judge(self, move: str) -> int:
         """The code of a legal move."""
         if self.over:
             raise IllegalMoveError(move, "the game is over")
@@ -266,7 +262,7 @@ class SiegeState(State):
             return (CELLS[move.index("G") - 1], CELLS[move.index("C") - 1])
         if move.endswith(DEMAND_SIGN):
             return (*squares_in(move), "demand a capture")
-        if self._attackers_may_demand() and self._may_demand(self._code(move)):
+        if self._attackers_may_demand() and self._may_demand(self.judge(move)):
             return (*squares_in(move), "demand nothing")
         return squares_in(move)
 
