@@ -94,10 +94,7 @@ class Clobber(Judge):
         return len(connected(meeting, mine | theirs)) <= self.LAST
 
     def value(self, move: str) -> float:
-        return self.value_of(squares_in(move))
-
-    def value_of(self, squares: Sequence[Square]) -> float:
-        """The value of a move by the squares that it names."""
+        squares = squares_in(move)
         start, end = squares[:2]
         mine, theirs = self.mine ^ {start, end}, self.theirs ^ {end}
         marked = marked_after(self.marked, mine, squares)
@@ -123,7 +120,7 @@ class Blocco(Clobber):
         """The value of the step alone: only of the best steps every mark is tried."""
         step = move.partition("@")[0]
         if step not in self.steps:
-            self.steps[step] = 0.0 if self.is_short else self.value_of(squares_in(step))
+            self.steps[step] = 0.0 if self.is_short else self.value(step)
         return self.steps[step]
 
 
