@@ -43,6 +43,11 @@ class Blocco(Chequerboard):
             beside[high] |= 1 << low
         self.near = [(0, 0), *((1 << bit, others) for bit, others in enumerate(beside))]
         """Each square and its neighbours, as masks, by the bit length of its own."""
+        self.step_of = {
+            word: (start, end, start | end, self.near[end.bit_length()][1])
+            for word, (start, end) in self.ends_of.items()
+        }
+        """For each step the square it leaves, that it enters, both, and the second's neighbours."""
         self.mark_of = {name: 1 << bit for bit, name in enumerate(self.names)}
 
     def initial(self, seed: int = 0) -> BloccoState:
@@ -65,12 +70,12 @@ class Blocco(Chequerboard):
 
     def group(self, stones: int, square: int) -> int:
         """Those of ``stones`` that are connected with the one on ``square``, itself included."""
+        return square | self.joined(stones ^ square, stones & self.near[square.bit_length()][1])
+
+    def joined(self, stones: int, edge: int) -> int:
+        """Those of ``stones`` that are connected with any of ``edge``, which are some of them."""
         near = self.near
-        rest = stones ^ square
-        edge = near[square.bit_length()][1] & rest
-        if not edge:
-            return square
-        rest ^= edge
+        rest = stones ^ edge
         while True:
             stone, new = near[edge.bit_length()]
             edge ^= stone
@@ -134,8 +139,7 @@ class BloccoState(State):
     def play(self, move: Move) -> BloccoState:
         variant, marked = self.variant, self.marked
         step, at, square = move.partition("@")
-        start, end = variant.ends_of.get(step, (0, 0))
-        pair = start | end
+        start, end, pair, beside = variant.step_of.get(step, (0, 0, 0, 0))
         own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)
         if not (own & start and other & end) or pair & marked:
             raise IllegalMoveError(
@@ -144,8 +148,8 @@ class BloccoState(State):
                 "colour",
             )
         own ^= pair
-        group = variant.group(own, end)
-        if group != end:
+        if edge := own & beside:
+            group = end | variant.joined(own ^ end, edge)
             mark = variant.mark_of.get(square, 0)
             if not group & mark:
                 raise IllegalMoveError(
