@@ -246,8 +246,9 @@ class OxonoState(State):
         free = BOARD & ~(own | other)
         lead = prospects(own, other) - prospects(other, own)
         hope = min(0.9, max(0.1, 0.5 + lead / SURE_LEAD / 2))
+        of_colour = completing(own, free)
         for symbol in (CROSS, RING):
-            wins = completing(own, free) | completing(self.symbols[symbol], free)
+            wins = of_colour | completing(self.symbols[symbol], free)
             if wins and (own & self.symbols[symbol]).bit_count() < HAND:
                 others = own | other | self.totems[1 - symbol]
                 if any(puts & wins for _, puts in landings(self.totems[symbol], others)):
