@@ -66,7 +66,7 @@ HEADERS = {
 }
 CONTACT_LASTS = timedelta(days=180)
 STATIC_SECONDS = 365 * 24 * 60 * 60
-_WORDS = (str, int, type(None))
+PLAIN = (str, int, type(None))
 ADDRESSES = 10_000
 """So many addresses are remembered rather than made anew."""
 ICON_SECONDS = 24 * 60 * 60
@@ -81,7 +81,7 @@ def _remembered(app: Flask) -> Callable[..., str]:
 
     def url_for(endpoint: str, **values: Any) -> str:
         # By its name the visitor knows us; and what is no word or number may be changed.
-        if "_external" in values or not all(isinstance(v, _WORDS) for v in values.values()):
+        if "_external" in values or not all(isinstance(v, PLAIN) for v in values.values()):
             return app.url_for(endpoint, **values)
         return address(request.script_root, endpoint, *values.items())
 
