@@ -23,7 +23,7 @@ FIRST, LATER = 0, 6
 class Queue(Protocol):
     """Whatever takes jobs to workers."""
 
-    def send(self, issued: Iterable[jobs.Job | jobs.MoveJob], now: datetime) -> None:
+    def send(self, issued: Iterable[jobs.Batch], now: datetime) -> None:
         """Sends jobs that were issued in a transaction that is committed."""
 
 
@@ -34,19 +34,19 @@ class CeleryQueue:
         self._app = app
         self._expires = settings.take_up_seconds
 
-    def send(self, issued: Iterable[jobs.Job | jobs.MoveJob], now: datetime) -> None:
+    def send(self, issued: Iterable[jobs.Batch], now: datetime) -> None:
         # One connection and one channel for all of them.
         issued = list(issued)
         if not issued:
             return
         with self._app.producer_pool.acquire(block=True) as producer:
-            for job in issued:
+            for batch in issued:
                 self._app.send_task(
-                    TASK[job.lease.kind],
-                    (job.to_json(),),
+                    TASK[batch[0].lease.kind],
+                    tuple(job.to_json() for job in batch),
                     queue=jobs.MATCHES_QUEUE,
                     expires=self._expires,
-                    priority=FIRST if isinstance(job, jobs.MoveJob) else LATER,
+                    priority=FIRST if isinstance(batch[0], jobs.MoveJob) else LATER,
                     argsrepr="",  # a text of it for people, which takes long and nobody reads
                     producer=producer,
                 )

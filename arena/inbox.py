@@ -20,7 +20,10 @@ from kombu import Connection, Message, Queue
 from engine import jobs
 
 TOGETHER = 16
-"""Messages that are handled at once, at most: what they wait for each other stays short."""
+"""What is handled at once, at most, of all that workers say: what it waits for stays short.
+
+The last message may bring more.
+"""
 
 log = logging.getLogger("arena.recorder")
 
@@ -51,8 +54,12 @@ class Inbox:
         self._queue: Queue | None = None
 
     def take(self, most: int) -> Iterator[Said]:
-        """What waits now, the oldest first; nothing without a broker, or while it is away."""
-        for _ in range(most if self._app.conf.broker_url else 0):
+        """What waits now, the oldest first; nothing without a broker, or while it is away.
+
+        Args:
+            most: what is said by all messages together; the last one may go beyond it.
+        """
+        while most > 0 and self._app.conf.broker_url:
             try:
                 message = self._open().get(accept=self._app.conf.accept_content)
             except Exception as error:
@@ -66,12 +73,13 @@ class Inbox:
                 said = _read(message)
             except Exception as error:
                 log.warning("what is no message was dropped: %r", error)
-                message.ack_log_error(log, Exception)
-                continue
+                said = None
             if said is None:
                 message.ack_log_error(log, Exception)
+                most -= 1
                 continue
             yield said
+            most -= max(1, len(said.args))
 
     def close(self) -> None:
         """Gives back what was taken and not acknowledged; the next one is taken anew."""

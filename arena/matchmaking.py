@@ -32,9 +32,6 @@ from arena.models import (
 from engine.openings import opening
 from engine.seeds import derive
 
-FIRST_GUESS_SECONDS = 10.0
-"""How long a match takes in a competition that has played none yet."""
-
 
 def new_matches(
     session: Session, now: datetime, *, only: str = "", trickle_seconds: float = 0.0
@@ -114,9 +111,8 @@ class _Turns:
         What is under way counts by the mean so far.
         """
         matches = under_way(self._due_of(competition))
-        played = competition.matches_made - matches
-        mean = competition.worker_seconds / played if played > 0 else FIRST_GUESS_SECONDS
-        seconds = competition.head_start + competition.worker_seconds + matches * mean
+        to_come = matches * competition.match_seconds(matches)
+        seconds = competition.head_start + competition.worker_seconds + to_come
         last = competition.last_match
         return seconds / competition.weight, last.timestamp() if last else 0.0
 

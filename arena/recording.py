@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
 from arena import scheduling, workforce
+from arena.assignments import Leased, read_places, spec_of
 from arena.competitions import strength_tests, tournaments
 from arena.competitions.strength_tallies import duel
 from arena.config import Settings
@@ -45,7 +46,7 @@ from engine import jobs
 from engine.match import race_ranks
 from engine.record import GameRecord, RecordError, replay
 
-START_SECONDS = 0.1
+START_SECONDS = 0.05
 """What a game costs a worker besides its moves: processes, boxes, messages."""
 
 
@@ -93,7 +94,7 @@ class _Intake:
         found = [self._present(one.lease) for one in reports]
         matches = list({job.id: job for job in found if isinstance(job, Match)}.values())
         self._seq = _lock_competitions(session, matches) if matches else 0
-        scheduling.read_places(session, matches)
+        read_places(session, matches)
         names = {one.worker for one in told if not isinstance(one, jobs.Progress)}
         names |= {match.worker for match in matches if match.worker}
         # Kept, so that each is found again without a query.
@@ -115,7 +116,7 @@ class _Intake:
         store(self._session, self._played)
         self._played.clear()
 
-    def _present(self, lease: jobs.Lease) -> scheduling.Leased | None:
+    def _present(self, lease: jobs.Lease) -> Leased | None:
         """The job of a lease, if that is still the attempt that counts."""
         job = self._jobs.get((lease.kind, lease.job))
         return job if job is not None and scheduling.counts(job, lease) else None
@@ -126,7 +127,7 @@ class _Intake:
             return Outcome.STALE
         return self._take_up(job, started.worker)
 
-    def _take_up(self, job: scheduling.Leased, worker: str) -> Outcome:
+    def _take_up(self, job: Leased, worker: str) -> Outcome:
         known = self._workers.get(worker)
         taken = scheduling.take_up(job, worker, known, self._settings, self._now)
         return Outcome.NOTED if taken else Outcome.STALE
@@ -211,7 +212,7 @@ def _lock_competitions(session: Session, matches: Sequence[Match]) -> int:
 def _refuse(
     session: Session,
     report: jobs.MatchReport | jobs.CheckReport,
-    job: scheduling.Leased | None,
+    job: Leased | None,
     now: datetime,
 ) -> Outcome:
     """What a report is whose lease does not count: late, or an invention."""
@@ -226,7 +227,7 @@ def _refuse(
 
 def contradiction(match: Match, report: jobs.MatchReport) -> str | None:
     """Why a report can't be of this match; None if the rules confirm all of it."""
-    spec = scheduling.spec_of(match)
+    spec = spec_of(match)
     if len(report.games) != spec.games or len(report.logs) != spec.games:
         return f"{len(report.games)} games were reported of a match of {spec.games}"
     for number, record in enumerate(report.games):
@@ -269,7 +270,7 @@ def results_of(
 
 def _play_out(match: Match, report: jobs.MatchReport, now: datetime) -> Played:
     """Moves the ratings and counters by a match, and says what is to be stored of it."""
-    spec = scheduling.spec_of(match)
+    spec = spec_of(match)
     ids = [place.entrant_id for place in match.places]
     seatings = [spec.seating(number) for number in range(spec.games)]
     duels = isinstance(match.competition, StrengthTest)
@@ -390,5 +391,5 @@ def record_alive(session: Session, data: dict[str, Any], now: datetime) -> None:
     worker.slots = max(0, min(int(data["slots"]), 1024))
     worker.isolation = str(data["isolation"])[:20]
     worker.languages = [str(language) for language in data["languages"]][:100]
-    worker.format = max(0, min(int(data.get("format", 1)), 10_000))
+    worker.format = max(0, min(int(data.get("format", 0)), 10_000))
     session.add(worker)

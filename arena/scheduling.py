@@ -17,61 +17,43 @@ issued that nobody knows of; its lease runs out, and it is issued again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
-from itertools import groupby, islice
-from operator import attrgetter
+from math import ceil, inf
 from typing import TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
-from sqlalchemy.orm.attributes import set_committed_value
+from sqlalchemy.orm import Session
 
 from arena import workforce
+from arena.assignments import KINDS, Leased, jobs_of
 from arena.config import Settings
 from arena.matchmaking import new_matches
 from arena.models import (
-    BotVersion,
     Check,
-    Competition,
     CompetitionState,
-    Entrant,
     Job,
     JobStatus,
     Ladder,
     Match,
-    Place,
     Sitting,
-    SittingSeat,
-    StrengthTest,
     Worker,
 )
-from arena.signing import bundle_location
-from arena.strength import seatings
-from arena.waiting import ASKED, open_checks, open_matches, open_moves, read_load
+from arena.waiting import ASKED, Load, open_checks, open_matches, open_moves
 from engine import jobs
-from engine.game import Variant
-from engine.games import GAMES
-from engine.match import MatchSpec, entrants_needed
-from engine.record import GameRecord
-from engine.sitting import position
 
 FAILURES_ALLOWED = 2
 """A job that fails once more is set aside."""
 LARGEST_ID = 2**31 - 1
 """What a database keeps as an id; to ask it for more is an error there."""
 AHEAD = 2
-"""Jobs issued for each slot of a living worker: one under way, one waiting."""
+"""Turns of workers for each slot of a living one: one under way, one waiting."""
 
 
-Leased = Match | Check | Sitting
 L = TypeVar("L", bound=Leased)
-KINDS: Mapping[str, type[Leased]] = {"match": Match, "check": Check, "move": Sitting}
-"""What jobs are called in leases."""
-AnyJob = jobs.Job | jobs.MoveJob
 
 
-def schedule(session: Session, settings: Settings, now: datetime) -> list[AnyJob]:
+def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch]:
     """Rolls back what is overdue, then issues open jobs, and new matches while slots are free.
 
     What is under way on a ladder that no longer plays is called off.
@@ -84,8 +66,10 @@ def schedule(session: Session, settings: Settings, now: datetime) -> list[AnyJob
     return fill(session, settings, now)
 
 
-def fill(session: Session, settings: Settings, now: datetime) -> list[AnyJob]:
+def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch]:
     """Issues jobs until every living worker has enough.
+
+    A job is a worker's turn, and matches that are short share one: they are issued together.
 
     Bots' moves against people come first, in half of the slots at most, and are short. While
     somebody plays one slot is kept free for them, where there are two, and no match waits.
@@ -99,43 +83,60 @@ def fill(session: Session, settings: Settings, now: datetime) -> list[AnyJob]:
         The jobs issued; to be sent once the transaction is committed.
     """
     slots = workforce.slots(session, settings.minimum_isolation, now)
-    load = read_load(session, now)
+    load = Load.read(session, now)
     enough = max(1, slots - 1) if slots and load.somebody_plays else AHEAD * slots
-    matches, checks = load.matches, load.checks
     nobody_waits = not (load.open_moves or load.open_checks or load.open_requests)
-    if nobody_waits and matches + checks > slots + (enough - slots - 1) // 2:
+    if nobody_waits and load.matches + load.checks > slots + (enough - slots - 1) // 2:
         return []
     issued: list[Leased] = []
+    turns: list[float] = []
 
-    def take(waiting: Iterable[Leased]) -> int:
-        before = len(issued)
-        for job in waiting:
+    def take(waiting: Iterable[Leased], room: float = inf) -> None:
+        """Issues what waits until so many turns are taken."""
+        each = iter(waiting)
+        while room > 0 and (job := next(each, None)) is not None:
             _lease(job, settings, now)
             issued.append(job)
-        return len(issued) - before
+            turns.append(load.add(job))
+            room -= turns[-1]
+
+    def take_checks(most: float = inf) -> None:
+        room = min(load.open_checks, most - load.checks, enough - load.matches - load.checks)
+        take(open_checks(session, ceil(room)))
+
+    def take_requests(most: float = inf) -> None:
+        room = min(load.open_requests, most - load.requests, enough - load.matches - load.checks)
+        take(open_matches(session, ceil(room), ASKED), room)
 
     take(open_moves(session, min(load.open_moves, max(1, slots // 2) - load.moves, slots)))
-    share = max(1, enough // 2)
-    room = min(load.open_checks, share - checks, enough - matches - checks)
-    checks += take(open_checks(session, room))
-    room = min(load.open_matches, enough - matches - checks)
-    matches += take(open_matches(session, room, ~ASKED))
-    half = max(1, (enough - checks) // 2)
-    room = min(load.open_requests, half - load.requests, enough - matches - checks)
-    matches += take(open_matches(session, room, ASKED))
+    take_checks(max(1, enough // 2))
+    room = min(load.open_matches, enough - load.matches - load.checks)
+    take(open_matches(session, ceil(room), ~ASKED), room)
+    take_requests(max(1, (enough - load.checks) // 2))
     new = new_matches(session, now, only=settings.only, trickle_seconds=settings.trickle_seconds)
-    matches += take(islice(new, max(0, enough - matches - checks)))
-    room = min(load.open_requests, enough - matches - checks)
-    matches += take(open_matches(session, room, ASKED))
-    room = min(load.open_checks, enough - matches - checks)
-    take(open_checks(session, room))
-    return _jobs(session, issued, settings, now)
+    take(new, enough - load.matches - load.checks)
+    take_requests()
+    take_checks()
+    return _batches(jobs_of(session, issued, settings, now), turns)
 
 
-def issue(session: Session, job: Leased, settings: Settings, now: datetime) -> AnyJob:
+def _batches(issued: Sequence[jobs.AnyJob], turns: Sequence[float]) -> list[jobs.Batch]:
+    """Jobs that follow each other and take a turn together."""
+    found: list[list[jobs.AnyJob]] = []
+    taken = inf
+    for job, turn in zip(issued, turns, strict=True):
+        if taken + turn > 1:
+            found.append([])
+            taken = 0.0
+        found[-1].append(job)
+        taken += turn
+    return list(found)
+
+
+def issue(session: Session, job: Leased, settings: Settings, now: datetime) -> jobs.AnyJob:
     """Hands a job out as a new attempt."""
     _lease(job, settings, now)
-    (issued,) = _jobs(session, [job], settings, now)
+    (issued,) = jobs_of(session, [job], settings, now)
     return issued
 
 
@@ -144,118 +145,6 @@ def _lease(job: Leased, settings: Settings, now: datetime) -> None:
     job.attempt += 1
     job.ticket = secrets.token_hex(16)
     job.lease_ends = now + timedelta(seconds=settings.take_up_seconds)
-
-
-def _jobs(
-    session: Session, leased: Sequence[Leased], settings: Settings, now: datetime
-) -> list[AnyJob]:
-    """What is told of jobs to their workers."""
-    session.flush()
-    read_places(session, [job for job in leased if isinstance(job, Match)])
-    return [_job(session, job, settings, now) for job in leased]
-
-
-def _job(session: Session, job: Leased, settings: Settings, now: datetime) -> AnyJob:
-    if isinstance(job, Sitting):
-        return _move_job(session, job, settings, now)
-    spec, versions = _match_spec(job) if isinstance(job, Match) else _check_spec(job)
-    return jobs.Job(
-        lease_of(job),
-        spec,
-        tuple(_files(session, version, settings, now) for version in versions),
-        _grant(_competition(job)),
-        settings.lease_seconds,
-    )
-
-
-_PLACES = (
-    sa.select(Place)
-    .where(Place.match_id.in_(sa.bindparam("matches", expanding=True)))
-    .order_by(Place.match_id, Place.number)
-    .options(
-        joinedload(Place.entrant, innerjoin=True)
-        .joinedload(Entrant.version, innerjoin=True)
-        .joinedload(BotVersion.bot, innerjoin=True)
-    )
-)
-
-
-def read_places(session: Session, matches: Sequence[Match]) -> None:
-    """Reads by one query who plays matches, and all that their jobs tell of them."""
-    if not matches:
-        return
-    found = session.scalars(_PLACES, {"matches": [match.id for match in matches]}).all()
-    places = {key: list(its) for key, its in groupby(found, attrgetter("match_id"))}
-    for match in matches:
-        set_committed_value(match, "places", places.get(match.id, []))
-
-
-def _move_job(
-    session: Session, sitting: Sitting, settings: Settings, now: datetime
-) -> jobs.MoveJob:
-    game = GameRecord.from_json(sitting.game)
-    seat = session.get_one(SittingSeat, (sitting.id, position(game).to_move))
-    assert seat.version is not None, "it is the person's turn"
-    return jobs.MoveJob(
-        lease_of(sitting),
-        game,
-        _files(session, seat.version, settings, now),
-        _grant(sitting.ladder),
-        settings.lease_seconds,
-    )
-
-
-def lease_of(job: Leased) -> jobs.Lease:
-    """The lease of a job's present attempt."""
-    assert job.ticket is not None
-    kind = next(name for name, kind in KINDS.items() if isinstance(job, kind))
-    return jobs.Lease(kind, job.id, job.attempt, job.ticket)
-
-
-def _competition(job: Match | Check) -> Competition:
-    return job.competition if isinstance(job, Match) else job.ladder
-
-
-def _grant(competition: Competition) -> jobs.Grant:
-    return jobs.Grant(competition.memory_bytes, competition.threads, competition.log_bytes)
-
-
-def _files(
-    session: Session, version: BotVersion, settings: Settings, now: datetime
-) -> jobs.BotFiles:
-    return jobs.BotFiles(version.digest, bundle_location(session, settings, version.digest, now))
-
-
-def _match_spec(match: Match) -> tuple[MatchSpec, list[BotVersion]]:
-    return spec_of(match), [place.entrant.version for place in match.places]
-
-
-def spec_of(match: Match) -> MatchSpec:
-    """What is to be played in a match."""
-    competition = match.competition
-    return MatchSpec(
-        variant=variant_of(match),
-        entrants=tuple(place.entrant.version.label for place in match.places),
-        time=competition.time,
-        opening=tuple(match.opening),
-        seed=match.seed,
-        seatings=seatings(competition.variant) if isinstance(competition, StrengthTest) else (),
-    )
-
-
-def variant_of(match: Match) -> Variant:
-    """The variant of a match, with its lots drawn."""
-    return GAMES[match.competition.game].variant(**match.options)
-
-
-def _check_spec(check: Check) -> tuple[MatchSpec, list[BotVersion]]:
-    """A bot against itself, from the start of the ladder's game."""
-    variant = check.ladder.variant.drawn(0)
-    seats = entrants_needed(variant)
-    return (
-        MatchSpec(variant, (check.version.label,) * seats, check.ladder.time),
-        [check.version] * seats,
-    )
 
 
 def find_all(session: Session, leases: Iterable[jobs.Lease]) -> dict[tuple[str, int], Leased]:

@@ -133,7 +133,7 @@ def obey_these_alone(**_: Any) -> None:
 def _fill() -> None:
     """Issues what there is room for, so that no worker waits for the next tick."""
     now = _now()
-    issued = _transact(lambda session: list(scheduling.fill(session, settings, now)))
+    issued = _transact(lambda session: scheduling.fill(session, settings, now))
     CeleryQueue(app, settings).send(issued, now)
 
 
@@ -168,10 +168,10 @@ def inbox() -> Inbox:
     return Inbox(app)
 
 
-def _take(task: str, data: Any) -> None:
+def _take(task: str, *data: Any) -> None:
     """Handles a message, and with it what else waits."""
-    waiting = [Said(task, [data], {}), *_others(TOGETHER - 1)]
-    together: list[tuple[Said, recording.Told]] = []
+    waiting = [Said(task, data, {}), *_others(TOGETHER - len(data))]
+    together: list[tuple[Said, Sequence[recording.Told]]] = []
     for said in waiting:
         if told := _read(said):
             together.append((said, told))
@@ -185,32 +185,33 @@ def _take(task: str, data: Any) -> None:
 def _others(most: int) -> list[Said]:
     """What else waits, or comes at once where the last messages were handled a moment ago."""
     found = list(inbox().take(most))
-    if len(found) < most and (rest := _paced.remaining()) > 0:
+    most -= sum(len(said.args) for said in found)
+    if most > 0 and (rest := _paced.remaining()) > 0:
         time.sleep(rest)
-        found += inbox().take(most - len(found))
+        found += inbox().take(most)
     _paced.begin()
     return found
 
 
-def _read(said: Said) -> recording.Told | None:
-    """What a message says that can be handled with others; None if it can't be."""
+def _read(said: Said) -> Sequence[recording.Told]:
+    """What a message says that can be handled with others; nothing if it can't be."""
     try:
-        (data,) = said.args
-        return OFTEN[said.task](data)
+        told = [OFTEN[said.task](data) for data in said.args]
     except Exception:
-        return None
+        return []
+    return told if len(told) <= TOGETHER else []
 
 
-def _take_in(messages: Sequence[tuple[Said, recording.Told]]) -> None:
+def _take_in(messages: Sequence[tuple[Said, Sequence[recording.Told]]]) -> None:
     """Handles messages by one transaction, or each alone if that fails.
 
     Matches for workers that reported one are issued in it, too.
     """
-    told = [one for _, one in messages]
+    told = [one for _, its in messages for one in its]
     reports = any(isinstance(one, jobs.MatchReport) for one in told)
     now = _now()
 
-    def do(session: Session) -> tuple[list[recording.Outcome], list[scheduling.AnyJob]]:
+    def do(session: Session) -> tuple[list[recording.Outcome], list[jobs.Batch]]:
         outcomes = recording.take_in(session, told, settings, now)
         return outcomes, scheduling.fill(session, settings, now) if reports else []
 
@@ -222,8 +223,9 @@ def _take_in(messages: Sequence[tuple[Said, recording.Told]]) -> None:
         for said, _ in messages:
             _handle(said)
         return
-    for (said, one), outcome in zip(messages, outcomes, strict=True):
+    for said, _ in messages:
         said.acknowledge()
+    for one, outcome in zip(told, outcomes, strict=True):
         if isinstance(one, jobs.MatchReport):
             _say(one, outcome)
     CeleryQueue(app, settings).send(issued, now)
@@ -233,12 +235,11 @@ def _handle(said: Said) -> None:
     """Handles a message alone; one that raises is dropped."""
     try:
         if said.task == jobs.RECORD_MATCH:
-            (data,) = said.args
-            _record(data, jobs.MatchReport.from_json, _store_match)
+            for data in said.args:
+                _record(data, jobs.MatchReport.from_json, _store_match)
         elif read := OFTEN.get(said.task):
-            (data,) = said.args
-            told = read(data)
-            _transact(lambda session: recording.take_in(session, [told], settings, _now()))
+            told = [read(data) for data in said.args]
+            _transact(lambda session: recording.take_in(session, told, settings, _now()))
         else:
             app.tasks[said.task].run(*said.args, **said.named)
     except OperationalError:
@@ -303,9 +304,9 @@ def _say(report: Report, outcome: recording.Outcome) -> None:
 
 
 @app.task(name=jobs.RECORD_MATCH)
-def record_match(data: dict[str, Any]) -> None:
-    """A worker played a match."""
-    _take(jobs.RECORD_MATCH, data)
+def record_match(*data: dict[str, Any]) -> None:
+    """A worker played a match, or several short ones."""
+    _take(jobs.RECORD_MATCH, *data)
 
 
 @app.task(name=jobs.RECORD_CHECK)
@@ -329,8 +330,8 @@ def wake() -> None:
 @app.task(name=jobs.RECORD_VOID)
 def record_void(data: dict[str, Any]) -> None:
     """A worker could not do a job, through no bot's fault."""
-    understood = data.get("understood") is not False
-    _refuse(data, str(data.get("problem", ""))[:2000], failed=understood)
+    failed = data.get("failed") is not False
+    _refuse(data, str(data.get("problem", ""))[:2000], failed=failed)
     _fill()
 
 
@@ -350,9 +351,9 @@ def _refuse(data: Any, problem: str, *, failed: bool = True) -> None:
 
 
 @app.task(name=jobs.JOB_STARTED)
-def job_started(data: dict[str, Any]) -> None:
-    """A worker took a job up."""
-    _take(jobs.JOB_STARTED, data)
+def job_started(*data: dict[str, Any]) -> None:
+    """A worker took a job up, or several."""
+    _take(jobs.JOB_STARTED, *data)
 
 
 @app.task(name=jobs.MATCH_PROGRESS)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
@@ -14,6 +14,7 @@ from arena.models import (
     Bot,
     BotVersion,
     Check,
+    Competition,
     JobStatus,
     Ladder,
     Match,
@@ -24,37 +25,107 @@ from arena.models import (
 PRESENT = timedelta(seconds=60)
 """For so long after a person's last move the next one may come at any moment."""
 ASKED = Match.requester_id.is_not(None)
+TURN_SECONDS = 1.0
+"""Matches that are shorter go to a worker several at a time, as many as take so long."""
+SHORTEST_TURN = 1 / 16
+"""That a match is said to take, however short it is: so many go together at most."""
+
+
+@dataclass(slots=True)
+class Load:
+    """How much there is to do for workers, and how much they have.
+
+    What they have is counted in turns: a job is one, and so are several matches that are short.
+    """
+
+    moves: int
+    checks: int
+    open_moves: int
+    open_checks: int
+    somebody_plays: bool
+    """Whether a person is in the middle of a game against bots."""
+    matches: float = 0.0
+    """Turns, those of matches on request included."""
+    requests: float = 0.0
+    """Turns of matches on request."""
+    open_matches: int = 0
+    open_requests: int = 0
+    _turns: dict[int, float] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, session: Session, now: datetime) -> Load:
+        """As it is."""
+        load = cls(*session.execute(_LOAD, {"lately": now - PRESENT}).one())
+        for competition, issued, asked, asked_issued, under_way in session.execute(_MATCHES):
+            turn = load._turn(competition, under_way)
+            load.matches += turn * issued
+            load.requests += turn * asked_issued
+            load.open_requests += asked - asked_issued
+            load.open_matches += under_way - issued - (asked - asked_issued)
+        return load
+
+    def add(self, job: Match | Check | Sitting) -> float:
+        """Counts a job that was just issued, and says what part of a turn it takes.
+
+        A match that is issued again has a turn of its own: it may be what ended the process that
+        played it, and others with it.
+        """
+        if isinstance(job, Match):
+            turn = self._turn(job.competition, under_way=1) if job.attempt == 1 else 1.0
+            self.matches += turn
+            self.requests += turn if job.requester_id else 0.0
+            return turn
+        if isinstance(job, Check):
+            self.checks += 1
+        else:
+            self.moves += 1
+        return 1.0
+
+    def _turn(self, competition: Competition, under_way: int) -> float:
+        """What part of a turn a match of a competition takes: all of it if it is long.
+
+        Args:
+            under_way: as `Competition.match_seconds` takes it, when this is first asked.
+        """
+        if competition.id not in self._turns:
+            part = competition.match_seconds(under_way) / TURN_SECONDS
+            self._turns[competition.id] = min(1.0, max(SHORTEST_TURN, part))
+        return self._turns[competition.id]
 
 
 def _count(
-    kind: type[Match] | type[Check] | type[Sitting],
-    status: JobStatus,
-    *which: sa.ColumnElement[bool],
+    kind: type[Match] | type[Check] | type[Sitting], status: JobStatus
 ) -> sa.ScalarSelect[int]:
     """How many jobs there are of a kind."""
     query = sa.select(sa.func.count()).select_from(kind)
-    return query.where(kind.status == status, *which).scalar_subquery()
+    return query.where(kind.status == status).scalar_subquery()
 
 
 _LOAD = sa.select(
-    _count(Sitting, JobStatus.ISSUED).label("moves"),
-    _count(Match, JobStatus.ISSUED).label("matches"),
-    _count(Match, JobStatus.ISSUED, ASKED).label("requests"),
-    _count(Check, JobStatus.ISSUED).label("checks"),
-    _count(Sitting, JobStatus.OPEN).label("open_moves"),
-    _count(Match, JobStatus.OPEN, ~ASKED).label("open_matches"),
-    _count(Match, JobStatus.OPEN, ASKED).label("open_requests"),
-    _count(Check, JobStatus.OPEN).label("open_checks"),
-    # Whether a person is in the middle of a game against bots.
-    sa.exists()
-    .where(Sitting.finished.is_(None), Sitting.moved > sa.bindparam("lately"))
-    .label("somebody_plays"),
+    _count(Sitting, JobStatus.ISSUED),
+    _count(Check, JobStatus.ISSUED),
+    _count(Sitting, JobStatus.OPEN),
+    _count(Check, JobStatus.OPEN),
+    sa.exists().where(Sitting.finished.is_(None), Sitting.moved > sa.bindparam("lately")),
 )
-
-
-def read_load(session: Session, now: datetime) -> sa.Row[*tuple[Any, ...]]:
-    """How many jobs of each kind are issued and open, and whether somebody plays against bots."""
-    return session.execute(_LOAD, {"lately": now - PRESENT}).one()
+"""The first fields of a load."""
+_ISSUED = Match.status == JobStatus.ISSUED
+_COUNTS = (
+    sa.select(
+        Match.competition_id,
+        sa.func.count().filter(_ISSUED).label("issued"),
+        sa.func.count().filter(ASKED).label("asked"),
+        sa.func.count().filter(ASKED, _ISSUED).label("asked_issued"),
+        sa.func.count().label("under_way"),
+    )
+    .where(Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]))
+    .group_by(Match.competition_id)
+    .subquery()
+)
+_MATCHES = sa.select(
+    Competition, _COUNTS.c.issued, _COUNTS.c.asked, _COUNTS.c.asked_issued, _COUNTS.c.under_way
+).join(_COUNTS, _COUNTS.c.competition_id == Competition.id)
+"""The matches that are to be played, by their competitions."""
 
 
 def open_moves(session: Session, count: int) -> Sequence[Sitting]:

@@ -1,20 +1,22 @@
 """What the arena and its workers say to each other about work, as JSON on a queue.
 
-A job is a match to play, a bot to check, or a bot's move in a person's game. The arena gives it
-out with a lease: a number for the attempt, and a ticket that only this attempt's worker knows.
+A job is a match to play, a bot to check, or a bot's move in a person's game; matches that are short
+are given out several at a time, and so are their reports. The arena gives each out with a lease: a
+number for the attempt, and a ticket that only this attempt's worker knows.
 Whatever a worker says of the job carries them, so that a worker that was given up for dead is
 not listened to.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from engine.match import MatchSpec
 from engine.record import GameRecord
 
-FORMAT = 1
+FORMAT = 2
 
 PLAY_MATCH = "workers.play_match"
 CHECK_BOT = "workers.check_bot"
@@ -181,6 +183,27 @@ class MoveJob:
             Grant.from_json(data["grant"]),
             float(data["lease_seconds"]),
         )
+
+
+def alive(worker: str, *, slots: int, isolation: str, languages: Sequence[str]) -> dict[str, Any]:
+    """A worker's sign of life, as JSON's types.
+
+    Args:
+        slots: how many matches it plays at the same time.
+        isolation: the level of its boxes.
+    """
+    return {
+        "worker": worker,
+        "slots": slots,
+        "isolation": isolation,
+        "languages": list(languages),
+        "format": FORMAT,
+    }
+
+
+AnyJob = Job | MoveJob
+Batch = Sequence[AnyJob]
+"""What a worker is given by one message: a job, or several matches that are short."""
 
 
 def _check_format(data: dict[str, Any]) -> None:

@@ -1,9 +1,9 @@
-"""The workers' Celery app: jobs come from the queue ``matches``, reports go by name to ``results``.
+"""What workers do: matches are played, bots checked, and moves made in people's games.
 
-A worker holds no database address and no secret but its queue's login. It acknowledges a job
-when it takes it: the arena's lease, not the broker, brings a lost one back. While it plays it
-says so at least three times in each lease and at most once a second, which renews the lease. Of a
-match that is over at once only its report is sent, which says that it was taken up, too.
+A worker acknowledges a job when it takes it: the arena's lease, not the broker, brings a lost one
+back. While it plays it says so at least three times in each lease and at most once a second,
+which renews the lease. Of a match that is over at once only its report is sent, which says that it
+was taken up, too; and those of several that came in one message are sent together.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import ctypes
 import logging
 import os
 import signal
-import socket
 import sys
 import threading
 import time
@@ -24,7 +23,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from billiard.process import current_process
-from celery import Celery
 from celery.exceptions import WorkerLostError
 from celery.signals import (
     after_setup_logger,
@@ -33,84 +31,34 @@ from celery.signals import (
     worker_process_init,
     worker_ready,
 )
-from kombu import Queue
 
 from engine import jobs, sitting
 from engine.clock import ALLOWANCES, Allowances
 from engine.compliance import Check
-from engine.game import State
 from engine.logs import about, use_json
 from engine.match import play_match
 from engine.player import VoidGameError
 from engine.process import BotProcess
 from engine.program import Program
-from engine.record import Ply
-from engine.referee import Watch
 from workers import building, bundles
+from workers.app import app, say, worker_name
 from workers.archives import BundleError
 from workers.building import BuildError
 from workers.languages import LANGUAGES, LanguageError, programs_of
 from workers.limits import Limits
 from workers.program import BoxError
 from workers.sandbox import Sandbox
+from workers.telling import Progress, Reports
 
 log = logging.getLogger("workers")
 
 ALIVE_SECONDS = 10.0
-PROGRESS_SECONDS = 1.0
-SOON_SECONDS = 0.5
-"""A match that is over before is reported without a word of its beginning."""
 UNUSED_SECONDS = 30 * 24 * 60 * 60
 """After which a worker that starts forgets a bot's unpacked files."""
 LONGEST_PAUSE_SECONDS = 60.0
-LONGEST_JOB_SECONDS = 6 * 60 * 60
 MAIN_PROCESS = os.getpid()
 """The worker's own process, from which those that play are forked."""
 PR_SET_PDEATHSIG = 1
-
-
-def worker_name() -> str:
-    """What this worker calls itself, the same after a restart."""
-    return os.environ.get("ARENA_WORKER_NAME") or socket.gethostname()
-
-
-# Never declared: a worker's login may change nothing about the queues themselves.
-QUEUES = [Queue(name, no_declare=True) for name in (jobs.MATCHES_QUEUE, jobs.RESULTS_QUEUE)]
-UNACKED = f"unacked|{worker_name()}|"
-
-app = Celery("workers")
-app.conf.update(
-    broker_url=os.environ.get("ARENA_BROKER", ""),
-    task_ignore_result=True,
-    task_serializer="json",
-    accept_content=["json"],
-    task_default_queue=jobs.MATCHES_QUEUE,
-    task_queues=QUEUES,
-    task_time_limit=LONGEST_JOB_SECONDS,
-    worker_prefetch_multiplier=1,
-    worker_hijack_root_logger=False,
-    worker_enable_remote_control=False,
-    worker_send_task_events=False,
-    broker_connection_retry_on_startup=True,
-    # A broker whose disk is full takes nothing; it is waited for like one that is away.
-    broker_channel_error_retry=True,
-    # A match took long: its report waits for a broker that is away, about as long as its lease.
-    task_publish_retry_policy={
-        "max_retries": 20,
-        "interval_start": 0.2,
-        "interval_step": 0.2,
-        "interval_max": 2.0,
-    },
-    broker_transport_options={
-        "visibility_timeout": 120,
-        "unacked_restore_interval": 5,
-        "unacked_restore_throttle": 1,
-        # Keys of its own: what another worker was just given is none of its business.
-        "unacked_key": UNACKED,
-        "unacked_index_key": f"{UNACKED}index",
-        "unacked_mutex_key": f"{UNACKED}mutex",
-    },
-)
 
 
 @cache
@@ -120,12 +68,6 @@ def sandbox() -> Sandbox:
     return Sandbox(
         os.environ.get("ARENA_MINIMUM_ISOLATION", "good"), Path(runtime) if runtime else None
     )
-
-
-def say(task: str, **data: Any) -> None:
-    """Sends a message to the recorder."""
-    # Without the text of it for people that Celery adds, which takes long and nobody reads.
-    app.send_task(task, (data,), queue=jobs.RESULTS_QUEUE, argsrepr="")
 
 
 @after_setup_logger.connect
@@ -171,18 +113,17 @@ def end_with_worker(**_: Any) -> None:
 @worker_ready.connect
 def live(sender: Any, **_: Any) -> None:
     """Says every few seconds that this worker lives, from its main process."""
-    sign = {
-        "worker": worker_name(),
-        "slots": sender.controller.concurrency,
-        "isolation": sandbox().level,
-        "languages": languages(),
-        "format": jobs.FORMAT,
-    }
+    sign = jobs.alive(
+        worker_name(),
+        slots=sender.controller.concurrency,
+        isolation=sandbox().level,
+        languages=languages(),
+    )
 
     def beat() -> None:
         while True:
             try:
-                say(jobs.WORKER_ALIVE, **sign)
+                say(jobs.WORKER_ALIVE, sign)
             except Exception:
                 log.exception("could not give a sign of life")
             time.sleep(ALIVE_SECONDS)
@@ -191,21 +132,24 @@ def live(sender: Any, **_: Any) -> None:
 
 
 @app.task(name=jobs.PLAY_MATCH)
-def play(data: dict[str, Any]) -> None:
-    """Plays a match."""
-    _do(data, jobs.Job.from_json, _play)
+def play(*matches: dict[str, Any]) -> None:
+    """Plays a match, or several short ones."""
+    reports = Reports()
+    for data in matches:
+        _do(data, jobs.Job.from_json, _play, reports)
+    reports.send()
 
 
 @app.task(name=jobs.CHECK_BOT)
 def check(data: dict[str, Any]) -> None:
     """Checks a bot: every clause of the protocol, and a whole game against itself."""
-    _do(data, jobs.Job.from_json, _check)
+    _do(data, jobs.Job.from_json, _check, Reports())
 
 
 @app.task(name=jobs.PLAY_MOVE)
 def move(data: dict[str, Any]) -> None:
     """Makes one move in a person's game."""
-    _do(data, jobs.MoveJob.from_json, _move)
+    _do(data, jobs.MoveJob.from_json, _move, Reports())
 
 
 Message = tuple[str, dict[str, Any]]
@@ -233,9 +177,10 @@ class _Luck:
 def _do(
     data: dict[str, Any],
     read: Callable[[dict[str, Any]], Work],
-    work: Callable[[Work, _Progress], Message],
+    work: Callable[[Work, Progress], Message],
+    reports: Reports,
 ) -> None:
-    """Does a job, and reports what came of it."""
+    """Does a job, and reports what came of it; of a match with the others of its message."""
     try:
         job = read(data)
     except (jobs.JobError, KeyError, TypeError, ValueError) as error:
@@ -244,11 +189,11 @@ def _do(
         log.error("a job was not understood: %s", error)
         if "lease" in data:
             problem = f"{worker_name()} did not understand it: {error}"[:2000]
-            say(jobs.RECORD_VOID, lease=data["lease"], problem=problem, understood=False)
+            say(jobs.RECORD_VOID, {"lease": data["lease"], "problem": problem, "failed": False})
         _rest()
         return
     log.info("%s %s begins", job.lease.kind, job.lease.job, extra=about(job.lease))
-    progress = _Progress(job.lease, job.lease_seconds / 3)
+    progress = Progress(job.lease, reports, job.lease_seconds / 3)
     if job.lease.kind != "match":
         progress.take_up()
     try:
@@ -259,25 +204,33 @@ def _do(
         words = "%s %s could not be done"
         log.exception(words, job.lease.kind, job.lease.job, extra=about(job.lease))
         progress.take_up()
-        say(jobs.RECORD_VOID, **_failed(job.lease, error))
+        say(jobs.RECORD_VOID, _failure(job.lease, error))
         _rest()
         return
     _Luck.failures = 0
-    say(task, **report)
+    if task == jobs.RECORD_MATCH:
+        reports.add(report)
+    else:
+        say(task, report)
     log.info("%s %s is done", job.lease.kind, job.lease.job, extra=about(job.lease))
 
 
-def _failed(lease: jobs.Lease, error: BaseException) -> dict[str, Any]:
-    return {"lease": lease.to_json(), "problem": f"{worker_name()}: {error}"[:2000]}
+def _failure(lease: jobs.Lease, error: BaseException, *, is_its_own: bool = True) -> dict[str, Any]:
+    problem = f"{worker_name()}: {error}"[:2000]
+    return {"lease": lease.to_json(), "problem": problem, "failed": is_its_own}
 
 
 @task_failure.connect
 def tell_of_a_lost_process(args: Sequence[Any], exception: BaseException, **_: Any) -> None:
-    """Says at once that a job failed whose process was killed, rather than when its lease ends."""
+    """Says at once that a job failed whose process was killed, rather than when its lease ends.
+
+    Of several matches nobody knows which was played; each is played again in a message of its own.
+    """
     if isinstance(exception, WorkerLostError):
-        lease = jobs.Lease.from_json(args[0]["lease"])
-        say(jobs.JOB_STARTED, **jobs.Started(lease, worker_name()).to_json())
-        say(jobs.RECORD_VOID, **_failed(lease, exception))
+        leases = [jobs.Lease.from_json(data["lease"]) for data in args]
+        say(jobs.JOB_STARTED, *(jobs.Started(one, worker_name()).to_json() for one in leases))
+        for lease in leases:
+            say(jobs.RECORD_VOID, _failure(lease, exception, is_its_own=len(leases) == 1))
 
 
 def _rest() -> None:
@@ -286,7 +239,7 @@ def _rest() -> None:
     time.sleep(pause_seconds(_Luck.failures))
 
 
-def _play(job: jobs.Job, progress: _Progress) -> Message:
+def _play(job: jobs.Job, progress: Progress) -> Message:
     """Plays a job's match."""
     bots = [_Bot.ready(job.grant, files) for files in job.bots]
     log_bytes = job.grant.log_bytes
@@ -300,7 +253,7 @@ def _play(job: jobs.Job, progress: _Progress) -> Message:
     return jobs.RECORD_MATCH, report.to_json()
 
 
-def _check(job: jobs.Job, progress: _Progress) -> Message:
+def _check(job: jobs.Job, progress: Progress) -> Message:
     """Checks a job's bot."""
     findings = progress.findings
     try:
@@ -335,7 +288,7 @@ def _build_log(text: str) -> str:
     return f"=== while building\n{text.rstrip()}\n" if text.strip() else ""
 
 
-def _move(job: jobs.MoveJob, _: _Progress) -> Message:
+def _move(job: jobs.MoveJob, _: Progress) -> Message:
     """Starts a job's bot for one move; somebody waits, so it is not asked to leave in order."""
     bot = _Bot.ready(job.grant, job.bot)
     player = BotProcess(bot.start, allowances=bot.allowances, log_bytes=job.grant.log_bytes)
@@ -379,62 +332,3 @@ class _Bot:
         start = partial(box.start, found.folder, found.launch, limits, core=core)
         allowances = replace(ALLOWANCES, start_seconds=found.launch.start_seconds)
         return cls(start, allowances, found.built, found.log)
-
-
-class _Progress:
-    """Says that a job was taken up, and how far it is, from a thread beside it."""
-
-    def __init__(self, lease: jobs.Lease, longest_silence: float) -> None:
-        self._lease = lease
-        self._longest_silence = longest_silence
-        self.findings: list[jobs.Finding] = []
-        """What a check has found so far."""
-        self._said: tuple[int, Sequence[Ply]] = (0, ())
-        self._is_taken_up = False
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
-
-    def take_up(self) -> None:
-        """Says that this worker has the job, once."""
-        if not self._is_taken_up:
-            say(jobs.JOB_STARTED, **jobs.Started(self._lease, worker_name()).to_json())
-            self._is_taken_up = True
-
-    def __enter__(self) -> _Progress:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def watch(self, game: int) -> Watch:
-        """What the referee calls after each ply of a game."""
-
-        def after_ply(_state: State, plies: Sequence[Ply]) -> None:
-            self._said = (game, plies)
-
-        return after_ply
-
-    def _run(self) -> None:
-        if not self._ended.wait(SOON_SECONDS):
-            try:
-                self.take_up()
-            except Exception:
-                log.exception("could not tell that a job was taken up")
-            self._tell()
-
-    def _tell(self) -> None:
-        told, last = (0, 0, 0), time.monotonic()
-        while not self._ended.wait(min(PROGRESS_SECONDS, self._longest_silence)):
-            game, plies = self._said
-            now = (game, len(plies), len(self.findings))
-            if now == told and time.monotonic() - last < self._longest_silence:
-                continue
-            told, last = now, time.monotonic()
-            moves = tuple(f"{ply.seat + 1}:{ply.move}" for ply in plies[: now[1]])
-            progress = jobs.Progress(self._lease, game, moves, tuple(self.findings[: now[2]]))
-            try:
-                say(jobs.MATCH_PROGRESS, **progress.to_json())
-            except Exception:
-                log.exception("could not tell how far a match is")

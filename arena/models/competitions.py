@@ -20,6 +20,9 @@ from engine.clock import TimeControl
 from engine.game import Variant
 from engine.games import GAMES
 
+FIRST_GUESS_SECONDS = 10.0
+"""How long a match takes in a competition that has played none yet."""
+
 
 class CompetitionKind(StrEnum):
     """What a competition is."""
@@ -122,6 +125,17 @@ class Competition(Base):
     """When they were last made anew in secret, to see whether they come out the same."""
     alarm: Mapped[str] = mapped_column(sa.Text, default="")
     """What that check found wrong, for the operator; empty if nothing."""
+
+    def match_seconds(self, under_way: int) -> float:
+        """How long a match takes a worker, by those that were played.
+
+        Args:
+            under_way: how many of the matches that were made are still to be played.
+        """
+        played = self.matches_made - under_way
+        if played <= 0 or not self.worker_seconds:
+            return FIRST_GUESS_SECONDS
+        return self.worker_seconds / played
 
     @property
     def takes_bots(self) -> bool:

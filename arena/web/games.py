@@ -8,8 +8,8 @@ from flask import Blueprint, Response, abort, jsonify, render_template, request
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
+from arena.assignments import spec_of, variant_of
 from arena.models import CompetitionState, Entrant, JobStatus, Ladder, Match, StrengthTest
-from arena.scheduling import spec_of, variant_of
 from arena.web import charts
 from arena.web.forms import VoidForm
 from arena.web.lookup import find_game, find_match, find_record, reading

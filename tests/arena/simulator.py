@@ -15,7 +15,7 @@ from __future__ import annotations
 import heapq
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -25,6 +25,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import selectinload
 
 from arena import rebuild, recording, scheduling, verdicts, workforce
+from arena.assignments import spec_of
 from arena.audit import ARENA
 from arena.competitions.ladder_settings import change
 from arena.config import Settings
@@ -52,21 +53,29 @@ from engine.match import play_match
 from engine.player import Choice, CrashError, GameEnd, GameSetup, Turn
 
 CHECK_SECONDS = 20
+QUICK_SECONDS, SLOW_MOVE_US = 0.1, 200_000
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class LotPlayer:
-    """A player in this process that draws its moves by lot."""
+    """A player in this process that draws its moves by lot.
+
+    Args:
+        wall_us: what a move seems to take.
+    """
 
     isolation = "none"
     closed = False
+
+    def __init__(self, wall_us: int = 0) -> None:
+        self._wall_us = wall_us
 
     def new_game(self, setup: GameSetup) -> None:
         self._random = Random(setup.seed)
 
     def choose(self, turn: Turn) -> Choice:
         moves = turn.state.legal_moves()
-        return Choice(moves[self._random.randrange(len(moves))])
+        return Choice(moves[self._random.randrange(len(moves))], wall_us=self._wall_us)
 
     def end_game(self, end: GameEnd) -> None:
         pass
@@ -118,6 +127,9 @@ class Simulation:
     player: type[LotPlayer] = LotPlayer
     """What every bot is."""
     workers: tuple[str, ...] = ("one", "two")
+
+    quick = False
+    """Whether matches are so short that workers are given several at a time."""
 
     def __init__(self, database: Database, seed: int, villainy: Villainy) -> None:
         self.database = database
@@ -203,7 +215,7 @@ class Simulation:
         """One message to the recorder: it may come late, twice, never, or kill it first."""
         self.deliver(lambda: self.handle(handle))
 
-    def say(self, told: recording.Told) -> None:
+    def say(self, *told: recording.Told) -> None:
         """The same of one that is taken in with what else waits."""
         self.deliver(lambda: self.arrive(told))
 
@@ -214,8 +226,8 @@ class Simulation:
             delay = self.random.expovariate(1 / 40) if self.chance(self.villainy.slow) else 0.1
             self.later(self.random.random() * delay, message)
 
-    def arrive(self, told: recording.Told) -> None:
-        self.waiting.append(told)
+    def arrive(self, told: Sequence[recording.Told]) -> None:
+        self.waiting += told
         if self.chance(self.villainy.recorder_busy):
             self.later(2, self.take_in)
         else:
@@ -255,49 +267,66 @@ class Simulation:
 
     # The workers.
 
-    def send_jobs(self, issued: Iterable[jobs.Job]) -> None:
-        for job in issued:
+    def send_jobs(self, issued: Iterable[jobs.Batch]) -> None:
+        for batch in issued:
+            if len(batch) > 1:
+                self.outcomes.append("several at a time")
             if self.chance(self.villainy.message_lost):
                 continue
             for _ in range(1 + self.chance(self.villainy.message_doubled)):
-                data = json.loads(json.dumps(job.to_json()))
+                data = json.loads(json.dumps([job.to_json() for job in batch]))
                 self.later(self.random.random() * 3, lambda data=data: self.work(data))
 
     def alive(self) -> None:
         """Every worker's sign of life."""
         for name in self.workers:
-            sign = {"worker": name, "slots": 2, "isolation": "good", "languages": ["Python"]}
+            sign = jobs.alive(name, slots=2, isolation="good", languages=[])
             self.tell(lambda session, sign=sign: recording.record_alive(session, sign, self.now))
         self.later(10, self.alive)
 
-    def work(self, data: dict[str, Any]) -> None:
-        """A worker takes a job; at any point it may die and say no more."""
-        job = jobs.Job.from_json(data)
-        lease, worker = job.lease, self.random.choice(self.workers)
-        if self.chance(self.villainy.worker_dies):
+    def work(self, data: list[dict[str, Any]]) -> None:
+        """A worker takes a message; at any point it may die and say no more."""
+        self.do_first(list(map(jobs.Job.from_json, data)), self.random.choice(self.workers), [])
+
+    def do_first(self, todo: list[jobs.Job], worker: str, reports: list[jobs.MatchReport]) -> None:
+        """It does the first of its jobs, and then the others; reports may wait for each other."""
+        if not todo or self.chance(self.villainy.worker_dies):
             return
+        job, *others = todo
+        lease = job.lease
         if lease.kind != "match" or not self.chance(self.villainy.beginning_unsaid):
             self.say(jobs.Started(lease, worker))
         if self.chance(self.villainy.worker_dies):
             return
-        length = self.random.expovariate(1 / 60) if self.chance(self.villainy.slow) else 2.0
+        usual = QUICK_SECONDS if self.quick else 2.0
+        length = self.random.expovariate(1 / 60) if self.chance(self.villainy.slow) else usual
         for second in range(10, int(length), 10):
             self.later(second, lambda: self.say(jobs.Progress(lease)))
-        self.later(length, lambda: self.finish(job, worker))
 
-    def finish(self, job: jobs.Job, worker: str) -> None:
+        def finish() -> None:
+            if self.chance(self.villainy.worker_dies):
+                return
+            if report := self.finish(job, worker):
+                reports.append(report)
+            if reports and (not others or self.chance(self.villainy.slow)):
+                self.say(*reports)
+                reports.clear()
+            self.do_first(others, worker, reports)
+
+        self.later(length, finish)
+
+    def finish(self, job: jobs.Job, worker: str) -> jobs.MatchReport | None:
+        """What came of a job: it is told here, or in the report of a match."""
         lease = job.lease
-        if self.chance(self.villainy.worker_dies):
-            return
         if self.chance(self.villainy.job_void):
             self.tell(
                 lambda s: recording.record_void(s, lease, "the host broke", self.settings, self.now)
             )
-            return
+            return None
         if lease.kind == "check":
             report = jobs.CheckReport(lease, worker, (jobs.Finding(True, "played"),), "")
             self.tell(lambda session: recording.record_check(session, report, self.now))
-            return
+            return None
         names = job.spec.entrants
         result = play_match(job.spec, lambda entrant: self.start(names[entrant]))
         data = jobs.MatchReport(lease, worker, result.games, result.logs).to_json()
@@ -306,11 +335,12 @@ class Simulation:
             data["games"][0]["ranks"].reverse()
         if self.chance(self.villainy.report_forged):
             data["lease"]["ticket"] = "guessed"
-        self.say(jobs.MatchReport.from_json(json.loads(json.dumps(data))))
+        return jobs.MatchReport.from_json(json.loads(json.dumps(data)))
 
     def start(self, name: str) -> LotPlayer:
         """A player for a bot's version."""
-        return FaultyPlayer() if name == self.faulty else self.player()
+        kind = FaultyPlayer if name == self.faulty else self.player
+        return kind(0 if self.quick else SLOW_MOVE_US)
 
     # The organiser.
 
@@ -443,7 +473,7 @@ class Simulation:
             numbers = [match.seq for match in (*fixed, *void) if match.seq is not None]
             assert sorted(numbers) == list(range(1, len(numbers) + 1))
             for match in matches:
-                games = scheduling.spec_of(match).games if match.seq else 0
+                games = spec_of(match).games if match.seq else 0
                 assert [game.number for game in match.games] == list(range(games))
             for ladder in session.scalars(sa.select(Ladder)):
                 rebuilt = rebuild.rebuild(session, ladder, write=False)

@@ -210,7 +210,7 @@ def test_a_worker_elsewhere_needs_no_more_than_its_login(
         unknown["format"] = jobs.FORMAT + 1
         sender = Celery("arena")
         configure(sender, replace(settings, broker=broker.url("arena")))
-        CeleryQueue(sender, settings).send([job], datetime.now(UTC))
+        CeleryQueue(sender, settings).send([[job]], datetime.now(UTC))
         sender.send_task(jobs.PLAY_MATCH, (unknown,), queue=jobs.MATCHES_QUEUE)
         said: dict[str, dict] = {}
         with broker.client("arena") as client:
@@ -232,7 +232,7 @@ def test_a_worker_elsewhere_needs_no_more_than_its_login(
             replay(record)
         assert said[jobs.WORKER_ALIVE]["format"] == jobs.FORMAT
         assert said[jobs.RECORD_VOID]["lease"]["job"] == 8
-        assert said[jobs.RECORD_VOID]["understood"] is False
+        assert said[jobs.RECORD_VOID]["failed"] is False
         sender.close()
     finally:
         worker.terminate()

@@ -17,6 +17,7 @@ import psutil
 import pytest
 import sqlalchemy as sa
 
+from arena.assignments import spec_of
 from arena.cli.arguments import listed_samples
 from arena.db import Database
 from arena.furnish import ladder_name, open_ladder
@@ -31,7 +32,6 @@ from arena.models import (
     Mark,
     Match,
 )
-from arena.scheduling import spec_of
 from engine.games import GAMES
 from tests import postgres
 from tests.arena.running import COMMAND, RunningArena, arena, environment, short_folder, until

@@ -6,6 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena import recording, scheduling
+from arena.assignments import spec_of
 from arena.db import Database
 from arena.models import BotVersion, Entrant, JobStatus, Match, Worker
 from engine import jobs
@@ -24,12 +25,12 @@ class Poisoned(Simulation):
     poison: frozenset[str] = frozenset()
     broken = ""
 
-    def finish(self, job: jobs.Job, worker: str) -> None:
+    def finish(self, job: jobs.Job, worker: str) -> jobs.MatchReport | None:
         if worker == self.broken or self.poison.intersection(job.spec.entrants):
             lease, problem = job.lease, "it can't be run"
             self.tell(lambda s: recording.record_void(s, lease, problem, self.settings, self.now))
-            return
-        super().finish(job, worker)
+            return None
+        return super().finish(job, worker)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ def test_poison_does_not_stop_the_others(
         aside = [match for match in matches if match.status is JobStatus.SET_ASIDE]
         assert len(aside) >= poisonous
         for match in aside:
-            assert simulation.poison.intersection(scheduling.spec_of(match).entrants)
+            assert simulation.poison.intersection(spec_of(match).entrants)
             assert match.failures == scheduling.FAILURES_ALLOWED + 1
         gone = session.scalars(sa.select(Worker.name).where(Worker.set_aside.is_not(None))).all()
         assert gone == ([broken] if broken else [])

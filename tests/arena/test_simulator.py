@@ -29,10 +29,13 @@ SCHEDULES = int(os.environ.get("SCHEDULES", "10"))
 PARTS = 2
 
 
-def simulate(database: Database, seed: int, villainy: Villainy, *, seconds: float) -> Counter[str]:
+def simulate(
+    database: Database, seed: int, villainy: Villainy, *, seconds: float, quick: bool = False
+) -> Counter[str]:
     """Runs one schedule, proves it, and returns what became of its matches and messages."""
     empty(database)
     simulation = Simulation(database, seed, villainy)
+    simulation.quick = quick
     simulation.furnish(VARIANTS, bots=3)
     simulation.play(seconds, uploads=2, deeds=0 if villainy is CALM else 12)
     return Counter(simulation.prove()) + Counter(simulation.outcomes)
@@ -43,6 +46,20 @@ def test_a_calm_arena_fixes_all(database: Database) -> None:
     counts = simulate(database, 1, CALM, seconds=30)
     assert counts["fixed"] > 2 * 20
     assert counts["set aside"] == counts["stale, ignored"] == counts["rolled back"] == 0
+
+
+@pytest.mark.parametrize("villainy", [CALM, Villainy()], ids=["calm", "villain"])
+def test_short_matches_are_played_several_at_a_time(database: Database, villainy: Villainy) -> None:
+    """Whatever becomes of the messages that give them out and of those that report them."""
+    total: Counter[str] = Counter()
+    for seed in range(SCHEDULES // 5):
+        total += simulate(database, 20_000 + seed, villainy, seconds=2, quick=True)
+    assert total["several at a time"] > 10
+    assert total["fixed"] > 100
+    if villainy is CALM:
+        assert total["set aside"] == total["stale, ignored"] == total["rolled back"] == 0
+    else:
+        assert total["stale, ignored"] > 0
 
 
 @pytest.mark.parametrize("part", range(PARTS))

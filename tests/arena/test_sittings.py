@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import chain
 from random import Random
 
 import pytest
@@ -49,7 +50,7 @@ class Table:
 
     def wake(self) -> None:
         """A worker's sign of life."""
-        sign = {"worker": "one", "slots": 2, "isolation": "good", "languages": ["Python"]}
+        sign = jobs.alive("one", slots=2, isolation="good", languages=[])
         with self.database.begin() as session:
             recording.record_alive(session, sign, self.now)
 
@@ -79,7 +80,7 @@ class Table:
     def issue(self) -> list[jobs.Job | jobs.MoveJob]:
         """The jobs that are handed out now, as the queue delivers them."""
         with self.database.begin() as session:
-            issued = list(scheduling.fill(session, SETTINGS, self.now))
+            issued = chain.from_iterable(scheduling.fill(session, SETTINGS, self.now))
         return [
             jobs.MoveJob.from_json(job.to_json()) if isinstance(job, jobs.MoveJob) else job
             for job in issued

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 
 import pytest
 import sqlalchemy as sa
@@ -60,13 +61,13 @@ def take_in(session: Session, user: User, name: str, digest: str = "a", **more) 
 
 
 def worker(session: Session, slots: int = 8) -> None:
-    sign = {"worker": "w", "slots": slots, "isolation": "good", "languages": []}
+    sign = jobs.alive("w", slots=slots, isolation="good", languages=[])
     recording.record_alive(session, sign, NOW)
     session.flush()
 
 
 def issued(session: Session) -> list[jobs.Job]:
-    return list(scheduling.fill(session, SETTINGS, NOW))
+    return list(chain.from_iterable(scheduling.fill(session, SETTINGS, NOW)))
 
 
 @pytest.mark.parametrize("name", ["", "a b", "-x", "../x", "x" * 41, "<b>", "naïve", "a\n"])

@@ -23,7 +23,6 @@ from arena.config import Settings
 from arena.db import Database
 from arena.health import TICK_MARK
 from arena.models import Entrant, JobStatus, Ladder, Mark, Match, PlayedGame, Worker
-from arena.scheduling import AnyJob
 from engine import jobs
 from engine.match import play_match
 from tests.arena.running import short_folder, until
@@ -75,7 +74,7 @@ def recorder(
 def report(database: Database) -> Iterator[Any]:
     """Issues the next match anew, and gives what its worker says of it."""
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x4"})], bots=2)
-    sign = {"worker": "worker", "slots": 0, "isolation": "good", "languages": []}
+    sign = jobs.alive("worker", slots=0, isolation="good", languages=[])
     with database.begin() as session:
         recording.record_alive(session, sign, datetime.now(UTC))
 
@@ -100,7 +99,7 @@ def reports(database: Database, report: Any) -> list[dict[str, Any]]:
         return [played(scheduling.issue(session, match, Settings(), now)) for match in made]
 
 
-def played(job: AnyJob) -> dict[str, Any]:
+def played(job: jobs.AnyJob) -> dict[str, Any]:
     """What the worker says of a match."""
     assert isinstance(job, jobs.Job)
     result = play_match(job.spec, lambda _: LotPlayer())
@@ -252,11 +251,11 @@ def test_a_job_that_no_worker_knows_waits(
 ) -> None:
     """However often a worker of another release refuses it; it is no failure of the match."""
     for _ in range(5):
-        refusal = {"lease": report()["lease"], "problem": "a job of format 2", "understood": False}
+        refusal = {"lease": report()["lease"], "problem": "a job of format 0", "failed": False}
         recorder.record_void(refusal)
         match = the_match(database)
         assert (match.status, match.failures) == (JobStatus.OPEN, 0)
-    assert match.problem == "a job of format 2"
+    assert match.problem == "a job of format 0"
 
 
 @pytest.mark.parametrize("data", [{}, {"lease": None}, {"lease": {"kind": "match"}}, [], None, "x"])

@@ -41,8 +41,12 @@ class Worker:
         self._app = Celery("arena", broker=url, set_as_current=False)
         self._client = redis.Redis(unix_socket_path=url.removeprefix("redis+socket://"))
 
-    def play(self, number: int, source: str) -> None:
-        """Sends a match of a bot against itself."""
+    def play(self, number: int, *sources: str) -> None:
+        """Sends matches, from this number on, each of a bot against itself; by one message."""
+        args = tuple(self._job(number + each, source) for each, source in enumerate(sources))
+        self._app.send_task(jobs.PLAY_MATCH, args, queue=jobs.MATCHES_QUEUE)
+
+    def _job(self, number: int, source: str) -> dict[str, Any]:
         bot = self._folder / f"bot-{number}"
         bot.mkdir()
         (bot / "bot.py").write_text(source)
@@ -50,17 +54,20 @@ class Worker:
         files = jobs.BotFiles(bundle.digest, str(bundles.store(self._folder / "stored", bundle)))
         grant = jobs.Grant(memory_bytes=2**28, threads=16, log_bytes=1000)
         lease = jobs.Lease("match", number, 1, "ticket")
-        job = jobs.Job(lease, SPEC, (files, files), grant, 30.0)
-        self._app.send_task(jobs.PLAY_MATCH, (job.to_json(),), queue=jobs.MATCHES_QUEUE)
+        return jobs.Job(lease, SPEC, (files, files), grant, 30.0).to_json()
 
-    def said(self) -> list[tuple[str, dict[str, Any]]]:
+    def messages(self) -> list[tuple[str, list[dict[str, Any]]]]:
         """What it said so far of its jobs, in its order."""
         messages = map(json.loads, reversed(self._client.lrange(jobs.RESULTS_QUEUE, 0, -1)))
         told = [
-            (message["headers"]["task"], json.loads(base64.b64decode(message["body"]))[0][0])
+            (message["headers"]["task"], json.loads(base64.b64decode(message["body"]))[0])
             for message in messages
         ]
         return [(task, data) for task, data in told if task != jobs.WORKER_ALIVE]
+
+    def said(self) -> list[tuple[str, dict[str, Any]]]:
+        """The same one by one."""
+        return [(task, data) for task, several in self.messages() for data in several]
 
     def await_word(self, task: str) -> dict[str, Any]:
         """Waits until it has said something, and gives what."""
@@ -133,6 +140,41 @@ def test_a_process_that_is_killed_is_told_of(worker: Worker, after: str | None) 
     assert worker.said()[0][0] == jobs.JOB_STARTED
     worker.play(2, QUICK)
     assert worker.await_word(jobs.RECORD_MATCH)["lease"]["job"] == 2
+
+
+def numbers(told: list[dict[str, Any]]) -> list[int]:
+    """The jobs that something was said of."""
+    return [data["lease"]["job"] for data in told]
+
+
+def test_short_matches_are_reported_together(worker: Worker) -> None:
+    """All in one message, or in two on a busy machine; none is said to have begun."""
+    worker.play(1, *[QUICK] * 3)
+    until(lambda: len(worker.said()) >= 3, "the reports")
+    assert {task for task, _ in worker.messages()} == {jobs.RECORD_MATCH}
+    assert len(worker.messages()) < 3
+    assert numbers([data for _, data in worker.said()]) == [1, 2, 3]
+
+
+def test_a_report_does_not_wait_for_a_long_match(worker: Worker) -> None:
+    """What is over is told when the next one takes longer than was thought."""
+    worker.play(1, QUICK, SLOWEST, QUICK)
+    worker.await_word(jobs.JOB_STARTED)
+    tasks = [(task, numbers(told)) for task, told in worker.messages()]
+    assert tasks[:2] == [(jobs.RECORD_MATCH, [1]), (jobs.JOB_STARTED, [2])]
+
+
+def test_of_several_matches_none_is_to_blame_for_a_lost_process(worker: Worker) -> None:
+    """All of its message are given back; the one that was over before is known already."""
+    worker.play(1, QUICK, SLOWEST, QUICK)
+    worker.await_word(jobs.JOB_STARTED)
+    for process in worker.process.children():
+        process.kill()
+    until(lambda: len([1 for task, _ in worker.said() if task == jobs.RECORD_VOID]) == 3, "all")
+    for task, data in worker.said():
+        assert task != jobs.RECORD_VOID or data["failed"] is False
+    worker.play(4, QUICK)
+    until(lambda: worker.said()[-1][0] == jobs.RECORD_MATCH, "the next report")
 
 
 def plays(worker: psutil.Process) -> bool:

@@ -68,7 +68,7 @@ def test_a_worker_needs_boxes_as_good_as_asked(isolation: str, minimum: str, pla
 
 
 def sign(session: sa.orm.Session, name: str, now: datetime = NOW) -> None:
-    alive = {"worker": name, "slots": 2, "isolation": "good", "languages": []}
+    alive = jobs.alive(name, slots=2, isolation="good", languages=[])
     recording.record_alive(session, alive, now)
 
 
@@ -99,7 +99,7 @@ class Crew:
         self.tells(self.report(job, name), recording.Outcome.FIXED)
 
     @staticmethod
-    def report(job: scheduling.AnyJob, name: str) -> jobs.MatchReport:
+    def report(job: jobs.AnyJob, name: str) -> jobs.MatchReport:
         """What a worker says of a match that it played."""
         assert isinstance(job, jobs.Job)
         result = play_match(job.spec, lambda _: LotPlayer())
@@ -213,7 +213,7 @@ def test_a_worker_of_another_release_gets_no_jobs(
     database: Database, said: dict[str, int], plays: bool
 ) -> None:
     """Its slots do not count, so that what it does not know waits for a worker that does."""
-    alive = {"worker": "w", "slots": 2, "isolation": "good", "languages": [], **said}
+    alive = jobs.alive("w", slots=2, isolation="good", languages=[]) | said
     with database.begin() as session:
         recording.record_alive(session, alive, NOW)
         assert workforce.slots(session, "good", NOW) == (2 if plays else 0)

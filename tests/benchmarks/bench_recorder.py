@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
@@ -135,12 +136,12 @@ def measure(database: Database, ladders: int, seconds: float, together: int = TO
     arena.furnish([("clobber", {"size": "6x7"})] * ladders, bots=BOTS)
     # Without the rest of a ladder on which all ratings are settled.
     now, settings, cost = datetime.now(UTC), Settings(trickle_seconds=0), Cost()
-    sign = {"worker": "worker", "slots": SLOTS, "isolation": "good", "languages": []}
+    sign = jobs.alive("worker", slots=SLOTS, isolation="good", languages=[])
     with database.begin() as session:
         session.execute(sa.delete(Check))
         recording.record_alive(session, sign, now)
     with database.begin() as session:
-        waiting = deque(scheduling.fill(session, settings, now))
+        waiting = deque(chain.from_iterable(scheduling.fill(session, settings, now)))
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline or len(cost.recorded) < FEWEST:
         data = [played(waiting.popleft()) for _ in range(min(together, len(waiting)))]
@@ -150,7 +151,7 @@ def measure(database: Database, ladders: int, seconds: float, together: int = TO
             outcomes = recording.take_in(session, reports, settings, now)
             recorded = time.perf_counter()
             issued = scheduling.fill(session, settings, now)
-        waiting += issued
+        waiting += chain.from_iterable(issued)
         made = time.perf_counter() - recorded
         count = len(data)
         cost.made += [made / count] * count

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from arena import recording, scheduling
+from arena.assignments import lease_of
 from arena.config import Settings
 from arena.models import Check, JobStatus
 from engine import jobs
@@ -82,7 +83,7 @@ def answer(site: Watched, number: int) -> None:
         check = session.get_one(Check, number)
         check.status = JobStatus.OPEN
         scheduling.issue(session, check, Settings(), now)
-        lease = scheduling.lease_of(check)
+        lease = lease_of(check)
         findings = (
             jobs.Finding(True, "It answers hello.", "hello"),
             jobs.Finding(False, "It said nothing within 2 s.", "ready"),

@@ -21,6 +21,7 @@ from engine.openings import Opening
 from tests.requirements import need
 from tests.workers.test_building import BOTS, need_language
 from workers import bundles, tasks
+from workers.telling import Progress, Reports
 
 MIB = 1 << 20
 KIT = Path(__file__).parents[2] / "bots" / "kit"
@@ -63,9 +64,9 @@ def job_of(
     return jobs.Job.from_json(job.to_json())
 
 
-def unwatched() -> tasks._Progress:
+def unwatched() -> Progress:
     """A job's progress, told to nobody: its thread is not started."""
-    return tasks._Progress(jobs.Lease("match", 1, 1, "ticket"), 30.0)
+    return Progress(jobs.Lease("match", 1, 1, "ticket"), Reports(), 30.0)
 
 
 def checked(job: jobs.Job) -> jobs.CheckReport:

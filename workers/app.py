@@ -1,0 +1,68 @@
+"""The workers' Celery app, and how they speak to the recorder.
+
+A worker holds no database address and no secret but its queue's login. Jobs come from the queue
+``matches``; what is said of them goes by name to ``results``.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import Any
+
+from celery import Celery
+from kombu import Queue
+
+from engine import jobs
+
+LONGEST_JOB_SECONDS = 6 * 60 * 60
+
+
+def worker_name() -> str:
+    """What this worker calls itself, the same after a restart."""
+    return os.environ.get("ARENA_WORKER_NAME") or socket.gethostname()
+
+
+# Never declared: a worker's login may change nothing about the queues themselves.
+QUEUES = [Queue(name, no_declare=True) for name in (jobs.MATCHES_QUEUE, jobs.RESULTS_QUEUE)]
+UNACKED = f"unacked|{worker_name()}|"
+
+app = Celery("workers")
+app.conf.update(
+    broker_url=os.environ.get("ARENA_BROKER", ""),
+    task_ignore_result=True,
+    task_serializer="json",
+    accept_content=["json"],
+    task_default_queue=jobs.MATCHES_QUEUE,
+    task_queues=QUEUES,
+    task_time_limit=LONGEST_JOB_SECONDS,
+    worker_prefetch_multiplier=1,
+    worker_hijack_root_logger=False,
+    worker_enable_remote_control=False,
+    worker_send_task_events=False,
+    broker_connection_retry_on_startup=True,
+    # A broker whose disk is full takes nothing; it is waited for like one that is away.
+    broker_channel_error_retry=True,
+    # A match took long: its report waits for a broker that is away, about as long as its lease.
+    task_publish_retry_policy={
+        "max_retries": 20,
+        "interval_start": 0.2,
+        "interval_step": 0.2,
+        "interval_max": 2.0,
+    },
+    broker_transport_options={
+        "visibility_timeout": 120,
+        "unacked_restore_interval": 5,
+        "unacked_restore_throttle": 1,
+        # Keys of its own: what another worker was just given is none of its business.
+        "unacked_key": UNACKED,
+        "unacked_index_key": f"{UNACKED}index",
+        "unacked_mutex_key": f"{UNACKED}mutex",
+    },
+)
+
+
+def say(task: str, *told: dict[str, Any]) -> None:
+    """Sends a message to the recorder."""
+    # Without the text of it for people that Celery adds, which takes long and nobody reads.
+    app.send_task(task, told, queue=jobs.RESULTS_QUEUE, argsrepr="")

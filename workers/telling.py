@@ -1,0 +1,110 @@
+"""What a worker says of its jobs while it does them, and when matches are over."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from engine import jobs
+from engine.game import State
+from engine.record import Ply
+from engine.referee import Watch
+from workers.app import say, worker_name
+
+log = logging.getLogger("workers")
+
+PROGRESS_SECONDS = 1.0
+SOON_SECONDS = 0.5
+"""A match that is over before is reported without a word of its beginning."""
+WAIT_SECONDS = 1.0
+"""That a report waits for those of the next matches, at most."""
+
+
+class Reports:
+    """Reports of matches that came in one message: of short ones several are sent together."""
+
+    def __init__(self) -> None:
+        self._waiting: list[dict[str, Any]] = []
+        self._began = time.monotonic()
+
+    def add(self, report: dict[str, Any]) -> None:
+        """A match was played: what waits is sent if that took long."""
+        self._waiting.append(report)
+        if time.monotonic() - self._began > WAIT_SECONDS:
+            self.send()
+
+    def send(self) -> None:
+        """Sends what waits."""
+        if self._waiting:
+            say(jobs.RECORD_MATCH, *self._waiting)
+            self._waiting = []
+        self._began = time.monotonic()
+
+
+class Progress:
+    """Says that a job was taken up, and how far it is, from a thread beside it.
+
+    Args:
+        reports: of the matches before, which are sent when this one takes longer.
+        longest_silence: seconds after which something is said though nothing is new.
+    """
+
+    def __init__(self, lease: jobs.Lease, reports: Reports, longest_silence: float) -> None:
+        self._lease = lease
+        self._reports = reports
+        self._longest_silence = longest_silence
+        self.findings: list[jobs.Finding] = []
+        """What a check has found so far."""
+        self._said: tuple[int, Sequence[Ply]] = (0, ())
+        self._is_taken_up = False
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
+
+    def take_up(self) -> None:
+        """Says that this worker has the job, once."""
+        if not self._is_taken_up:
+            self._reports.send()
+            say(jobs.JOB_STARTED, jobs.Started(self._lease, worker_name()).to_json())
+            self._is_taken_up = True
+
+    def __enter__(self) -> Progress:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def watch(self, game: int) -> Watch:
+        """What the referee calls after each ply of a game."""
+
+        def after_ply(_state: State, plies: Sequence[Ply]) -> None:
+            self._said = (game, plies)
+
+        return after_ply
+
+    def _run(self) -> None:
+        if not self._ended.wait(SOON_SECONDS):
+            try:
+                self.take_up()
+            except Exception:
+                log.exception("could not tell that a job was taken up")
+            self._tell()
+
+    def _tell(self) -> None:
+        told, last = (0, 0, 0), time.monotonic()
+        while not self._ended.wait(min(PROGRESS_SECONDS, self._longest_silence)):
+            game, plies = self._said
+            now = (game, len(plies), len(self.findings))
+            if now == told and time.monotonic() - last < self._longest_silence:
+                continue
+            told, last = now, time.monotonic()
+            moves = tuple(f"{ply.seat + 1}:{ply.move}" for ply in plies[: now[1]])
+            progress = jobs.Progress(self._lease, game, moves, tuple(self.findings[: now[2]]))
+            try:
+                say(jobs.MATCH_PROGRESS, progress.to_json())
+            except Exception:
+                log.exception("could not tell how far a match is")
