@@ -330,7 +330,8 @@ def wake() -> None:
 @app.task(name=jobs.RECORD_VOID)
 def record_void(data: dict[str, Any]) -> None:
     """A worker could not do a job, through no bot's fault."""
-    failed = data.get("failed") is not False
+    # Workers of the release before say "understood".
+    failed = data.get("failed", data.get("understood")) is not False
     _refuse(data, str(data.get("problem", ""))[:2000], failed=failed)
     _fill()
 

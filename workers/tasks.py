@@ -135,8 +135,10 @@ def live(sender: Any, **_: Any) -> None:
 def play(*matches: dict[str, Any]) -> None:
     """Plays a match, or several short ones."""
     reports = Reports()
+    # A bot that plays in several of them is proven to be whole only once.
+    work = partial(_play, ready=cache(_Bot.ready))
     for data in matches:
-        _do(data, jobs.Job.from_json, _play, reports)
+        _do(data, jobs.Job.from_json, work, reports)
     reports.send()
 
 
@@ -239,9 +241,11 @@ def _rest() -> None:
     time.sleep(pause_seconds(_Luck.failures))
 
 
-def _play(job: jobs.Job, progress: Progress) -> Message:
+def _play(
+    job: jobs.Job, progress: Progress, ready: Callable[[jobs.Grant, jobs.BotFiles], _Bot]
+) -> Message:
     """Plays a job's match."""
-    bots = [_Bot.ready(job.grant, files) for files in job.bots]
+    bots = [ready(job.grant, files) for files in job.bots]
     log_bytes = job.grant.log_bytes
 
     def start_player(entrant: int) -> BotProcess:

@@ -246,12 +246,13 @@ def test_an_unknown_worker_is_not_believed(
     assert "there is no worker 'stranger'" in caplog.text
 
 
+@pytest.mark.parametrize("word", ["failed", "understood"])
 def test_a_job_that_no_worker_knows_waits(
-    database: Database, recorder: ModuleType, report: Any
+    database: Database, recorder: ModuleType, report: Any, word: str
 ) -> None:
     """However often a worker of another release refuses it; it is no failure of the match."""
     for _ in range(5):
-        refusal = {"lease": report()["lease"], "problem": "a job of format 0", "failed": False}
+        refusal = {"lease": report()["lease"], "problem": "a job of format 0", word: False}
         recorder.record_void(refusal)
         match = the_match(database)
         assert (match.status, match.failures) == (JobStatus.OPEN, 0)

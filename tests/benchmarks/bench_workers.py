@@ -1,9 +1,10 @@
 """At how many workers the recorder is full: a simulation of the queue between them.
 
 Workers play matches that take a random time, and one recorder takes their results in turn, each
-for as long as it takes here: that is measured first, on SQLite. A worker has one match under way
-and one waiting, as in the arena; the next one is made when a result of its is recorded. So
-beyond a number of workers they wait for the recorder, and games a second grow no more.
+for as long as it takes here: that is measured first, on SQLite. A worker has one message under way
+and one waiting, as in the arena, each of a match or of several that are short; the next one is
+made when the results of one of its are recorded. So beyond a number of workers they wait for the
+recorder, and games a second grow no more.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import heapq
 from random import Random
 
+from arena.scheduling import AHEAD
+from arena.waiting import SHORTEST_TURN, TURN_SECONDS
 from tests.benchmarks.bench_recorder import best_tenth, databases, measure
 from tests.benchmarks.table import Table
 
@@ -19,7 +22,6 @@ GAMES = 2
 MATCH_SECONDS = (0.1, 1.0, 10.0, 60.0)
 """How long a match takes on the average: bots that answer at once, quick and slow ones."""
 WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
-AHEAD = 2
 FULL = 0.9
 """Of what so many workers could play if nobody waited: with less the recorder is full."""
 MATCHES = 4000
@@ -52,10 +54,15 @@ def run(seconds: float) -> Table:
 def simulate(workers: int, match_seconds: float, recorder_seconds: float) -> float:
     """Matches a second that so many workers and one recorder get done."""
     random = Random(workers)
+    together = int(1 / min(1.0, max(SHORTEST_TURN, match_seconds / TURN_SECONDS)))
+
+    def message_seconds() -> float:
+        return sum(random.expovariate(1 / match_seconds) for _ in range(together))
+
     waiting = [AHEAD - 1] * workers
     idle = [False] * workers
     # What is under way, by its end; a result waits for the recorder from then on.
-    ends = [(random.expovariate(1 / match_seconds), worker) for worker in range(workers)]
+    ends = [(message_seconds(), worker) for worker in range(workers)]
     heapq.heapify(ends)
     recorder_free = now = 0.0
     results: list[tuple[float, int]] = []
@@ -63,11 +70,11 @@ def simulate(workers: int, match_seconds: float, recorder_seconds: float) -> flo
     while done < MATCHES:
         if results and (not ends or max(recorder_free, results[0][0]) <= ends[0][0]):
             came, worker = heapq.heappop(results)
-            now = recorder_free = max(recorder_free, came) + recorder_seconds
-            done += 1
+            now = recorder_free = max(recorder_free, came) + together * recorder_seconds
+            done += together
             if idle[worker]:
                 idle[worker] = False
-                heapq.heappush(ends, (now + random.expovariate(1 / match_seconds), worker))
+                heapq.heappush(ends, (now + message_seconds(), worker))
             else:
                 waiting[worker] += 1
         else:
@@ -75,7 +82,7 @@ def simulate(workers: int, match_seconds: float, recorder_seconds: float) -> flo
             heapq.heappush(results, (now, worker))
             if waiting[worker]:
                 waiting[worker] -= 1
-                heapq.heappush(ends, (now + random.expovariate(1 / match_seconds), worker))
+                heapq.heappush(ends, (now + message_seconds(), worker))
             else:
                 idle[worker] = True
     return done / now

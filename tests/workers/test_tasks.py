@@ -84,7 +84,7 @@ def test_from_the_bundle_to_the_match(language: str, tmp_path: Path) -> None:
     report = checked(job)
     assert report.passed, [finding for finding in report.findings if not finding.kept]
     assert (report.findings[0].clause == "build") == (language in BOTS)
-    task, told = tasks._play(job, unwatched())
+    task, told = tasks._play(job, unwatched(), tasks._Bot.ready)
     assert task == jobs.RECORD_MATCH
     played = jobs.MatchReport.from_json(told)
     assert len(played.games) == 2
@@ -117,7 +117,7 @@ def test_a_bot_that_can_not_be_built(tmp_path: Path) -> None:
     ]
     assert "oops" in report.log
     with pytest.raises(tasks.BuildError):
-        tasks._play(job, unwatched())
+        tasks._play(job, unwatched(), tasks._Bot.ready)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_log_is_as_long_as_the_ladder_grants(tmp_path: Path) -> None:
     sources = {"bot.py": noisy + SOURCES["Python"]["bot.py"].replace("from __future__ ", "# ")}
     grant = jobs.Grant(256 * MIB, 16, 1000)
     job = job_of("match", tmp_path, sources, grant)
-    _, told = tasks._play(job, unwatched())
+    _, told = tasks._play(job, unwatched(), tasks._Bot.ready)
     parts = [*jobs.MatchReport.from_json(told).logs[0]]
     # Four conversations, and the game with a process for each seat.
     parts += checked(job).log.split("\n===")
