@@ -212,7 +212,7 @@ class Worker(Base):
     slots: Mapped[int]
     isolation: Mapped[str] = mapped_column(sa.String(20))
     languages: Mapped[list[Any]]
-    format: Mapped[int] = mapped_column(default=1)
+    format: Mapped[int]
     """Of the jobs that it knows (see `engine.jobs.FORMAT`)."""
     failed: Mapped[list[Any]] = mapped_column(default=list)
     """The jobs that it failed at since it last did one (see `arena.workforce`)."""

@@ -29,21 +29,33 @@ MATCHES = 56
 
 # Each plays a different one of the legal moves, counted on from ply to ply.
 BOT = """\
-#!/bin/sh
-while read -r verb rest; do
-  case $verb in
-    hello) echo "ready golden want=legal" ;;
-    newgame) ply={number}; echo ok ;;
-    legal) legal=$rest ;;
-    go) set -- $legal; shift $((ply % $#)); echo "move $1"; ply=$((ply * 3 + {number} + 1)) ;;
-    quit) exit ;;
-  esac
-done
+import sys
+import time
+
+for line in sys.stdin:
+    verb, *words = line.split()
+    if verb == "hello":
+        print("ready golden want=legal", flush=True)
+    elif verb == "newgame":
+        ply = {number}
+        print("ok", flush=True)
+    elif verb == "legal":
+        legal = words
+    elif verb == "go":
+        time.sleep({pause})
+        print("move", legal[ply % len(legal)], flush=True)
+        ply = 3 * ply + {number} + 1
+    elif verb == "quit":
+        break
 """
 
 
-def furnish(database: Database, folder: Path, mark: str) -> None:
-    """Eight bots that need no check any more, and a double round robin between them."""
+def furnish(database: Database, folder: Path, mark: str, pause: float) -> None:
+    """Eight bots that need no check any more, and a double round robin between them.
+
+    Args:
+        pause: how many seconds each waits before it moves.
+    """
     furnish_small(database)
     now = datetime.now(UTC)
     with database.begin() as session:
@@ -53,8 +65,8 @@ def furnish(database: Database, folder: Path, mark: str) -> None:
         session.add(owner)
         versions = []
         for number in range(BOTS):
-            path = folder / f"golden_{mark}_{number}.sh"
-            path.write_text(BOT.format(number=number))
+            path = folder / f"golden_{mark}_{number}.py"
+            path.write_text(BOT.format(number=number, pause=pause))
             bundle = bundles.pack(path)
             bundles.store(folder / "data" / "bundles", bundle)
             version = submit(
@@ -126,7 +138,8 @@ def test_a_tournament_comes_out_the_same(workers: int) -> None:
         database = Database(f"sqlite:///{data}/arena.db")
         stack.callback(database.close)
         running = stack.enter_context(Watched(data, database, ARENA_GAMES="clobber"))
-        furnish(database, folder, running.mark)
+        # So that it lasts long enough for all that is killed.
+        furnish(database, folder, running.mark, pause=0.0 if workers == 1 else 0.04)
         words = ["tournament", "run", "golden", "--data", str(data), "--json"]
         if workers == 1:
             found = arena_says(*words, "--workers", "1", "--port", str(running.port))

@@ -24,6 +24,7 @@ from arena.models import (
     Match,
     Worker,
 )
+from engine import jobs
 from tests.arena.simulator import CALM, START, Simulation
 
 Arena = Callable[..., tuple[int, str, str]]
@@ -74,7 +75,8 @@ def test_the_commands_of_organisers(database: Database, arena: Arena) -> None:
         session.add(
             Worker(
                 name="w", last_seen=START, slots=1, isolation="good", languages=[],
-                set_aside=START, failed=[{"job": "match 9", "versions": [1]}], problem="bad disk",
+                format=jobs.FORMAT, set_aside=START, problem="bad disk",
+                failed=[{"job": "match 9", "versions": [1]}],
             )
         )  # fmt: skip
     listed = json.loads(arena("match", "list", "--status", "set aside", "--json")[1])

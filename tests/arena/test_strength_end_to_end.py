@@ -74,7 +74,7 @@ def test_new_versions_are_tested_before_they_enter() -> None:
 
             submit(GOOD)
             until(lambda: active() == [1], "the first version", seconds=120)
-            submit(POOR, "--test-first", "--elo", "0,300")
+            submit(POOR, "--test-first", "--elo", "0,190")
             until(lambda: verdicts() == ["failed"], "the verdict", seconds=120)
             number = json.loads(said(data, "strength", "list", "--json"))[0]["id"]
             assert active() == [1]
@@ -84,7 +84,7 @@ def test_new_versions_are_tested_before_they_enter() -> None:
             assert found["faults"] == [{}, {}]
             # The other way round it passes.
             versions = ("bot:1", "bot:2", "--ladder", LADDER)
-            said(data, "strength", "create", *versions, "--elo", "0,300")
+            said(data, "strength", "create", *versions, "--elo", "0,190")
             until(lambda: verdicts() == ["failed", "passed"], "the other verdict", seconds=120)
             assert "is decided" in said(
                 data, "strength", "extend", str(number), "--max-games", "999", code=2

@@ -22,6 +22,7 @@ from arena.models import (
     Meeting,
     Worker,
 )
+from engine import jobs
 from tests.arena.simulator import CALM, START, Simulation
 
 NOW = START + timedelta(days=1)
@@ -34,7 +35,11 @@ def furnished(database: Database) -> Database:
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=3)
     with database.begin() as session:
         session.execute(sa.update(Entrant).values(games=100, wins=100, sigma=0.9))
-        session.add(Worker(name="w", last_seen=NOW, slots=2, isolation="good", languages=[]))
+        session.add(
+            Worker(
+                name="w", last_seen=NOW, slots=2, isolation="good", languages=[], format=jobs.FORMAT
+            )
+        )
     return database
 
 
