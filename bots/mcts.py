@@ -5,11 +5,12 @@ It grows a tree of the moves ahead. A round walks down the tree by UCT (Kocsis a
 its way with what it brought the seat that made it. Where the engine has an outlook for a long game,
 that stands for the random end, of which little could be learnt, and counts by how much better or
 worse it is than that of today; and moves are tried in the order in which it likes them, as far as
-they were looked at. Where games end nearby, a move that wins at once is the only one that is tried
-(decisive moves; Teytaud and Teytaud, 2010). The move tried most often is played. A node gets
-another child only when its visits allow it (progressive widening; Coulom, 2007), so that a hundred
-rounds are of use among a thousand moves as well. Between two sides, a move that was proven to win
-or to lose counts as nothing else (Winands, Björnsson and Saito, 2008).
+they were looked at, which those are first that it liked elsewhere in the tree. Where games end
+nearby, a move that wins at once is the only one that is tried (decisive moves; Teytaud and
+Teytaud, 2010). The move tried most often is played. A node gets another child only when its visits
+allow it (progressive widening; Coulom, 2007), so that a hundred rounds are of use among a thousand
+moves as well. Between two sides, a move that was proven to win or to lose counts as nothing else
+(Winands, Björnsson and Saito, 2008).
 
 It imports the engine, and needs nothing from the referee but the moves so far. Usage:
 
@@ -24,6 +25,7 @@ from __future__ import annotations
 import gc
 import sys
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import inf, isinf, log, sqrt
@@ -42,8 +44,11 @@ WIDTH, WIDTH_LIKED = 3.0, 0.4
 """A node of n visits has at most this times the root of n children; the second as above."""
 PLAYED_OUT = 64
 """Of a game of at most so many plies a random end tells more than the outlook."""
-LOOKED_AT = 40
-"""Moves of a node that are looked at together, to be tried in the order of their outlook."""
+LOOKED_AT, MOST_LOOKED_AT = 20, 100
+"""Moves of a node that are looked at together, to be tried in the order of their outlook.
+
+The second goes for those that their seat was not seen to have before.
+"""
 LARGEST_TREE = 1_000_000
 """Moves in the nodes of a tree, which then grows no further: about 100 MB."""
 SPREAD = 5.0
@@ -107,6 +112,8 @@ class Search:
         self.outlook = state.outlook() if state.variant.max_plies > PLAYED_OUT else None
         self.sees_ends = False
         """Whether the tree has come to the end of a game between two sides."""
+        self.promised: list[dict[int, float]] = [{} for _ in self.sides]
+        """For each seat what its moves promised where they were last looked at."""
         self.explore, self.width = (
             (EXPLORE, WIDTH) if self.outlook is None else (EXPLORE_LIKED, WIDTH_LIKED)
         )
@@ -171,13 +178,25 @@ class Search:
         return child
 
     def look(self, node: Node) -> None:
-        """Looks at some moves more: what they would bring if the game went no further."""
-        seat = node.seat
+        """Looks at some moves more: what they would bring if the game went no further.
+
+        That depends little on how the game came here. So it is first those that are new for
+        their seat, drawn by lot, and then those that promised most at another node.
+        """
+        seat, untried, lot = node.seat, node.untried, self.dice.random
         assert seat is not None
-        assert node.untried
-        for _ in range(min(LOOKED_AT, len(node.untried))):
-            code = node.draw(self.dice)
-            node.liked.append((self.gains(node.state.play_code(code))[seat], code))
+        assert untried
+        promised = self.promised[seat]
+        untried.sort(key=lambda code: promised.get(code, 2 + lot()))
+        known = bisect_left(untried, True, key=lambda code: code not in promised)
+        number = min(MOST_LOOKED_AT, max(LOOKED_AT, len(untried) - known))
+        codes = untried[-number:]
+        del untried[-number:]
+        found = node.state.prospects(codes)
+        if found is None:
+            found = [self.gains(node.state.play_code(code))[seat] for code in codes]
+        promised.update(zip(codes, found, strict=True))
+        node.liked += zip(found, codes, strict=True)
         node.liked.sort(key=itemgetter(0))
 
     @property

@@ -211,6 +211,14 @@ class State(ABC):
         """
         return None
 
+    def prospects(self, codes: Sequence[int]) -> Sequence[float] | None:
+        """The outlook of the seat to move after each of these moves, all found at once.
+
+        What only shows when a move is played may be missing: that it ends the game, say. None
+        where a game has no faster way than to play them.
+        """
+        return None
+
 
 def squares_in(move: str) -> tuple[str, ...]:
     """The squares that a move's notation names, in its order."""

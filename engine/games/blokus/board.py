@@ -50,6 +50,8 @@ class Board:
         """The piece that each shape is an orientation of."""
         self._steps = tuple(self._walk())
         self._words: dict[int, tuple[str, ...]] = {}
+        self._lane = (width + 1) * self.stride // 8 + 1
+        """How many bytes each mask has to itself in a row of them."""
 
     def _shape(self, cells: tuple[tuple[int, int], ...]) -> int:
         bits = [file * self.stride + rank for file, rank in cells]
@@ -91,6 +93,26 @@ class Board:
         """The squares corner to corner with those of ``mask``; ditto."""
         beside = mask << self.stride | mask >> self.stride
         return beside << 1 | beside >> 1
+
+    def row(self, masks: Sequence[int]) -> int:
+        """Masks side by side, so far apart that no neighbour of one is a square of the next.
+
+        A step on all of them at once takes much less time than one after the other.
+        """
+        lane = self._lane
+        return int.from_bytes(b"".join([mask.to_bytes(lane, "little") for mask in masks]), "little")
+
+    def copies(self, mask: int, number: int) -> int:
+        """A `row` of the same mask so many times."""
+        return int.from_bytes(mask.to_bytes(self._lane, "little") * number, "little")
+
+    def counts(self, row: int, number: int) -> list[int]:
+        """How many squares each of so many masks in a `row` has."""
+        lane, read = self._lane, int.from_bytes
+        data = row.to_bytes(lane * number, "little")
+        return [
+            read(data[at : at + lane], "little").bit_count() for at in range(0, len(data), lane)
+        ]
 
     def parts(self, mask: int) -> Iterator[int]:
         """The connected areas of ``mask``."""

@@ -26,7 +26,7 @@ from engine.game import (
     ranks_of,
 )
 from engine.games.blokus.board import board, count, masks, nth
-from engine.games.blokus.outlook import hopes, squares_hoped_for
+from engine.games.blokus.outlook import hopes, hopes_after, squares_hoped_for, worth_of_reach
 from engine.games.blokus.polyominoes import ALL, MONOMINO, NAMES, squares_in
 from engine.games.blokus.position import (
     COLOURS,
@@ -295,6 +295,29 @@ class BlokusState(State):
             colours[owner].append(hoped_for)
         squares = [sum(own) / len(own) if own else None for own in colours]
         return hopes(squares, variant.sides)
+
+    def prospects(self, codes: Sequence[int]) -> Sequence[float]:
+        variant, mover, seat = self.variant, self.turn, self.to_move
+        assert mover is not None
+        assert seat is not None
+        later = (mover + 1 & 3, mover + 2 & 3, mover + 3 & 3, mover)
+        turn = next(colour for colour in later if not self.stuck >> colour & 1)
+        ours = [
+            colour
+            for colour, owner in enumerate(variant.owners)
+            if owner is not None and variant.sides[owner] == variant.sides[seat]
+        ]
+        others = [
+            colour
+            for colour, owner in enumerate(variant.owners)
+            if owner is not None and owner not in self.gone and colour not in ours
+        ]
+        shares = dict.fromkeys(ours, 1 / len(ours)) | dict.fromkeys(others, -1 / len(others))
+        weights = [
+            0.0 if self.stuck >> colour & 1 else worth_of_reach(to_play=colour >= turn)
+            for colour in range(len(COLOURS))
+        ]
+        return hopes_after(codes, mover, self.position, variant.starts, shares, weights)
 
 
 new_state = maker(BlokusState)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from engine.games.blokus import outlook
@@ -61,3 +63,23 @@ def test_seats_are_compared(
 ) -> None:
     """By how many of a colour's 89 squares a side is ahead of the mean of the others."""
     assert outlook.hopes(squares, sides) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("mode", ["classic", "teams", "duel", "trio"])
+@pytest.mark.parametrize("gone", [False, True])
+def test_the_prospects_of_moves_are_the_outlooks_after_them(mode: str, gone: bool) -> None:
+    """But for a colour that a move puts out, which shows only when its turn comes."""
+    dice = Random(1)
+    state = GAME.variant(mode=mode).initial()
+    if gone and mode in ("classic", "trio"):
+        state = state.play(state.legal_moves()[0]).retire(2)
+    while (seat := state.to_move) is not None:
+        codes = state.codes()
+        some = dice.sample(codes, min(8, len(codes)))
+        prospects = state.prospects(some)
+        assert prospects is not None
+        for code, prospect in zip(some, prospects, strict=True):
+            after = state.play_code(code)
+            if after.stuck == state.stuck:
+                assert after.outlook()[seat] == pytest.approx(prospect)
+        state = state.play_code(max(some, key=int.bit_count))
