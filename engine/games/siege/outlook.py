@@ -64,24 +64,28 @@ def yellow_hopes(board: Board, headings: Mapping[int, int], soldiers_needed: int
     attackers, soldiers = board.attackers, board.attackers & board.soldiers
     officers = attackers & ~soldiers
     inside = attackers & INSIDE
+    team = soldiers_needed + 1
     entered = min(soldiers_needed, (inside & soldiers).bit_count()) + bool(inside & officers)
-    near = 0
+    missing = 0
     for white, black in zip(WITHIN[headings[WHITE]], WITHIN[headings[BLACK]], strict=True):
         close = inside | board.white & white | board.black & black
-        near += min(soldiers_needed, (close & soldiers).bit_count()) + bool(close & officers)
+        late = team - min(soldiers_needed, (close & soldiers).bit_count()) - bool(close & officers)
+        if not late:
+            break
+        missing += late
     prey = soldiers.bit_count() + max(0, officers.bit_count() - OFFICERS_TO_SPARE)
-    hunting = 0.0
-    if hunters := board.yellow & OUTSIDE:
-        reach = attackers & OUTSIDE
-        for _ in range(FAR):
-            reach = _grown(reach)
-            hunting += (reach & hunters).bit_count()
-        hunting /= FAR * hunters.bit_count()
-    team = soldiers_needed + 1
+    hunters = board.yellow & OUTSIDE
+    idle, reach = 0, attackers & OUTSIDE
+    for _ in range(FAR):
+        reach = _grown(reach)
+        distant = hunters & ~reach
+        if not distant:
+            break
+        idle += distant.bit_count()
     return (
         0.5
         + TAKEN * (1 - prey / ALL_PREY)
-        - HUNTING * (1 - hunting)
+        - HUNTING * (idle / (FAR * hunters.bit_count()) if hunters else 1.0)
         - ENTERED * entered / team
-        - NEAR * near / (team * FAR)
+        - NEAR * (1 - missing / (team * FAR))
     )
