@@ -137,9 +137,11 @@ def play(*matches: dict[str, Any]) -> None:
     reports = Reports()
     # A bot that plays in several of them is proven to be whole only once.
     work = partial(_play, ready=cache(_Bot.ready))
-    for data in matches:
-        _do(data, jobs.Job.from_json, work, reports)
-    reports.send()
+    try:
+        for data in matches:
+            _do(data, jobs.Job.from_json, work, reports)
+    finally:
+        reports.send()
 
 
 @app.task(name=jobs.CHECK_BOT)
