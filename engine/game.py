@@ -17,6 +17,8 @@ from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING
 
+from engine.options import Option
+
 if TYPE_CHECKING:
     from engine.scene import Scene
 
@@ -339,39 +341,6 @@ class Variant(ABC):
 
     def __repr__(self) -> str:
         return f"<{self}>"
-
-
-@dataclass(frozen=True)
-class Option:
-    """One option of a game: its default, and which values it may have."""
-
-    default: str
-    allowed: str
-    """The values in words, for a message that refuses another."""
-    accepts: Callable[[str], bool]
-
-
-def choice(default: str, *others: str) -> Option:
-    """An option with a fixed list of values, the default first."""
-    values = (default, *others)
-    return Option(default, ", ".join(values), values.__contains__)
-
-
-def board_size(default: str, low: int, high: int) -> Option:
-    """An option ``WxH``: files by ranks, each from low to high."""
-
-    def accepts(value: str) -> bool:
-        return re.fullmatch(r"[1-9]\d?x[1-9]\d?", value, re.ASCII) is not None and all(
-            low <= side <= high for side in read_size(value)
-        )
-
-    return Option(default, f"WxH, files by ranks, each {low} to {high}", accepts)
-
-
-def read_size(value: str) -> tuple[int, int]:
-    """Files and ranks of an accepted ``WxH``."""
-    width, _, height = value.partition("x")
-    return int(width), int(height)
 
 
 @lru_cache(maxsize=256)

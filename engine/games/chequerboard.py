@@ -18,7 +18,8 @@ from engine.board import (
     square_names,
     write_ranks,
 )
-from engine.game import Move, PositionError, Seat, Variant, board_size, read_size
+from engine.game import Move, PositionError, Seat, Variant
+from engine.options import board_size, read_size
 
 WHITE, BLACK = 0, 1
 

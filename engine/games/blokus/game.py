@@ -22,7 +22,6 @@ from engine.game import (
     State,
     Termination,
     Variant,
-    choice,
     ranks_of,
 )
 from engine.games.blokus.board import board, count, masks, nth
@@ -38,6 +37,7 @@ from engine.games.blokus.position import (
     read_turn,
     write_turn,
 )
+from engine.options import choice
 from engine.scene import Scene, grid
 from engine.speed import judged_once, maker
 

@@ -21,10 +21,9 @@ from engine.game import (
     State,
     Termination,
     Variant,
-    board_size,
-    choice,
 )
 from engine.games.mijnlieff.board import KINDS, SIGNS, TILES, TYPES, Board
+from engine.options import board_size, choice
 from engine.scene import Body, Paint, Piece, Scene, Shade, Sign, Square
 from engine.speed import maker
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.board import FILES, WordTable, bits_of, square_names
-from engine.game import PositionError, read_size
+from engine.game import PositionError
+from engine.options import read_size
 
 STRAIGHT, DIAGONAL, PULL, PUSH = range(4)
 TYPES = ("+", "x", "><", "<>")

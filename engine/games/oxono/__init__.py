@@ -31,7 +31,6 @@ from engine.game import (
     State,
     Termination,
     Variant,
-    choice,
     squares_in,
 )
 from engine.games.oxono.board import (
@@ -50,6 +49,7 @@ from engine.games.oxono.board import (
     landings,
     prospects,
 )
+from engine.options import choice
 from engine.scene import Body, Paint, Piece, Scene, Sign, grid
 from engine.speed import judged_once, maker
 

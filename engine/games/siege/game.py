@@ -23,7 +23,6 @@ from engine.game import (
     State,
     Termination,
     Variant,
-    choice,
     squares_in,
 )
 from engine.games.siege import moves
@@ -49,6 +48,7 @@ from engine.games.siege.board import (
 )
 from engine.games.siege.outlook import yellow_hopes
 from engine.games.siege.picture import draw
+from engine.options import choice
 from engine.scene import Scene
 from engine.speed import judged_once, maker
 
