@@ -54,7 +54,7 @@ def test_short_matches_are_played_several_at_a_time(database: Database, villainy
     total: Counter[str] = Counter()
     for seed in range(max(1, SCHEDULES // 5)):
         total += simulate(database, 20_000 + seed, villainy, seconds=2, quick=True)
-    assert total["several at a time"] > 10
+    assert total["several at a time"] > 3
     assert total["fixed"] > 100
     if villainy is CALM:
         assert total["set aside"] == total["stale, ignored"] == total["rolled back"] == 0

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,8 @@ def test_it_follows_on_a_terminal_until_ctrl_c(data: Path) -> None:
         [*COMMAND, "top", "--every", "0.2", "--data", str(data)],
         stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True,
         env=environment(TERM="xterm", COLUMNS="120", LINES="40"),
+        # Tests that run in the background of a shell have it ignored.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     os.close(terminal)
     seen = b""
