@@ -199,7 +199,7 @@ def _read(said: Said) -> Sequence[recording.Told]:
         told = [OFTEN[said.task](data) for data in said.args]
     except Exception:
         return []
-    return told if len(told) <= TOGETHER else []
+    return told if len(told) <= jobs.MOST_MATCHES else []
 
 
 def _take_in(messages: Sequence[tuple[Said, Sequence[recording.Told]]]) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
+from arena.assignments import Leased
 from arena.models import (
     HOUSE,
     Bot,
@@ -21,14 +22,15 @@ from arena.models import (
     Sitting,
     User,
 )
+from engine import jobs
 
 PRESENT = timedelta(seconds=60)
 """For so long after a person's last move the next one may come at any moment."""
 ASKED = Match.requester_id.is_not(None)
 TURN_SECONDS = 1.0
 """Matches that are shorter go to a worker several at a time, as many as take so long."""
-SHORTEST_TURN = 1 / 16
-"""That a match is said to take, however short it is: so many go together at most."""
+SHORTEST_TURN = 1 / jobs.MOST_MATCHES
+"""That a match is said to take, however short it is."""
 
 
 @dataclass(slots=True)
@@ -64,7 +66,7 @@ class Load:
             load.open_matches += under_way - issued - (asked - asked_issued)
         return load
 
-    def add(self, job: Match | Check | Sitting) -> float:
+    def add(self, job: Leased) -> float:
         """Counts a job that was just issued, and says what part of a turn it takes.
 
         A match that is issued again has a turn of its own: it may be what ended the process that

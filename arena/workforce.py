@@ -21,12 +21,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit
+from arena.assignments import Leased
 from arena.audit import ARENA, Actor
 from arena.config import ISOLATION
-from arena.models import Check, Match, Sitting, Worker
+from arena.models import Match, Sitting, Worker
 from engine import jobs
-
-AnyJob = Match | Check | Sitting
 
 ALIVE_SECONDS = 30.0
 """A worker that was not heard of for so long is dead."""
@@ -101,7 +100,7 @@ def slots(session: Session, minimum_isolation: str, now: datetime) -> int:
     return sum(one.slots for one in living(session, now) if may_play(one, minimum_isolation))
 
 
-def note_success(session: Session, job: AnyJob, name: str) -> None:
+def note_success(session: Session, job: Leased, name: str) -> None:
     """A worker did a job: what it failed at before was not its fault, and this is not the job's."""
     worker = session.get(Worker, name)
     if worker is not None and worker.failed:
@@ -117,7 +116,7 @@ def note_success(session: Session, job: AnyJob, name: str) -> None:
 
 def note_failure(
     session: Session,
-    job: AnyJob,
+    job: Leased,
     name: str,
     problem: str,
     minimum_isolation: str,
@@ -152,7 +151,7 @@ def note_falsehood(session: Session, name: str, job: str, problem: str, now: dat
     _hold_against(session, name, FailedJob(job, against=True), problem, now)
 
 
-def label(job: AnyJob) -> str:
+def label(job: Leased) -> str:
     """What a job is called among those that a worker failed at."""
     if isinstance(job, Match):
         return f"match {job.id}"

@@ -32,6 +32,8 @@ WORKER_ALIVE = "arena.worker_alive"
 MATCHES_QUEUE = "matches"
 RESULTS_QUEUE = "results"
 
+MOST_MATCHES = 16
+"""That a message gives out or reports, at most."""
 MOST_MOVES, MOST_FINDINGS = 10_000, 100
 """That are told while a job is under way."""
 LONGEST_NAME = 120
