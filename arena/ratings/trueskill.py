@@ -3,8 +3,8 @@
 A bot's strength is believed to be normal, with mean mu and deviation sigma; a game turns
 beliefs into the ones that its result leaves (Herbrich, Minka and Graepel, TrueSkill: A Bayesian
 Skill Rating System, 2007). Between two sides the posterior has a closed form (theirs of
-section 4; J. Moser, The Math Behind TrueSkill, 2010), which is used here; three sides and more
-are left to the iteration of the trueskill package.
+section 4; J. Moser, The Math Behind TrueSkill, 2010); three sides and more are compared pair by
+pair (`arena.ratings.performances`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import copysign, erfc, exp, pi, sqrt
+from math import exp, sqrt
 from statistics import NormalDist
-from typing import Any
 
 from arena.ratings.elo import Z95
+from arena.ratings.performances import Performance, factors, pulls
 from arena.ratings.result import weights
 from engine.speed import maker
 
@@ -29,13 +29,6 @@ _DISPLAY_CENTRE = 1500
 _DISPLAY_SCALE = 47
 """Points shown for one unit of mu: about those of Elo, as differences of 200 Elo and of beta
 (25 / 6 units, 196 points) both stand for a win in three games of four."""
-
-_LEAST_PROBABILITY = 1e-300
-"""A result less probable than this is beyond the arithmetic; that is a gap of some 37
-deviations of a game, or 218 units of mu at least."""
-
-_SQRT_HALF = sqrt(0.5)
-_SQRT_TWO_PI = sqrt(2 * pi)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +100,16 @@ class TrueSkill:
             raise ValueError("a rated game has two sides or more, a rank for each, nobody missing")
         if not self.draw_probability and len(set(ranks)) < len(ranks):
             raise ValueError("a draw cannot be rated with a draw probability of 0")
+        share = weights(teams)
+        sides = [self._side(team, weight) for team, weight in zip(teams, share, strict=True)]
         try:
-            if len(teams) == 2:
-                return self._rate_two(teams, ranks)
-            return self._rate_many(teams, ranks)
+            pulled = pulls(sides, ranks, self._draw_quantile)
         except FloatingPointError:
             return tuple(tuple(team) for team in teams)
+        return tuple(
+            tuple(self._pulled(rating, weight, *pull) for rating in team)
+            for team, weight, pull in zip(teams, share, pulled, strict=True)
+        )
 
     def quality(self, first: Rating, second: Rating) -> float:
         """How even a game of these two will be: 1 at best, that of two known to be equal.
@@ -135,7 +132,7 @@ class TrueSkill:
         variance_two = two.sigma * two.sigma + self._drift
         scale = sqrt(self._duel_noise + variance_one + variance_two)
         try:
-            shift, shrink = _factors(
+            shift, shrink = factors(
                 (one.mu - two.mu) / scale, self._duel_margin / scale, first - second
             )
         except FloatingPointError:
@@ -150,56 +147,15 @@ class TrueSkill:
             ),
         )
 
-    def _rate_two(
-        self, teams: Sequence[Sequence[Rating]], ranks: Sequence[int]
-    ) -> tuple[tuple[Rating, ...], ...]:
-        one, two = teams
-        if len(one) == len(two) == 1:
-            first, second = self.duel(one[0], two[0], ranks[0], ranks[1])
-            return (first,), (second,)
-        weight_one, weight_two = weights(teams)
-        noise = (len(one) * weight_one**2 + len(two) * weight_two**2) * self.beta**2
-        spread = noise + sum(
-            weight**2 * (rating.sigma**2 + self._drift)
-            for team, weight in ((one, weight_one), (two, weight_two))
-            for rating in team
-        )
-        scale = sqrt(spread)
-        gap = weight_one * sum(r.mu for r in one) - weight_two * sum(r.mu for r in two)
-        margin = self._draw_quantile * sqrt(noise)
-        shift, shrink = _factors(gap / scale, margin / scale, ranks[0] - ranks[1])
-        updated = []
-        for team, signed in ((one, weight_one), (two, -weight_two)):
-            after = []
-            for rating in team:
-                variance = rating.sigma**2 + self._drift
-                part = signed * variance / scale
-                after.append(
-                    Rating(
-                        rating.mu + part * shift,
-                        sqrt(variance - part * part * shrink),
-                    )
-                )
-            updated.append(tuple(after))
-        return tuple(updated)
+    def _side(self, team: Sequence[Rating], weight: float) -> Performance:
+        noise = len(team) * weight**2 * self.beta**2
+        spread = weight**2 * sum(rating.sigma**2 + self._drift for rating in team)
+        return Performance(weight * sum(rating.mu for rating in team), noise + spread, noise)
 
-    def _rate_many(
-        self, teams: Sequence[Sequence[Rating]], ranks: Sequence[int]
-    ) -> tuple[tuple[Rating, ...], ...]:
-        # The package compares neighbours, so those in the middle of a tie come out a little
-        # different from those at its ends. Who stands where is for the ratings to say, not for
-        # the seats.
-        order = sorted(
-            range(len(teams)), key=lambda i: (ranks[i], [(r.mu, r.sigma) for r in teams[i]])
-        )
-        share = weights(teams)
-        rated = self._package.rate(
-            [[self._package.create_rating(r.mu, r.sigma) for r in teams[i]] for i in order],
-            ranks=[ranks[i] for i in order],
-            weights=[[share[i]] * len(teams[i]) for i in order],
-        )
-        after = dict(zip(order, rated, strict=True))
-        return tuple(tuple(Rating(r.mu, r.sigma) for r in after[i]) for i in range(len(teams)))
+    def _pulled(self, rating: Rating, weight: float, shift: float, shrink: float) -> Rating:
+        variance = rating.sigma**2 + self._drift
+        part = weight * variance
+        return new_rating(rating.mu + part * shift, sqrt(variance - part * part * shrink))
 
     @cached_property
     def _drift(self) -> float:
@@ -218,66 +174,3 @@ class TrueSkill:
     @cached_property
     def _duel_margin(self) -> float:
         return self._draw_quantile * sqrt(self._duel_noise)
-
-    @cached_property
-    def _package(self) -> Any:
-        # Here, since games of two sides do without it.
-        import trueskill
-
-        return trueskill.TrueSkill(
-            mu=MU,
-            sigma=SIGMA,
-            beta=self.beta,
-            tau=self.tau,
-            draw_probability=self.draw_probability,
-            # Its own normal distribution is good to six digits only.
-            backend=(_cdf, _pdf, NormalDist().inv_cdf),
-        )
-
-
-def _factors(lead: float, margin: float, order: int) -> tuple[float, float]:
-    """How far a result moves the first side's mean, and by what part it shrinks the variances.
-
-    Args:
-        lead: what the first side was expected to be ahead by, in units of the game's own.
-        margin: the lead up to which a game is drawn, in the same.
-        order: below 0 if the first side won, above if it lost, 0 for a draw.
-    """
-    if order == 0:
-        return _draw_factors(lead, margin)
-    if order < 0:
-        return _win_factors(lead - margin)
-    shift, shrink = _win_factors(-lead - margin)
-    return -shift, shrink
-
-
-def _win_factors(t: float) -> tuple[float, float]:
-    """How far a win shifts the means and shrinks the variances, in units of the game's own.
-
-    t is the winner's expected lead beyond the draw margin. They are V and W of the paper.
-    """
-    probability = _cdf(t)
-    if probability < _LEAST_PROBABILITY:
-        raise FloatingPointError(f"a win at {t} deviations cannot be rated")
-    shift = _pdf(t) / probability
-    return shift, shift * (shift + t)
-
-
-def _draw_factors(t: float, margin: float) -> tuple[float, float]:
-    """The same for a draw; t is the first side's expected lead."""
-    above, below = margin - abs(t), -margin - abs(t)
-    # On the lower tail, where probabilities are small numbers and keep their digits.
-    probability = _cdf(above) - _cdf(below)
-    if probability < _LEAST_PROBABILITY:
-        raise FloatingPointError(f"a draw at {t} deviations cannot be rated")
-    shift = (_pdf(below) - _pdf(above)) / probability
-    shrink = shift * shift + (above * _pdf(above) - below * _pdf(below)) / probability
-    return copysign(shift, -t), shrink
-
-
-def _cdf(x: float) -> float:
-    return 0.5 * erfc(-x * _SQRT_HALF)
-
-
-def _pdf(x: float) -> float:
-    return exp(-0.5 * x * x) / _SQRT_TWO_PI

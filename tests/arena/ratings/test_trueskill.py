@@ -81,10 +81,31 @@ def test_two_unequal_sides_agree_with_partial_play(
 
 @pytest.mark.parametrize("ranks", [(1, 2, 3, 4), (4, 2, 3, 1), (1, 1, 3, 4), (1, 2, 2, 4)])
 def test_four_seats_agree_with_the_package(ranks: tuple[int, ...]) -> None:
-    """The package, fed a normal distribution of all digits, gives what it gives on mpmath."""
-    env = trueskill.TrueSkill(draw_probability=0.1, backend="mpmath")
-    teams = ((Rating(21, 4),), (Rating(22, 5),), (Rating(26, 3),), (Rating(29, 6),))
-    assert_close(TEN_PERCENT.rate(teams, ranks), env.rate(as_package(teams), ranks))
+    """The package, with as many digits as it takes, computes the same."""
+    with mpmath.workdps(40):
+        env = trueskill.TrueSkill(draw_probability=0.1, backend="mpmath")
+        teams = ((Rating(21, 4),), (Rating(22, 5),), (Rating(26, 3),), (Rating(29, 6),))
+        assert_close(TEN_PERCENT.rate(teams, ranks), env.rate(as_package(teams), ranks))
+
+
+@pytest.mark.parametrize("draw_probability", [0.0, 0.01, 0.3])
+@pytest.mark.parametrize(("sides", "size"), [(3, 1), (4, 1), (3, 2), (6, 1)])
+def test_many_sides_agree_with_the_package(sides: int, size: int, draw_probability: float) -> None:
+    """Upsets, ties and games that need all of the sweeps included."""
+    random = Random(f"{sides} {size} {draw_probability}")
+    with mpmath.workdps(40):
+        env = trueskill.TrueSkill(draw_probability=draw_probability, backend="mpmath")
+        for _ in range(4):
+            teams = random_teams(random, (size,) * sides)
+            ranks = random.sample(range(sides), sides)
+            if draw_probability:
+                ranks = random.choices(range(sides), k=sides)
+            # The order in which it compares those that tie.
+            order = sorted(range(sides), key=lambda i: sum(r.mu for r in teams[i]))
+            teams = tuple(teams[i] for i in order)
+            assert_close(
+                TrueSkill(draw_probability).rate(teams, ranks), env.rate(as_package(teams), ranks)
+            )
 
 
 def random_teams(random: Random, sizes: tuple[int, ...]) -> Teams:
