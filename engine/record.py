@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -143,12 +142,11 @@ class GameRecord:
         options = {_text(key): _text(value) for key, value in data["options"].items()}
         variant = GAMES[data["game"]].variant(**options)
         run = data["run"]
-        plies = tuple(
-            _ply(word, cpu_us, wall_us, data["texts"].get(str(n)), data["values"].get(str(n)))
-            for n, (word, cpu_us, wall_us) in enumerate(
-                zip(data["moves"], run["cpu_us"], run["wall_us"], strict=True)
-            )
-        )
+        moves = _list(data["moves"])
+        numbers = [str(n) for n in range(len(moves))]
+        cpu_us, wall_us = (_times(run[clock], len(moves)) for clock in ("cpu_us", "wall_us"))
+        texts, values = (map(data[said].get, numbers) for said in ("texts", "values"))
+        plies = tuple(map(_ply, moves, cpu_us, wall_us, texts, values))
         faults = tuple(
             Fault(
                 _integer(fault["seat"]) - 1,
@@ -183,15 +181,20 @@ class GameRecord:
         )
 
 
+_SEATS: Mapping[str, Seat] = {str(number): number - 1 for number in range(1, 100)}
+"""Seats as moves name them, who are counted from 1."""
+
+
 def _ply(word: Any, cpu_us: Any, wall_us: Any, text: Any, values: Any) -> Ply:
-    seat, _, move = _text(word).partition(":")
-    if not re.fullmatch(r"[1-9][0-9]?", seat):
+    number, _, move = _text(word).partition(":")
+    seat = _SEATS.get(number)
+    if seat is None:
         raise RecordError(f"{word[:40]!r} is no move with its seat")
     return Ply(
-        int(seat) - 1,
+        seat,
         move,
-        _microseconds(cpu_us),
-        _microseconds(wall_us),
+        cpu_us,
+        wall_us,
         "" if text is None else _text(text),
         {} if values is None else {_text(key): _number(value) for key, value in values.items()},
     )
@@ -232,12 +235,16 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def _microseconds(value: Any) -> int | None:
-    if value is None:
-        return None
-    if _integer(value) < 0:
-        raise RecordError(f"{value} is no time in microseconds")
-    return _integer(value)
+def _times(data: Any, moves: int) -> list[int | None]:
+    """A time in microseconds for each move, or None."""
+    values = _list(data)
+    if len(values) != moves:
+        raise RecordError(f"its times are {len(values)}, its moves {moves}")
+    for value in values:
+        # Most of what is read of a record are such numbers; what is told of a wrong one is slow.
+        if value is not None and not (type(value) is int and 0 <= value < 2**63):
+            raise RecordError(f"{_integer(value)} is no time in microseconds")
+    return values
 
 
 def parse_record(text: str) -> GameRecord:
@@ -265,7 +272,8 @@ def states(record: GameRecord) -> Iterator[State]:
     state: State = record.variant.initial(record.seed)
     faults = list(record.faults)
     for number, ply in enumerate(record.plies):
-        state = _retired(state, faults, number)
+        if faults:
+            state = _retired(state, faults, number)
         yield state
         if state.to_move != ply.seat:
             raise RecordError(f"at ply {number} it was not seat {ply.seat + 1}'s turn")

@@ -31,6 +31,7 @@ from engine.games.blokus.position import (
     COLOURS,
     NO_SEATS,
     Position,
+    Room,
     check_move,
     read_move,
     read_position,
@@ -92,18 +93,21 @@ class Blokus(Variant):
         start = self.initial().position
         position = read_position(start, ranks, left, last, apart=True)
         gone = self._read_gone(seats)
-        going = [colour for colour in range(len(COLOURS)) if self.goes_on(position, colour, gone)]
+        going = [colour for colour in range(len(COLOURS)) if self.room(position, colour, gone)]
         out = [colour for colour in range(len(COLOURS)) if colour not in going]
         mover = read_turn(turn, position, start, out)
         if mover is None and going:
             raise PositionError(f"the game is not over: {COLOURS[going[0]]} can place a piece")
         return new_state(self, position, mover, gone)
 
-    def goes_on(self, position: Position, colour: int, gone: Sequence[Seat]) -> bool:
-        """Whether the colour is not out, once the seats of ``gone`` have left."""
+    def room(self, position: Position, colour: int, gone: Sequence[Seat]) -> Room | None:
+        """Where the colour may place; None if it is out, once the seats of ``gone`` have left."""
         if gone and (self.owners[colour] in gone or len(gone) == self.seats - 1):
-            return False
-        return next(position.placements(colour, self.starts[colour]), None) is not None
+            return None
+        room = position.room(colour, self.starts[colour])
+        for _ in self.board.placements(*room, position.left[colour]):
+            return room
+        return None
 
     def _read_gone(self, text: str) -> tuple[Seat, ...]:
         if text == NO_SEATS:
@@ -133,6 +137,8 @@ class BlokusState(State):
     gone: tuple[Seat, ...] = ()
     stuck: int = field(default=0, compare=False, repr=False)
     """The colours that are known to be out, as bits."""
+    room: Room | None = field(default=None, compare=False, repr=False)
+    """Where the colour to move may place, if that is known."""
 
     @property
     def to_move(self) -> Seat | None:
@@ -152,15 +158,15 @@ class BlokusState(State):
         variant, stuck = self.variant, self.stuck
         for turn in (colour & 3, colour + 1 & 3, colour + 2 & 3, colour + 3 & 3):
             if not stuck >> turn & 1:
-                if variant.goes_on(position, turn, gone):
-                    return new_state(variant, position, turn, gone, stuck)
+                if room := variant.room(position, turn, gone):
+                    return new_state(variant, position, turn, gone, stuck, room)
                 stuck |= 1 << turn
         return new_state(variant, position, None, gone, stuck)
 
     def _placements(self) -> Iterator[tuple[int, int]]:
         if self.turn is None:
             return iter(())
-        return self.position.placements(self.turn, self.variant.starts[self.turn])
+        return self.position.placements(self.turn, self.variant.starts[self.turn], self.room)
 
     def legal_moves(self) -> Sequence[Move]:
         if self.turn is None:
@@ -184,7 +190,7 @@ class BlokusState(State):
         colour, mask = read_move(self.position.board, move)
         if colour != self.turn:
             raise IllegalMoveError(move, f"it is {COLOURS[self.turn]}'s turn")
-        room = self.position.room(colour, self.variant.starts[colour])
+        room = self.room or self.position.room(colour, self.variant.starts[colour])
         check_move(move, self.position, colour, mask, room)
         return mask
 

@@ -48,9 +48,16 @@ class Position:
         room = self.free & ~self.board.edges(own)
         return room, room & (self.board.diagonals(own) if own else start)
 
-    def placements(self, colour: int, start: int) -> Iterator[tuple[int, int]]:
-        """The placements of ``colour`` by the rules of Blokus, as `Board.placements` has them."""
-        return self.board.placements(*self.room(colour, start), self.left[colour])
+    def placements(
+        self, colour: int, start: int, room: Room | None = None
+    ) -> Iterator[tuple[int, int]]:
+        """The placements of ``colour`` by the rules of Blokus, as `Board.placements` has them.
+
+        Args:
+            room: its `room`, for who knows that already.
+        """
+        inside, seeds = room or self.room(colour, start)
+        return self.board.placements(inside, seeds, self.left[colour])
 
     def place(self, colour: int, mask: int) -> Position:
         """The position with a piece of ``colour`` on the squares of ``mask``."""
@@ -231,10 +238,14 @@ def check_move(move: str, position: Position, colour: int, mask: int, room: Room
         raise IllegalMoveError(move, "its squares are not connected edge to edge")
     if not position.left[colour] >> piece & 1:
         raise IllegalMoveError(move, f"{name} has no {NAMES[piece]} left")
-    if mask & ~position.free:
-        raise IllegalMoveError(move, "one of its squares is covered already")
     if mask & ~inside:
-        raise IllegalMoveError(move, f"it touches a {name} piece edge to edge")
+        covered = mask & ~position.free
+        raise IllegalMoveError(
+            move,
+            "one of its squares is covered already"
+            if covered
+            else f"it touches a {name} piece edge to edge",
+        )
     if not mask & seeds:
         raise IllegalMoveError(
             move,
