@@ -93,9 +93,11 @@ class _Turns:
     def made(self, match: Match, pairing: Pairing) -> None:
         """Keeps a match that was made."""
         match.competition.last_match = self._now
-        due = self._due.setdefault(match.competition.id, [])
-        due.append(DueMatch(pairing.entrants, match.rated))
+        due = DueMatch(pairing.entrants, match.rated)
+        self._due.setdefault(match.competition.id, []).append(due)
         self._urgencies.pop(match.competition.id, None)
+        if field := self._fields.get(match.competition.id):
+            field.add(due)
 
     def _urgency(self, ladder: Ladder) -> int:
         found = self._urgencies.get(ladder.id)
@@ -127,11 +129,9 @@ class _Turns:
                 if field is None:
                     # What was made is no part of it, and is written all together at the end.
                     with session.no_autoflush:
-                        field = ladders.Field.read(session, competition)
+                        field = ladders.Field.read(session, competition, due)
                     self._fields[competition.id] = field
-                return ladders.next_pairing(
-                    competition, field, due, self._now, self._trickle_seconds
-                )
+                return ladders.next_pairing(competition, field, self._now, self._trickle_seconds)
             case Tournament():
                 return tournaments.next_pairing(session, competition)
             case StrengthTest():

@@ -23,6 +23,14 @@ class DueMatch:
     is_set_aside: bool = False
     """Whether it waits for the operator, and is not played soon."""
 
+    @property
+    def counts_as_played(self) -> bool:
+        """Whether those who are in it are not due for another instead.
+
+        One that is set aside is not played soon, but whoever is in it must not be due for ever.
+        """
+        return self.rated or not self.is_set_aside
+
 
 _DUE = (
     sa.select(Match.competition_id, Match.id, Match.status, Match.rated, Place.entrant_id)
@@ -60,13 +68,5 @@ def under_way(due: Sequence[DueMatch]) -> int:
 
 
 def times_due(due: Sequence[DueMatch]) -> Counter[int]:
-    """In how many of them each entrant is.
-
-    One that is set aside is not played soon, but whoever is in it must not be due for ever.
-    """
-    return Counter(
-        entrant
-        for match in due
-        if match.rated or not match.is_set_aside
-        for entrant in match.entrants
-    )
+    """In how many of them that count as played each entrant is."""
+    return Counter(entrant for match in due if match.counts_as_played for entrant in match.entrants)

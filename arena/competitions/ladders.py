@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 
@@ -86,43 +86,59 @@ def urgency(ladder: Ladder, young: Sequence[Newcomer], due: Sequence[DueMatch]) 
     )
 
 
-@dataclass(frozen=True, slots=True)
 class Field:
-    """Who can be paired on a ladder, by the matches that are fixed."""
+    """Who can be paired on a ladder, with what is due counted as finished."""
 
-    rivals: Sequence[Rival]
-    met: Met
+    def __init__(
+        self, ladder: Ladder, rivals: Iterable[Rival], met: Met, due: Iterable[DueMatch]
+    ) -> None:
+        self._games_a_match = entrants_needed(ladder.variant)
+        self._rivals = {rival.id: rival for rival in rivals}
+        self.met = dict(met)
+        for match in due:
+            self.add(match)
 
     @classmethod
-    def read(cls, session: Session, ladder: Ladder) -> Field:
-        """That of a ladder as it stands."""
-        return cls(_rivals(session, ladder), _met(session, ladder))
+    def read(cls, session: Session, ladder: Ladder, due: Iterable[DueMatch]) -> Field:
+        """That of a ladder as it stands.
+
+        Args:
+            due: its matches that are not fixed.
+        """
+        return cls(ladder, _rivals(session, ladder), _met(session, ladder), due)
+
+    @property
+    def rivals(self) -> list[Rival]:
+        """The active entrants, by their ids."""
+        return list(self._rivals.values())
+
+    def add(self, match: DueMatch) -> None:
+        """Counts one more that is due."""
+        if match.counts_as_played:
+            for entrant in match.entrants:
+                if rival := self._rivals.get(entrant):
+                    games = rival.games + self._games_a_match
+                    self._rivals[entrant] = Rival(rival.id, rival.rating, games)
+        for pair in pairs_of(match.entrants) if match.rated else ():
+            self.met[pair] = self.met.get(pair, 0) + 1
 
 
 def next_pairing(
-    ladder: Ladder,
-    field: Field,
-    due: Sequence[DueMatch],
-    now: datetime,
-    trickle_seconds: float,
+    ladder: Ladder, field: Field, now: datetime, trickle_seconds: float
 ) -> Pairing | None:
     """Who meets next on a ladder; None if it rests, or no match can be made.
 
     Args:
-        field: by the matches that are fixed.
-        due: the others.
         trickle_seconds: how long a ladder of which all is known well rests after each match.
     """
-    variant = ladder.variant
-    size = entrants_needed(variant)
-    rivals = _rivals_once_played(field.rivals, due, size)
+    rivals = field.rivals
     if _is_resting(ladder, rivals, now, trickle_seconds):
         return None
-    race = variant.seats == 1
+    race = ladder.variant.seats == 1
     chosen = next_match(
         rivals,
-        _met_once_played(field.met, due),
-        seats=2 if race else size,
+        field.met,
+        seats=2 if race else entrants_needed(ladder.variant),
         random=Random(derive(ladder.seed, "pairing", ladder.matches_made)),
         rematches=not race,
     )
@@ -146,14 +162,13 @@ def why_no_match(
     if ladder.state is not CompetitionState.OPEN:
         return STATE_WORDS[ladder.state]
     race = ladder.variant.seats == 1
-    size = entrants_needed(ladder.variant)
-    needed = 2 if race else size
-    due = due_matches_of(session, ladder)
-    rivals = _rivals_once_played(_rivals(session, ladder), due, size)
+    needed = 2 if race else entrants_needed(ladder.variant)
+    field = Field.read(session, ladder, due_matches_of(session, ladder))
+    rivals = field.rivals
     if len(rivals) < needed:
         there = {0: "there is none", 1: "there is one"}.get(len(rivals), f"there are {len(rivals)}")
         return f"A match takes {needed} active bots, and {there}."
-    if race and all_met(rivals, _met_once_played(_met(session, ladder), due)):
+    if race and all_met(rivals, field.met):
         return "Every two of these bots have met; a new bot or version will race again."
     if _is_resting(ladder, rivals, now, trickle_seconds):
         return "Every rating is known well, so that a match is played only now and then."
@@ -185,20 +200,3 @@ def _met(session: Session, ladder: Ladder) -> Met:
     meetings = sa.select(Meeting.first_id, Meeting.second_id, Meeting.matches)
     of_it = session.execute(meetings.where(Meeting.competition_id == ladder.id))
     return {(first, second): matches for first, second, matches in of_it}
-
-
-def _rivals_once_played(
-    rivals: Sequence[Rival], due: Sequence[DueMatch], size: int
-) -> Sequence[Rival]:
-    """The same with what is due counted as finished, of so many games a match."""
-    times = times_due(due)
-    return [replace(one, games=one.games + times[one.id] * size) for one in rivals]
-
-
-def _met_once_played(met: Met, due: Sequence[DueMatch]) -> Met:
-    """The same with what is due counted as finished."""
-    found = dict(met)
-    for match in due:
-        for pair in pairs_of(match.entrants) if match.rated else ():
-            found[pair] = found.get(pair, 0) + 1
-    return found

@@ -9,7 +9,7 @@ field, and of these the one least met. One match in ten is between those who met
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from random import Random
@@ -97,9 +97,38 @@ def _times(met: Met, a: Rival, b: Rival) -> int:
 
 
 def _least_met_pair(rivals: Sequence[Rival], met: Met, random: Random) -> list[Rival]:
-    pairs = list(combinations(rivals, 2))
-    least = min(_times(met, *pair) for pair in pairs)
-    return list(random.choice([pair for pair in pairs if _times(met, *pair) == least]))
+    """One of the pairs that met least, each equally likely.
+
+    A large field has hundreds of thousands of pairs, and most of them never met: only those that
+    did are looked at one by one.
+    """
+    places = {rival.id: place for place, rival in enumerate(rivals)}
+    times = {
+        (min(places[a], places[b]), max(places[a], places[b])): count
+        for (a, b), count in met.items()
+        if count and a in places and b in places
+    }
+    pairs = len(rivals) * (len(rivals) - 1) // 2
+    if unmet := pairs - len(times):
+        pair = _nth_unmet(len(rivals), times, random.randrange(unmet))
+    else:
+        least = min(times.values())
+        pair = random.choice(sorted(pair for pair, count in times.items() if count == least))
+    return [rivals[place] for place in pair]
+
+
+def _nth_unmet(size: int, times: Iterable[tuple[int, int]], index: int) -> tuple[int, int]:
+    """The pair of that number, from 0, of two places out of so many that are not among these."""
+    met: dict[int, set[int]] = {}
+    for first, second in times:
+        met.setdefault(first, set()).add(second)
+    for first in range(size):
+        seconds = size - first - 1 - len(met.get(first, ()))
+        if index < seconds:
+            left = [second for second in range(first + 1, size) if second not in met.get(first, ())]
+            return first, left[index]
+        index -= seconds
+    raise IndexError("there are not so many pairs")
 
 
 def _around_the_due(

@@ -55,6 +55,35 @@ def test_in_placement_the_even_match_is_chosen_until_it_was_played_often() -> No
     assert pairs(field, {(1, 2): 12})[3] > 0.85 * 400
 
 
+OFTEN = {(0, other): 9 for other in range(1, 6)}
+ALL_PAIRS = set(combinations(range(1, 6), 2))
+
+
+@pytest.mark.parametrize(
+    ("met", "least"),
+    [
+        ({}, ALL_PAIRS),
+        ({(1, 2): 1, (3, 5): 2, (4, 5): 1}, ALL_PAIRS - {(1, 2), (3, 5), (4, 5)}),
+        ({(1, 2): 0, (2, 77): 3, (66, 77): 1}, ALL_PAIRS),
+        (dict.fromkeys(ALL_PAIRS, 2) | {(2, 4): 1, (1, 5): 1}, {(2, 4), (1, 5)}),
+        (dict.fromkeys(ALL_PAIRS - {(3, 4)}, 1), {(3, 4)}),
+    ],
+    ids=["nobody met", "some met", "met whom it does not matter", "all met", "all but one pair"],
+)
+def test_one_match_in_ten_is_between_those_who_met_least(
+    met: dict[tuple[int, int], int], least: set[tuple[int, int]]
+) -> None:
+    """All other matches are of the one that is due, number 0, which met everybody often."""
+    rivals = [rival(0, games=10)] + [rival(number) for number in range(1, 6)]
+    matches = [
+        next_match(rivals, met | OFTEN, seats=2, random=Random(seed)) for seed in range(1500)
+    ]
+    others = Counter(tuple(sorted(match)) for match in matches if match and 0 not in match)
+    assert set(others) == least
+    assert others.total() == pytest.approx(150, abs=50)
+    assert max(others.values()) < 2.5 * others.total() / len(least)
+
+
 @pytest.mark.parametrize("seats", [3, 4])
 def test_more_seats_are_filled_by_different_rivals(seats: int) -> None:
     """Nobody sits twice in a match."""
