@@ -100,13 +100,14 @@ def is_open(state: State, seed: int) -> bool:
         return False
     if len(codes) <= 200 and any(state.play_code(code).to_move is None for code in codes):
         return False
-    points = dict.fromkeys(state.variant.side_of, 0.0)
-    playouts = state.variant.opening_playouts
+    sides, playouts = state.variant.side_of, state.variant.opening_playouts
+    points = dict.fromkeys(sides, 0.0)
     enough = LEAST_SHARE * playouts / len(points)
     random = Random(derive(seed, "playouts"))
     for left in reversed(range(playouts)):
-        scores = _scores_of_sides(state.variant.side_of, state.playout(random))
-        top = [side for side in points if scores[side] == max(scores.values())]
+        scores = _scores_of_sides(sides, state.playout(random))
+        best = max(scores.values())
+        top = [side for side in points if scores[side] == best]
         for side in top:
             points[side] += 1 / len(top)
         least = min(points.values())
@@ -118,6 +119,8 @@ def is_open(state: State, seed: int) -> bool:
 
 def _scores_of_sides(sides: Sequence[int], scores: Sequence[float]) -> dict[int, float]:
     """The mean over the seats of each side, be it that they share a score or add theirs up."""
+    if len(set(sides)) == len(sides):
+        return dict(zip(sides, scores, strict=True))
     return {
         side: fmean(
             score for score, its_side in zip(scores, sides, strict=True) if its_side == side

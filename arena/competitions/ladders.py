@@ -94,7 +94,7 @@ class Field:
     ) -> None:
         self._games_a_match = entrants_needed(ladder.variant)
         self._rivals = {rival.id: rival for rival in rivals}
-        self.met = dict(met)
+        self.met = met
         for match in due:
             self.add(match)
 
@@ -120,7 +120,7 @@ class Field:
                     games = rival.games + self._games_a_match
                     self._rivals[entrant] = Rival(rival.id, rival.rating, games)
         for pair in pairs_of(match.entrants) if match.rated else ():
-            self.met[pair] = self.met.get(pair, 0) + 1
+            self.met.add(*pair)
 
 
 def next_pairing(
@@ -198,5 +198,5 @@ def _rivals(session: Session, ladder: Ladder) -> list[Rival]:
 def _met(session: Session, ladder: Ladder) -> Met:
     """Finished matches between every two entrants of a ladder."""
     meetings = sa.select(Meeting.first_id, Meeting.second_id, Meeting.matches)
-    of_it = session.execute(meetings.where(Meeting.competition_id == ladder.id))
-    return {(first, second): matches for first, second, matches in of_it}
+    of_it = meetings.where(Meeting.competition_id == ladder.id)
+    return Met(session.execute(of_it))

@@ -9,7 +9,7 @@ field, and of these the one least met. One match in ten is between those who met
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations
 from random import Random
@@ -30,8 +30,33 @@ SETTLED_GAMES = 200
 # How even a match would be does not depend on how likely draws are.
 MODEL = TrueSkill(draw_probability=0.0)
 
-Met = Mapping[tuple[int, int], int]
-"""Matches between two entrants, played and due, by their ids, the lower first."""
+
+class Met:
+    """How many matches every two entrants have, played and due, by their ids."""
+
+    def __init__(self, meetings: Iterable[tuple[int, int, int]] = ()) -> None:
+        """Of each meeting the two, and in how many matches; nobody met before the first."""
+        self._times: dict[int, dict[int, int]] = {}
+        for one, other, matches in meetings:
+            self.add(one, other, matches)
+
+    def add(self, one: int, other: int, matches: int = 1) -> None:
+        """Counts so many more."""
+        if matches:
+            for first, second in ((one, other), (other, one)):
+                times = self._times.setdefault(first, {})
+                times[second] = times.get(second, 0) + matches
+
+    def times(self, one: Rival, other: Rival) -> int:
+        """How many matches these two have."""
+        return self._times.get(one.id, _NOBODY).get(other.id, 0)
+
+    def strangers(self, one: Rival, field: Set[int]) -> int:
+        """How many others of a field it has not met."""
+        return len(field) - 1 - len(field & self._times.get(one.id, _NOBODY).keys())
+
+
+_NOBODY: Mapping[int, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +88,8 @@ def is_settled(rivals: Sequence[Rival]) -> bool:
 
 def all_met(rivals: Sequence[Rival], met: Met) -> bool:
     """Whether every two have met."""
-    return all(_times(met, *pair) for pair in combinations(rivals, 2))
+    field = {rival.id for rival in rivals}
+    return not any(met.strangers(rival, field) for rival in rivals)
 
 
 def next_match(
@@ -81,8 +107,8 @@ def next_match(
         chosen = _least_met_pair(rivals, met, random)
     else:
         chosen = _around_the_due(rivals, met, seats, random, rematches)
-    if not rematches and any(_times(met, a, b) for a, b in combinations(chosen, 2)):
-        fresh = [pair for pair in combinations(rivals, 2) if not _times(met, *pair)]
+    if not rematches and any(met.times(a, b) for a, b in combinations(chosen, 2)):
+        fresh = [pair for pair in combinations(rivals, 2) if not met.times(*pair)]
         if not fresh:
             return None
         a, b = min(fresh, key=lambda pair: (pair[0].games + pair[1].games, pair[0].id))
@@ -92,56 +118,29 @@ def next_match(
     return tuple(order)
 
 
-def _times(met: Met, a: Rival, b: Rival) -> int:
-    return met.get((min(a.id, b.id), max(a.id, b.id)), 0)
-
-
 def _least_met_pair(rivals: Sequence[Rival], met: Met, random: Random) -> list[Rival]:
-    """One of the pairs that met least, each equally likely.
-
-    A large field has hundreds of thousands of pairs, and most of them never met: only those that
-    did are looked at one by one.
-    """
-    places = {rival.id: place for place, rival in enumerate(rivals)}
-    times = {
-        (min(places[a], places[b]), max(places[a], places[b])): count
-        for (a, b), count in met.items()
-        if count and a in places and b in places
-    }
-    pairs = len(rivals) * (len(rivals) - 1) // 2
-    if unmet := pairs - len(times):
-        pair = _nth_unmet(len(rivals), times, random.randrange(unmet))
-    else:
-        least = min(times.values())
-        pair = random.choice(sorted(pair for pair, count in times.items() if count == least))
-    return [rivals[place] for place in pair]
-
-
-def _nth_unmet(size: int, times: Iterable[tuple[int, int]], index: int) -> tuple[int, int]:
-    """The pair of that number, from 0, of two places out of so many that are not among these."""
-    met: dict[int, set[int]] = {}
-    for first, second in times:
-        met.setdefault(first, set()).add(second)
-    for first in range(size):
-        seconds = size - first - 1 - len(met.get(first, ()))
-        if index < seconds:
-            left = [second for second in range(first + 1, size) if second not in met.get(first, ())]
-            return first, left[index]
-        index -= seconds
-    raise IndexError("there are not so many pairs")
+    """One of the pairs that met least, each equally likely."""
+    field = {rival.id for rival in rivals}
+    strangers = [met.strangers(rival, field) for rival in rivals]
+    if any(strangers):
+        # A large field has hundreds of thousands of pairs: they are not looked at one by one.
+        (first,) = random.choices(rivals, strangers)
+        unmet = [other for other in rivals if other is not first and not met.times(first, other)]
+        return [first, random.choice(unmet)]
+    pairs = list(combinations(rivals, 2))
+    least = min(met.times(*pair) for pair in pairs)
+    return list(random.choice([pair for pair in pairs if met.times(*pair) == least]))
 
 
 def _around_the_due(
     rivals: Sequence[Rival], met: Met, seats: int, random: Random, rematches: bool
 ) -> list[Rival]:
     due = min(rivals, key=lambda rival: (rival.games, -rival.rating.sigma, rival.id))
-    chosen = [due]
+    chosen, others = [due], list(rivals)
     while len(chosen) < seats:
-        others = [rival for rival in rivals if rival not in chosen]
-        fresh = [rival for rival in others if not _times(met, due, rival)]
-        if not rematches and fresh:
-            others = fresh
-        chosen.append(_opponent(chosen, others, met, random))
+        others.remove(chosen[-1])
+        fresh = [] if rematches else [rival for rival in others if not met.times(due, rival)]
+        chosen.append(_opponent(chosen, fresh or others, met, random))
     return chosen
 
 
@@ -155,7 +154,7 @@ def _opponent(chosen: Sequence[Rival], others: Sequence[Rival], met: Met, random
     others = [other for other in others if other.games <= due.games + AHEAD_GAMES] or others
 
     def times(other: Rival) -> int:
-        return sum(_times(met, one, other) for one in chosen)
+        return sum(met.times(one, other) for one in chosen)
 
     if due.in_placement:
         return max(

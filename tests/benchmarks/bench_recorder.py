@@ -14,13 +14,12 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from statistics import mean
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -30,67 +29,77 @@ from arena import recording, scheduling
 from arena.config import Settings
 from arena.db import Database
 from arena.inbox import TOGETHER
-from arena.models import Check
+from arena.models import Check, Entrant, Meeting
 from engine import jobs
 from engine.match import play_match
 from tests import postgres
 from tests.arena.simulator import CALM, LotPlayer, Simulation
 from tests.benchmarks.table import Table
 
-BOTS = 40
-LADDERS = (1, 12)
+BOTS, LARGE = 40, 1000
+"""Of a ladder; those of a large one met PARTNERS others before."""
+PARTNERS = 40
 ALONE = 1
+KINDS = [
+    (ladders, bots, together)
+    for ladders, bots in ((1, BOTS), (12, BOTS), (1, LARGE))
+    for together in (ALONE, TOGETHER)
+]
+"""Ladders, bots of each, and results that are taken together."""
 SLOTS = 8
-FEWEST = 2
-"""Matches at least."""
-STRETCH = 20
-"""Matches in a row whose mean is taken, since the next ones are not made after each of them."""
 SMOKE_SECONDS = 1.0
-"""With less time there is one ladder."""
+"""With less time there is one small ladder."""
 
 
 @dataclass(slots=True)
 class Cost:
     """What matches took, in seconds: of the clock, and of this process's CPU time."""
 
-    recorded: list[float] = field(default_factory=list)
-    made: list[float] = field(default_factory=list)
-    cpu: list[float] = field(default_factory=list)
+    matches: int = 0
+    recorded: float = 0.0
+    made: float = 0.0
+    cpu: float = 0.0
+
+    @property
+    def whole(self) -> float:
+        """A match's, by the clock."""
+        return (self.recorded + self.made) / self.matches
 
 
 def run(seconds: float) -> Table:
-    """A row for each database, number of ladders and of results that are taken together."""
+    """A row for each database and kind."""
     rows = []
-    kinds = [(ladders, together) for ladders in LADDERS for together in (ALONE, TOGETHER)]
-    if seconds < SMOKE_SECONDS:
-        kinds = [(LADDERS[0], TOGETHER)]
+    kinds = KINDS if seconds >= SMOKE_SECONDS else [(1, BOTS, TOGETHER)]
     with databases() as found:
         for name, open_database in found.items():
-            for ladders, together in kinds:
+            for ladders, bots, together in kinds:
                 with open_database() as database:
                     each = seconds / len(found) / len(kinds)
-                    cost = measure(database, ladders, each, together)
-                rows.append([name, ladders, together, len(cost.recorded), *cells(cost)])
-    columns = ["database", "ladders", "together", "matches", "record", "next matches"]
+                    cost = measure(database, ladders, each, together, bots)
+                rows.append([name, ladders, bots, together, cost.matches, *cells(cost)])
+    columns = ["database", "ladders", "bots", "together", "matches", "record", "next matches"]
     return Table(
-        f"The recorder: ms a match of two games, ladders of {BOTS} bots",
+        "The recorder: ms a match of two games",
         [*columns, "all, CPU", "matches/s"],
         rows,
     )
 
 
 def cells(cost: Cost) -> list[str]:
-    """What each step takes in the best tenth of the time, and what that makes in a second."""
+    """What each step takes a match, and what that makes in a second."""
     steps = (cost.recorded, cost.made, cost.cpu)
-    whole = [recorded + made for recorded, made in zip(cost.recorded, cost.made, strict=True)]
-    return [*(f"{1e3 * best_tenth(step):.2f}" for step in steps), f"{1 / best_tenth(whole):,.0f}"]
+    return [*(f"{1e3 * step / cost.matches:.2f}" for step in steps), f"{1 / cost.whole:,.0f}"]
 
 
-def best_tenth(times: list[float]) -> float:
-    """The mean of the quickest tenth of the stretches."""
-    starts = range(0, max(1, len(times) - STRETCH + 1), STRETCH)
-    stretches = sorted(mean(times[start : start + STRETCH]) for start in starts)
-    return mean(stretches[: max(1, len(stretches) // 10)])
+def best_tenth(stretches: Sequence[Cost]) -> Cost:
+    """All of the quickest tenth of the stretches."""
+    best = Cost()
+    for one in sorted(stretches, key=lambda one: one.whole)[: max(1, len(stretches) // 10)]:
+        best.matches += one.matches
+        best.recorded += one.recorded
+        best.made += one.made
+        best.cpu += one.cpu
+    return best
 
 
 @contextmanager
@@ -126,24 +135,34 @@ def migrated(url: str) -> Iterator[Database]:
     database.close()
 
 
-def measure(database: Database, ladders: int, seconds: float, together: int = TOGETHER) -> Cost:
+def measure(
+    database: Database, ladders: int, seconds: float, together: int = TOGETHER, bots: int = BOTS
+) -> Cost:
     """Records matches for so many seconds, which workers of SLOTS slots seem to play.
 
     Args:
         together: how many results are taken by one transaction, while so many are there.
+        bots: of each ladder.
+
+    Returns:
+        The cost of the quickest tenth of the stretches, each from where the next matches were
+        made to where they are made again: that is seldom, and many at a time.
     """
     arena = Simulation(database, 0, CALM)
-    arena.furnish([("clobber", {"size": "6x7"})] * ladders, bots=BOTS)
+    arena.furnish([("clobber", {"size": "6x7"})] * ladders, bots=bots)
+    if bots == LARGE:
+        let_meet(database)
     # Without the rest of a ladder on which all ratings are settled.
-    now, settings, cost = datetime.now(UTC), Settings(trickle_seconds=0), Cost()
+    now, settings = datetime.now(UTC), Settings(trickle_seconds=0)
     sign = jobs.alive("worker", slots=SLOTS, isolation="good", languages=[])
     with database.begin() as session:
         session.execute(sa.delete(Check))
         recording.record_alive(session, sign, now)
     with database.begin() as session:
         waiting = deque(chain.from_iterable(scheduling.fill(session, settings, now)))
+    stretches, cost = list[Cost](), Cost()
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline or len(cost.recorded) < FEWEST:
+    while time.monotonic() < deadline or not stretches:
         data = [played(waiting.popleft()) for _ in range(min(together, len(waiting)))]
         cpu, began = time.process_time(), time.perf_counter()
         reports = [jobs.MatchReport.from_json(json.loads(one)) for one in data]
@@ -151,14 +170,35 @@ def measure(database: Database, ladders: int, seconds: float, together: int = TO
             outcomes = recording.take_in(session, reports, settings, now)
             recorded = time.perf_counter()
             issued = scheduling.fill(session, settings, now)
-        waiting += chain.from_iterable(issued)
-        made = time.perf_counter() - recorded
-        count = len(data)
-        cost.made += [made / count] * count
-        cost.cpu += [(time.process_time() - cpu) / count] * count
-        cost.recorded += [(recorded - began) / count] * count
-        assert outcomes == [recording.Outcome.FIXED] * count
-    return cost
+        cost.made += time.perf_counter() - recorded
+        cost.cpu += time.process_time() - cpu
+        cost.recorded += recorded - began
+        cost.matches += len(data)
+        assert outcomes == [recording.Outcome.FIXED] * len(data)
+        if issued:
+            waiting += chain.from_iterable(issued)
+            stretches.append(cost)
+            cost = Cost()
+    return best_tenth(stretches)
+
+
+def let_meet(database: Database) -> None:
+    """Counts meetings of each bot with PARTNERS others, and games that place them all."""
+    with database.begin() as session:
+        entrants = session.scalars(sa.select(Entrant).order_by(Entrant.id)).all()
+        for place, first in enumerate(entrants):
+            first.games = first.draws = PARTNERS
+            first.sigma = 2.0
+            session.add_all(
+                Meeting(
+                    first_id=first.id,
+                    second_id=second.id,
+                    competition_id=first.competition_id,
+                    matches=1,
+                    games=2,
+                )
+                for second in entrants[place + 1 : place + 1 + PARTNERS // 2]
+            )
 
 
 def played(job: jobs.Job) -> str:

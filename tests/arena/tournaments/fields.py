@@ -48,12 +48,12 @@ def play_field(pairing: Pairing, seed: int, *, bots: int = 40, games: int = 30) 
     random = Random(seed)
     truth = [random.gauss(MU, SIGMA) for _ in range(bots)]
     book = RatingBook[int](TrueSkill(draw_probability=0.05))
-    met: Counter[tuple[int, int]] = Counter()
+    met = Met()
     played: Counter[int] = Counter()
     while played.total() < bots * games:
         rivals = [Rival(n, Rating(book[n].mu, book[n].sigma), played[n]) for n in range(bots)]
         one, other = pairing(rivals, met, random)
-        met[min(one, other), max(one, other)] += 1
+        met.add(one, other)
         for a, b in ((one, other), (other, one)):
             wins = 0.5 * (1 + math.erf((truth[a] - truth[b]) / SIGMA))
             ranks = (1, 2) if random.random() < wins else (2, 1)
