@@ -49,6 +49,9 @@ class Database:
         if sqlite:
             event.listen(self.engine, "connect", _prepare)
             event.listen(self.engine, "begin", _begin)
+        else:
+            # The driver would send each row of an INSERT for itself.
+            self.engine.dialect.use_insertmanyvalues_wo_returning = True
         self._write = sessionmaker(self.engine, expire_on_commit=False)
         # Whoever reads sees one moment: SQLite gives nothing else, PostgreSQL is asked for it.
         moment = {} if sqlite else {"isolation_level": "REPEATABLE READ"}

@@ -15,7 +15,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
-from sqlalchemy.orm.attributes import set_committed_value
+from sqlalchemy.orm.attributes import flag_modified, set_committed_value
 
 from arena import scheduling, workforce
 from arena.assignments import Leased, read_places, spec_of
@@ -309,6 +309,11 @@ def _rate(match: Match, results: Sequence[GameResult[int]]) -> list[tuple[Rating
     return changes
 
 
+_COUNTED = ("wins", "draws", "losses", "points", "faults")
+"""Of an entrant these are written though they stay the same: rows of which the same columns are
+written are written by one statement."""
+
+
 def _count(match: Match, found: Tally, now: datetime) -> None:
     """Adds what is counted of a match to its competition and its entrants."""
     competition = match.competition
@@ -321,6 +326,8 @@ def _count(match: Match, found: Tally, now: datetime) -> None:
         entrant.points += its.points
         entrant.faults += its.faults
         entrant.last_game = now
+        for column in _COUNTED:
+            flag_modified(entrant, column)
     competition.games += found.games
     competition.neighbours += found.neighbours
     competition.ties += found.ties

@@ -69,16 +69,14 @@ def store(session: Session, played: Sequence[Played]) -> None:
         for seat in _seats(one, number, next(ids))
     ]
     connection.execute(_INSERT_SEATS, seats)
+    counted: dict[int, Tally] = {}
+    for one in played:
+        if one.tally:
+            counted.setdefault(one.match.competition_id, Tally()).add(one.tally)
     meetings = [
-        {
-            "first_id": first,
-            "second_id": second,
-            "competition_id": one.match.competition_id,
-            **asdict(both),
-        }
-        for one in played
-        if one.tally
-        for (first, second), both in one.tally.meetings.items()
+        {"first_id": first, "second_id": second, "competition_id": competition, **asdict(both)}
+        for competition, its in counted.items()
+        for (first, second), both in its.meetings.items()
     ]
     if meetings:
         connection.execute(_add_to_meetings(connection.dialect.name), meetings)

@@ -164,7 +164,7 @@ def measure(
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline or not stretches:
         data = [played(waiting.popleft()) for _ in range(min(together, len(waiting)))]
-        cpu, began = time.process_time(), time.perf_counter()
+        now, cpu, began = datetime.now(UTC), time.process_time(), time.perf_counter()
         reports = [jobs.MatchReport.from_json(json.loads(one)) for one in data]
         with database.begin() as session:
             outcomes = recording.take_in(session, reports, settings, now)
