@@ -14,14 +14,24 @@ QUIET = ["--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "I
 
 def prepare() -> list[str]:
     """Brings the database up to date, and ends."""
-    return [*PYTHON, "arena.cli.prepare"]
+    return _without_garbage("arena.cli.prepare")
 
 
-def web() -> list[str]:
-    """Serves the pages; any number of them may run."""
-    # All that the pages are made of stays. To look through it for garbage, again and again while
-    # it is imported, takes a quarter of the start.
-    start = "import gc; gc.disable(); from arena.cli.serve import main; main()"
+def web(*, wait: bool = False) -> list[str]:
+    """Serves the pages; any number of them may run.
+
+    Args:
+        wait: until standard input ends, with all imported that it takes.
+    """
+    return _without_garbage("arena.cli.serve", f"wait={wait}")
+
+
+def _without_garbage(module: str, arguments: str = "") -> list[str]:
+    # All that is imported stays. To look through it for garbage, again and again meanwhile, takes
+    # a quarter of the start.
+    start = (
+        f"import gc; gc.disable(); from {module} import main; raise SystemExit(main({arguments}))"
+    )
     return [sys.executable, "-P", "-c", start]
 
 

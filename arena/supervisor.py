@@ -65,6 +65,11 @@ class Child:
         """Whether its process is alive."""
         return self.process is not None and self.process.poll() is None
 
+    def go_on(self) -> None:
+        """Lets a process begin that was started to wait."""
+        if self.process is not None and self.process.stdin is not None:
+            self.process.stdin.close()
+
 
 class Supervisor:
     """The arena's process tree on one machine."""
@@ -102,7 +107,6 @@ class Supervisor:
         lock = self._lock()
         try:
             self._check_port()
-            self._prepare()
             self._children = self._plan()
             self._start_all()
             if not self._signals:
@@ -180,9 +184,10 @@ class Supervisor:
         return {**os.environ, **settings.environment()}
 
     def _plan(self) -> list[Child]:
+        """The children in the order in which they start."""
         children = [
-            Child("web", processes.web(), follows_broker=False),
             Child("recorder", processes.recorder()),
+            Child("web", processes.web(wait=True), follows_broker=False),
             Child("worker", processes.worker(self.settings.workers)),
             Child("beat", processes.beat()),
         ]
@@ -191,13 +196,21 @@ class Supervisor:
         return children
 
     def _start_all(self) -> None:
+        # What the pages are made of takes as long to import as the database to prepare, and
+        # who starts an arena looks at its pages first: nothing else runs beside the two.
+        (web,) = (child for child in self._children if child.name == "web")
+        self._start(web, waiting=True)
+        self._prepare()
         for child in self._children:
+            if self._signals:
+                return
+            if child is web:
+                web.go_on()
+                self._await("the pages", web, self._web_answers)
+                continue
             self._start(child)
             if child.name == "broker":
                 self._await("the broker", child, self._broker_lives)
-        for child in self._children:
-            if child.name == "web":
-                self._await("the pages", child, self._web_answers)
 
     def _await(self, what: str, child: Child, answers: Callable[[], bool]) -> None:
         """Waits until a child answers.
@@ -234,14 +247,14 @@ class Supervisor:
     def _log(self, child: Child) -> Path:
         return self.data / "logs" / f"{child.name}.log"
 
-    def _start(self, child: Child) -> None:
+    def _start(self, child: Child, *, waiting: bool = False) -> None:
         with self._log(child).open("ab") as log:
             child.process = subprocess.Popen(
                 child.command,
                 env=self._environment(child.name),
                 # Not where the user is: a random.py there would stand in for Python's.
                 cwd=self.data,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE if waiting else subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -349,6 +362,7 @@ def _kill(child: Child) -> None:
         os.killpg(child.process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
         pass
+    child.go_on()  # where it waited: its end of the pipe is gone, and so is ours
     child.process.wait()
     child.process = None
 

@@ -10,6 +10,7 @@ import gc
 import logging
 import re
 import signal
+import sys
 from pathlib import Path
 
 from flask import Flask
@@ -67,8 +68,14 @@ def application() -> Flask:
     return app
 
 
-def main() -> None:
-    """Serves until SIGTERM."""
+def main(*, wait: bool = False) -> None:
+    """Serves until SIGTERM.
+
+    Args:
+        wait: until standard input ends: somebody prepares the database meanwhile.
+    """
+    if wait:
+        sys.stdin.buffer.read()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     settings = load()
     if settings.log == "json":
