@@ -239,9 +239,9 @@ def _times(data: Any, moves: int) -> list[int | None]:
     """A time in microseconds for each move, or None."""
     values = _list(data)
     if len(values) != moves:
-        raise RecordError(f"its times are {len(values)}, its moves {moves}")
+        raise ValueError(f"its times are {len(values)}, its moves {moves}")
     for value in values:
-        # Most of what is read of a record are such numbers; what is told of a wrong one is slow.
+        # A record is mostly such numbers, so that a right one is known by a single look.
         if value is not None and not (type(value) is int and 0 <= value < 2**63):
             raise RecordError(f"{_integer(value)} is no time in microseconds")
     return values

@@ -76,10 +76,15 @@ def _pulls_of_two(
     one: Performance, two: Performance, order: int, draw_quantile: float
 ) -> list[Pull]:
     scale = sqrt(one.variance + two.variance)
-    margin = draw_quantile * sqrt(one.noise + two.noise)
+    margin = _margin(one, two, draw_quantile)
     shift, shrink = factors((one.mean - two.mean) / scale, margin / scale, order)
     shift, shrink = shift / scale, shrink / scale**2
     return [Pull(shift, shrink), Pull(-shift, shrink)]
+
+
+def _margin(one: Performance, two: Performance, draw_quantile: float) -> float:
+    """The lead up to which a game of these two is drawn."""
+    return draw_quantile * sqrt(one.noise + two.noise)
 
 
 class _Table:
@@ -94,9 +99,7 @@ class _Table:
         self._sides = sides
         neighbours = range(len(sides) - 1)
         self._orders = [ranks[i] - ranks[i + 1] for i in neighbours]
-        self._margins = [
-            draw_quantile * sqrt(sides[i].noise + sides[i + 1].noise) for i in neighbours
-        ]
+        self._margins = [_margin(sides[i], sides[i + 1], draw_quantile) for i in neighbours]
         self._of_lead = [_NOTHING] * len(neighbours)
         """What each comparison says of the first side's lead."""
         self._of_first = [_NOTHING] * len(sides)

@@ -100,6 +100,9 @@ class TrueSkill:
             raise ValueError("a rated game has two sides or more, a rank for each, nobody missing")
         if not self.draw_probability and len(set(ranks)) < len(ranks):
             raise ValueError("a draw cannot be rated with a draw probability of 0")
+        if [len(team) for team in teams] == [1, 1]:
+            one, two = self.duel(teams[0][0], teams[1][0], ranks[0], ranks[1])
+            return (one,), (two,)
         share = weights(teams)
         sides = [self._side(team, weight) for team, weight in zip(teams, share, strict=True)]
         try:

@@ -168,7 +168,7 @@ def measure(
         reports = [jobs.MatchReport.from_json(json.loads(one)) for one in data]
         with database.begin() as session:
             outcomes = recording.take_in(session, reports, settings, now)
-            session.flush()
+            session.flush()  # else the first statement of the next step would write it
             recorded = time.perf_counter()
             issued = scheduling.fill(session, settings, now)
         cost.made += time.perf_counter() - recorded

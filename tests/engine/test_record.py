@@ -167,7 +167,7 @@ GONE = "(no such key)"
         (NORMAL, "options", {"colour": "red"}, "no option 'colour'"),
         (NORMAL, "options", {"size": 3}, "'3' is no text"),
         (NORMAL, "moves", GONE, "no 'moves'"),
-        (NORMAL, "run.cpu_us", [None], "its times are 1, its moves 4"),
+        (NORMAL, "run.cpu_us", [None], "damaged: its times are 1, its moves 4"),
         # Values of the wrong kind or size.
         (NORMAL, "seed", 7.5, "whole number"),
         (NORMAL, "seed", float("inf"), "whole number"),
