@@ -2,7 +2,8 @@
 
 It is the unit of work and of statistics. In a race (games of one seat) every entrant plays the
 same start alone, and the match ranks them. An entrant's process is kept from game to game
-unless it failed. A game that is void by our own fault is played again twice at most.
+unless it failed, and can be kept for further matches of the same entrants. A game that is void
+by our own fault is played again twice at most.
 """
 
 from __future__ import annotations
@@ -121,64 +122,94 @@ def play_match(
     games: int | None = None,
     watch: Callable[[int], Watch] | None = None,
 ) -> MatchResult:
-    """Plays a match.
-
-    Args:
-        start_player: called for an entrant whenever it needs a fresh player: at first, after a
-            fault, and once for each seat that it holds at the same time.
-        games: plays only so many of its games.
-        watch: gives, for the number of a game, what is to be told after each of its plies.
+    """Plays a match with players of its own, who leave at its end; see `Players`.
 
     Raises:
         VoidGameError: a game was void three times; nothing of the match counts.
     """
-    pool = _Pool(start_player)
-    records, logs = [], []
+    players = Players(start_player)
     try:
-        for number in range(spec.games if games is None else games):
-            for attempt in range(VOID_RETRIES + 1):
-                try:
-                    record, log = _play(spec, number, pool, watch(number) if watch else None)
-                    break
-                except VoidGameError:
-                    pool.close(kill=True)
-                    if attempt == VOID_RETRIES:
-                        raise
-            if spec.variant.seats == 1:
-                # Nobody races twice, and whoever is done must not disturb those still to come.
-                pool.close()
-            records.append(record)
-            logs.append(log)
+        return players.play(spec, games=games, watch=watch)
     finally:
-        pool.close()
-    return MatchResult(tuple(records), tuple(logs))
+        players.close()
 
 
-def _play(
-    spec: MatchSpec, number: int, pool: _Pool, watch: Watch | None
-) -> tuple[GameRecord, tuple[str, ...]]:
-    seating = spec.seating(number)
-    players = pool.seat(seating)
-    record = play_game(
-        spec.variant,
-        players,
-        time=spec.time,
-        seed=spec.game_seed(number),
-        opening=spec.opening,
-        names=[spec.entrants[entrant] for entrant in seating],
-        watch=watch,
-    )
-    return record, tuple(player.take_log() for player in players)
+class Players:
+    """The players of a match, or of matches of the same entrants that follow each other.
 
-
-class _Pool:
-    """The players of a match: one for each entrant, and more where it holds several seats."""
+    There is one for each entrant, and more where it holds several seats at the same time. Each
+    keeps its process from game to game until it fails.
+    """
 
     def __init__(self, start_player: StartPlayer) -> None:
+        """Takes what is called for an entrant whenever it needs a fresh player."""
         self._start = start_player
         self._players: dict[tuple[int, int], Player] = {}
 
-    def seat(self, seating: Sequence[int]) -> list[Player]:
+    def play(
+        self,
+        spec: MatchSpec,
+        *,
+        games: int | None = None,
+        watch: Callable[[int], Watch] | None = None,
+    ) -> MatchResult:
+        """Plays a match; after it the players wait for the next one.
+
+        Args:
+            games: plays only so many of its games.
+            watch: gives, for the number of a game, what is to be told after each of its plies.
+
+        Raises:
+            VoidGameError: a game was void three times; nothing of the match counts.
+        """
+        records, logs = [], []
+        try:
+            for number in range(spec.games if games is None else games):
+                record, log = self._play(spec, number, watch(number) if watch else None)
+                if spec.variant.seats == 1:
+                    # Nobody races twice, and whoever is done must not disturb those to come.
+                    self.close()
+                records.append(record)
+                logs.append(log)
+        except BaseException:
+            # Nobody knows what they would say next.
+            self.close(kill=True)
+            raise
+        return MatchResult(tuple(records), tuple(logs))
+
+    def close(self, *, kill: bool = False) -> None:
+        """Sends all of them away; whoever is needed after that is started anew."""
+        for player in self._players.values():
+            player.close(kill=kill)
+        self._players.clear()
+
+    def _play(
+        self, spec: MatchSpec, number: int, watch: Watch | None
+    ) -> tuple[GameRecord, tuple[str, ...]]:
+        for _ in range(VOID_RETRIES):
+            try:
+                return self._play_once(spec, number, watch)
+            except VoidGameError:
+                self.close(kill=True)
+        return self._play_once(spec, number, watch)
+
+    def _play_once(
+        self, spec: MatchSpec, number: int, watch: Watch | None
+    ) -> tuple[GameRecord, tuple[str, ...]]:
+        seating = spec.seating(number)
+        players = self._seat(seating)
+        record = play_game(
+            spec.variant,
+            players,
+            time=spec.time,
+            seed=spec.game_seed(number),
+            opening=spec.opening,
+            names=[spec.entrants[entrant] for entrant in seating],
+            watch=watch,
+        )
+        return record, tuple(player.take_log() for player in players)
+
+    def _seat(self, seating: Sequence[int]) -> list[Player]:
         """A living player for each seat."""
         players = []
         held: dict[int, int] = {}
@@ -189,11 +220,6 @@ class _Pool:
                 self._players[key] = self._start(entrant)
             players.append(self._players[key])
         return players
-
-    def close(self, *, kill: bool = False) -> None:
-        for player in self._players.values():
-            player.close(kill=kill)
-        self._players.clear()
 
 
 def points(variant: Variant, ranks: Sequence[int]) -> tuple[float, ...]:

@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -36,7 +36,7 @@ from engine import jobs, sitting
 from engine.clock import ALLOWANCES, Allowances
 from engine.compliance import Check
 from engine.logs import about, use_json
-from engine.match import play_match
+from engine.match import Players
 from engine.player import VoidGameError
 from engine.process import BotProcess
 from engine.program import Program
@@ -134,14 +134,13 @@ def live(sender: Any, **_: Any) -> None:
 @app.task(name=jobs.PLAY_MATCH)
 def play(*matches: dict[str, Any]) -> None:
     """Plays a match, or several short ones."""
-    reports = Reports()
-    # A bot that plays in several of them is proven to be whole only once.
-    work = partial(_play, ready=cache(_Bot.ready))
-    try:
-        for data in matches:
-            _do(data, jobs.Job.from_json, work, reports)
-    finally:
-        reports.send()
+    with closing(_Table()) as table:
+        reports = Reports()
+        try:
+            for data in matches:
+                _do(data, jobs.Job.from_json, table.play, reports)
+        finally:
+            reports.send()
 
 
 @app.task(name=jobs.CHECK_BOT)
@@ -243,20 +242,43 @@ def _rest() -> None:
     time.sleep(pause_seconds(_Luck.failures))
 
 
-def _play(
-    job: jobs.Job, progress: Progress, ready: Callable[[jobs.Grant, jobs.BotFiles], _Bot]
-) -> Message:
-    """Plays a job's match."""
-    bots = [ready(job.grant, files) for files in job.bots]
-    log_bytes = job.grant.log_bytes
+class _Table:
+    """Where the matches of a message are played, one after the other.
 
-    def start_player(entrant: int) -> BotProcess:
-        bot = bots[entrant]
-        return BotProcess(bot.start, allowances=bot.allowances, log_bytes=log_bytes)
+    If the next match is of the same bots, they keep their processes: most of all in a strength
+    test of short games, where to start bots would take longer than to play.
+    """
 
-    result = play_match(job.spec, start_player, watch=progress.watch)
-    report = jobs.MatchReport(job.lease, worker_name(), result.games, result.logs)
-    return jobs.RECORD_MATCH, report.to_json()
+    def __init__(self) -> None:
+        # A bot that plays in several of the matches is proven to be whole only once.
+        self._ready = cache(_Bot.ready)
+        self._who: object = None
+        self._players = Players(self._start)
+        self._bots: list[_Bot] = []
+        self._log_bytes = 0
+
+    def play(self, job: jobs.Job, progress: Progress) -> Message:
+        """Plays a job's match."""
+        spec = job.spec
+        # The same limits, and not another board either: no check has seen a bot change that.
+        who = spec.variant, spec.entrants, tuple(bot.digest for bot in job.bots), job.grant
+        if who != self._who:
+            self.close()
+            self._bots = [self._ready(job.grant, files) for files in job.bots]
+            self._log_bytes = job.grant.log_bytes
+            self._who = who
+        result = self._players.play(spec, watch=progress.watch)
+        report = jobs.MatchReport(job.lease, worker_name(), result.games, result.logs)
+        return jobs.RECORD_MATCH, report.to_json()
+
+    def close(self) -> None:
+        """Sends the bots away."""
+        self._who = None
+        self._players.close()
+
+    def _start(self, entrant: int) -> BotProcess:
+        bot = self._bots[entrant]
+        return BotProcess(bot.start, allowances=bot.allowances, log_bytes=self._log_bytes)
 
 
 def _check(job: jobs.Job, progress: Progress) -> Message:

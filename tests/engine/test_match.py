@@ -8,7 +8,7 @@ import pytest
 from engine.clock import TimeControl
 from engine.game import Termination
 from engine.games import GAMES
-from engine.match import MatchSpec, entrants_needed, play_match, points, race_ranks
+from engine.match import MatchSpec, Players, entrants_needed, play_match, points, race_ranks
 from engine.openings import opening
 from engine.player import CrashError, VoidGameError
 from engine.record import replay
@@ -115,6 +115,24 @@ def test_a_failed_player_is_replaced_in_the_next_game():
     assert all(player.closed for _, player in starts.made)
 
 
+def test_players_stay_for_the_next_match():
+    """Nobody is started anew for it but who failed in the match before."""
+    fails_at_once = [Scripted(CrashError("exit 1"))]
+    starts = Starts({1: lambda: fails_at_once.pop() if fails_at_once else FirstMove()})
+    players = Players(starts)
+    specs = [MatchSpec(CLOBBER, ("a", "b"), SECOND, seed=seed) for seed in (1, 2)]
+    first, second = (players.play(spec) for spec in specs)
+    assert [record.termination for record in (*first.games, *second.games)] == [
+        Termination.CRASH,
+        *[Termination.NORMAL] * 3,
+    ]
+    assert [entrant for entrant, _ in starts.made] == [0, 1, 1]
+    assert second.games == play_match(specs[1], Starts()).games
+    assert [player.closed for _, player in starts.made] == [False, True, False]
+    players.close()
+    assert [(player.closed, player.killed) for _, player in starts.made[::2]] == [(True, False)] * 2
+
+
 def test_an_entrant_with_two_seats_has_two_players():
     """Each of them keeps its own process from game to game."""
     starts = Starts()
@@ -167,7 +185,7 @@ def test_a_mistake_of_ours_leaves_nobody_behind():
     """Whatever comes out of a match, its players are closed."""
     starts = Starts()
     with pytest.raises(ValueError, match="not legal"):
-        play_match(MatchSpec(CLOBBER, ("a", "b"), SECOND, ("z9z9",)), starts)
+        Players(starts).play(MatchSpec(CLOBBER, ("a", "b"), SECOND, ("z9z9",)))
     assert all(player.closed for _, player in starts.made)
 
 

@@ -6,6 +6,8 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -76,6 +78,14 @@ def checked(job: jobs.Job) -> jobs.CheckReport:
     return jobs.CheckReport.from_json(report)
 
 
+def played_of(*matches: jobs.Job) -> list[jobs.MatchReport]:
+    """What is reported of the matches of one message."""
+    with closing(tasks._Table()) as table:
+        told = [table.play(job, unwatched()) for job in matches]
+    assert {task for task, _ in told} == {jobs.RECORD_MATCH}
+    return [jobs.MatchReport.from_json(report) for _, report in told]
+
+
 @pytest.mark.parametrize("language", SOURCES)
 def test_from_the_bundle_to_the_match(language: str, tmp_path: Path) -> None:
     """It is checked clause by clause, and then plays a match in both seatings."""
@@ -84,9 +94,7 @@ def test_from_the_bundle_to_the_match(language: str, tmp_path: Path) -> None:
     report = checked(job)
     assert report.passed, [finding for finding in report.findings if not finding.kept]
     assert (report.findings[0].clause == "build") == (language in BOTS)
-    task, told = tasks._play(job, unwatched(), tasks._Bot.ready)
-    assert task == jobs.RECORD_MATCH
-    played = jobs.MatchReport.from_json(told)
+    (played,) = played_of(job)
     assert len(played.games) == 2
     assert all(game.termination is Termination.NORMAL for game in played.games)
     assert {game.isolation for game in played.games} == {tasks.sandbox().level}
@@ -117,7 +125,7 @@ def test_a_bot_that_can_not_be_built(tmp_path: Path) -> None:
     ]
     assert "oops" in report.log
     with pytest.raises(tasks.BuildError):
-        tasks._play(job, unwatched(), tasks._Bot.ready)
+        played_of(job)
 
 
 @pytest.mark.parametrize(
@@ -145,14 +153,46 @@ def test_a_log_is_as_long_as_the_ladder_grants(tmp_path: Path) -> None:
     sources = {"bot.py": noisy + SOURCES["Python"]["bot.py"].replace("from __future__ ", "# ")}
     grant = jobs.Grant(256 * MIB, 16, 1000)
     job = job_of("match", tmp_path, sources, grant)
-    _, told = tasks._play(job, unwatched(), tasks._Bot.ready)
-    parts = [*jobs.MatchReport.from_json(told).logs[0]]
+    (played,) = played_of(job)
+    parts = [*played.logs[0]]
     # Four conversations, and the game with a process for each seat.
     parts += checked(job).log.split("\n===")
     assert len(parts) == 2 + 6
     for part in parts:
         assert "[... 4001 bytes left out ...]" in part
         assert part.count("x") == 1000 - 1
+
+
+COUNTING = """
+import sys
+games = 0
+for line in sys.stdin:
+    verb, *words = line.split()
+    if verb == "hello":
+        print("ready counting want=legal", flush=True)
+    elif verb == "newgame":
+        games += 1
+        print("ok", flush=True)
+    elif verb == "legal":
+        move = words[0]
+    elif verb == "go":
+        print("move", move, games, flush=True)
+"""
+"""A bot that says with each move how many games its process has begun."""
+
+
+def test_bots_stay_for_the_next_match_of_the_same(tmp_path: Path) -> None:
+    """Of one message: with the same limits, on the same board; others begin anew."""
+    need(os.path.exists("/usr/bin/python3"), "there is no system Python")
+    job = job_of("match", tmp_path, {"bot.py": COUNTING})
+    pair = replace(job, spec=replace(job.spec, entrants=("one", "two")))
+    turned = replace(pair, spec=replace(pair.spec, entrants=("two", "one")))
+    board = replace(turned, spec=replace(SPEC, variant=GAMES["clobber"].variant(size="3x3")))
+    limits = replace(turned, grant=replace(GRANT, memory_bytes=128 * MIB))
+    reports = played_of(job, job, pair, turned, turned, board, turned, limits, limits)
+    counts = [{ply.text for game in report.games for ply in game.plies} for report in reports]
+    fresh, kept = {"1", "2"}, {"3", "4"}
+    assert counts == [fresh, kept, fresh, fresh, kept, fresh, fresh, fresh, kept]
 
 
 @pytest.mark.parametrize(
