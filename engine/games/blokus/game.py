@@ -105,6 +105,8 @@ class Blokus(Variant):
         if gone and (self.owners[colour] in gone or len(gone) == self.seats - 1):
             return None
         room = position.room(colour, self.starts[colour])
+        if room[1] and position.left[colour] >> MONOMINO & 1:
+            return room
         for _ in self.board.placements(*room, position.left[colour]):
             return room
         return None

@@ -16,6 +16,7 @@ from engine.games.blokus.polyominoes import (
     write_pieces,
 )
 from engine.scene import Body, Paint, Piece
+from engine.speed import maker
 
 COLOURS = ("blue", "yellow", "red", "green")
 LETTERS = "BYRG"
@@ -66,7 +67,7 @@ class Position:
         covered[colour] |= mask
         left[colour] ^= 1 << piece
         last[colour] = piece
-        return Position(self.board, tuple(covered), tuple(left), tuple(last))
+        return new_position(self.board, tuple(covered), tuple(left), tuple(last))
 
     def fields(self, turn: str) -> str:
         """The position text, but for the seats that left."""
@@ -101,6 +102,9 @@ class Position:
             f"{colour} {squares_in(left)}" for colour, left in zip(COLOURS, self.left, strict=True)
         )
         return f"Left: {', '.join(counts)}"
+
+
+new_position = maker(Position)
 
 
 def read_position(start: Position, ranks: str, left: str, last: str, *, apart: bool) -> Position:
