@@ -108,8 +108,11 @@ class PipeChannel:
         self._both.register(program.stdout, select.POLLIN)
         self._both.register(program.stdin, select.POLLOUT)
 
-    def settle(self) -> None:
+    def settle(self, seconds: float = 0.0) -> None:
         """Takes in what came since the last reply: ``#`` lines; nothing else may lie there.
+
+        Args:
+            seconds: how long to wait for something that comes.
 
         Raises:
             ProtocolError: something was said that nobody asked for.
@@ -122,7 +125,7 @@ class PipeChannel:
                 if line is not None or (self._buffer and not self._buffer.startswith(b"#")):
                     said = self._buffer.decode("utf-8", "replace") if line is None else line
                     raise ProtocolError(f"said {said[:60]!r} without being asked")
-            if not self._output.poll(0):
+            if not self._output.poll(1000 * seconds):
                 return
             self._read()
 

@@ -131,6 +131,14 @@ class Player(Protocol):
             BotError, VoidGameError: as for `new_game`.
         """
 
+    def settle(self) -> None:
+        """Has no more to say to its last turn.
+
+        Raises:
+            BotError: it has, or failed otherwise, and leaves.
+            VoidGameError: we failed.
+        """
+
     def end_game(self, end: GameEnd) -> None:
         """Learns how the game ended."""
 

@@ -33,6 +33,8 @@ LOG_BYTES = 64 * 1024
 text, which is meant for the log, four times as many."""
 NUMBERS_LIMIT = 16
 """How many different numbers a bot may give for a ply; further ones are text for the log."""
+LAST_WORDS_SECONDS = 0.1
+"""How long more of what an illegal move is a part of is waited for."""
 OpenChannel = Callable[[Program, HeadAndTail], PipeChannel]
 """Makes the channel to a program whose standard error is kept in that place."""
 
@@ -125,6 +127,13 @@ class BotProcess:
             reply = protocol.parse_reply(line)
             values = self._take_notes(turn.ply) if channel.notes else {}
             return Choice(reply.move, reply.text, cpu_us, wall_us, values)
+
+    def settle(self) -> None:
+        with self._ending:
+            assert self._started is not None
+            program, channel = self._started
+            program.thaw()
+            channel.settle(LAST_WORDS_SECONDS)
 
     def end_game(self, end: GameEnd) -> None:
         if self._started and not self.closed:

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 
 from engine.clock import Clock, TimeControl
 from engine.game import IllegalMoveError, Move, Seat, State, Termination, Variant
-from engine.player import BotError, GameEnd, GameSetup, Player, Turn
+from engine.player import BotError, GameEnd, GameSetup, Player, ProtocolError, Turn
 from engine.record import Fault, GameRecord, Ply, ending
 from engine.seeds import derive
 
@@ -122,12 +122,27 @@ class _Game:
         try:
             move = self.state.canonical(choice.move)
         except IllegalMoveError as error:
-            self._leave(seat, Termination.ILLEGAL, str(error))
+            self._refuse(seat, error)
             return
         self._play(Ply(seat, move, choice.cpu_us, choice.wall_us, choice.text, choice.values))
         self.clocks[seat] = self.clocks[seat].after(choice.cpu_us, choice.wall_us)
         if self.watch:
             self.watch(self.state, self.plies)
+
+    def _refuse(self, seat: Seat, error: IllegalMoveError) -> None:
+        """A seat leaves by an illegal move, or by what that is a sign of.
+
+        A second reply to one turn, if the bot was frozen before it came out, looks like an
+        illegal reply to the next turn; the true one follows it.
+        """
+        termination, detail = Termination.ILLEGAL, str(error)
+        try:
+            self.players[seat].settle()
+        except ProtocolError as unasked:
+            termination, detail = unasked.termination, unasked.detail
+        except BotError:
+            pass  # what it did after its move is no matter any more
+        self._leave(seat, termination, detail)
 
     def _play(self, ply: Ply) -> None:
         self.state = self.state.play(ply.move)

@@ -40,6 +40,9 @@ class _RandomPlayer:
             move, cpu_us=spent, wall_us=spent + 200, values={"eval": self.random.random()}
         )
 
+    def settle(self) -> None:
+        pass
+
     def end_game(self, end: GameEnd) -> None:
         pass
 

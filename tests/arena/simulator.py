@@ -77,6 +77,9 @@ class LotPlayer:
         moves = turn.state.legal_moves()
         return Choice(moves[self._random.randrange(len(moves))], wall_us=self._wall_us)
 
+    def settle(self) -> None:
+        pass
+
     def end_game(self, end: GameEnd) -> None:
         pass
 

@@ -56,6 +56,9 @@ class FirstMove:
         self.turns.append(turn)
         return Choice(turn.state.legal_moves()[0], "", *self.cost)
 
+    def settle(self) -> None:
+        assert not self.closed
+
     def end_game(self, end: GameEnd) -> None:
         assert not self.closed
         self.ends.append(end)

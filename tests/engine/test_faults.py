@@ -114,6 +114,19 @@ def fault(name, termination, detail, *, ply=0, time=PLENTY, allowances=ALLOWANCE
             go="say(f'move {legal[0]}\\nmov')",
         ),
         fault(
+            "is frozen before it answers again",
+            PROTOCOL,
+            "without being asked",
+            ply=2,
+            go="honest(); time.sleep(0.02); say(f'move {legal[0]}\\n')",
+        ),
+        fault(
+            "moves illegally and exits",
+            ILLEGAL,
+            "'a1a3' is not legal here",
+            go="say('move a1a3\\n'); os._exit(3)",
+        ),
+        fault(
             "floods answers",
             PROTOCOL,
             "without being asked",
