@@ -39,6 +39,7 @@ from arena.models import (
     Sitting,
     Worker,
 )
+from arena.suspension import pause_if_unplayable
 from arena.waiting import ASKED, Load, open_checks, open_matches, open_moves
 from engine import jobs
 
@@ -230,7 +231,11 @@ def take_up(
 
 
 def roll_back(job: Job, problem: str, *, failed: bool) -> None:
-    """Opens an issued job again, or sets it aside if it failed too often."""
+    """Opens an issued job again, or sets it aside if it failed too often.
+
+    A match that failed costs its competition as much of the workers' time as one that was played:
+    it would else be the next one's turn for ever.
+    """
     job.failures += failed
     job.problem = problem
     enough = job.failures > FAILURES_ALLOWED
@@ -238,6 +243,8 @@ def roll_back(job: Job, problem: str, *, failed: bool) -> None:
     job.ticket = job.lease_ends = job.worker = None
     if isinstance(job, Match):
         job.progress = None
+        if failed:
+            job.competition.head_start += job.competition.match_seconds(under_way=0)
 
 
 def call_off(session: Session) -> None:
@@ -261,6 +268,8 @@ def roll_back_overdue(session: Session, now: datetime) -> int:
         taken = job.worker is not None
         problem = f"its worker {job.worker} was not heard of" if taken else "no worker took it up"
         roll_back(job, problem, failed=taken)
+        if isinstance(job, Match) and job.status is JobStatus.SET_ASIDE:
+            pause_if_unplayable(session, job, now)
     return len(overdue)
 
 

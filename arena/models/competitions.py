@@ -110,8 +110,8 @@ class Competition(Base):
     worker_seconds: Mapped[float] = mapped_column(default=0.0)
     """How long workers played for it: the measure of its share of them."""
     head_start: Mapped[float] = mapped_column(default=0.0)
-    """How much of that is taken as if it had been played: whoever comes late must not have the
-    workers to itself until it has caught up."""
+    """What is added to that: whoever comes late must not have the workers to itself until it has
+    caught up, nor whoever's matches fail."""
     neighbours: Mapped[int] = mapped_column(default=0)
     """Of a ladder's rated results: sides next to each other in the order of finish, two by two."""
     ties: Mapped[int] = mapped_column(default=0)

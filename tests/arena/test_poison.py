@@ -8,7 +8,17 @@ import sqlalchemy as sa
 from arena import recording, scheduling
 from arena.assignments import spec_of
 from arena.db import Database
-from arena.models import BotVersion, Entrant, JobStatus, Match, Worker
+from arena.idle import why_idle
+from arena.models import (
+    AuditEntry,
+    BotVersion,
+    CompetitionState,
+    Entrant,
+    JobStatus,
+    Ladder,
+    Match,
+    Worker,
+)
 from engine import jobs
 from tests.arena.simulator import CALM, Simulation
 
@@ -16,7 +26,7 @@ VARIANTS = [("clobber", {"size": "4x3"})]
 
 
 class Poisoned(Simulation):
-    """Every match in which a poisonous bot sits fails, whoever tries it.
+    """Every match in which a poisonous bot sits, or of the poisonous game, fails, whoever tries it.
 
     So does every match at the broken worker, if there is one.
     """
@@ -24,9 +34,11 @@ class Poisoned(Simulation):
     workers = ("one", "two", "three")
     poison: frozenset[str] = frozenset()
     broken = ""
+    game = ""
 
     def finish(self, job: jobs.Job, worker: str) -> jobs.MatchReport | None:
-        if worker == self.broken or self.poison.intersection(job.spec.entrants):
+        poisonous = job.spec.variant.game == self.game
+        if poisonous or worker == self.broken or self.poison.intersection(job.spec.entrants):
             lease, problem = job.lease, "it can't be run"
             self.tell(lambda s: recording.record_void(s, lease, problem, self.settings, self.now))
             return None
@@ -68,3 +80,26 @@ def test_poison_does_not_stop_the_others(
         assert len(healthy) == bots - poisonous
         assert min(healthy) >= 2
         assert sum(games.values()) == sum(healthy)
+
+
+@pytest.mark.parametrize("bots", [2, 6])
+def test_a_ladder_that_nobody_can_play_is_paused(database: Database, bots: int) -> None:
+    """Though its bots have played there; others play on meanwhile, and its page says why it rests."""
+    simulation = Poisoned(database, 1, CALM)
+    simulation.furnish([*VARIANTS, ("oxoxo", {})], bots)
+    simulation.alive()
+    simulation.tick()
+    simulation.run(10)
+    simulation.game = "clobber"
+    simulation.run(60)
+    with database.read() as session:
+        broken, good = session.scalars(sa.select(Ladder).order_by(Ladder.id))
+        assert (broken.state, good.state) == (CompetitionState.PAUSED, CompetitionState.OPEN)
+        assert "its last matches could not be played" in why_idle(
+            session, broken, simulation.settings, simulation.now
+        )
+        noted = sa.select(AuditEntry.detail).where(AuditEntry.action == "pause")
+        assert session.scalars(noted).all() == [
+            "its last matches could not be played: it can't be run"
+        ]
+        assert good.games >= 2 * bots
