@@ -35,13 +35,9 @@ def ladders_taking_bots(session: Session) -> list[Ladder]:
 
 def fitting(session: Session, version: BotVersion) -> list[Ladder]:
     """The ladders of the games that a version has proved to play, where it is not active."""
-    games = set(
-        session.scalars(
-            sa.select(Ladder.game)
-            .join(Check, Check.ladder_id == Ladder.id)
-            .where(Check.version_id == version.id)
-        )
-    )
+    checks = sa.select(Check).where(Check.version_id == version.id)
+    checks = checks.options(joinedload(Check.ladder))
+    games = {check.ladder.game for check in session.scalars(checks) if check.passed}
     there = set(
         session.scalars(
             sa.select(Entrant.competition_id).where(
@@ -99,9 +95,18 @@ def ask_entry(
 
 
 def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> None:
-    """Takes a version off a ladder; it keeps its rating for when it comes back."""
+    """Takes a version off a ladder; it keeps its rating for when it comes back.
+
+    Raises:
+        SubmissionError: the ladder's table is final.
+    """
     if entrant.state is EntrantState.RETIRED:
         return
+    if entrant.competition.state is CompetitionState.CLOSED:
+        raise SubmissionError(
+            f"the ladder {entrant.competition.name} is closed, and its table final: "
+            f"{entrant.version.label} stays in it"
+        )
     entrant.state = EntrantState.RETIRED
     entrant.reason = "its owner retired it"
     version = entrant.version
@@ -110,7 +115,7 @@ def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> N
 
 
 def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
-    """Takes a bot off every ladder, and gives how many those were.
+    """Takes a bot off every ladder whose table is not final, and gives how many those were.
 
     Raises:
         SubmissionError: a check is under way, after which it would enter again.
@@ -126,7 +131,11 @@ def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
         sa.select(Entrant)
         .join(Entrant.version)
         .join(Ladder, Ladder.id == Entrant.competition_id)
-        .where(BotVersion.bot_id == bot.id, Entrant.state != EntrantState.RETIRED)
+        .where(
+            BotVersion.bot_id == bot.id,
+            Entrant.state != EntrantState.RETIRED,
+            Ladder.state != CompetitionState.CLOSED,
+        )
     ).all()
     for entrant in active:
         entrant.state = EntrantState.RETIRED

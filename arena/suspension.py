@@ -80,7 +80,7 @@ def suspend_if_faulty(session: Session, entrant: Entrant, now: datetime) -> None
 
 
 def pause_if_unplayable(session: Session, match: Match, now: datetime) -> None:
-    """Pauses an open ladder after one of its matches was set aside, if so were all the last ones."""
+    """Pauses a ladder after one of its matches was set aside, if so were all the last ones."""
     ladder = match.competition
     if (
         isinstance(ladder, Ladder)

@@ -378,6 +378,6 @@ def retire_command(name: str, ladder_name: str, data: Path | None) -> None:
                     raise Usage(f"{entrant.version.label} is retired already")
                 entries.retire(session, audit.operator(), entrant, datetime.now(UTC))
                 words = f"{entrant.version.label} plays no more on {ladder_name}"
-        except RequestError as error:
+        except (RequestError, SubmissionError) as error:
             raise Usage(str(error)) from None
     click.echo(words)

@@ -256,10 +256,14 @@ def find_check(session: Session, number: int) -> Check:
 
 def _check(session: Session, number: int) -> dict[str, Any]:
     found = find_check(session, number)
+    version = found.version
+    there = (Entrant.version_id == version.id, Entrant.competition_id == found.ladder_id)
     return {
         "check": found,
         "passed": found.passed,
-        "fitting": entries.fitting(session, found.version) if found.passed else [],
+        "entrant": session.scalar(sa.select(Entrant).where(*there)),
+        "tests": queries.tests_waited_for(session, version.bot).get(version.number, []),
+        "fitting": entries.fitting(session, version) if found.passed else [],
         "workers": queries.living_workers(session, datetime.now(UTC)),
     }
 
@@ -327,7 +331,10 @@ def retire(name: str) -> Answer:
         )
         if entrant is None:
             abort(404, f"The bot {name} is not on such a ladder.")
-        entries.retire(session, who.actor, entrant, datetime.now(UTC))
+        try:
+            entries.retire(session, who.actor, entrant, datetime.now(UTC))
+        except SubmissionError as error:
+            abort(409, sentence(error))
         ladder = entrant.competition
     flash(f"Version {entrant.version.number} is retired from {ladder.title}.")
     return redirect(url_for("pages.bot", name=name, ladder=ladder.name))

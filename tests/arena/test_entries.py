@@ -45,6 +45,7 @@ def version(session: Session, owner: User, name: str, digest: str = "a") -> BotV
     made.status = VersionStatus.READY
     for check in session.scalars(sa.select(Check).where(Check.version_id == made.id)):
         check.status = JobStatus.FIXED
+        check.findings = [{"kept": True, "words": "it plays"}]
     enter(session, ladders(session)[0], made, NOW)
     session.flush()
     return made
@@ -65,6 +66,19 @@ def test_the_ladders_that_fit(database: Database) -> None:
             ladder.state = CompetitionState.FROZEN
         session.flush()
         assert entries.fitting(session, first) == []
+
+
+def test_a_game_that_is_not_played_fits_nowhere(database: Database) -> None:
+    """Whose check failed, though that of another game passed."""
+    with database.begin() as session:
+        ada = people.add(session, ARENA, "ada", now=NOW)
+        first = version(session, ada, "mine")
+        oxono = next(ladder for ladder in ladders(session) if ladder.game == "oxono")
+        check = entries.ask_entry(session, ARENA, first, oxono, NOW)
+        assert check is not None
+        check.status, check.findings = JobStatus.FIXED, [{"kept": False, "words": "it does not"}]
+        session.flush()
+        assert {ladder.game for ladder in entries.fitting(session, first)} == {"clobber"}
 
 
 def test_an_older_version_comes_back(database: Database) -> None:

@@ -84,7 +84,7 @@ def test_poison_does_not_stop_the_others(
 
 @pytest.mark.parametrize("bots", [2, 6])
 def test_a_ladder_that_nobody_can_play_is_paused(database: Database, bots: int) -> None:
-    """Though its bots have played there; others play on meanwhile, and its page says why it rests."""
+    """Though its bots have played there; others play on meanwhile, and its page says why."""
     simulation = Poisoned(database, 1, CALM)
     simulation.furnish([*VARIANTS, ("oxoxo", {})], bots)
     simulation.alive()

@@ -201,7 +201,7 @@ def enter_bot(name: str, json: Entry) -> EntryMade:
 @operation(EntrantShape, tag=TAG, scope=Scope.SUBMIT, errors=[409])
 def retire_bot(name: str, json: Retirement) -> EntrantShape:
     """Takes a bot of one's own off a ladder."""
-    with changing() as session:
+    with changing(SubmissionError) as session:
         bot = own_bot(session, name)
         ladder = find_ladder(session, json.ladder)
         there = [

@@ -19,6 +19,7 @@ from arena import audit, people
 from arena.cli.serve import BundleIntake
 from arena.config import Settings
 from arena.db import Database
+from arena.first_tests import admit
 from arena.furnish import furnish
 from arena.models import (
     Bot,
@@ -31,7 +32,6 @@ from arena.models import (
     Scope,
     VersionStatus,
 )
-from arena.submissions import enter
 from arena.web import create_app
 from engine.games import GAMES
 from tests.arena.web.conftest import HOSTILE
@@ -89,7 +89,7 @@ def settle(database: Database, *, kept: bool = True) -> None:
             ]
             check.version.status = VersionStatus.READY if kept else VersionStatus.REFUSED
             if kept:
-                enter(session, check.ladder, check.version, now())
+                admit(session, check, now())
 
 
 def zipped() -> bytes:
@@ -243,6 +243,51 @@ def test_a_check_tells_what_it_finds(ada: Browser, database: Database) -> None:
     assert "&gt; hello" in after
     assert "<script>alert" not in after
     assert f'value="{OTHER_LADDER}"' in after
+
+
+def test_a_check_tells_what_became_of_the_bot(ada: Browser, database: Database) -> None:
+    """That it was entered, that it waits for a test, that it left, that it was not taken."""
+
+    def told(check: int) -> str:
+        page = ada.get(f"/checks/{check}").text
+        words = page.rpartition('role="status">')[2].partition("</p>")[0]
+        return " ".join(re.sub("<[^>]*>", "", words).split())
+
+    submit(ada, (BOT, "mine.py"))
+    settle(database)
+    entered = "It is entered on Clobber 6x7, and its first games begin in a moment."
+    assert told(1) == f"It passed. {entered} See the bot."
+    submit(ada, (BOT + b"#2", "mine.py"), test_first="y")
+    settle(database)
+    assert "It enters Clobber 6x7 once it passes test " in told(2)
+    ada.post("/bots/mine/withdraw", page="/bots/mine")
+    assert "It was entered on Clobber 6x7, and is retired now." in told(1)
+    submit(ada, (BOT + b"#3", "mine.py"))
+    with database.begin() as session:
+        session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="frozen"))
+    settle(database)
+    assert "It is not entered on Clobber 6x7, which took no bots by then." in told(3)
+
+
+def test_a_closed_ladder_keeps_its_bots(ada: Browser, database: Database) -> None:
+    """Its table is final: nobody leaves it, by a withdrawal neither."""
+    submit(ada, (BOT, "mine.py"))
+    submit(ada, (BOT, "mine.py"), ladder=OTHER_LADDER)
+    settle(database)
+    with database.begin() as session:
+        session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="closed"))
+        entrant = session.scalars(
+            sa.select(Entrant.id).join(Entrant.competition).where(Ladder.name == LADDER)
+        ).one()
+    refused = ada.post("/bots/mine/retire", {"entrant": entrant}, page="/bots/mine")
+    assert refused.status_code == 409
+    assert "is closed, and its table final" in refused.text
+    assert "the ladder is closed" in ada.get("/bots/mine").text
+    ada.post("/bots/mine/withdraw", page="/bots/mine")
+    assert states(database) == {
+        f"mine v1 on {LADDER}": "active",
+        f"mine v1 on {OTHER_LADDER}": "retired",
+    }
 
 
 def test_lines_are_shown_of_what_was_tried(ada: Browser, database: Database) -> None:
