@@ -50,16 +50,31 @@ def login_file() -> Path:
     return Path(click.get_app_dir("arena")) / "login.json"
 
 
+def read_token(text: str, what: str = "this") -> str:
+    """A token, without the line's end or the spaces around it.
+
+    Args:
+        what: the words for it in a refusal, which must not show a secret.
+
+    Raises:
+        Usage: it is none.
+    """
+    token = text.strip()
+    if not token or not token.isascii() or not token.isprintable():
+        raise Usage(f"{what} is no token: make one on your account's page")
+    return token
+
+
 def stored_login() -> Login | None:
     """The login of this user; None if there is none.
 
     Raises:
-        Usage: it can't be read.
+        Usage: it can't be read, or has no token.
     """
     file = login_file()
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
-        return Login(str(data["server"]), str(data["token"]))
+        return Login(str(data["server"]), read_token(str(data["token"]), f"that of {file}"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):
@@ -103,7 +118,7 @@ def find_server(server: str | None, data: Path | None = None) -> Server | None:
     A data folder that is named comes before all, then ``--server``, then a login.
 
     Raises:
-        Usage: a data folder and a server are named.
+        Usage: a data folder and a server are named, or a token is none.
     """
     if data is not None:
         if (
@@ -113,7 +128,8 @@ def find_server(server: str | None, data: Path | None = None) -> Server | None:
         ):
             raise Usage("give --server or --data, not both")
         return None
-    login, token = stored_login(), os.environ.get("ARENA_TOKEN") or None
+    login, given = stored_login(), os.environ.get("ARENA_TOKEN")
+    token = read_token(given, "ARENA_TOKEN") if given else None
     if server is None:
         return Server(login.server, token or login.token) if login else None
     address = server_address(server)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import click
 
 from arena.cli import Usage
-from arena.cli.client import Login, Server, login_file, server_address, store_login
+from arena.cli.client import Login, Server, login_file, read_token, server_address, store_login
 
 HERE = ("localhost", "127.0.0.1", "::1")
 
@@ -34,9 +34,7 @@ def login(url: str, token: str | None) -> None:
             token = click.prompt("Token", hide_input=True)
         else:
             token = sys.stdin.readline()
-    token = token.strip()
-    if not token or not token.isascii() or not token.isprintable():
-        raise Usage("this is no token: make one on your account's page")
+    token = read_token(token)
     parts = urlsplit(address)
     if parts.scheme == "http" and parts.hostname not in HERE:
         click.echo("without https anybody on the way can read the token", err=True)

@@ -18,7 +18,7 @@ from werkzeug.serving import make_server
 
 from arena.audit import ARENA
 from arena.cli import run
-from arena.cli.client import login_file
+from arena.cli.client import Login, login_file, store_login
 from arena.cli.serve import BundleIntake
 from arena.config import Settings
 from arena.db import Database
@@ -285,6 +285,39 @@ def test_nobody_logged_in_names_a_server(
     assert arena("leaderboard", "ladder-0", "--data", site.folder)[0] == 0
     code, _, errors = arena("leaderboard", "ladder-0", "--data", site.folder, "--server", site.url)
     assert (code, "give --server or --data, not both" in errors) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("{token}\n", 0, "bot-0"),
+        (" {token} ", 0, "bot-0"),
+        ("{token}\nx", 2, "is no token: make one on your account's page"),
+        ("{token}\N{WHITE SMILING FACE}", 2, "is no token: make one on your account's page"),
+        ("{token}\x7f", 2, "is no token: make one on your account's page"),
+    ],
+    ids=ascii,
+)
+@pytest.mark.parametrize("kept", [False, True], ids=["in the environment", "in the login"])
+def test_a_token_is_read_without_what_is_around_it(
+    arena: Arena,
+    site: SimpleNamespace,
+    monkeypatch: pytest.MonkeyPatch,
+    kept: bool,
+    text: str,
+    code: int,
+    words: str,
+) -> None:
+    """A line's end comes with many files; what no token has in it is refused, and not shown."""
+    token = text.format(token=site.tokens["owner"])
+    if kept:
+        store_login(Login(site.url, token))
+    else:
+        monkeypatch.setenv("ARENA_TOKEN", token)
+    found, said, errors = arena("status", "--server", site.url)
+    assert (found, words in said + errors) == (code, True), errors
+    assert site.tokens["owner"] not in errors
+    assert errors.count("\n") == (code != 0)
 
 
 def test_here_and_there_show_the_same(owner: Arena, site: SimpleNamespace) -> None:
