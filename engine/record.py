@@ -165,17 +165,29 @@ class GameRecord:
         opening = _integer(data["opening"])
         if not 0 <= opening <= len(plies):
             raise RecordError(f"an opening of {opening} moves in a game of {len(plies)}")
+        termination = Termination(data["termination"])
+        players = tuple(map(_text, _list(data["players"])))
+        scores, ranks = tuple(map(_number, data["scores"])), tuple(map(_integer, data["ranks"]))
+        # A game that goes on has no result yet.
+        results = 0 if termination is Termination.VOID else variant.seats
+        for what, given, needed in (
+            ("players", players, variant.seats),
+            ("scores", scores, results),
+            ("ranks", ranks, results),
+        ):
+            if len(given) != needed:
+                raise ValueError(f"its {what} are {len(given)}, not {needed}")
         return cls(
             variant=variant,
             seed=_integer(data["seed"]),
-            players=tuple(map(_text, _list(data["players"]))),
+            players=players,
             time=_time(data["time"]),
             opening=opening,
             plies=plies,
             faults=faults,
-            termination=Termination(data["termination"]),
-            scores=tuple(map(_number, data["scores"])),
-            ranks=tuple(map(_integer, data["ranks"])),
+            termination=termination,
+            scores=scores,
+            ranks=ranks,
             isolation=_text(run["isolation"]),
             started=_text(run["started"]),
         )
@@ -307,9 +319,6 @@ def replay(record: GameRecord) -> State:
         RecordError: they don't; it names the ply or the result.
     """
     *_, state = states(record)
-    seats = record.variant.seats
-    if len(record.players) != seats:
-        raise RecordError(f"there are {len(record.players)} players for {seats} seats")
     if state.to_move is not None:
         raise RecordError(f"the game is not over after {len(record.plies)} plies")
     if state.ranks() != record.ranks or state.scores() != record.scores:

@@ -15,7 +15,7 @@ from engine.clock import Clock, TimeControl
 from engine.game import GameError, IllegalMoveError, Move, Seat, State, Termination
 from engine.openings import Opening
 from engine.player import BotError, GameSetup, Player, Turn
-from engine.record import Fault, GameRecord, Ply, RecordError, ending, states
+from engine.record import Fault, GameRecord, Ply, RecordError, ending, replay, states
 from engine.referee import ISOLATION_LEVELS, RESIGN
 from engine.seeds import derive
 
@@ -73,6 +73,16 @@ def position(game: GameRecord) -> State:
     """
     *_, state = states(game)
     return state
+
+
+def prove(game: GameRecord) -> None:
+    """Proves a game against the rules, as far as it was played.
+
+    Raises:
+        RecordError: they contradict a move, or the result of a game that is over.
+    """
+    if not goes_on(game) or position(game).to_move is None:
+        replay(game)
 
 
 def clocks(game: GameRecord) -> tuple[Clock, ...]:

@@ -12,8 +12,8 @@ import click
 from arena.cli import Usage
 from engine import svg
 from engine.record import GameRecord, RecordError, parse_record, states
-from engine.record import replay as prove
 from engine.scene import illustrate
+from engine.sitting import goes_on, prove
 
 
 @click.command()
@@ -130,6 +130,8 @@ def read_records(name: str) -> list[GameRecord]:
 
 
 def _summary(game: GameRecord) -> str:
+    if goes_on(game):
+        return f"{game.variant}: {', '.join(game.players)} (goes on, {len(game.plies)} plies)"
     result = ", ".join(
         f"{name} {score:g}" for name, score in zip(game.players, game.scores, strict=True)
     )
@@ -148,10 +150,11 @@ def _show(game: GameRecord, problem: str | None, ply: int | None, output: str | 
         text = f"  {move.text}" if move.text else ""
         click.echo(f"{number:4}  {game.players[move.seat]:<16} {move.move:<12} {time:>10}{text}")
     _show_fault(game, len(game.plies))
-    places = ", ".join(
-        f"{name} {rank}" for name, rank in zip(game.players, game.ranks, strict=True)
-    )
-    click.echo(f"ranks: {places}")
+    if not goes_on(game):
+        places = ", ".join(
+            f"{name} {rank}" for name, rank in zip(game.players, game.ranks, strict=True)
+        )
+        click.echo(f"ranks: {places}")
     click.echo(f"REFUTED by the rules: {problem}" if problem else "confirmed by the rules")
     if problem or (ply is None and output is None):
         return

@@ -18,20 +18,24 @@ from engine.game import Seat
 from engine.process import BotProcess
 from engine.record import GameRecord, RecordError
 from engine.reproduction import Answer, reproduce
+from engine.sitting import goes_on
 
 
 def pick_record(name: str, number: int | None) -> GameRecord:
     """The game of a file that is meant.
 
     Raises:
-        Usage: the file can't be read, or it isn't said which.
+        Usage: the file can't be read, it isn't said which, or that game is not over.
     """
     records = read_records(name)
     if number is None and len(records) > 1:
         raise Usage(f"{name} has {len(records)} games: say which with --game N")
     if number is not None and number > len(records):
         raise Usage(f"{name} has {len(records)} games, so there is no game {number}")
-    return records[(number or 1) - 1]
+    record = records[(number or 1) - 1]
+    if goes_on(record):
+        raise Usage("the game goes on: bots are asked again in games that are over")
+    return record
 
 
 @dataclass(frozen=True, slots=True)

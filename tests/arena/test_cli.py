@@ -291,6 +291,39 @@ def test_a_forged_result_is_refuted(cli: Cli, records: Path, tmp_path: Path, num
     assert said.out.endswith("2 games, 1 refuted by the rules\n")
 
 
+@pytest.fixture
+def unfinished(records: Path, tmp_path: Path) -> Path:
+    """A game that goes on, as the API gives it."""
+    game = json.loads(records.read_text().splitlines()[0])
+    game |= {"moves": game["moves"][:-1], "termination": "void", "scores": [], "ranks": []}
+    for key in ("cpu_us", "wall_us"):
+        game["run"][key].pop()
+    path = tmp_path / "unfinished.json"
+    path.write_text(json.dumps(game))
+    return path
+
+
+def test_a_game_that_goes_on_is_shown(cli: Cli, unfinished: Path, tmp_path: Path) -> None:
+    """Its moves are proved, and it has no result yet; a move that is not legal refutes it."""
+    picture = tmp_path / "now.svg"
+    said = cli("replay", unfinished, "--draw", picture)
+    assert said.code == 0, said.err
+    assert re.match(r"clobber size=4x4: dice\.py, dice\.py#2 \(goes on, \d+ plies\)\n", said.out)
+    assert "confirmed by the rules" in said.out
+    assert "ranks" not in said.out
+    assert ET.fromstring(picture.read_text()).tag.endswith("svg")
+    assert cli("replay", unfinished, "--json").json["valid"] is True
+    game = json.loads(unfinished.read_text())
+    unfinished.write_text(json.dumps(game | {"moves": ["1:a1a1", *game["moves"][1:]]}))
+    said = cli("replay", unfinished)
+    assert (said.code, "REFUTED by the rules: at ply 0" in said.out) == (1, True)
+
+
+def test_a_game_that_goes_on_is_not_asked_again(cli: Cli, unfinished: Path) -> None:
+    """Its clocks and its end are not known yet."""
+    assert_refused(cli("play", "--replay", unfinished, DICE, DICE), "the game goes on")
+
+
 # What can't be done is said in one line.
 
 
@@ -300,6 +333,10 @@ def damaged(text: str) -> str:
 
 def of_another_format(text: str) -> str:
     return json.dumps(json.loads(text.splitlines()[0]) | {"record": 99})
+
+
+def without_players(text: str) -> str:
+    return json.dumps(json.loads(text.splitlines()[0]) | {"players": []})
 
 
 def without_a_key(text: str) -> str:
@@ -312,6 +349,7 @@ def without_a_key(text: str) -> str:
         (damaged, r"games\.jsonl, line 1: this is no JSON: .*"),
         (of_another_format, r"games\.jsonl, line 1: this record has format 99; .*use the release"),
         (without_a_key, r"games\.jsonl, line 1: this record is damaged: .*seed"),
+        (without_players, "line 1: this record is damaged: its players are 0, not 2"),
         (lambda _: "[1]\n", r"games\.jsonl, line 1: this is no game record"),
         (lambda _: "\n \n", r"games\.jsonl is empty; give a file that"),
         (lambda text: text + "x", r"games\.jsonl, line 3: this is no JSON"),

@@ -195,13 +195,16 @@ GONE = "(no such key)"
         (NORMAL, "moves.1", "2:a1b1", "at ply 1: 'a1b1' is not legal here"),
         (NORMAL, "moves.3", "2:", "at ply 3: '' is not legal here"),
         (NORMAL, "options.size", "2x2", "at ply 0: 'b1c1' is not legal here"),
-        (NORMAL, "players", ["a"], "1 players for 2 seats"),
+        # Names and results of another number of seats.
+        (NORMAL, "players", ["a"], "its players are 1, not 2"),
+        (NORMAL, "scores", [], "its scores are 0, not 2"),
+        (NORMAL, "ranks", [1, 2, 3], "its ranks are 3, not 2"),
+        (NORMAL, "termination", "void", "its scores are 2, not 0"),
         # Results that the rules contradict.
         (NORMAL, "ranks", [1, 2], "the result is ranks [2, 1]"),
         (NORMAL, "scores", [1.0, 0.0], "scores [0.0, 1.0]"),
         (NORMAL, "scores", [float("nan"), 1.0], "no number"),
         (NORMAL, "termination", "repetition", "it ended by normal, not by repetition"),
-        (NORMAL, "termination", "void", "not by void"),
         (FORFEITED, "termination", "normal", "it ended by timeout, not by normal"),
         (FORFEITED, "termination", "crash", "it ended by timeout, not by crash"),
         (FORFEITED, "faults.0.seat", 1, "the result is ranks [2, 1]"),

@@ -57,6 +57,21 @@ def test_a_game_of_people_and_bots_is_a_record_in_the_end(variant: Variant) -> N
     assert game.started == "2026-01-02T03:04:05Z"
 
 
+def test_a_game_that_goes_on_is_proved_as_far_as_it_was_played() -> None:
+    """Its moves are legal; once nobody is to move it must have a result."""
+    game = sitting.moved(begun(), "b1c1")
+    over = sitting.resigned(game, 0)
+    for right in (game, over):
+        sitting.prove(right)
+    for forged, words in (
+        (replace(game, plies=(Ply(0, "a1c1"),)), "at ply 0: 'a1c1' is not legal"),
+        (replace(over, termination=Termination.VOID, scores=(), ranks=()), "the result is"),
+        (replace(over, faults=()), "the game is not over"),
+    ):
+        with pytest.raises(RecordError, match=words):
+            sitting.prove(forged)
+
+
 def test_a_bot_is_told_all_that_was_played() -> None:
     """White's move by a person, then Black's bot: the whole game, its clock, dice of the ply."""
     game = sitting.moved(begun(), "b1c1")
