@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,6 @@ from arena.competitions.formats import FORMATS, FormatError
 from arena.competitions.results import Results, digest, flat_rows, results, summary, to_json
 from arena.competitions.tournaments import Limits, Plan, TournamentError
 from arena.config import SettingError, load
-from arena.db import Database
 from arena.models import CompetitionState, JobStatus, OpeningPolicy, Tournament
 from arena.supervisor import StartError, Supervisor, is_running
 from arena.tournaments.standings import TIE_BREAKS
@@ -53,6 +53,16 @@ def find_tournament(session: Session, name: str) -> Tournament:
         names = ", ".join(session.scalars(sa.select(Tournament.name).order_by(Tournament.id)))
         raise Usage(f"there is no tournament {name!r}; there are: {names or 'none'}")
     return found
+
+
+@contextmanager
+def _changing(data: Path | None) -> Iterator[Session]:
+    """A transaction on the arena of a data folder; what can't be done is wrong usage."""
+    try:
+        with opened(data) as (database, _), database.begin() as session:
+            yield session
+    except (TournamentError, FormatError) as error:
+        raise Usage(str(error)) from None
 
 
 def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -122,7 +132,7 @@ def create(
         raise Usage("give --ladder or --game, not both: a ladder has its game")
     if (top is not None or as_given) and (bot_names is None) == as_given:
         raise Usage("--top chooses from a ladder's bots, and --as-given is for those of --bots")
-    with opened(data) as (database, _), database.begin() as session:
+    with _changing(data) as session:
         ladder = find_ladder(session, ladder_name) if ladder_name else None
         if bot_names is not None:
             field = tournaments.named_versions(session, bot_names.split(","))
@@ -151,11 +161,7 @@ def create(
             limits=limits,
             seed=seed,
         )
-        try:
-            now = datetime.now(UTC)
-            made = tournaments.create(session, plan, field, now, audit.operator())
-        except (TournamentError, FormatError) as error:
-            raise Usage(str(error)) from None
+        made = tournaments.create(session, plan, field, datetime.now(UTC), audit.operator())
         found = results(session, made)
     if in_json:
         click.echo(json.dumps(to_json(found)))
@@ -292,19 +298,14 @@ def pause(name: str, data: Path | None) -> None:
 
     Example: arena tournament pause cup
     """
-    with opened(data) as (database, _):
-        _set_state(database, name, CompetitionState.PAUSED)
+    _set_state(data, name, CompetitionState.PAUSED)
     click.echo(f"{name} is paused; go on with: arena tournament resume {name}")
 
 
-def _set_state(database: Database, name: str, state: CompetitionState) -> None:
-    with database.begin() as session:
-        try:
-            tournaments.set_state(
-                session, find_tournament(session, name), state, datetime.now(UTC), audit.operator()
-            )
-        except TournamentError as error:
-            raise Usage(str(error)) from None
+def _set_state(data: Path | None, name: str, state: CompetitionState) -> None:
+    with _changing(data) as session:
+        found = find_tournament(session, name)
+        tournaments.set_state(session, found, state, datetime.now(UTC), audit.operator())
 
 
 def _playing(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -338,8 +339,7 @@ def resume(
 
     Example: arena tournament resume cup
     """
-    with opened(data) as (database, _):
-        _set_state(database, name, CompetitionState.OPEN)
+    _set_state(data, name, CompetitionState.OPEN)
     _run(name, port, workers, data, in_json)
 
 

@@ -53,6 +53,8 @@ class Setting:
     in_a_race: int | None = None
     """The only value under which nobody races somebody twice."""
     yes_or_no: bool = False
+    field: int = 2
+    """The smallest field in which it can be a yes."""
 
     def default_for(self, frame: Frame) -> int:
         """What it is when nothing is said."""
@@ -78,8 +80,8 @@ def _constant(value: int) -> Callable[[Frame], int]:
     return lambda _: value
 
 
-def _yes_or_no(words: str) -> Setting:
-    return Setting(words, _constant(0), 0, _constant(1), yes_or_no=True)
+def _yes_or_no(words: str, *, field: int = 2) -> Setting:
+    return Setting(words, _constant(0), 0, _constant(1), yes_or_no=True, field=field)
 
 
 _CYCLES = Setting("how often everybody meets everybody", _constant(1), in_a_race=1)
@@ -134,7 +136,7 @@ FORMATS: Mapping[str, FormatKind] = {
                 in_a_race=0,
             ),
             "double": _yes_or_no("who loses is out at the second loss only"),
-            "third_place": _yes_or_no("who lost the semi-finals meet for the third place"),
+            "third_place": _yes_or_no("who lost the semi-finals meet for the third place", field=4),
         },
         lambda frame, settings: Knockout(
             settings["legs"],
@@ -191,6 +193,10 @@ def settings_for(name: str, frame: Frame, given: Mapping[str, int]) -> dict[str,
         if not setting.least <= value <= most:
             raise FormatError(
                 f"{key} is {value}, and in this field it can be from {setting.least} to {most}"
+            )
+        if value and frame.size < setting.field:
+            raise FormatError(
+                f"{key} takes a field of {setting.field} bots, and this one has {frame.size}"
             )
         if frame.race and setting.in_a_race not in (None, value):
             raise FormatError(

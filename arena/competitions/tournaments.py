@@ -131,6 +131,8 @@ def create(
     for name in tie_breaks:
         if name not in TIE_BREAKS:
             raise FormatError(f"there is no tie-break {name!r}; there are {', '.join(TIE_BREAKS)}")
+        if tie_breaks.count(name) > 1:
+            raise FormatError(f"the tie-break {name} is named twice")
     matches = planned_matches(plan.format, frame, settings)
     if matches is not None and matches > MOST_MATCHES:
         raise FormatError(
@@ -206,6 +208,10 @@ def named_versions(session: Session, names: Iterable[str]) -> list[BotVersion]:
     found = []
     for name in names:
         bot, _, number = name.strip().partition(":")
+        if not bot:
+            raise TournamentError(
+                f"{name!r} names no bot: write greedy, or greedy:2 for one of its versions"
+            )
         query = (
             sa.select(BotVersion)
             .join(BotVersion.bot)
@@ -221,8 +227,8 @@ def named_versions(session: Session, names: Iterable[str]) -> list[BotVersion]:
             query = query.where(BotVersion.status == VersionStatus.READY)
         version = session.scalar(query)
         if version is None:
-            what = f"version {number} of a bot {bot}" if number else f"bot {bot!r} that is ready"
-            raise TournamentError(f"there is no {what}; arena bots lists those there are")
+            what = f"version {number} of a bot {bot!r}" if number else f"bot {bot!r} that is ready"
+            raise TournamentError(f"there is no {what}")
         found.append(version)
     return found
 

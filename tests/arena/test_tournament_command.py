@@ -99,6 +99,25 @@ REFUSED = [
         "rounds is 9",
     ),
     (["create", "played", "--format", "swiss", "--ladder", "ladder-0"], "choose another name"),
+    (
+        ["create", "cup", "--format", "swiss", "--ladder", "ladder-0", "--bots", "nope,bot-1"],
+        "there is no bot 'nope' that is ready",
+    ),
+    (
+        [
+            *("create", "cup", "--format", "swiss", "--ladder", "ladder-0"),
+            *("--bots", "bot-0:7,bot-1", "--as-given"),
+        ],
+        "there is no version 7 of a bot 'bot-0'",
+    ),
+    (
+        ["create", "cup", "--format", "swiss", "--ladder", "ladder-0", "--bots", "bot-0,"],
+        "'' names no bot",
+    ),
+    (
+        ["create", "cup", "--format", "swiss", "--game", "clobber size=4x3", "--bots", ""],
+        "'' names no bot: write",
+    ),
     (["show", "nothing"], "there is no tournament 'nothing'; there are: played"),
     (["pause", "played"], "the tournament played is over"),
     (["resume", "played"], "the tournament played is over"),

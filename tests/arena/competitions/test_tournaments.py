@@ -62,6 +62,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         "in double elimination the losers' final is for the third place",
     ),
     ({"tie_breaks": ("koya",)}, "there is no tie-break 'koya'"),
+    ({"tie_breaks": ("wins", "lot", "wins")}, "the tie-break wins is named twice"),
     ({"variant": GAMES["oxono"].variant()}, "bot-0 v1 was never checked for oxono"),
 ]
 
@@ -95,9 +96,28 @@ def test_a_field_has_everybody_once_and_checked(arena: TournamentSimulation) -> 
         ):
             with pytest.raises((TournamentError, FormatError), match=words):
                 tournaments.create(session, plan, field, START, ORGANISER)
-        for name in ("nobody", "bot-1", "bot-0:2", "bot-0:x", "bot-0:99999999999"):
-            with pytest.raises(TournamentError, match="there is no"):
-                tournaments.named_versions(session, [name])
+
+
+NOBODY = [
+    ("nobody", "there is no bot 'nobody' that is ready"),
+    ("bot-1", "there is no bot 'bot-1' that is ready"),
+    ("bot-0:2", "there is no version 2 of a bot 'bot-0'"),
+    ("bot-0:x", "there is no version x of a bot 'bot-0'"),
+    ("bot-0:99999999999", "there is no version 99999999999 of a bot 'bot-0'"),
+    ("", "'' names no bot: write greedy, or greedy:2 for one of its versions"),
+    (":1", "':1' names no bot: write greedy, or greedy:2 for one of its versions"),
+]
+
+
+@pytest.mark.parametrize(("name", "words"), NOBODY)
+def test_what_names_no_version(arena: TournamentSimulation, name: str, words: str) -> None:
+    """In words that fit a command, a page and the API."""
+    with arena.database.begin() as session:
+        (other,) = tournaments.named_versions(session, ["bot-1"])
+        other.status = VersionStatus.CHECKING
+        with pytest.raises(TournamentError) as refusal:
+            tournaments.named_versions(session, [name])
+        assert str(refusal.value) == words
 
 
 RACES = [
@@ -119,6 +139,17 @@ def test_nobody_races_somebody_twice(
         if setting.in_a_race is not None:
             with pytest.raises(FormatError, match="in a race"):
                 settings_for(format_, frame, {**given, key: 2})
+
+
+def test_a_third_place_takes_four() -> None:
+    """Nobody else loses a semi-final to meet for it."""
+    third = {"third_place": 1}
+    for size in (2, 3):
+        with pytest.raises(FormatError) as refusal:
+            settings_for("knockout", Frame(size, seats=2, race=False, seed=1), third)
+        assert str(refusal.value) == f"third_place takes a field of 4 bots, and this one has {size}"
+    four = Frame(4, seats=2, race=False, seed=1)
+    assert settings_for("knockout", four, third)["third_place"] == 1
 
 
 def test_the_ladder_gives_the_field_and_its_seeding(arena: TournamentSimulation) -> None:

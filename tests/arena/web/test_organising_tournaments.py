@@ -88,7 +88,7 @@ REFUSED = [
     ({"rounds": "9"}, "Rounds is 9, and in this field it can be from 1 to 5."),
     ({"rounds": "many"}, "Not a valid integer value."),
     ({"cycles": "2"}, "Swiss has no setting &#39;cycles&#39;; it has rounds."),
-    ({"bots": "bot-0 nobody"}, "There is no bot &#39;nobody&#39; that is ready"),
+    ({"bots": "bot-0 nobody"}, "There is no bot &#39;nobody&#39; that is ready."),
     ({"top": "1"}, "Number must be between 2 and 1000."),
 ]
 
