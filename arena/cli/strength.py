@@ -15,7 +15,13 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.cli import Usage
-from arena.cli.arguments import HYPOTHESES, read_hypotheses, read_variant, time_control
+from arena.cli.arguments import (
+    DEFAULT_MOVE_MS,
+    HYPOTHESES,
+    read_hypotheses,
+    read_variant,
+    time_control,
+)
 from arena.cli.listing import show as show_rows
 from arena.cli.local import as_json, find_ladder, on_data, opened
 from arena.competitions import strength_tests
@@ -55,7 +61,13 @@ def _changing(data: Path | None) -> Iterator[tuple[Session, datetime]]:
 @click.option("--beta", default=0.05, show_default=True, help="Chance to fail if ELO1 is true.")
 @click.option("--model", type=click.Choice(get_args(Model)), default="normalized")
 @click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
-@click.option("--move", "move_ms", metavar="MS", type=int, help="Milliseconds a move.")
+@click.option(
+    "--move",
+    "move_ms",
+    metavar="MS",
+    type=int,
+    help=f"Milliseconds a move; by default the ladder's, else {DEFAULT_MOVE_MS}.",
+)
 @click.option("--max-games", type=click.IntRange(1), default=MAX_GAMES, show_default=True)
 @click.option("--weight", default=1.0, show_default=True, help="Of workers' time, beside ladders.")
 @click.option("--seed", type=click.IntRange(0, 2**SEED_BITS - 1), help="Of openings and dice.")

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.broker import BrokerError
 from arena.cli import Usage
-from arena.cli.arguments import read_variant, time_control
+from arena.cli.arguments import DEFAULT_MOVE_MS, read_variant, time_control
 from arena.cli.listing import show as show_rows
 from arena.cli.local import as_json, find_ladder, on_data, opened
 from arena.cli.tournament_progress import Progress, held_up
@@ -89,7 +89,12 @@ def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--bots", "bot_names", help="The field, e.g. greedy,mybot,mybot:2; by default all.")
 @click.option("--top", type=click.IntRange(2), help="Only so many of the ladder's first bots.")
 @click.option("--as-given", is_flag=True, help="Seed by the order of --bots, not by ratings.")
-@click.option("--move", "move_ms", type=click.IntRange(1), help="Milliseconds of CPU time a move.")
+@click.option(
+    "--move",
+    "move_ms",
+    type=click.IntRange(1),
+    help=f"Milliseconds of CPU time a move; by default the ladder's, else {DEFAULT_MOVE_MS}.",
+)
 @click.option("--time", "clock", help="A clock for the whole game, e.g. 60+0.5.")
 @click.option("--memory", "memory_mb", type=click.IntRange(16, 65_536), help="MiB for each bot.")
 @click.option("--openings", type=click.Choice([str(policy) for policy in OpeningPolicy]))

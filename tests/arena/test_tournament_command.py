@@ -19,6 +19,7 @@ from arena.supervisor import is_running
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM, START
 
+DOCS = Path(__file__).parents[2] / "docs"
 Cli = Callable[..., tuple[int, str, str]]
 
 
@@ -131,6 +132,14 @@ def test_wrong_usage_is_one_line(cli: Cli, words: list[str], line: str) -> None:
     assert (code, out) == (2, "")
     assert line in err
     assert err.count("\n") == 1
+
+
+def test_the_usual_time_is_told(cli: Cli) -> None:
+    """The one of a game without a ladder, by the help and by the docs."""
+    words = ["--game", "clobber size=4x3", "--bots", "bot-0,bot-1", "--format", "swiss"]
+    assert json.loads(cli("create", "usual", *words, "--json")[1])["time"] == "move=1000"
+    assert "1000" in cli("create", "--help")[1]
+    assert "1000 ms" in (DOCS / "tournaments.md").read_text(encoding="utf-8")
 
 
 def test_a_finished_tournament_is_shown(cli: Cli) -> None:
