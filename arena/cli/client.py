@@ -100,8 +100,17 @@ def server_address(text: str) -> str:
     Raises:
         Usage: it is none.
     """
-    parts = urllib.parse.urlsplit(text if "//" in text else f"https://{text}")
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+    return whole_address(text if "//" in text else f"https://{text}")
+
+
+def whole_address(text: str) -> str:
+    """The same of an address that says whether it is of http or https."""
+    try:
+        parts = urllib.parse.urlsplit(text)
+        right = parts.scheme in ("http", "https") and parts.hostname and not parts.query
+    except ValueError:
+        right = False
+    if not right:
         raise Usage(f"{text!r} is no address of an arena, such as https://arena.example")
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 

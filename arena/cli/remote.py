@@ -159,8 +159,18 @@ def _rank(entrant: dict[str, Any]) -> str:
     return "placement" if entrant.get("state") == "active" else ""
 
 
+class _GameNumber(click.IntRange):
+    """Refuses a bot's name in the words of this command."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            self.fail(f"{value!r} is no number of a game; give one, or --check BOT", param, ctx)
+
+
 @click.command()
-@click.argument("game", type=click.IntRange(1), required=False)
+@click.argument("game", type=_GameNumber(1), required=False)
 @click.option("--check", "bot", metavar="BOT", help="The last check of a bot of yours instead.")
 @click.option("--seat", type=click.IntRange(1), help="Of the game only this seat.")
 @on_server

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit, people, signing
 from arena.cli import Usage
+from arena.cli.client import whole_address
 from arena.cli.listing import show
 from arena.cli.local import as_json, on_data, opened
 from arena.models import Role
@@ -134,11 +135,12 @@ def invite(role: str, url: str | None, data: Path | None) -> None:
 
     Example: arena user invite --url https://arena.example
     """
+    base = url and whole_address(url)
     with _changing(data) as (session, now):
         secret = people.invite(session, audit.operator(), Role(role), now)
     with opened(data) as (_, settings):
-        base = url or f"http://{settings.host}:{settings.port}"
-    click.echo(f"{base.rstrip('/')}/register?invitation={secret}")
+        base = base or f"http://{settings.host}:{settings.port}"
+    click.echo(f"{base}/register?invitation={secret}")
 
 
 @user.command("log")

@@ -150,6 +150,8 @@ def test_an_invitation_is_an_address(say) -> None:
         (("deactivate", "nobody"), "there is no user 'nobody'"),
         (("add", "not a name"), "'not a name' is no name"),
         (("role", "ada", "king"), "'king' is not one of"),
+        (("invite", "--url", "foo"), "'foo' is no address of an arena, such as https://"),
+        (("invite", "--url", "ftp://foo"), "'ftp://foo' is no address of an arena"),
     ],
     ids=str,
 )
