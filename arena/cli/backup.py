@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -57,4 +58,5 @@ def restore(file: Path, data: Path | None) -> None:
         raise Usage(f"can't use the database: {str(error).splitlines()[0]}") from None
     except OSError as error:
         raise Usage(f"can't restore: {error}") from None
-    click.echo(f"the arena is in {settings.data}; now prove it: arena ratings rebuild --check")
+    proof = shlex.join(["arena", "ratings", "rebuild", "--check", "--data", str(settings.data)])
+    click.echo(f"the arena is in {settings.data}; now prove it: {proof}")

@@ -141,8 +141,11 @@ def test_the_commands_back_up_restore_and_prove(
     done = arena("backup", file, "--data", str(lived.data), **url)
     assert done.returncode == 0, done.stderr
     new = str(tmp_path / "new")
-    assert arena("restore", file, "--data", new).returncode == 0
-    done = arena("ratings", "rebuild", "--check", "--data", new)
+    done = arena("restore", file, "--data", new)
+    assert done.returncode == 0, done.stderr
+    command = done.stdout.rpartition(": arena ")[2].split()
+    assert command == ["ratings", "rebuild", "--check", "--data", new]
+    done = arena(*command)
     assert (done.returncode, done.stdout.count(": equal")) == (0, 2), done.stdout
     again = arena("restore", file, "--data", new)
     assert (again.returncode, "is not empty" in again.stderr) == (2, True)
