@@ -152,7 +152,8 @@ def begin(
     if not 0 <= wish.place < needed:
         raise SittingError(f"choose one of the seats: {', '.join(places(variant))}")
     if len(wish.opponents) != needed - 1:
-        raise SittingError(f"{ladder.title} is played against {needed - 1} bots")
+        bots = "1 bot" if needed == 2 else f"{needed - 1} bots"
+        raise SittingError(f"{ladder.title} is played against {bots}")
     versions = [_opponent(session, ladder, number) for number in wish.opponents]
     if person.user_id is not None:
         # Two forms of one person at the same moment wait for each other here.

@@ -15,7 +15,7 @@ from arena import audit
 from arena.audit import Actor
 from arena.competitions.shares import come_back, fair_start
 from arena.models import Competition, CompetitionState, Ladder, OpeningPolicy
-from engine.clock import parse_time
+from engine.clock import LONGEST_MS, parse_time
 from engine.game import GameError, Variant
 from engine.seeds import derive
 
@@ -98,8 +98,10 @@ def in_words(size: int) -> str:
 def _time(text: str) -> dict[str, Any]:
     try:
         time = parse_time(text)
-    except GameError as error:
-        raise ValueError(str(error)) from None
+    except GameError:
+        raise ValueError(
+            f"seconds a game, from 0.001 to {LONGEST_MS // 1000}, and more a move, such as 10+0.1"
+        ) from None
     return {"time_ms": time.time_ms, "inc_ms": time.inc_ms, "move_ms": None}
 
 

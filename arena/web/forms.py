@@ -50,6 +50,8 @@ class WholeNumber(IntegerField):
 
 def _good_password(form: Any, field: Any) -> None:
     """Refuses what is too short or too simple, and keeps one form of equal characters."""
+    if field.errors:  # it is too long, and what else there is to say of it would be wrong
+        return
     problems, normal = _security.password_util.validate(field.data or "", False)
     if problems:
         raise StopValidation(" ".join(str(problem) for problem in problems))

@@ -251,7 +251,7 @@ def test_one_person_has_both_seats_of_a_team(database: Database) -> None:
 
 WRONG: dict[str, dict[str, object]] = {
     "choose one of the seats: White, Black": {"place": 7},
-    "is played against 1 bots": {"opponents": ()},
+    "is played against 1 bot$": {"opponents": ()},
     "choose each opponent from the list": {"opponents": (10**9,)},
 }
 

@@ -16,6 +16,7 @@ from tests.arena.simulator import START
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 VARIANT = GAMES["clobber"].variant(size="5x6")
+CLOCK = "time is seconds a game, from 0.001 to 86400, and more a move, such as 10+0.1"
 
 
 def made(session: sa.orm.Session, **chosen: str) -> Ladder:
@@ -66,7 +67,10 @@ def test_defaults_are_those_of_a_ladder_without_choices(database: Database) -> N
         ({"memory": "1M"}, "memory=1M can't be: memory is bytes such as 512k or 256M, from 16M"),
         ({"memory": "lots"}, "memory=lots can't be: memory is bytes such as 512k or 256M"),
         ({"log": "1T"}, "log=1T can't be: log is bytes such as 512k or 256M, from 0 to 16M"),
-        ({"time": "soon"}, "time=soon can't be: time is 'soon' is no time control"),
+        ({"time": "soon"}, f"time=soon can't be: {CLOCK}"),
+        ({"time": "-1+1"}, f"time=-1+1 can't be: {CLOCK}"),
+        ({"time": "0+0"}, f"time=0+0 can't be: {CLOCK}"),
+        ({"time": "86401"}, f"time=86401 can't be: {CLOCK}"),
         ({"time": "5", "move": "100"}, "choose time or move, not both"),
         ({"move": "0"}, "move=0 can't be: move is a number from 1 to 600000"),
         ({"openings": "book"}, "openings=book can't be: openings is one of random, empty"),

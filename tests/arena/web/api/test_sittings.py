@@ -51,8 +51,8 @@ def test_a_game_is_begun_seen_played_and_given_up(arena: SimpleNamespace) -> Non
         ({"bots": ["nobody"]}, "No bot 'nobody' plays clobber on a ladder here."),
         ({"bots": ["bot-1:9"]}, "No bot 'bot-1:9' plays clobber"),
         ({"bots": ["bot-1:x"]}, "No bot 'bot-1:x' plays clobber"),
-        ({"bots": []}, "is played against 1 bots"),
-        ({"bots": ["bot-1", "bot-3"]}, "is played against 1 bots"),
+        ({"bots": []}, "is played against 1 bot."),
+        ({"bots": ["bot-1", "bot-3"]}, "is played against 1 bot."),
         ({"place": 3}, "Choose one of the seats: "),
     ],
 )
