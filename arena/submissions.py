@@ -57,9 +57,10 @@ def submit(
         SubmissionError: the name is no name or somebody else's, the ladder takes no bots, or
             it can't be tested so.
     """
-    if not NAME.fullmatch(name):
+    if not NAME.fullmatch(name) or name.endswith(".json"):
         raise SubmissionError(
-            f"{name[:60]!r} is no name for a bot: 1 to 40 letters, digits, '_', '.', '-'"
+            f"{name[:60]!r} is no name for a bot: 1 to 40 letters, digits, '_', '.', '-', and no "
+            ".json at the end"
         )
     if not ladder.takes_bots:
         raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")

@@ -91,7 +91,9 @@ def main() -> int:
             if settings.embedded:
                 # Every worker ended with the arena that it belonged to.
                 scheduling.roll_back_all(session)
-            stored = samples(settings.bundles)
+            # Who has one competition played has not asked for more ladders.
+            stored = [] if settings.only else samples(settings.bundles)
+            games = [] if settings.only else games
             for line in furnish(session, stored, datetime.now(UTC), games=games):
                 print(line, flush=True)
             welcome = first_administrator(session, administrator(), datetime.now(UTC))

@@ -304,17 +304,23 @@ def extend(
     """Lets a test that was not decided have so many games in all, and go on.
 
     Raises:
-        StrengthError: it was decided, has used up its openings, or has had so many games.
+        StrengthError: it was decided, has used up its openings, or has had or may have so many.
     """
-    if test.verdict in (TestVerdict.PASSED, TestVerdict.FAILED):
+    standing = standing_of(session, test)
+    if test.verdict in (TestVerdict.PASSED, TestVerdict.FAILED) or standing.decision in (
+        # A test that was stopped, by the matches that were under way then.
+        Decision.ACCEPT,
+        Decision.REJECT,
+    ):
         raise StrengthError(
             f"test {test.id} is decided: to go on would make another test of it; clone it"
         )
     if test.reason == OUT_OF_OPENINGS:
         raise StrengthError(f"test {test.id} can't go on: {OUT_OF_OPENINGS}")
-    played = standing_of(session, test).games
-    if max_games <= played:
-        raise StrengthError(f"test {test.id} has had {played} games: allow it more")
+    if max_games <= standing.games:
+        raise StrengthError(f"test {test.id} has had {standing.games} games: allow it more")
+    if max_games < test.max_games:
+        raise StrengthError(f"test {test.id} may have {test.max_games} games already")
     before, test.max_games = test.max_games, max_games
     standing_of(session, test)  # refuses a limit that is none
     if test.verdict is not TestVerdict.RUNNING:

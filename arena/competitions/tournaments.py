@@ -55,6 +55,8 @@ NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
 WEIGHT = 10.0
 """How many times the workers' time of a ladder a tournament gets while workers are scarce."""
 ANOTHER_WENT_ON = "a tie before it was played anew, and another one went on"
+LONGEST_TITLE = 120
+"""Characters."""
 MOST_ENTRANTS = 256
 MOST_MATCHES = 5000
 """All of them are read whenever one is set or fixed."""
@@ -115,13 +117,16 @@ def create(
     """Makes a tournament of some bot versions, the strongest by seeding first; it is open at once.
 
     Raises:
-        TournamentError: the name is none or is taken, or a version can't play this game.
+        TournamentError: the name is none or is taken, the title is no line, or a version can't
+            play this game.
         FormatError: the format does not take these settings or this field.
     """
     if not NAME.fullmatch(plan.name):
         raise TournamentError(
             f"{plan.name[:60]!r} is no name for a tournament: 1 to 80 small letters, digits and '-'"
         )
+    if len(plan.title) > LONGEST_TITLE or not plan.title.isprintable():
+        raise TournamentError(f"the title is to be a line of {LONGEST_TITLE} characters at most")
     if session.scalar(sa.select(Competition.id).where(Competition.name == plan.name)):
         raise TournamentError(f"there is a competition {plan.name} already: choose another name")
     _check_versions(session, plan.variant, versions)

@@ -88,6 +88,14 @@ def _remembered(app: Flask) -> Callable[..., str]:
     return url_for
 
 
+def _refuse_nul() -> None:
+    """Refuses forms with a character that PostgreSQL keeps in no text; the API has its shapes."""
+    if request.method != "POST" or problems.are_wanted():
+        return
+    if any("\0" in text for texts in request.form.listvalues() for text in texts):
+        abort(400, "A text in this form has the character NUL: leave it out.")
+
+
 def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     """The application of these settings.
 
@@ -108,6 +116,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.before_request(widen)
     metrics.install(app)
     identity.install(app)
+    app.before_request(_refuse_nul)
     for module in (boards, brackets, charts, score_charts, words):
         app.jinja_env.filters |= module.FILTERS
     for blueprint in (

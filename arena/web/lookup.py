@@ -10,7 +10,7 @@ from flask import abort, current_app
 from sqlalchemy.orm import Session, joinedload
 
 from arena.db import Database
-from arena.models import Bot, Ladder, Match, PlayedGame, Tournament
+from arena.models import Bot, Competition, Ladder, Match, PlayedGame, Tournament
 from arena.storing import unpack
 from arena.web import queries
 from engine.record import GameRecord
@@ -31,6 +31,12 @@ def find_ladder(session: Session, name: str) -> Ladder:
     """The ladder of this name."""
     ladder = session.scalar(sa.select(Ladder).where(Ladder.name == _text(name)))
     return ladder or abort(404, f"There is no ladder {name}.")
+
+
+def find_competition(session: Session, name: str) -> Competition:
+    """The ladder, tournament or strength test of this name."""
+    found = session.scalar(sa.select(Competition).where(Competition.name == _text(name)))
+    return found or abort(404, f"There is no competition {name}.")
 
 
 def find_tournament(session: Session, name: str) -> Tournament:

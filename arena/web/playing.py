@@ -156,7 +156,7 @@ def _wish(ladder: Ladder) -> Wish:
         place,
         tuple(_number(form.get(f"bot{n}", ""), 0) for n in range(1, len(places))),
         form.get("opening") == "random",
-        form.get("form", "").replace("\0", "")[:64] or secrets.token_hex(16),
+        form.get("form", "")[:64] or secrets.token_hex(16),
         any_seed(),
     )
 

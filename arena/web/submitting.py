@@ -296,7 +296,7 @@ def enter(name: str) -> Answer:
     who = signed_in()
     with database().begin() as session:
         version = _version(session, own_bot(session, name), request.form.get("version", ""))
-        asked = request.form.get("ladder", "").replace("\0", "")
+        asked = request.form.get("ladder", "")
         ladder = session.scalar(sa.select(Ladder).where(Ladder.name == asked))
         if ladder is None:
             abort(404, f"There is no ladder {asked[:60]}.")

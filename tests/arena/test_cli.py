@@ -449,6 +449,16 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_who_wants_one_competition_gets_no_ladders(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `arena tournament run` starts an arena, whichever games it had."""
+    monkeypatch.setenv("ARENA_DATA", str(tmp_path))
+    monkeypatch.setenv("ARENA_ONLY", "cup")
+    assert prepare.main() == 0
+    assert cli("ladders", "--data", tmp_path, "--json").json == []
+
+
 def test_a_fresh_arena_is_listed(cli: Cli, data: Path) -> None:
     """Ladders and bots for people and for programs; nobody is rated yet."""
     ladders = cli("ladders", "--data", data, "--json").json
@@ -524,6 +534,7 @@ def plain(folder: Path) -> Path:
         (pipe, [], "null is no plain file"),
         (plain, ["--ladder", "chess"], "there is no ladder 'chess'; there are: .*clobber-6x7"),
         (plain, ["--name", "a bot"], "'a bot' is no name for a bot: 1 to 40 letters"),
+        (plain, ["--name", "a.json"], "'a.json' is no name for a bot: .*no .json at the end"),
         (plain, ["--name", "random"], "there is a bot random already, of another owner"),
         (plain, ["--owner", " "], "the owner's name is empty: give one with --owner"),
     ],

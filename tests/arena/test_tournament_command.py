@@ -119,6 +119,10 @@ REFUSED = [
         ["create", "cup", "--format", "swiss", "--game", "clobber size=4x3", "--bots", ""],
         "'' names no bot: write",
     ),
+    (
+        ["create", "cup", "--format", "swiss", "--ladder", "ladder-0", "--title", "a\nb"],
+        "the title is to be a line",
+    ),
     (["show", "nothing"], "there is no tournament 'nothing'; there are: played"),
     (["pause", "played"], "the tournament played is over"),
     (["resume", "played"], "the tournament played is over"),

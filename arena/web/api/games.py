@@ -14,7 +14,7 @@ from pydantic import Field
 from sqlalchemy.orm import joinedload
 
 from arena.db import Database
-from arena.models import Competition, GameSeat, JobStatus, Match, PlayedGame, Scope, User
+from arena.models import GameSeat, JobStatus, Match, PlayedGame, Scope, User
 from arena.requests import RequestError, request_match
 from arena.web import queries, submitting
 from arena.web.api.game_shapes import (
@@ -31,7 +31,15 @@ from arena.web.api.specification import operation
 from arena.web.api.transactions import changing
 from arena.web.games import PICTURE_SECONDS
 from arena.web.identity import database, settings, signed_in
-from arena.web.lookup import LARGEST_ID, find_game, find_ladder, find_match, find_record, reading
+from arena.web.lookup import (
+    LARGEST_ID,
+    find_competition,
+    find_game,
+    find_ladder,
+    find_match,
+    find_record,
+    reading,
+)
 
 TAG = "games"
 LINES = "application/x-ndjson"
@@ -77,13 +85,14 @@ class ExportView(Shape):
     ] = 0
 
 
-@operation(MatchList, tag=TAG)
+@operation(MatchList, tag=TAG, errors=[404])
 def list_matches(query: MatchPages) -> MatchList:
     """The matches."""
     wanted = sa.select(Match).options(joinedload(Match.competition), queries.places())
     with reading() as session:
         if query.competition is not None:
-            wanted = wanted.where(Match.competition_id == _named(query.competition))
+            competition = find_competition(session, query.competition)
+            wanted = wanted.where(Match.competition_id == competition.id)
         if query.status is not None:
             wanted = wanted.where(Match.status == query.status)
         found, following = page(session, wanted, Match.id, query)
@@ -98,11 +107,6 @@ def list_own_matches(query: Pages) -> MatchList:
         own = wanted.where(Match.requester_id == signed_in().id)
         found, following = page(session, own, Match.id, query)
         return MatchList(items=[MatchShape.of(one) for one in found], next=following)
-
-
-def _named(competition: str) -> sa.ScalarSelect[int]:
-    """The id of a competition."""
-    return sa.select(Competition.id).where(Competition.name == competition).scalar_subquery()
 
 
 @operation(MatchDetail, tag=TAG)
@@ -124,13 +128,14 @@ def request_unrated_match(json: NewMatch) -> tuple[MatchShape, int]:
         return MatchShape.of(find_match(session, made.id)), 201
 
 
-@operation(GameList, tag=TAG)
+@operation(GameList, tag=TAG, errors=[404])
 def list_games(query: GamePages) -> GameList:
     """The games that were played."""
     wanted = queries.with_seats()
     with reading() as session:
         if query.competition is not None:
-            wanted = wanted.where(PlayedGame.competition_id == _named(query.competition))
+            competition = find_competition(session, query.competition)
+            wanted = wanted.where(PlayedGame.competition_id == competition.id)
         if query.entrant is not None:
             seats = sa.select(GameSeat.game_id).where(GameSeat.entrant_id == query.entrant)
             wanted = wanted.where(PlayedGame.id.in_(seats))

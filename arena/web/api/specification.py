@@ -8,6 +8,7 @@ the OpenAPI document; nothing of it is written by hand.
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Iterable
 from functools import cache, wraps
 from typing import Any, TypeVar, cast, get_type_hints
@@ -16,6 +17,7 @@ from flask import Request, abort, current_app, request
 from pydantic import BaseModel, ValidationError
 from spectree import Response, SecurityScheme, SpecTree
 from spectree.models import SecureType, SecuritySchemeData
+from werkzeug.exceptions import BadRequest
 
 from arena.models import Scope
 from arena.web.api.problems import MEDIA_TYPE, Problem
@@ -139,10 +141,23 @@ def read_body() -> None:
             body = request.get_json()
         except RecursionError:
             abort(400, "The JSON is nested too deeply.")
+        except BadRequest:
+            abort(400, f"The body is no JSON: {_what_is_wrong(request.get_data())}.")
         if not isinstance(body, dict):
             abort(400, "The body is to be a JSON object.")
     if about.form is not None and request.mimetype != "multipart/form-data":
         abort(415, "Send the fields as multipart/form-data.")
+
+
+def _what_is_wrong(text: bytes) -> str:
+    """Why a text is no JSON, and where."""
+    try:
+        json.loads(text)
+    except UnicodeDecodeError:
+        return "it is no UTF-8"
+    except ValueError as error:
+        return str(error)
+    return "it can't be read"
 
 
 @cache

@@ -14,7 +14,7 @@ from arena.competitions.tournaments import Limits, Plan, TournamentError
 from arena.models import CompetitionState, Scope, Tournament
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import TournamentDetail, TournamentList, TournamentShape
-from arena.web.api.shapes import BotVersionName, Line, Name, Shape
+from arena.web.api.shapes import NO_NUL, BotVersionName, Line, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.api.transactions import changing
 from arena.web.identity import signed_in
@@ -33,7 +33,7 @@ class NewTournament(Shape):
     name: Name
     ladder: Name
     format: Annotated[str, Field(max_length=20, description=f"One of {', '.join(FORMATS)}.")]
-    title: Annotated[str, Field(max_length=120)] = ""
+    title: Annotated[str, Field(max_length=120, pattern=NO_NUL)] = ""
     note: Line = ""
     bots: Annotated[
         list[BotVersionName] | None,

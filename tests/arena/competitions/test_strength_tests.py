@@ -261,6 +261,12 @@ def test_a_decided_test_is_cloned_and_not_extended(arena: StrengthSimulation) ->
         plans = [strength_tests.plan_of(one) for one in (test, twin)]
         assert dataclasses.replace(plans[0], seed=99) == plans[1]
     assert arena.play_out(twin.id) is TestVerdict.PASSED
+    with arena.database.begin() as session:
+        # Stopped a moment before the matches that were under way decided it.
+        test = arena.test(session, twin.id)
+        test.verdict = TestVerdict.STOPPED
+        with pytest.raises(StrengthError, match="is decided"):
+            strength_tests.extend(session, test, 1000, arena.now, OWNER)
 
 
 def test_a_stopped_test_keeps_what_comes_in(arena: StrengthSimulation) -> None:
@@ -274,6 +280,8 @@ def test_a_stopped_test_keeps_what_comes_in(arena: StrengthSimulation) -> None:
         strength_tests.stop(session, test, arena.now, OWNER)
         before = strength_tests.standing_of(session, test).matches
         assert (test.verdict, test.reason) == (TestVerdict.STOPPED, "by somebody")
+        with pytest.raises(StrengthError, match=f"may have {test.max_games} games already"):
+            strength_tests.extend(session, test, test.max_games - 2, arena.now, OWNER)
     assert arena.play_out(number) is TestVerdict.STOPPED
     with arena.database.read() as session:
         after = strength_tests.standing_of(session, arena.test(session, number)).matches

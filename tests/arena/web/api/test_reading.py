@@ -86,7 +86,6 @@ def test_lists_are_filtered(arena: SimpleNamespace) -> None:
         assert label in [(seat["bot"], seat["version"]) for seat in game["seats"]]
     for match in listed(arena, f"{API}/matches?competition=ladder-0&status=fixed"):
         assert (match["competition"], match["status"]) == ("ladder-0", "fixed")
-    assert listed(arena, f"{API}/games?competition=none") == []
     (owner,) = {bot["owner"] for bot in listed(arena, f"{API}/bots")}
     assert listed(arena, f"{API}/bots?owner={owner}") == listed(arena, f"{API}/bots")
     assert listed(arena, f"{API}/bots?owner=nobody") == []
@@ -193,6 +192,8 @@ def test_a_changed_thing_has_another_tag(arena: SimpleNamespace) -> None:
         ("GET", "/games?cursor=Z", 422, "cursor: "),
         ("GET", "/games?cursor=ffffffffff", 422, "cursor: "),
         ("GET", "/games?competition=a%00b", 422, "competition: "),
+        ("GET", "/games?competition=nope", 404, "There is no competition nope."),
+        ("GET", "/matches?competition=nope", 404, "There is no competition nope."),
         ("GET", "/games?sort=up", 422, "sort: "),
         ("GET", "/ladders/ladder-0/games.jsonl?after=x", 422, "after: "),
         ("GET", "/account", 401, "sign in and do it again, or send a token"),

@@ -139,12 +139,31 @@ def test_what_is_no_request_is_refused(
     assert (answer.status_code, answer.mimetype) == (status, "application/problem+json")
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"", "The body is no JSON: Expecting value: line 1 column 1 (char 0)."),
+        (b'{"a": 1,\n', "Expecting property name enclosed in double quotes: line 2 column 1"),
+        (b'{"a": "\xff"}', "The body is no JSON: it is no UTF-8."),
+        (b"[" * 100_000, "The JSON is nested too deeply."),
+    ],
+    ids=["nothing", "broken off", "Latin-1", "deep"],
+)
+def test_what_is_no_json_is_told_where(arena: SimpleNamespace, body: bytes, words: str) -> None:
+    """The mistake and its place."""
+    about = {"data": body, "content_type": "application/json"}
+    answer = send(arena, "POST", "/tests/{ended}/extend", **about)
+    assert words in answer.json["detail"]
+
+
 @pytest.mark.parametrize("text", ["a\0b", "\ud800", "x" * 501], ids=["NUL", "surrogate", "long"])
 def test_texts_that_no_database_keeps_are_refused(arena: SimpleNamespace, text: str) -> None:
     """In every field of free text."""
     body = {"candidate": "bot-0", "baseline": "bot-1", "ladder": "ladder-0", "note": text}
     assert send(arena, "POST", "/tests", json=body).status_code == 422
     body = {"name": "n", "ladder": "ladder-0", "format": "swiss", "note": text}
+    assert send(arena, "POST", "/tournaments", json=body).status_code == 422
+    body = {"name": "n", "ladder": "ladder-0", "format": "swiss", "title": text}
     assert send(arena, "POST", "/tournaments", json=body).status_code == 422
     if text != "\ud800":
         assert upload(arena, note=text).status_code == 422
