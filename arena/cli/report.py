@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import time as wall
 from pathlib import Path
+from secrets import token_hex
 from types import TracebackType
 from typing import Any, Self
 from xml.etree import ElementTree
@@ -214,10 +214,24 @@ def _text(data: dict[str, Any]) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Replaces the file at once, so that no half of it is ever there."""
+    """Replaces the file at once, so that no half of it is ever there.
+
+    A link stays one, and its target is replaced; a device or a pipe is written to.
+
+    Raises:
+        Usage: it can't be written.
+    """
     try:
-        fresh = path.with_name(path.name + ".new")
-        fresh.write_text(text, encoding="utf-8")
-        os.replace(fresh, path)
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")
+            return
+        target = path.resolve()
+        fresh = target.with_name(f"{target.name}.{token_hex(4)}")
+        try:
+            with fresh.open("x", encoding="utf-8") as file:
+                file.write(text)
+            fresh.replace(target)
+        finally:
+            fresh.unlink(missing_ok=True)
     except OSError as error:
         raise Usage(f"can't write {path}: {error.strerror}") from None

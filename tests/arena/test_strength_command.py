@@ -15,7 +15,7 @@ import pytest
 
 from arena.cli import Usage, run
 from arena.cli.arguments import find_bots
-from arena.cli.report import Saves
+from arena.cli.report import Saves, write_json
 from arena.cli.running import go_on, launch_all
 from arena.cli.test import version_of
 from arena.ratings.sprt import Decision
@@ -106,6 +106,50 @@ def test_three_seats_are_shared(tmp_path):
     assert code == 1
     assert (data["result"]["matches"], data["result"]["games"]) == (1, 6)
     assert data["faults"] == [{}, {}]
+
+
+def fresh(path: Path) -> None:
+    """Nothing is there yet."""
+
+
+def old(path: Path) -> None:
+    path.write_text("old")
+
+
+def linked(path: Path) -> None:
+    old(path.with_name("target"))
+    path.symlink_to("target")
+
+
+def dangling(path: Path) -> None:
+    path.symlink_to("target")
+
+
+@pytest.mark.parametrize("make", [fresh, old, linked, dangling])
+def test_a_file_is_replaced_and_nothing_else(make, tmp_path):
+    """A link stays a link, and files of similar names are left alone."""
+    path, other = tmp_path / "result", tmp_path / "result.new"
+    other.write_text("mine")
+    make(path)
+    link = path.is_symlink()
+    write_json(str(path), {"passed": True})
+    assert saved(path) == {"passed": True}
+    assert path.is_symlink() == link
+    assert other.read_text() == "mine"
+    assert {file.name for file in tmp_path.iterdir()} - {"target"} == {"result", "result.new"}
+
+
+def test_a_pipe_is_written_to(tmp_path):
+    """It stays a pipe, and its reader gets the result; so it is with devices."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_json(str(path), {"passed": True})
+        assert json.loads(os.read(reader, 65536)) == {"passed": True}
+    finally:
+        os.close(reader)
+    assert path.is_fifo()
 
 
 @pytest.mark.parametrize(
