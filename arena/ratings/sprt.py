@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from arena.ratings.elo import cell_scores, expected_score, observed
+from arena.ratings.elo import cell_scores, elo_of, expected_score, observed
 
 Model = Literal["normalized", "logistic"]
 
@@ -130,16 +130,16 @@ class Sprt:
         return Decision.CONTINUE
 
     def _fit(self, shares: Sequence[float], elo: float) -> list[float]:
+        deviations = math.sqrt(self.games_per_match or (len(shares) - 1) / 2) / _NELO_UNIT
+        # No score stands for more logistic Elo than elo_of(1).
+        limit = elo_of(1) if self.model == "logistic" else _MAX_T / deviations
+        if abs(elo) > limit:
+            raise ValueError(
+                f"a {self.model} Elo of {elo:g} needs no sequential test; use less than {limit:.0f}"
+            )
         if self.model == "logistic":
             return _fit_mean(shares, expected_score(elo))
-        games = self.games_per_match or (len(shares) - 1) / 2
-        t = elo / _NELO_UNIT * math.sqrt(games)
-        if abs(t) > _MAX_T:
-            limit = _MAX_T * _NELO_UNIT / math.sqrt(games)
-            raise ValueError(
-                f"a normalized Elo of {elo:g} needs no sequential test; use less than {limit:.0f}"
-            )
-        return _fit_t(shares, t)
+        return _fit_t(shares, elo * deviations)
 
 
 def _fit_mean(shares: Sequence[float], mean: float) -> list[float]:

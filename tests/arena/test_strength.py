@@ -254,6 +254,7 @@ def test_a_damaged_file_is_refused(damage):
         ({"elo0": 5, "elo1": 5}, "elo0 must be less than elo1"),
         ({"alpha": 0.0}, "alpha and beta"),
         ({"elo1": 5000.0}, "needs no sequential test"),
+        ({"elo0": -1e6, "elo1": 1e6, "model": "logistic"}, "needs no sequential test"),
         ({"max_games": 10}, "needs 32 games or more, not 10"),
         ({"games": 0}, "a game or more"),
     ],

@@ -193,7 +193,17 @@ def test_senseless_tests_are_refused(arguments: dict[str, Any], message: str) ->
         Sprt(**arguments)
 
 
-def test_an_elo_beyond_testing_is_refused() -> None:
-    """At 300 normalized Elo a pair lies 1.2 deviations above one half."""
-    with pytest.raises(ValueError, match="needs no sequential test; use less than 197"):
-        Sprt(0, 300).llr([1, 2, 3, 2, 1])
+@pytest.mark.parametrize(
+    ("elos", "model", "limit"),
+    [
+        ((0, 300), "normalized", 197),  # a pair lies 1.2 deviations above one half
+        ((0, 1e6), "logistic", 1200),  # a score of 0.999 is 1200 Elo
+        ((-1e6, 1e6), "logistic", 1200),
+    ],
+)
+def test_an_elo_beyond_testing_is_refused(
+    elos: tuple[float, float], model: Model, limit: int
+) -> None:
+    """On either side of zero, before any arithmetic overflows."""
+    with pytest.raises(ValueError, match=f"needs no sequential test; use less than {limit}"):
+        Sprt(*elos, model=model).llr([1, 2, 3, 2, 1])
