@@ -102,29 +102,36 @@ def run(arguments: list[str]) -> int:
         click.echo(error.format_message())
         return 2
     except click.Abort:
-        click.echo("arena: interrupted", err=True)
+        _complain("interrupted")
         return 130
     except click.ClickException as error:
         where = getattr(error, "ctx", None)
         hint = f" (see {where.command_path} --help)" if where else ""
-        click.echo(f"arena: {error.format_message()}{hint}", err=True)
+        # Click lists choices on lines of their own.
+        words = error.format_message().replace("\n\t", " ")
+        _complain(f"{words}{hint}")
         return error.exit_code
     except (GameError, LanguageError) as error:
-        click.echo(f"arena: {error}", err=True)
+        _complain(str(error))
         return 2
     except BrokenPipeError:
         # Whoever read our output has gone; nothing is left to say, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except VoidGameError as error:
-        click.echo(f"arena: a game could not be played, through no bot's fault: {error}", err=True)
+        _complain(f"a game could not be played, through no bot's fault: {error}")
         return 3
     except Exception as error:
         if os.environ.get("ARENA_DEBUG"):
             traceback.print_exc()
-        click.echo(
-            f"arena: this should not have happened: {type(error).__name__}: {error} "
-            "(ARENA_DEBUG=1 shows where)",
-            err=True,
+        _complain(
+            f"this should not have happened: {type(error).__name__}: {error} "
+            "(ARENA_DEBUG=1 shows where)"
         )
         return 3
+
+
+def _complain(text: str) -> None:
+    """Says what is wrong, on one line whatever is in it."""
+    line = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    click.echo(f"arena: {line}", err=True)

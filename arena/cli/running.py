@@ -89,8 +89,8 @@ def plain(bot: Bot) -> Launcher:
             program = [*ready.launch.command]
             return Launcher(bot.name, lambda _: PlainProgram(program, cwd=ready.folder), allowances)
     except BuildError as error:
-        words = f"{bot.path} can't be built: {error}\n{error.log.rstrip()}"
-        raise LanguageError(words) from None
+        click.echo(error.log.rstrip(), err=True)
+        raise LanguageError(f"{bot.path} can't be built: {error}") from None
     except (BundleError, BoxError) as error:
         raise LanguageError(str(error)) from None
     launch = manifest.launch()
@@ -139,7 +139,8 @@ def _boxed(bot: Bot, box: Sandbox) -> Launcher:
     try:
         boxed = into_box(pack(bot.path), box)
     except BuildError as error:
-        raise Usage(f"{bot.path} can't be built: {error}\n{error.log.rstrip()}") from None
+        click.echo(error.log.rstrip(), err=True)
+        raise Usage(f"{bot.path} can't be built: {error}") from None
     except (BundleError, BoxError) as error:
         raise Usage(str(error)) from None
     if words := Limits().refusal(boxed.ready.launch):

@@ -6,6 +6,7 @@ import importlib
 import io
 import json
 import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -417,6 +418,8 @@ def assert_refused(said: Said, words: str) -> None:
         ("leaderboard --data {folder} clobber-6x7", "there is no arena in .*: start one with"),
         ("bots --data {folder}", "there is no arena in .*: start one with arena up"),
         ("up --port 0", "'--port'"),
+        ("run", "Missing argument .* Choose from: prepare, web, .* \\(see arena run --help"),
+        ("tournament create x", "Missing option '--format'. Choose from: round-robin, gauntlet"),
         ("nonsense", "No such command 'nonsense'"),
     ],
 )
@@ -428,11 +431,28 @@ def test_bad_input_is_refused(
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "folder").mkdir()
     places = {name: tmp_path / name for name in ("plain", "binary", "folder")}
-    filled = [word.format(records=records, dice=DICE, **places) for word in line.split()]
+    filled = [word.format(records=records, dice=DICE, **places) for word in shlex.split(line)]
     said = cli(*filled)
     if "position 99" in words or "--draw" in line:
         said.out = ""  # the game was shown before
     assert_refused(said, words)
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["moves", "clobber", "size=6\nx7"], r"size=6\nx7"),
+        (["moves", "clobber", "size=6\u2028x7"], r"size=6\u2028x7"),
+        (["play", "clobber", "a\x1b[2J", "b"], r"there is no bot a\x1b[2J"),
+        (["replay", "no\nbody"], r"no\nbody"),
+        (["bots", "--data", "no\nbody"], r"there is no arena in no\nbody"),
+    ],
+)
+def test_what_is_refused_stays_on_its_line(cli: Cli, words: list[str], shown: str) -> None:
+    """What would end a line, or speak to the terminal, is shown as Python writes it."""
+    said = cli(*words)
+    assert_refused(said, ".*")
+    assert shown in said.err
 
 
 # The arena of a data folder.
