@@ -5,6 +5,7 @@ Exit codes: 0 fine, 1 the bot or the test failed, 2 wrong usage, 3 our own fault
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -54,6 +55,10 @@ COMMANDS = {
     "fake": ("fake", "Fill a new data folder with made-up bots and games."),
     "doctor": ("box", "Say which boxes this machine can build for bots."),
 }
+
+
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+"""How it is said that there is no room to write."""
 
 
 class Usage(click.ClickException):
@@ -115,13 +120,18 @@ def run(arguments: list[str]) -> int:
         _complain(str(error))
         return 2
     except BrokenPipeError:
-        # Whoever read our output has gone; nothing is left to say, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has gone; nothing is left to say.
+        _give_up_output()
         return 0
     except VoidGameError as error:
         _complain(f"a game could not be played, through no bot's fault: {error}")
         return 3
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in FULL:
+            # Who writes a file says so where it is written, so this was standard output.
+            _complain(f"can't write {error.filename or 'the output'}: {error.strerror}")
+            _give_up_output()
+            return 2
         if os.environ.get("ARENA_DEBUG"):
             traceback.print_exc()
         _complain(
@@ -135,3 +145,8 @@ def _complain(text: str) -> None:
     """Says what is wrong, on one line whatever is in it."""
     line = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
     click.echo(f"arena: {line}", err=True)
+
+
+def _give_up_output() -> None:
+    """Lets what is left to print vanish, so that there is no complaint at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

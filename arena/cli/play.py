@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import time as wall
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO
 
 import click
 from rich.console import Console
@@ -28,6 +27,7 @@ from engine.game import Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import openings
 from engine.process import BotProcess
+from engine.record import GameRecord
 from engine.seeds import derive
 
 
@@ -120,7 +120,7 @@ def play(
     _check_count(variant, bots)
     control = time_control(clock, move_ms, wall_time=wall_time)
     specs = _matches(variant, bots, control, games, seed, plies)
-    with _writable(records) as file:
+    with _kept(records) as keep:
         launchers = launch_all(bots, no_box=no_box, say=lambda text: _say(as_json, text))
         tally = Tally(variant, [bot.name for bot in bots])
         started = wall.monotonic()
@@ -129,8 +129,7 @@ def play(
         results = _play_all(specs, bots, launchers, many, tally, trace=trace)
         for result in results:
             for record, logs in zip(result.games, result.logs, strict=True):
-                if file:
-                    file.write(json.dumps(record.to_json()) + "\n")
+                keep(record)
                 if show_logs:
                     print_logs(record.players, logs)
         tally.seconds = wall.monotonic() - started
@@ -215,17 +214,36 @@ def _play_all(
 
 
 @contextmanager
-def _writable(name: str | None) -> Iterator[IO[str] | None]:
+def _kept(name: str | None) -> Iterator[Callable[[GameRecord], None]]:
+    """What writes a game into the file of this name, or nowhere if there is none.
+
+    Raises:
+        Usage: it can't be written.
+    """
     if name is None:
-        yield None
+        yield lambda _: None
         return
+    with _writing(name):
+        # Before the first game, so that a wrong name costs no games.
+        file = Path(name).open("w", encoding="utf-8")  # noqa: SIM115
+
+    def keep(record: GameRecord) -> None:
+        with _writing(name):
+            file.write(json.dumps(record.to_json()) + "\n")
+
     try:
-        # Opened before the first game, so that a wrong name costs no games.
-        Path(name).touch()
+        yield keep
+    finally:
+        with _writing(name):
+            file.close()
+
+
+@contextmanager
+def _writing(name: str) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise Usage(f"can't write {name}: {error.strerror}") from None
-    with Path(name).open("w", encoding="utf-8") as file:
-        yield file
 
 
 def _print(tally: Tally) -> None:

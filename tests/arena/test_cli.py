@@ -20,6 +20,7 @@ import click
 import pytest
 
 from arena.cli import COMMANDS, prepare, run
+from tests.arena.running import COMMAND, environment
 
 ROOT = Path(__file__).parents[2]
 BOTS = ROOT / "tests" / "bots"
@@ -412,6 +413,7 @@ def assert_refused(said: Said, words: str) -> None:
         ("play clobber {dice} {dice} --move 0", "0"),
         ("play clobber {dice} {dice} --games 0", "'--games'"),
         ("play clobber {dice} {dice} --records /proc/nowhere/a", "can't write /proc/nowhere/a"),
+        ("play clobber {dice} {dice} --records ''", "can't write : Is a directory"),
         ("play chess {dice} {dice}", "there is no game 'chess'"),
         ("check {dice} --game chess", "there is no game 'chess'"),
         ("check {folder}/nothing.py --game clobber", "there is no bot .*nothing.py: give the path"),
@@ -453,6 +455,29 @@ def test_what_is_refused_stays_on_its_line(cli: Cli, words: list[str], shown: st
     said = cli(*words)
     assert_refused(said, ".*")
     assert shown in said.err
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", ["moves", "draw"])
+def test_full_output_is_told(command: str, unbuffered: str) -> None:
+    """What could not be written, and why, in one line, with no complaint at exit."""
+    with Path("/dev/full").open("w") as full:
+        said = subprocess.run(
+            [*COMMAND, command, "blokus"],
+            env=environment(PYTHONUNBUFFERED=unbuffered),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert said.returncode == 2
+    assert said.stderr == "arena: can't write the output: No space left on device\n"
+
+
+def test_records_that_find_no_room_are_told(cli: Cli) -> None:
+    """After the games, as soon as it shows; by the name of the file."""
+    said = play(cli, DICE, DICE, "--json", "--records", "/dev/full")
+    assert_refused(said, "can't write /dev/full: No space left on device")
 
 
 # The arena of a data folder.
