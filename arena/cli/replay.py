@@ -115,7 +115,7 @@ def read_records(name: str) -> list[GameRecord]:
         raise Usage(
             f"{name} is no text file; give a file that `arena play --records` wrote"
         ) from None
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.split("\n") if line.strip()]
     if not lines:
         raise Usage(f"{name} is empty; give a file that `arena play --records` wrote")
     if text.lstrip().startswith("{\n"):

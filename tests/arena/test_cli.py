@@ -259,6 +259,18 @@ def test_records_are_confirmed(cli: Cli, records: Path, monkeypatch: pytest.Monk
     assert cli("replay", "-").out == said.out
 
 
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_newlines_alone_end_a_record(cli: Cli, records: Path, tmp_path: Path, ending: str) -> None:
+    """JSON may have what else ends a line somewhere, as another program's JSON Lines do."""
+    path = tmp_path / "games.jsonl"
+    games = [json.loads(line) for line in records.read_text().splitlines()]
+    for game in games:
+        game["players"][0] = "one\u2028two\u2029three\x85"
+    lines = [json.dumps(game, ensure_ascii=False) for game in games]
+    path.write_bytes(ending.join([*lines, ""]).encode())
+    assert cli("replay", path).out.endswith("2 games, 0 refuted by the rules\n")
+
+
 def test_replay_as_json(cli: Cli, records: Path) -> None:
     """A line a game, with the digest of the record and the record itself."""
     lines = [json.loads(line) for line in cli("replay", records, "--json").out.splitlines()]
