@@ -42,7 +42,7 @@ def read_position(
     Raises:
         GameError: the text or a move is wrong; it says which.
     """
-    state: State = variant.read(position) if position else variant.initial(seed)
+    state: State = variant.initial(seed) if position is None else variant.read(position)
     for number, move in enumerate(after.split()):
         try:
             state = state.play(move)
@@ -103,7 +103,7 @@ def _name(word: str, path: Path, command: Sequence[str]) -> str:
 
 def _command(word: str) -> tuple[str, ...]:
     """The words of a whole command, its program by its full path; none if it is no command."""
-    if " " not in word or Path(word).exists():
+    if " " not in word or not word.strip() or Path(word).exists():
         return ()
     try:
         program, *arguments = shlex.split(word)
@@ -135,10 +135,10 @@ def time_control(clock: str | None, move_ms: int | None, *, wall_time: bool = Fa
         Usage: both are given.
         GameError: the text is no time control.
     """
-    if clock and move_ms is not None:
+    if clock is not None and move_ms is not None:
         raise Usage("give --time or --move, not both")
     charge: Charge = "wall" if wall_time else "cpu"
-    if clock:
+    if clock is not None:
         parsed = parse_time(clock)
         return TimeControl(time_ms=parsed.time_ms, inc_ms=parsed.inc_ms, charge=charge)
     return TimeControl(move_ms=DEFAULT_MOVE_MS if move_ms is None else move_ms, charge=charge)
@@ -150,6 +150,9 @@ def find_path(word: str) -> Path:
     Raises:
         LanguageError: there is no such file and no such sample.
     """
+    if not word.strip():
+        # As a path it would be the current folder.
+        raise LanguageError("an empty word names no bot: give the path of a program, or a sample")
     path = Path(word)
     if path.exists():
         return path

@@ -54,7 +54,7 @@ def check(
     Example: arena check mybot.py --game clobber
     """
     control = time_control(clock, move_ms)
-    variant = read_variant(game) if game else None
+    variant = None if game is None else read_variant(game)
     try:
         bundle = pack(find_path(bot))
         box = Sandbox(minimum)

@@ -210,7 +210,7 @@ def _wish(test_first: bool, elo: str | None, max_games: int | None) -> FirstTest
         if elo is not None or max_games is not None:
             raise Usage("--elo and --max-games are for a test: add --test-first")
         return None
-    elo0, elo1 = read_hypotheses(elo or HYPOTHESES)
+    elo0, elo1 = read_hypotheses(HYPOTHESES if elo is None else elo)
     return FirstTest(elo0, elo1, max_games or MAX_GAMES)
 
 

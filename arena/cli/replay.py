@@ -47,6 +47,8 @@ def replay(
       arena replay games.jsonl --game 3
       arena replay https://arena.example/games/1207
     """
+    if output == "":
+        raise Usage("an empty word names no file to draw into")
     records = _records(record, server)
     if number is not None:
         if number > len(records):

@@ -149,11 +149,13 @@ def report(test: StrengthTest, seconds: float, level: str) -> dict[str, Any]:
 
 
 def check_folder(name: str | None) -> None:
-    """Refuses a file's name whose folder is missing, before that costs any game.
+    """Refuses a file's name that is empty or whose folder is missing, before that costs any game.
 
     Raises:
-        Usage: there is no such folder.
+        Usage: there is no such folder, or no name.
     """
+    if name == "":
+        raise Usage("an empty word names no file to write")
     if name and not Path(name).absolute().parent.is_dir():
         raise Usage(f"can't write {name}: there is no such folder")
 

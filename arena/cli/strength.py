@@ -112,7 +112,7 @@ def create(
         "note": note,
         "seed": secrets.randbits(SEED_BITS) if seed is None else seed,
     }
-    if clock or move_ms is not None:
+    if clock is not None or move_ms is not None:
         changes["time"] = time_control(clock, move_ms)
     with _changing(data) as (session, now):
         if ladder_name is not None:

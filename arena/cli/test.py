@@ -117,11 +117,9 @@ def test(
         raise Usage("--games plays a fixed number: leave out --elo and --max-games")
     if against is not None and (games is None or save or resume or junit_file):
         raise Usage("--against takes --games, and goes without --save, --resume and --junit")
-    if against == "":
-        raise Usage("--against names no bot: give one or more, as in --against greedy,mcts")
-    opponents = against.split(",") if against else []
+    opponents = [] if against is None else against.split(",")
     bots = find_bots([candidate, baseline, *opponents])
-    elo0, elo1 = read_hypotheses(elo or HYPOTHESES)
+    elo0, elo1 = read_hypotheses(HYPOTHESES if elo is None else elo)
     try:
         settings = Settings(
             read_variant(game, options),
@@ -140,7 +138,7 @@ def test(
         begun = StrengthTest.begin(settings)
         if resume is not None:
             begun = StrengthTest.from_json(read_json(resume), settings)
-        saves = Saves(save or resume, may_exist=save is None or save == resume)
+        saves = Saves(resume if save is None else save, may_exist=save in (None, resume))
         for name in (json_file, junit_file):
             check_folder(name)
     except StrengthError as error:

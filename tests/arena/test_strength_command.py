@@ -167,6 +167,11 @@ def test_a_pipe_is_written_to(tmp_path):
         (["random", "greedy", *SMALL, "--time", "1", "--move", "9"], "not both"),
         (["random", "greedy", *SMALL, "--resume", "/nowhere"], "can't read /nowhere"),
         (["random", "greedy", *SMALL, "--json", "/nowhere/x"], "there is no such folder"),
+        (["random", "", *SMALL], "an empty word names no bot"),
+        (["random", "greedy", *SMALL, "--games", "4", "--against", ","], "names no bot"),
+        (["random", "greedy", *SMALL, "--elo", ""], "two numbers"),
+        (["random", "greedy", *SMALL, "--json", ""], "an empty word names no file"),
+        (["random", "greedy", *SMALL, "--save", ""], "an empty word names no file"),
     ],
 )
 def test_wrong_usage_is_refused(arguments, message, capsys):
@@ -276,6 +281,7 @@ def test_an_interrupted_test_is_saved_and_goes_on(tmp_path):
         (["submit", "x.py", "--ladder", "y", "--test-first", "--elo", "5"], "two numbers"),
         (["strength", "create", "a", "b"], "--ladder NAME, or --game GAME"),
         (["strength", "create", "a", "b", "--game", "clobber", "--elo", "x"], "two numbers"),
+        (["strength", "create", "a", "b", "--ladder", "c", "--time", ""], "no time control"),
         (["strength", "extend", "1"], "--max-games"),
         (["strength", "show", "1", "--data", "/nowhere"], "there is no arena in /nowhere"),
     ],
