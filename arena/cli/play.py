@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 from rich.table import Table
 
@@ -29,6 +30,9 @@ from engine.openings import openings
 from engine.process import BotProcess
 from engine.record import GameRecord
 from engine.seeds import derive
+
+SETTLED = {"games", "seed", "clock", "move_ms", "wall_time", "plies", "concurrency", "records"}
+"""The options that a recorded game has settled."""
 
 
 @click.command()
@@ -109,6 +113,7 @@ def play(
     if recorded is None and (number or seats):
         raise Usage("--game and --seat belong to --replay")
     if recorded is not None:
+        _refuse_settled(click.get_current_context())
         record = pick_record(recorded, number)
         bots = find_bots([game, *words])
         seating = seat_bots(record, bots, seats)
@@ -118,6 +123,8 @@ def play(
     variant, names = split_words(game, words)
     bots = find_bots(names)
     _check_count(variant, bots)
+    if plies and variant.seats == 1:
+        raise Usage(f"{variant.game} has no openings: leave out --opening")
     control = time_control(clock, move_ms, wall_time=wall_time)
     specs = _matches(variant, bots, control, games, seed, plies)
     with _kept(records) as keep:
@@ -140,6 +147,18 @@ def play(
         if tally.faults and not show_logs:
             click.echo("--log shows what the bots wrote, --trace the lines that passed.", err=True)
     sys.exit(1 if tally.faults else 0)
+
+
+def _refuse_settled(context: click.Context) -> None:
+    """Refuses options that could change nothing about a recorded game.
+
+    Raises:
+        Usage: one was given.
+    """
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "")
+        if option.name in SETTLED and given is not ParameterSource.DEFAULT:
+            raise Usage(f"{option.opts[0]} does not go with --replay: that game was played already")
 
 
 def _say(as_json: bool, text: str) -> None:

@@ -96,6 +96,8 @@ def seat_bots(record: GameRecord, bots: Sequence[Bot], seats: Sequence[int]) -> 
     for seat in seats:
         if seat > there:
             raise Usage(f"the game has {there} seats, so there is no seat {seat}")
+        if seats.count(seat) > 1:
+            raise Usage(f"--seat {seat} is given twice: a seat has one bot")
     if len(bots) == 1:
         chosen = (
             [seat - 1 for seat in seats]

@@ -423,6 +423,28 @@ def assert_refused(said: Said, words: str) -> None:
         ("play --replay {records} --game 3 {dice}", "has 2 games, so there is no game 3"),
         ("play --replay {records} --game 1 random", "random did not play .* with --seat S"),
         ("play --replay {records} --game 1 {dice} --seat 3", "has 2 seats, so there is no seat 3"),
+        ("play --replay {records} --game 1 {dice} --games 9", "--games does not go with --replay"),
+        ("play --replay {records} --game 1 {dice} --seed 0", "--seed does not go with --replay"),
+        ("play --replay {records} --game 1 {dice} --time 1", "--time does not go with --replay"),
+        ("play --replay {records} --game 1 {dice} --move 3", "--move does not go with --replay"),
+        ("play --replay {records} --game 1 {dice} --wall", "--wall does not go with --replay"),
+        (
+            "play --replay {records} --game 1 {dice} --opening 2",
+            "--opening does not go with --replay",
+        ),
+        (
+            "play --replay {records} --game 1 {dice} --concurrency 2",
+            "--concurrency does not go with --replay",
+        ),
+        (
+            "play --replay {records} --game 1 {dice} --records x",
+            "--records does not go with --replay",
+        ),
+        (
+            "play --replay {records} --game 1 {dice} {dice} --seat 1 --seat 1",
+            "--seat 1 is given tw",
+        ),
+        ("play puzzle {dice} --opening 3", "puzzle has no openings: leave out --opening"),
         ("play --replay {plain} {dice}", "this is no JSON"),
         ("play --replay {records} --game 1 a b c", "there is no bot a"),
         ("play clobber {dice} {dice} --time 1 --move 1", "give --time or --move, not both"),
