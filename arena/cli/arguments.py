@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import shutil
 import tomllib
@@ -9,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import click
 
 from arena.cli import Usage
 from engine.clock import Charge, TimeControl, parse_time
@@ -32,6 +35,18 @@ class Bot:
     """Its file, folder or archive; of a whole command the program that is started."""
     words: tuple[str, ...] = ()
     """A whole command, that is started as it stands."""
+
+
+class Seconds(click.FloatRange):
+    """A finite number of seconds within a range; of nan any comparison says that it is."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        seconds = float(super().convert(value, param, ctx))
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is no number of seconds.", param, ctx)
+        return seconds
 
 
 def read_position(

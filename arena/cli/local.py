@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, people
 from arena.cli import Usage
-from arena.cli.arguments import HYPOTHESES, read_hypotheses
+from arena.cli.arguments import HYPOTHESES, Seconds, read_hypotheses
 from arena.cli.boxed import pack
 from arena.cli.client import find_server, on_server
 from arena.cli.counting import counted_games
@@ -119,9 +119,7 @@ def find_ladder(session: Session, name: str) -> Ladder:
 @click.option("--elo", metavar="ELO0,ELO1", help="Of that test; by default 0,10.")
 @click.option("--max-games", type=click.IntRange(1), help="Of that test, at most.")
 @click.option("--wait", is_flag=True, help="On a server: wait for its check, and show it.")
-@click.option(
-    "--wait-seconds", type=click.FloatRange(1), default=600.0, help="At most; 600 by default."
-)
+@click.option("--wait-seconds", type=Seconds(1), default=600.0, help="At most; 600 by default.")
 @on_server
 @on_data
 def submit(

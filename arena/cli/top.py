@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from arena.broker import EmbeddedBroker
+from arena.cli.arguments import Seconds
 from arena.cli.local import as_json, on_data, opened
 from arena.config import Settings
 from arena.db import Database
@@ -24,9 +25,7 @@ from arena.queues import waiting
 
 @click.command()
 @click.option("--once", is_flag=True, help="Print it once, and end.")
-@click.option(
-    "--every", type=click.FloatRange(0.2, 3600), default=2.0, help="Seconds between two looks."
-)
+@click.option("--every", type=Seconds(0.2, 3600), default=2.0, help="Seconds between two looks.")
 @as_json
 @on_data
 def top(data: Path | None, once: bool, every: float, in_json: bool) -> None:
