@@ -7,13 +7,14 @@ must know of the game so far is told in its own protocol by an `Adapter`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
 from arena.bridges.foreign import BridgeError
 from engine.clock import TimeControl
-from engine.game import GameError, IllegalMoveError, Move, State, Variant
+from engine.game import GameError, IllegalMoveError, Move, Seat, State, Variant
 from engine.games import GAMES, find_variant
 from engine.referee import RESIGN
 
@@ -68,17 +69,23 @@ def run(adapter: Adapter, requests: Iterable[str], write: Callable[[str], None])
     Raises:
         BridgeError: it can't go on.
     """
+    greeted = False
     game: _Game | None = None
     try:
         for request in requests:
             verb, _, rest = request.strip().partition(" ")
             if verb == "hello":
                 write(f"ready {'-'.join(adapter.start().split())[:80] or 'bridge'}")
+                greeted = True
             elif verb == "newgame":
+                if not greeted:
+                    raise BridgeError("'newgame' came before 'hello'")
                 game = _Game(rest)
                 adapter.new_game(game.variant)
                 write("ok")
-            elif verb == "go" and game:
+            elif verb == "go":
+                if game is None:
+                    raise BridgeError("'go' came before 'newgame'")
                 move, numbers = _ask(adapter, game.request(rest))
                 for key, value in numbers.items():
                     write(f"# {key} {value:.10g}")
@@ -103,20 +110,18 @@ class _Game:
     """A game as the referee tells it."""
 
     def __init__(self, text: str) -> None:
-        name, *words = text.split()
+        name, *words = text.split() or [""]
         keys = _keys(words)
         if name not in GAMES:
             raise BridgeError(f"there is no game {name[:40]!r} here")
-        try:
+        with _reading(f"newgame {text}"):
             options = [f"{key}={keys[key]}" for key in GAMES[name].options if key in keys]
             self.variant = find_variant(name, options)
-        except GameError as error:
-            raise BridgeError(str(error)) from None
-        self.you = int(keys["you"])
-        if "move" in keys:
-            self.time = TimeControl(move_ms=int(keys["move"]))
-        else:
-            self.time = TimeControl(time_ms=int(keys["time"]), inc_ms=int(keys.get("inc", 0)))
+            self._seat = self._read_seat(keys["you"])
+            if "move" in keys:
+                self.time = TimeControl(move_ms=int(keys["move"]))
+            else:
+                self.time = TimeControl(time_ms=int(keys["time"]), inc_ms=int(keys.get("inc", 0)))
 
     def request(self, text: str) -> Request:
         """What a line ``go PLY clocks=... [out=...] moves S:M ...`` asks for."""
@@ -124,11 +129,15 @@ class _Game:
         head, _, tail = f"{text} ".partition(" moves ")
         keys = _keys(head.split())
         moves = [word.partition(":")[2] for word in tail.split()]
-        clocks = [int(clock) for clock in keys["clocks"].split(",")]
-        left = clocks[self.you - 1]
+        with _reading(f"go {text}"):
+            clocks = [int(clock) for clock in keys["clocks"].split(",")]
+            state = self._position(moves, keys.get("out", ""))
+        if len(clocks) != self.variant.seats:
+            raise BridgeError(f"{self.variant} has {self.variant.seats} clocks, not {len(clocks)}")
+        left = clocks[self._seat]
         return Request(
             self.variant,
-            self._position(moves, keys.get("out", "")),
+            state,
             moves,
             self.time,
             clocks,
@@ -138,14 +147,38 @@ class _Game:
 
     def _position(self, moves: Sequence[Move], out: str) -> State:
         gone = [word.partition("@") for word in out.split(",") if word]
+        leavers = [(self._read_seat(seat), int(left)) for seat, _, left in gone]
         state: State = self.variant.initial()
         for ply, move in enumerate([*moves, None]):
-            for seat, _, left in gone:
-                if int(left) == ply:
-                    state = state.retire(int(seat) - 1)
+            for seat, left in leavers:
+                if left == ply:
+                    state = state.retire(seat)
             if move is not None:
                 state = state.play(move)
         return state
+
+    def _read_seat(self, word: str) -> Seat:
+        seat = int(word) - 1
+        if seat not in range(self.variant.seats):
+            raise BridgeError(f"{self.variant} has no seat {seat + 1}")
+        return seat
+
+
+@contextmanager
+def _reading(line: str) -> Iterator[None]:
+    """Reads a line of the referee.
+
+    Raises:
+        BridgeError: it can't be read; it says why.
+    """
+    try:
+        yield
+    except GameError as error:
+        raise BridgeError(str(error)) from None
+    except KeyError as error:
+        raise BridgeError(f"{error.args[0]}= is missing in {line[:60]!r}") from None
+    except ValueError:
+        raise BridgeError(f"a number is missing in {line[:60]!r}") from None
 
 
 def _keys(words: Iterable[str]) -> dict[str, str]:

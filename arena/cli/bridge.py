@@ -60,6 +60,6 @@ def _run(adapter: bot.Adapter) -> None:
     """Plays; a bridge that can't go on says why on standard error."""
     try:
         bot.run(adapter, sys.stdin, lambda line: print(line, flush=True))
-    except BridgeError as error:
+    except (BridgeError, UnicodeDecodeError) as error:
         click.echo(f"arena bridge: {error}", err=True)
         sys.exit(1)

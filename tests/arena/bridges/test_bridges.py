@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from arena.bridges import bot
+from arena.bridges.foreign import BridgeError
 from engine.channel import TracedChannel
 from engine.clock import Allowances, TimeControl
+from engine.game import Move, Variant
 from engine.games import find_variant
 from engine.match import MatchSpec, entrants_needed, play_match
 from engine.process import BotProcess
@@ -185,6 +190,62 @@ def test_games_without_a_translation_are_refused(
     assert record.faults[0].termination.value == "crash"
     (line,) = [line for line in log.splitlines() if line.startswith("arena bridge: ")]
     assert words in line
+
+
+class Patient:
+    """A program that is started, and never asked for a move."""
+
+    def start(self) -> str:
+        return "patient"
+
+    def new_game(self, variant: Variant) -> None:
+        """It takes any."""
+
+    def choose(self, request: bot.Request) -> tuple[Move, dict[str, float]]:
+        raise AssertionError(request)
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+
+HELLO = "hello 1\n"
+NEWGAME = "newgame clobber size=4x4 seats=2 you=1 move=1000 seed=1\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (NEWGAME, "'newgame' came before 'hello'"),
+        (f"{HELLO}go 0 clocks=9,9 moves\n", "'go' came before 'newgame'"),
+        (f"{HELLO}newgame\n", "there is no game '' here"),
+        (f"{HELLO}newgame clobber size=4x4\n", "you= is missing in 'newgame clobber size=4x4'"),
+        (f"{HELLO}newgame clobber you=1\n", "time= is missing in 'newgame clobber you=1'"),
+        (f"{HELLO}newgame clobber you=1 move=x\n", "a number is missing in 'newgame clobber"),
+        (f"{HELLO}newgame clobber you=1 move=0\n", "a time of 0 ms is out of range"),
+        (f"{HELLO}newgame clobber seats=2 you=9 move=9\n", "clobber size=6x7 has no seat 9"),
+        (f"{HELLO}newgame clobber seats=2 you=0 move=9\n", "clobber size=6x7 has no seat 0"),
+        (f"{HELLO}{NEWGAME}go x\n", "clocks= is missing in 'go x'"),
+        (f"{HELLO}{NEWGAME}go 0 clocks=9,y moves\n", "a number is missing in 'go 0 clocks=9,y"),
+        (f"{HELLO}{NEWGAME}go 0 clocks=9 moves\n", "clobber size=4x4 has 2 clocks, not 1"),
+        (f"{HELLO}{NEWGAME}go 0 clocks=9,9 out=9@0 moves\n", "clobber size=4x4 has no seat 9"),
+        (f"{HELLO}{NEWGAME}go 1 clocks=9,9 moves 1:a9\n", "'a9' is not legal here"),
+    ],
+)
+def test_lines_that_no_referee_sends(lines: str, words: str) -> None:
+    """What is wrong with them; nobody waits for an answer."""
+    with pytest.raises(BridgeError, match=re.escape(words)):
+        bot.run(Patient(), lines.splitlines(), lambda _: None)
+
+
+@pytest.mark.parametrize("lines", [b"newgame\n", b"\xff\n"])
+def test_a_bridge_that_reads_nonsense_ends(lines: bytes) -> None:
+    """With one line and a code that is not zero."""
+    strict = os.environ | {"PYTHONIOENCODING": "utf-8:strict"}
+    said = subprocess.run(
+        bridge("ugi", "ugi"), input=lines, capture_output=True, check=False, env=strict
+    )
+    assert said.returncode == 1
+    assert re.fullmatch(rb"arena bridge: .*\n", said.stderr)
 
 
 def test_a_program_that_is_not_there() -> None:
