@@ -85,7 +85,9 @@ class Ugi:
             words = self._foreign.hear(request.deadline, "bestmove").split()
             if words[:1] == ["info"]:
                 numbers |= _numbers(" ".join(words))
-            elif words[:1] == ["bestmove"] and len(words) > 1:
+            elif words == ["bestmove"]:
+                raise BridgeError(f"{self._foreign.name} answered 'bestmove' without a move")
+            elif words[:1] == ["bestmove"]:
                 return words[1], numbers
 
     def close(self) -> None:

@@ -4,8 +4,8 @@
 
 It plays random legal moves of the engine's games; in UGI it knows the one game GAME says, in UCI
 Clobber as Fairy-Stockfish names it, in GTP Blokus as Pentobi names it. A flaw is something that
-goes wrong at its third move: `dies`, `sleeps`, `illegal`, `none`, `refuses`, or at once: `mute`.
-What it is told goes to standard error.
+goes wrong at its third move: `dies`, `sleeps`, `illegal`, `bare`, `none`, `refuses`, or at once:
+`mute`. What it is told goes to standard error.
 """
 
 import os
@@ -33,8 +33,8 @@ def choose(state):
             os._exit(5)
         if flaw == "sleeps":
             time.sleep(60)
-        if flaw == "illegal":
-            return "illegal"
+        if flaw in ("illegal", "bare"):
+            return flaw
         if flaw == "none":
             return None
     codes = state.codes()
@@ -64,7 +64,8 @@ def play_ugi():
                 state = state.play(move)
         elif words[0] == "go":
             say("info depth 4 seldepth 9 score cp -35 nodes 1234 time 7 pv a1a2")
-            say(f"bestmove {choose(state) or '(none)'} ponder a1a1")
+            move = choose(state) or "(none)"
+            say("bestmove" if move == "bare" else f"bestmove {move} ponder a1a1")
         elif words[0] == "quit":
             break
         elif words[0] not in (f"{dialect}newgame", "setoption"):

@@ -147,6 +147,8 @@ def test_what_a_gtp_program_is_told() -> None:
     [
         ("ugi", "ugi", "dies", "python.* ended (exit 5) before it gave bestmove"),
         ("ugi", "uci", "illegal", "the answer is no move: 'illegal' is not legal"),
+        ("ugi", "ugi", "bare", "answered 'bestmove' without a move"),
+        ("ugi", "uci", "bare", "answered 'bestmove' without a move"),
         ("ugi", "uci", "none", "the answer is no move: '(none)' is not legal"),
         ("gtp", "gtp", "dies", "ended (exit 5) before it gave answer to 'genmove'"),
         ("gtp", "gtp", "illegal", "the answer is no move: "),
