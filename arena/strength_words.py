@@ -20,8 +20,8 @@ def result_rows(test: StrengthTest) -> list[tuple[str, str]]:
         rows.append(("Elo", elo_words(test)))
     if settings.games is None:
         rows.append(("LLR", f"{llr_words(test)} for {settings.elo0:g} or {settings.elo1:g}"))
-    limit = settings.games or settings.max_games
-    of = f" of {limit}" if limit else ""
+    most = settings.most_matches
+    of = f" of {most * settings.games_a_match}" if most else ""
     rows.append(("games", f"{test.games}{of}, W-D-L {games_words(test)}"))
     shown = " ".join(map(str, test.counts)) if len(test.counts) <= MOST_COUNTS else ""
     rows.append(("matches", f"{test.matches}{shown and f', from 0 points to all: {shown}'}"))

@@ -72,7 +72,11 @@ INTERRUPTED = 130
     type=click.IntRange(1),
     help=f"Undecided after so many; by default {MAX_GAMES}.",
 )
-@click.option("--games", type=click.IntRange(1), help="Play just so many, and give the interval.")
+@click.option(
+    "--games",
+    type=click.IntRange(1),
+    help="Play just so many, rounded up to whole matches, and give the interval.",
+)
 @click.option("--against", metavar="BOT,BOT", help="Compare both by games against these bots.")
 @NO_BOX
 @click.option("--json", "json_file", metavar="FILE", help="Write the result; - prints it.")
@@ -106,7 +110,8 @@ def test(
     They play matches, each a random opening from every seating, until a sequential test (SPRT)
     decides between ELO0 and ELO1. The bots run in boxes as in an arena, if this machine can build
     them. Exit code 0 says that the test passed; 1 that it failed, or was not decided at the
-    limit. Ctrl-C saves, and --resume goes on.
+    limit. With --games it passes if the whole interval lies above zero, and is not decided if
+    that holds zero. Ctrl-C saves, and --resume goes on.
 
     \b
     Examples:

@@ -97,6 +97,12 @@ def test_a_small_board_runs_out_of_openings(capsys):
     assert "no more different openings" in capsys.readouterr().out
 
 
+def test_a_number_of_games_is_rounded_up_to_whole_matches(capsys):
+    """A match of two seats has two games."""
+    assert arena("random", "random", *SMALL, "--games", "3") == 1
+    assert "games    4 of 4, W-D-L" in capsys.readouterr().out
+
+
 def test_three_seats_are_shared(tmp_path):
     """A match of the Siege is six games, and one match alone decides nothing."""
     result = tmp_path / "result.json"
