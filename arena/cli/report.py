@@ -180,14 +180,15 @@ def write_json(name: str, data: dict[str, Any]) -> None:
     Raises:
         Usage: it can't be written.
     """
-    if name == "-":
-        click.echo(_text(data), nl=False)
-    else:
-        _write(Path(name), _text(data))
+    _write_or_print(name, _text(data))
 
 
 def junit(name: str, test: StrengthTest, seconds: float) -> None:
-    """Writes a JUnit report of one case, for systems that show those."""
+    """Writes a JUnit report of one case, for systems that show those; ``-`` prints it.
+
+    Raises:
+        Usage: it can't be written.
+    """
     passed = test.decision is Decision.ACCEPT
     suite = ElementTree.Element(
         "testsuite",
@@ -208,11 +209,18 @@ def junit(name: str, test: StrengthTest, seconds: float) -> None:
     output = ElementTree.SubElement(case, "system-out")
     output.text = "\n".join(f"{name}: {text}" for name, text in result_rows(test))
     text = ElementTree.tostring(suite, encoding="unicode", xml_declaration=False)
-    _write(Path(name), f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n')
+    _write_or_print(name, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n')
 
 
 def _text(data: dict[str, Any]) -> str:
     return json.dumps(data, indent=1) + "\n"
+
+
+def _write_or_print(name: str, text: str) -> None:
+    if name == "-":
+        click.echo(text, nl=False)
+    else:
+        _write(Path(name), text)
 
 
 def _write(path: Path, text: str) -> None:

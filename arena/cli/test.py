@@ -80,7 +80,9 @@ INTERRUPTED = 130
 @click.option("--against", metavar="BOT,BOT", help="Compare both by games against these bots.")
 @NO_BOX
 @click.option("--json", "json_file", metavar="FILE", help="Write the result; - prints it.")
-@click.option("--junit", "junit_file", metavar="FILE", help="Write it as a JUnit report.")
+@click.option(
+    "--junit", "junit_file", metavar="FILE", help="Write it as a JUnit report; - prints it."
+)
 @click.option("--save", metavar="FILE", help="Keep what was played in this file, to go on from.")
 @click.option("--resume", metavar="FILE", help="Go on with a saved test.")
 def test(
@@ -122,6 +124,8 @@ def test(
         raise Usage("--games plays a fixed number: leave out --elo and --max-games")
     if against is not None and (games is None or save or resume or junit_file):
         raise Usage("--against takes --games, and goes without --save, --resume and --junit")
+    if json_file == junit_file == "-":
+        raise Usage("--json and --junit can't both be printed: give one of them a file")
     opponents = [] if against is None else against.split(",")
     bots = find_bots([candidate, baseline, *opponents])
     elo0, elo1 = read_hypotheses(HYPOTHESES if elo is None else elo)
@@ -175,7 +179,7 @@ def test(
         write_json(json_file, report(ended, seconds, weakest(launchers)))
     if junit_file:
         junit(junit_file, ended, seconds)
-    if json_file != "-":
+    if "-" not in (json_file, junit_file):
         for name, text in result_rows(ended):
             click.echo(f"{name:<8} {text}")
         click.echo(f"box      {weakest(launchers)}")

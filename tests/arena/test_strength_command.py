@@ -72,6 +72,17 @@ def test_bots_are_tested_in_the_box_of_this_machine(no_box, options, tmp_path, c
     assert ("in no box" in said.err) == (level == "none")
 
 
+@pytest.mark.parametrize(
+    ("option", "read"), [("--json", json.loads), ("--junit", ElementTree.fromstring)]
+)
+def test_a_report_is_printed(option, read, tmp_path, monkeypatch, capsys):
+    """It and nothing else; no file is called by the sign for that."""
+    monkeypatch.chdir(tmp_path)
+    arena("random", "random", *SMALL, "--games", "2", option, "-")
+    read(capsys.readouterr().out)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_weaker_bot_fails(tmp_path):
     """And the report says so."""
     cases = tmp_path / "result.xml"
@@ -173,6 +184,7 @@ def test_a_pipe_is_written_to(tmp_path):
         (["random", "greedy", *SMALL, "--time", "1", "--move", "9"], "not both"),
         (["random", "greedy", *SMALL, "--resume", "/nowhere"], "can't read /nowhere"),
         (["random", "greedy", *SMALL, "--json", "/nowhere/x"], "there is no such folder"),
+        (["random", "greedy", *SMALL, "--json", "-", "--junit", "-"], "can't both be printed"),
         (["random", "", *SMALL], "an empty word names no bot"),
         (["random", "greedy", *SMALL, "--games", "4", "--against", ","], "names no bot"),
         (["random", "greedy", *SMALL, "--elo", ""], "two numbers"),
