@@ -23,13 +23,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from arena.ratings.elo import Estimate, estimate
 from arena.ratings.sprt import Decision, Model, Sprt
 from engine.clock import TimeControl
 from engine.game import Seat, Termination, Variant
 from engine.record import Fault
+
+T = TypeVar("T")
 
 FORMAT = 1
 CANDIDATE, BASELINE = 0, 1
@@ -386,8 +388,8 @@ class StrengthTest:
                 _count(data["draws"]),
                 _count(data["losses"]),
                 (mine, theirs),
-                str(data["digest"]),
-                bool(data["out_of_openings"]),
+                _of_type(str, data["digest"]),
+                _of_type(bool, data["out_of_openings"]),
             )
         except StrengthError:
             raise
@@ -397,6 +399,12 @@ class StrengthTest:
         if len(test.counts) != cells(settings.variant) or played != test.games:
             raise StrengthError("the saved test is damaged: its counts do not add up")
         return test
+
+
+def _of_type(kind: type[T], value: Any) -> T:
+    if not isinstance(value, kind):
+        raise StrengthError(f"the saved test is damaged: {str(value)[:40]!r} is no {kind.__name__}")
+    return value
 
 
 def _count(value: Any) -> int:

@@ -235,6 +235,8 @@ def test_a_test_does_not_go_on_with_other_settings(changes, message):
         {"counts": [1, 0, 0, 0, 0]},
         {"counts": "many"},
         {"wins": -1},
+        {"digest": 5},
+        {"out_of_openings": "no"},
         {"faults": [{"hiccup": 1}, {}]},
         {"settings": None},
     ],
