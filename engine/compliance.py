@@ -251,7 +251,7 @@ class _Talk:
     def start(self) -> str:
         self.player.start()
         name = self.player.name
-        words = self._last_line.split()
+        words = protocol.split_words(self._last_line)
         if len(words[1]) > len(name):
             raise ProtocolError(f"its name has {len(words[1])} characters; 80 are allowed")
         keys = dict(word.split("=", 1) for word in words[2:] if "=" in word)

@@ -97,13 +97,20 @@ def clean(text: str) -> str:
     return "\n".join(_CONTROL.sub("", line) for line in text.split("\n"))
 
 
+def split_words(line: str, most: int = -1) -> list[str]:
+    """The words of a line; nothing but spaces and tabs of ASCII stands between them."""
+    if line.isascii():
+        return line.split(None, most)
+    return [word.decode() for word in line.encode().split(None, most)]
+
+
 def parse_ready(line: str) -> Ready:
     """The answer to ``hello``.
 
     Raises:
         ProtocolError: it is not ``ready NAME [key=value ...]``.
     """
-    words = line.split()
+    words = split_words(line)
     if len(words) < 2 or words[0] != "ready":
         raise ProtocolError(f"expected 'ready NAME' after 'hello', got {line[:60]!r}")
     keys = dict(word.split("=", 1) for word in words[2:] if "=" in word)
@@ -119,7 +126,7 @@ def parse_ok(line: str) -> None:
     Raises:
         ProtocolError: it is not ``ok``.
     """
-    if line.split()[:1] != ["ok"]:
+    if split_words(line)[:1] != ["ok"]:
         raise ProtocolError(f"expected 'ok' after 'newgame', got {line[:60]!r}")
 
 
@@ -129,7 +136,7 @@ def parse_reply(line: str) -> Reply:
     Raises:
         ProtocolError: it is not ``move M [free text]``.
     """
-    words = line.split(None, 2)
+    words = split_words(line, 2)
     if len(words) < 2 or words[0] != "move":
         raise ProtocolError(f"expected 'move MOVE' after 'go', got {line[:60]!r}")
     return Reply(words[1], words[2].rstrip() if len(words) == 3 else "")
@@ -137,7 +144,7 @@ def parse_reply(line: str) -> Reply:
 
 def parse_value(line: str) -> tuple[str, float] | None:
     """Key and number of a line ``# key value``; None if it is any other text for the log."""
-    words = line[1:].split()
+    words = split_words(line[1:])
     if len(words) != 2 or not _KEY.fullmatch(words[0]) or not _NUMBER.fullmatch(words[1]):
         return None
     value = float(words[1])

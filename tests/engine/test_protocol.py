@@ -118,6 +118,7 @@ def test_the_end(end, line):
         ("ready want=legal", "want=legal", set()),
         ("ready " + "n" * 200, "n" * 80, set()),
         ("ready Köche", "Köche", set()),
+        ("ready a\u00a0b\u2003want=legal", "a\u00a0b\u2003want=legal", set()),
     ],
 )
 def test_ready(line, name, wants):
@@ -136,6 +137,7 @@ def test_ready(line, name, wants):
         "ready a protocol=one",
         "ready a protocol=",
         "a ready",
+        "ready\u00a0a",
     ],
 )
 def test_what_is_no_ready(line):
@@ -150,7 +152,7 @@ def test_ok(line):
     protocol.parse_ok(line)
 
 
-@pytest.mark.parametrize("line", ["", "okay", "OK", "not ok", "move a1"])
+@pytest.mark.parametrize("line", ["", "okay", "OK", "not ok", "move a1", "ok\u00a0then"])
 def test_what_is_no_ok(line):
     """Anything else after newgame is a protocol fault."""
     with pytest.raises(ProtocolError, match="expected 'ok'"):
@@ -168,6 +170,7 @@ def test_what_is_no_ok(line):
         ("move resign", "resign", ""),
         ("move a1 Größe, 好", "a1", "Größe, 好"),
         ("move move", "move", ""),
+        ("move a1\u00a0b1 c1\u2003d1", "a1\u00a0b1", "c1\u2003d1"),
     ],
 )
 def test_a_reply(line, move, text):
@@ -175,7 +178,21 @@ def test_a_reply(line, move, text):
     assert protocol.parse_reply(line) == protocol.Reply(move, text)
 
 
-@pytest.mark.parametrize("line", ["", " ", "move", "move ", "Move a1", "a1b1", "ok", "moves a1"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        " ",
+        "move",
+        "move ",
+        "Move a1",
+        "a1b1",
+        "ok",
+        "moves a1",
+        "move\u00a0a1",
+        "move\u3000a1 x",
+    ],
+)
 def test_what_is_no_reply(line):
     """Anything else after go is a protocol fault."""
     with pytest.raises(ProtocolError, match="expected 'move MOVE'"):
@@ -200,6 +217,7 @@ def test_what_is_no_reply(line):
         ("# 9 9", None),
         ("# eval 0.31 good", None),
         ("# naïve 1", None),
+        ("# eval\u00a01", None),
         ("#", None),
     ],
 )
