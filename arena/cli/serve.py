@@ -19,7 +19,7 @@ from waitress.server import create_server
 from arena.config import load
 from arena.intake import TakenIn
 from arena.submissions import SubmissionError
-from arena.web import create_app
+from arena.web.app import create_app
 from engine.logs import use_json
 from workers import bundles
 from workers.archives import MAX_ARCHIVE_BYTES, MAX_BYTES, BundleError

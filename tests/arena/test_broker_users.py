@@ -26,7 +26,7 @@ from arena.config import Settings
 from arena.db import Database
 from arena.dispatch import CeleryQueue, configure
 from arena.signing import bundle_location
-from arena.web import create_app
+from arena.web.app import create_app
 from engine import jobs
 from engine.clock import TimeControl
 from engine.games import GAMES

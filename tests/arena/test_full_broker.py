@@ -18,7 +18,7 @@ from arena.config import Settings
 from arena.db import Database
 from arena.health import TICK_MARK
 from arena.models import Mark, Worker
-from arena.web import create_app
+from arena.web.app import create_app
 from tests.arena.running import environment, short_folder, until
 from tests.arena.web.signing_in import Browser, person
 

@@ -24,7 +24,7 @@ from arena.config import Settings
 from arena.db import Database
 from arena.models import Bot, Check, Entrant, GameSeat, JobStatus, PlayedGame, Scope, User
 from arena.people import add_token
-from arena.web import create_app
+from arena.web.app import create_app
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.signing_in import now, person
 

@@ -15,7 +15,7 @@ from arena.audit import ARENA
 from arena.config import Settings
 from arena.db import Database
 from arena.signing import bundle_location, may_fetch
-from arena.web import create_app
+from arena.web.app import create_app
 
 BUNDLE = b"a tar"
 DIGEST = hashlib.sha256(BUNDLE).hexdigest()

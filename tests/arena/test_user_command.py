@@ -19,7 +19,7 @@ from arena.config import Settings
 from arena.db import Database
 from arena.furnish import furnish
 from arena.models import User
-from arena.web import create_app
+from arena.web.app import create_app
 from engine.games import GAMES
 from tests.arena.web.signing_in import Browser
 

@@ -26,7 +26,7 @@ from arena.config import Settings
 from arena.db import Database
 from arena.fake.fill import fill
 from arena.models import Bot, BotVersion, Entrant, Ladder, Meeting, PlayedGame
-from arena.web import create_app
+from arena.web.app import create_app
 from tests import postgres
 from tests.benchmarks.table import Table
 

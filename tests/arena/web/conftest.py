@@ -33,7 +33,7 @@ from arena.models import (
     VersionStatus,
 )
 from arena.submissions import enter, submit
-from arena.web import create_app
+from arena.web.app import create_app
 from engine.player import Choice, CrashError, Turn
 from tests.arena.simulator import CALM, LotPlayer, Simulation
 from tests.conftest import DATABASES, fresh_database

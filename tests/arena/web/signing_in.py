@@ -20,7 +20,7 @@ from arena.config import Settings
 from arena.db import Database
 from arena.models import Role, User
 from arena.people import PeopleError
-from arena.web import create_app
+from arena.web.app import create_app
 
 PASSWORD = "correct horse battery"
 # The cheapest that argon2 allows; what it hashes is read like any other.

@@ -22,7 +22,7 @@ from arena.intake import Intake, TakenIn
 from arena.models import Bot, BotVersion, Check, Ladder, Role, Scope, User
 from arena.people import add_token
 from arena.sittings import Person, Wish, begin
-from arena.web import create_app
+from arena.web.app import create_app
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import Browser, now, person, signed_in
 

@@ -13,7 +13,7 @@ from arena.audit import entries
 from arena.config import Settings
 from arena.db import Database
 from arena.models import Entrant, Role, Tournament
-from arena.web import create_app
+from arena.web.app import create_app
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM
 from tests.arena.web.signing_in import Browser, person, signed_in

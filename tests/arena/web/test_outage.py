@@ -13,7 +13,8 @@ from sqlalchemy.exc import OperationalError
 
 from arena.config import Settings
 from arena.db import Database
-from arena.web import create_app, outage
+from arena.web import outage
+from arena.web.app import create_app
 from tests import postgres
 from tests.arena.running import free_port
 

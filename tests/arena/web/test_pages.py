@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from arena.models import Competition, Match, PlayedGame
 from arena.storing import pack, unpack
-from arena.web import POLICY
+from arena.web.app import POLICY
 from arena.web.games import draw, live_game, position
 from engine.clock import TimeControl
 from engine.record import parse_record, replay

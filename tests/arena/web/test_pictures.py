@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from arena.storing import unpack
-from arena.web import POLICY
+from arena.web.app import POLICY
 from arena.web.games import position
 from arena.web.lookup import find_game
 from arena.web.pictures import (

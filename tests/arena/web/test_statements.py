@@ -14,7 +14,7 @@ from arena.config import Settings
 from arena.db import Database
 from arena.models import BotVersion, Entrant, Ladder, Meeting, VersionStatus
 from arena.sittings import Person, Wish, begin
-from arena.web import create_app
+from arena.web.app import create_app
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.conftest import add_competitions
 

@@ -32,7 +32,7 @@ from arena.models import (
     Scope,
     VersionStatus,
 )
-from arena.web import create_app
+from arena.web.app import create_app
 from engine.games import GAMES
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import Browser, complaints, now, person, signed_in

@@ -18,7 +18,7 @@ from arena.db import Database
 from arena.models import JobStatus, Match, Tournament
 from arena.tournaments.formats import Result
 from arena.tournaments.knockout import Knockout
-from arena.web import create_app
+from arena.web.app import create_app
 from arena.web.brackets import brackets
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM

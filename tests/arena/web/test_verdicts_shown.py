@@ -13,7 +13,7 @@ from arena.config import Settings
 from arena.db import Database
 from arena.models import CompetitionState, Entrant, EntrantState, Ladder, Match, User
 from arena.requests import request_match
-from arena.web import create_app
+from arena.web.app import create_app
 from tests.arena.simulator import CALM, START, Simulation
 
 

@@ -14,7 +14,7 @@ from arena.config import Settings
 from arena.models import SCOPES, Bot, BotVersion, Check, Ladder, Role, User
 from arena.people import add_token
 from arena.sittings import Person, Wish, begin
-from arena.web import create_app
+from arena.web.app import create_app
 from tests.arena.web.conftest import furnish
 from tests.arena.web.signing_in import now, person
 from tests.conftest import DATABASES, fresh_database

@@ -1,0 +1,213 @@
+"""The application that serves the pages and the API: what all of them share."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, abort, redirect, render_template, request, send_from_directory, url_for
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, Unauthorized
+from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.wrappers import Response
+
+from arena.config import Settings
+from arena.db import Database
+from arena.intake import Intake
+from arena.web import (
+    boards,
+    brackets,
+    charts,
+    identity,
+    limits,
+    metrics,
+    outage,
+    score_charts,
+    words,
+)
+from arena.web.accounts import accounts
+from arena.web.administration import administration
+from arena.web.api import api, problems
+from arena.web.bundles import bundles
+from arena.web.docs import docs
+from arena.web.games import games
+from arena.web.judging import judging
+from arena.web.operating import operating
+from arena.web.organising_ladders import organising_ladders
+from arena.web.organising_tournaments import organising_tournaments
+from arena.web.pages import pages
+from arena.web.pictures import pictures
+from arena.web.playing import playing
+from arena.web.requesting import requesting
+from arena.web.strength import strength
+from arena.web.submitting import submitting, widen
+from arena.web.tournaments import tournaments
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+)
+WORDS = {
+    401: "This needs an account: sign in and do it again, or send a token.",
+    404: "There is nothing at this address.",
+}
+"""What is said of an error of which nobody knows more."""
+FRAMED = frozenset(["pictures.embed"])
+"""What pages elsewhere may show in a frame: nobody can be made to click on anything there."""
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    # Pages tell what is so now; whoever kept one asks first whether it still is.
+    "Cache-Control": "no-cache",
+}
+CONTACT_LASTS = timedelta(days=180)
+STATIC_SECONDS = 365 * 24 * 60 * 60
+PLAIN = (str, int, type(None))
+ADDRESSES = 10_000
+"""So many addresses are remembered rather than made anew."""
+ICON_SECONDS = 24 * 60 * 60
+
+
+def _remembered(app: Flask) -> Callable[..., str]:
+    """The application's `url_for` for templates: a page has a hundred addresses, mostly known."""
+
+    @lru_cache(ADDRESSES)
+    def address(_root: str, endpoint: str, *values: tuple[str, Any]) -> str:
+        return app.url_for(endpoint, **dict(values))
+
+    def url_for(endpoint: str, **values: Any) -> str:
+        # By its name the visitor knows us; and what is no word or number may be changed.
+        if "_external" in values or not all(isinstance(v, PLAIN) for v in values.values()):
+            return app.url_for(endpoint, **values)
+        return address(request.script_root, endpoint, *values.items())
+
+    return url_for
+
+
+def _refuse_nul() -> None:
+    """Refuses forms with a character that PostgreSQL keeps in no text; the API has its shapes."""
+    if request.method != "POST" or problems.are_wanted():
+        return
+    if any("\0" in text for texts in request.form.listvalues() for text in texts):
+        abort(400, "A text in this form has the character NUL: leave it out.")
+
+
+def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
+    """The application of these settings.
+
+    Args:
+        intake: what takes uploaded bots in; without it the pages take none.
+    """
+    app = Flask(__name__)
+    app.config["MAX_CONTENT_LENGTH"] = 300_000
+    app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
+    app.extensions["arena.database"] = Database(
+        settings.database_url, patience_seconds=outage.PATIENCE_SECONDS
+    )
+    app.extensions["arena.settings"] = settings
+    app.extensions["arena.intake"] = intake
+    if settings.proxies:
+        trusted = settings.proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted, x_proto=trusted)  # type: ignore[method-assign]
+    app.before_request(widen)
+    metrics.install(app)
+    identity.install(app)
+    app.before_request(_refuse_nul)
+    for module in (boards, brackets, charts, score_charts, words):
+        app.jinja_env.filters |= module.FILTERS
+    for blueprint in (
+        pages,
+        games,
+        playing,
+        docs,
+        pictures,
+        tournaments,
+        organising_tournaments,
+        organising_ladders,
+        judging,
+        requesting,
+        strength,
+        accounts,
+        administration,
+        submitting,
+        bundles,
+        metrics.metrics,
+        operating,
+        api,
+    ):
+        app.register_blueprint(blueprint)
+    app.jinja_env.globals["url_for"] = _remembered(app)
+    app.jinja_env.globals["may_read"] = identity.may_read
+    app.jinja_env.globals["people_play"] = settings.play != "nobody"
+    limits.install(app, settings)
+    outage.install(app)
+
+    @app.get("/healthz")
+    def healthz() -> tuple[str, dict[str, str]]:
+        return "ok\n", {"Content-Type": "text/plain"}
+
+    @app.get("/favicon.ico")
+    def favicon() -> Response:
+        """Browsers ask for it where nothing names an icon: with JSON, text, and pictures."""
+        return send_from_directory(app.static_folder or "", "icon.svg", max_age=ICON_SECONDS)
+
+    @app.get("/.well-known/security.txt")
+    def security_txt() -> Any:
+        if not settings.contact:
+            abort(404, "This arena names nobody to tell of security holes.")
+        # RFC 9116 wants a date by which somebody looks at it again.
+        expires = (datetime.now(UTC) + CONTACT_LASTS).replace(microsecond=0)
+        text = f"Contact: {settings.contact}\nExpires: {expires:%Y-%m-%dT%H:%M:%SZ}\n"
+        return text, {"Content-Type": "text/plain; charset=utf-8"}
+
+    @app.url_defaults
+    def name_version(endpoint: str, values: dict[str, Any]) -> None:
+        """Static files are kept for long, so a changed one gets another address."""
+        if endpoint == "static":
+            values["v"] = _digest(Path(app.static_folder or "") / values["filename"])
+
+    @app.errorhandler(Unauthorized)
+    def ask_to_sign_in(error: Unauthorized) -> Response:
+        if request.method == "GET" and identity.bearer() is None and not problems.are_wanted():
+            there = request.full_path.rstrip("?")
+            return redirect(url_for("accounts.sign_in", next=there))
+        return explain(error)
+
+    @app.errorhandler(RequestEntityTooLarge)
+    def say_how_large(_: RequestEntityTooLarge) -> Response:
+        largest = (request.max_content_length or 0) / 1e6
+        return explain(RequestEntityTooLarge(f"This is too large: {largest:.1f} MB are allowed."))
+
+    @app.errorhandler(HTTPException)
+    def explain(error: HTTPException) -> Response:
+        if error.code in WORDS and error.description == type(error).description:
+            error.description = WORDS[error.code]
+        if problems.are_wanted():
+            return problems.of(error)
+        answer = error.get_response()
+        try:
+            answer.set_data(render_template("error.html", error=error))
+        except outage.OUTAGES as failed:
+            return outage.answer(failed)
+        answer.mimetype = "text/html"
+        return answer
+
+    @app.after_request
+    def complete(response: Response) -> Response:
+        if request.endpoint in FRAMED:
+            framed = POLICY.replace("frame-ancestors 'self'", "frame-ancestors *")
+            response.headers["Content-Security-Policy"] = framed
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        return response
+
+    return app
+
+
+@cache
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
