@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from arena import strength
 from arena.competitions.strength_tallies import standing, tallies_of, versions_of
-from arena.models import BotVersion, StrengthTest, TestTally, TestVerdict, User
+from arena.models import Bot, BotVersion, Entrant, StrengthTest, TestTally, TestVerdict, User
 from arena.ratings.outliers import Series, outliers
 from engine.game import Termination
 
@@ -165,9 +165,39 @@ def _report(
     return Report(test, candidate, baseline, creator, tuple(tallies), stands, outliers(series))
 
 
-def last_tests(session: Session, *, count: int = 100) -> list[Report]:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which tests are wanted; by default all."""
+
+    verdict: TestVerdict | None = None
+    bot: str = ""
+    """Of which a version is tested."""
+    creator: str = ""
+
+    @property
+    def query(self) -> sa.Select[StrengthTest]:
+        """The tests, in no order."""
+        found = sa.select(StrengthTest)
+        if self.verdict is not None:
+            found = found.where(StrengthTest.verdict == self.verdict)
+        if self.bot:
+            found = found.where(
+                sa.exists().where(
+                    Entrant.competition_id == StrengthTest.id,
+                    Entrant.version_id == BotVersion.id,
+                    BotVersion.bot_id == Bot.id,
+                    Bot.name == self.bot,
+                )
+            )
+        if self.creator:
+            creator = sa.select(User.id).where(User.name == self.creator).scalar_subquery()
+            found = found.where(StrengthTest.creator_id == creator)
+        return found
+
+
+def last_tests(session: Session, wanted: Wanted = Wanted(), *, count: int = 100) -> list[Report]:
     """The tests made last: those that run first, then the last that ended."""
-    query = sa.select(StrengthTest).order_by(
+    query = wanted.query.order_by(
         StrengthTest.verdict != TestVerdict.RUNNING, StrengthTest.id.desc()
     )
     return reports(session, session.scalars(query.limit(count)).all())

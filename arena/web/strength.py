@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
-from flask import Blueprint, Response, abort, flash, jsonify, redirect, render_template, url_for
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    flash,
+    jsonify,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
 from sqlalchemy.orm import Session, joinedload
 from werkzeug.wrappers import Response as Answer
 from wtforms import SelectChoice
 
 from arena.competitions import strength_tests
 from arena.competitions.strength_plans import Plan, plan_of
-from arena.competitions.strength_reports import Report, last_tests, reports
+from arena.competitions.strength_reports import Report, Wanted, last_tests, reports
 from arena.competitions.strength_tallies import versions_of
 from arena.models import (
     HOUSE,
@@ -46,15 +56,31 @@ MOST_WEIGHT = 1.0
 @strength.get("/tests")
 def listing() -> str:
     """The tests, those that run first."""
+    wanted = _wanted()
     with reading() as session:
-        return render_template("strength_tests.html", tests=last_tests(session))
+        return render_template(
+            "strength_tests.html",
+            tests=last_tests(session, wanted),
+            wanted=wanted,
+            chosen={key: str(value) for key, value in asdict(wanted).items() if value},
+            verdicts=[str(verdict) for verdict in TestVerdict],
+        )
 
 
 @strength.get("/tests.json")
 def listing_json() -> Response:
     """The tests as JSON."""
     with reading() as session:
-        return jsonify([one.to_json() for one in last_tests(session, count=1000)])
+        return jsonify([one.to_json() for one in last_tests(session, _wanted(), count=1000)])
+
+
+def _wanted() -> Wanted:
+    """Which tests the address asks for; a verdict that there is not is none."""
+    verdict, bot, creator = (
+        request.args.get(key, "").replace("\0", "").strip()[:80]
+        for key in ("verdict", "bot", "creator")
+    )
+    return Wanted(TestVerdict(verdict) if verdict in set(TestVerdict) else None, bot, creator)
 
 
 @strength.get("/tests/<int:number>")

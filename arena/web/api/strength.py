@@ -6,14 +6,13 @@ import secrets
 from datetime import UTC, datetime
 from typing import Annotated
 
-import sqlalchemy as sa
 from flask import abort
 from pydantic import Field
 from sqlalchemy.orm import Session
 
 from arena.competitions import strength_tests
 from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES, MOST_WEIGHT, Plan
-from arena.competitions.strength_reports import reports
+from arena.competitions.strength_reports import Wanted, reports
 from arena.competitions.tournaments import TournamentError, named_versions
 from arena.models import BotVersion, Scope, StrengthTest, TestVerdict
 from arena.strength import StrengthError
@@ -54,16 +53,16 @@ class TestPages(Pages):
     """Which tests are wanted."""
 
     verdict: TestVerdict | None = None
+    bot: Annotated[Name, Field(description="Of which a version is tested.")] = ""
+    creator: Annotated[Name, Field(description="The name of who made it.")] = ""
 
 
 @operation(TestList, tag=TAG)
 def list_tests(query: TestPages) -> TestList:
     """The strength tests."""
-    wanted = sa.select(StrengthTest)
-    if query.verdict is not None:
-        wanted = wanted.where(StrengthTest.verdict == query.verdict)
+    wanted = Wanted(query.verdict, query.bot, query.creator)
     with reading() as session:
-        found, following = page(session, wanted, StrengthTest.id, query)
+        found, following = page(session, wanted.query, StrengthTest.id, query)
         items = [TestShape.model_validate(one.to_json()) for one in reports(session, found)]
         return TestList(items=items, next=following)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,15 +20,20 @@ from arena.models import (
     Bot,
     BotVersion,
     CompetitionState,
+    Ladder,
     Match,
     Role,
     StrengthTest,
     TestTally,
     TestVerdict,
+    User,
+    VersionStatus,
 )
+from arena.submissions import enter, submit
 from tests.arena.competitions.test_strength_tests import StrengthSimulation
 from tests.arena.simulator import CALM
 from tests.arena.web.signing_in import Browser, complaints, deeds, pages, person, signed_in
+from tests.arena.web.test_pages import read
 
 
 class Arena(StrengthSimulation):
@@ -116,6 +122,47 @@ def test_a_test_shows_how_it_stands(
     found = json.loads(Browser(app).get(f"/tests/{number}.json").text)
     assert (found["verdict"], found["counts"]) == (str(verdict), counts)
     assert json.loads(Browser(app).get("/tests.json").text) == [found]
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ("", ["third", "second", "first"]),
+        ("?verdict=running", ["third", "second"]),
+        ("?verdict=passed", ["first"]),
+        ("?verdict=%00", ["third", "second", "first"]),
+        ("?bot=bot-2", ["third"]),
+        ("?bot=bot", []),
+        ("?creator=somebody", ["second", "first"]),
+        ("?creator=nobody%00", []),
+        ("?verdict=running&creator=somebody&bot=bot-1", ["second"]),
+    ],
+)
+def test_tests_are_filtered(arena: Arena, app: Flask, query: str, wanted: list[str]) -> None:
+    """By what became of them, a bot, and who made them: on the page, in its JSON and in the API."""
+    with arena.database.begin() as session:
+        user = session.scalars(sa.select(User).where(User.name == "somebody")).one()
+        ladder = session.scalars(sa.select(Ladder)).one()
+        about = {"digest": "2" * 64, "size": 1, "language": "C", "ladder": ladder}
+        version = submit(session, user, "bot-2", **about, now=arena.now)
+        version.status = VersionStatus.READY
+        enter(session, ladder, version, arena.now)
+    pairs = {"first": (0, 1), "second": (0, 1), "third": (0, 2)}
+    numbers = {note: arena.create(*pair, note=note) for note, pair in pairs.items()}
+    with arena.database.begin() as session:
+        arena.test(session, numbers["third"]).creator_id = None
+    end(arena, numbers["first"], TestVerdict.PASSED)
+    browser = Browser(app)
+    found = json.loads(browser.get(f"/tests.json{query}").text)
+    assert [one["note"] for one in found] == wanted
+    page = browser.get(f"/tests{query}").text
+    assert read(page).verdict() == []
+    assert [int(number) for number in re.findall('number"><a href="/tests/([0-9]+)"', page)] == [
+        numbers[note] for note in wanted
+    ]
+    if "%00" not in query:
+        items = browser.get(f"/api/v1/tests{query}").json["items"]
+        assert {one["note"] for one in items} == set(wanted)
 
 
 def test_a_match_leads_to_its_test(arena: Arena, app: Flask) -> None:
