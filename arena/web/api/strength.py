@@ -39,7 +39,9 @@ class NewTest(Shape):
     elo0: Elo = 0.0
     elo1: Elo = 10.0
     max_games: Games = MAX_GAMES
-    weight: Annotated[float, Field(gt=0, le=MOST_WEIGHT)] = 1.0
+    weight: Annotated[
+        float, Field(gt=0, le=MOST_WEIGHT, description="1 at most unless one organises.")
+    ] = 1.0
     note: Line = ""
 
 
