@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import workforce
-from arena.competitions.ladders import why_no_match
+from arena.competitions.ladders import UNPLAYABLE, why_no_match
 from arena.config import Settings
 from arena.models import (
     Check,
@@ -201,7 +201,7 @@ def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[A
             f"{settings.alarm_seconds / 60:.0f} minutes, though it could play",
         )
         for ladder in session.scalars(quiet.order_by(Ladder.id))
-        if why_no_match(session, ladder, now, settings.trickle_seconds) is None
+        if why_no_match(session, ladder, now, settings.trickle_seconds) in (None, UNPLAYABLE)
     ]
 
 

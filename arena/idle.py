@@ -9,15 +9,12 @@ from sqlalchemy.orm import Session
 from arena import workforce
 from arena.competitions.ladders import why_no_match
 from arena.config import Settings
-from arena.models import CompetitionState, Ladder
-from arena.suspension import is_unplayable
+from arena.models import Ladder
 from engine import jobs
 
 
 def why_idle(session: Session, ladder: Ladder, settings: Settings, now: datetime) -> str:
     """Why no match of a ladder is being played at this moment."""
-    if ladder.state is CompetitionState.PAUSED and is_unplayable(session, ladder):
-        return "The ladder is paused, since its last matches could not be played."
     return (
         why_no_match(session, ladder, now, settings.trickle_seconds)
         or why_nobody_works(session, settings.minimum_isolation, now)

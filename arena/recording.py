@@ -41,7 +41,7 @@ from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
 from arena.storing import Played, store
 from arena.strength import outcome
-from arena.suspension import pause_if_unplayable, suspend_if_faulty
+from arena.suspension import suspend_if_faulty
 from engine import jobs
 from engine.match import race_ranks
 from engine.record import GameRecord, RecordError, replay
@@ -387,8 +387,6 @@ def record_void(
             session, job, job.worker, problem, settings.minimum_isolation, now
         )
     scheduling.roll_back(job, problem, failed=failed)
-    if isinstance(job, Match) and job.status is JobStatus.SET_ASIDE:
-        pause_if_unplayable(session, job, now)
     return Outcome.ROLLED_BACK
 
 

@@ -39,7 +39,6 @@ from arena.models import (
     Sitting,
     Worker,
 )
-from arena.suspension import pause_if_unplayable
 from arena.waiting import ASKED, Load, open_checks, open_matches, open_moves
 from engine import jobs
 
@@ -268,8 +267,6 @@ def roll_back_overdue(session: Session, now: datetime) -> int:
         taken = job.worker is not None
         problem = f"its worker {job.worker} was not heard of" if taken else "no worker took it up"
         roll_back(job, problem, failed=taken)
-        if isinstance(job, Match) and job.status is JobStatus.SET_ASIDE:
-            pause_if_unplayable(session, job, now)
     return len(overdue)
 
 

@@ -1,9 +1,4 @@
-"""What is taken out of play: bots that fault in most of their games, ladders that nobody can play.
-
-A bot is taken off a ladder, and its owner told why. A bot with which no match could ever be played
-costs its own matches and is left alone. But when bots that have played there can't be played any
-more, whoever meets whom, then what is wrong is the ladder's, such as a limit that is too small.
-"""
+"""Bots that fault in most of their games are taken off a ladder, and their owners told why."""
 
 from __future__ import annotations
 
@@ -16,24 +11,12 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA
-from arena.models import (
-    CompetitionState,
-    Entrant,
-    EntrantState,
-    GameSeat,
-    JobStatus,
-    Ladder,
-    Match,
-    Place,
-    PlayedGame,
-)
+from arena.models import Entrant, EntrantState, GameSeat, JobStatus, Match, PlayedGame
 from engine.game import Termination
 
 GAMES_LOOKED_AT = 10
 FAULTS_TOO_MANY = 6
 """Most of the games looked at."""
-FEWEST_ASIDE = 3
-"""Matches of a ladder that must have been set aside before it is paused, however few its bots."""
 
 
 def why_suspended(last: Sequence[Termination | None]) -> str | None:
@@ -77,37 +60,3 @@ def suspend_if_faulty(session: Session, entrant: Entrant, now: datetime) -> None
     version = entrant.version
     detail = f"version {version.number}, {entrant.competition.name}: {entrant.reason}"
     audit.note(session, ARENA, "suspend", f"bot {version.bot.name}", detail, now=now)
-
-
-def pause_if_unplayable(session: Session, match: Match, now: datetime) -> None:
-    """Pauses a ladder after one of its matches was set aside, if so were all the last ones."""
-    ladder = match.competition
-    if (
-        isinstance(ladder, Ladder)
-        and ladder.state is CompetitionState.OPEN
-        and is_unplayable(session, ladder)
-    ):
-        ladder.state = CompetitionState.PAUSED
-        words = f"its last matches could not be played: {match.problem}"
-        audit.note(session, ARENA, "pause", f"ladder {ladder.name}", words, now=now)
-
-
-def is_unplayable(session: Session, ladder: Ladder) -> bool:
-    """Whether the last matches of a ladder were all set aside, as many as it has active bots.
-
-    Those do not count in which somebody was who has never finished a game there.
-    """
-    bots = sa.select(sa.func.count()).select_from(Entrant)
-    bots = bots.where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
-    enough = max(FEWEST_ASIDE, session.scalar(bots) or 0)
-    never_played = sa.exists().where(
-        Place.match_id == Match.id, Place.entrant_id == Entrant.id, Entrant.games == 0
-    )
-    ended = (JobStatus.FIXED, JobStatus.SET_ASIDE)
-    last = session.scalars(
-        sa.select(Match.status)
-        .where(Match.competition_id == ladder.id, Match.status.in_(ended), ~never_played)
-        .order_by(Match.id.desc())
-        .limit(enough)
-    ).all()
-    return last.count(JobStatus.SET_ASIDE) == enough

@@ -19,8 +19,11 @@ from arena.models import (
     CompetitionState,
     Entrant,
     EntrantState,
+    JobStatus,
     Ladder,
+    Match,
     Meeting,
+    Place,
     User,
 )
 from arena.ratings.trueskill import Rating
@@ -37,6 +40,13 @@ from engine.seeds import derive
 
 PEOPLE_IN_PLACEMENT, HOUSE_IN_PLACEMENT, ALL_PLACED = range(3)
 """How urgent a ladder is, the most urgent first: newcomers of people, then the house's."""
+
+
+FEWEST_ASIDE = 3
+"""Matches of a ladder that must have been set aside, however few its bots, before it rests."""
+UNPLAYABLE_SECONDS = 300.0
+"""How long a ladder rests after each match while its last ones could not be played."""
+UNPLAYABLE = "Its last matches could not be played, so that one is tried only now and then."
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +105,8 @@ class Field:
         self._games_a_match = entrants_needed(ladder.variant)
         self._rivals = {rival.id: rival for rival in rivals}
         self.met = met
+        self.is_unplayable = False
+        """Whether nothing has come of the last matches (see `is_unplayable`)."""
         for match in due:
             self.add(match)
 
@@ -105,7 +117,11 @@ class Field:
         Args:
             due: its matches that are not fixed.
         """
-        return cls(ladder, _rivals(session, ladder), _met(session, ladder), due)
+        due = list(due)
+        found = cls(ladder, _rivals(session, ladder), _met(session, ladder), due)
+        if sum(match.is_set_aside for match in due) >= FEWEST_ASIDE:
+            found.is_unplayable = is_unplayable(session, ladder, len(found.rivals))
+        return found
 
     @property
     def rivals(self) -> list[Rival]:
@@ -132,7 +148,7 @@ def next_pairing(
         trickle_seconds: how long a ladder of which all is known well rests after each match.
     """
     rivals = field.rivals
-    if _is_resting(ladder, rivals, now, trickle_seconds):
+    if _is_resting(ladder, field, now, trickle_seconds):
         return None
     race = ladder.variant.seats == 1
     chosen = next_match(
@@ -145,14 +161,38 @@ def next_pairing(
     return None if chosen is None else Pairing(chosen)
 
 
-def _is_resting(
-    ladder: Ladder, rivals: Sequence[Rival], now: datetime, trickle_seconds: float
-) -> bool:
-    """Whether a ladder of which all is known well waits until its next match is due."""
+def _is_resting(ladder: Ladder, field: Field, now: datetime, trickle_seconds: float) -> bool:
+    """Whether a ladder waits until its next match is due.
+
+    It does where all is known well, and where nothing comes of its matches: to try them costs the
+    workers more than to play them.
+    """
+    seconds = trickle_seconds if is_settled(field.rivals) else 0.0
+    if field.is_unplayable:
+        seconds = max(seconds, UNPLAYABLE_SECONDS)
     last = ladder.last_match
-    if not trickle_seconds or last is None or not is_settled(rivals):
-        return False
-    return now < last + timedelta(seconds=trickle_seconds)
+    return last is not None and now < last + timedelta(seconds=seconds)
+
+
+def is_unplayable(session: Session, ladder: Ladder, bots: int) -> bool:
+    """Whether the last matches of a ladder were all set aside, as many as it has bots.
+
+    Those do not count in which somebody was who has never finished a game there: a bot with which
+    no match could ever be played costs its own matches. But when bots that have played can't be
+    played any more, whoever meets whom, what is wrong is the ladder's, such as a limit.
+    """
+    never_played = sa.exists().where(
+        Place.match_id == Match.id, Place.entrant_id == Entrant.id, Entrant.games == 0
+    )
+    ended = (JobStatus.FIXED, JobStatus.SET_ASIDE)
+    enough = max(FEWEST_ASIDE, bots)
+    last = session.scalars(
+        sa.select(Match.status)
+        .where(Match.competition_id == ladder.id, Match.status.in_(ended), ~never_played)
+        .order_by(Match.id.desc())
+        .limit(enough)
+    ).all()
+    return last.count(JobStatus.SET_ASIDE) == enough
 
 
 def why_no_match(
@@ -170,7 +210,9 @@ def why_no_match(
         return f"A match takes {needed} active bots, and {there}."
     if race and all_met(rivals, field.met):
         return "Every two of these bots have met; a new bot or version will race again."
-    if _is_resting(ladder, rivals, now, trickle_seconds):
+    if _is_resting(ladder, field, now, trickle_seconds):
+        if field.is_unplayable:
+            return UNPLAYABLE
         return "Every rating is known well, so that a match is played only now and then."
     return None
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
 
 from arena import scheduling
-from arena.competitions.ladders import why_no_match
+from arena.competitions.ladders import UNPLAYABLE_SECONDS, why_no_match
 from arena.config import Settings
 from arena.db import Database
 from arena.idle import why_idle
@@ -213,8 +213,10 @@ def test_who_is_in_matches_set_aside_is_not_due_for_ever(furnished: Database) ->
     with furnished.begin() as session:
         settle(session, games=90, wins=90)
         turns = []
-        for _ in range(20):
-            match = next(scheduling.new_matches(session, datetime(2026, 1, 1, tzinfo=UTC)), None)
+        for turn in range(20):
+            # A ladder of which nothing comes rests after each.
+            now = NOW + timedelta(seconds=turn * UNPLAYABLE_SECONDS)
+            match = next(scheduling.new_matches(session, now), None)
             assert match is not None
             match.status = JobStatus.SET_ASIDE
             turns.append({place.entrant_id for place in match.places})
