@@ -87,26 +87,27 @@ def test_poison_does_not_stop_the_others(
 def test_a_ladder_of_which_nothing_comes_stops_no_other(database: Database) -> None:
     """Though its bots have played there; its page says why it rests, and mended it goes on."""
     simulation = Poisoned(database, 1, CALM)
-    simulation.furnish([*VARIANTS, ("oxoxo", {})], bots=4)
+    simulation.furnish([*VARIANTS, ("oxoxo", {})], bots=3)
+    simulation.workers = ("one", "two")
     simulation.alive()
     simulation.tick()
-    simulation.run(10)
+    simulation.run(6)
 
     def games() -> dict[str, int]:
         with database.read() as session:
             return {one.game: one.games for one in session.scalars(sa.select(Ladder))}
 
     simulation.game = "clobber"
-    simulation.run(30)
+    simulation.run(20)
     before = games()
     simulation.run(10)
     assert games()["clobber"] == before["clobber"] > 0
-    assert games()["oxoxo"] > before["oxoxo"] + 10
+    assert games()["oxoxo"] > before["oxoxo"] + 4
     with database.begin() as session:
         broken, other = session.scalars(sa.select(Ladder).order_by(Ladder.game))
         assert why_idle(session, broken, simulation.settings, simulation.now) == UNPLAYABLE
         other.state = CompetitionState.PAUSED
     simulation.game = ""
     tried = broken.last_match + timedelta(seconds=UNPLAYABLE_SECONDS)
-    simulation.run((tried - simulation.now).total_seconds() + 20)
+    simulation.run((tried - simulation.now).total_seconds() + 6)
     assert games()["clobber"] > before["clobber"]
