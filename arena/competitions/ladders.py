@@ -170,8 +170,9 @@ def _is_resting(ladder: Ladder, field: Field, now: datetime, trickle_seconds: fl
     seconds = trickle_seconds if is_settled(field.rivals) else 0.0
     if field.is_unplayable:
         seconds = max(seconds, UNPLAYABLE_SECONDS)
-    last = ladder.last_match
-    return last is not None and now < last + timedelta(seconds=seconds)
+    if not seconds or ladder.last_match is None:
+        return False
+    return now < ladder.last_match + timedelta(seconds=seconds)
 
 
 def is_unplayable(session: Session, ladder: Ladder, bots: int) -> bool:
