@@ -112,20 +112,22 @@ class PipeChannel:
         """Takes in what came since the last reply: ``#`` lines; nothing else may lie there.
 
         Args:
-            seconds: how long to wait for something that comes.
+            seconds: how long to wait for something that comes, ``#`` lines included.
 
         Raises:
             ProtocolError: something was said that nobody asked for.
             CrashError: the output is closed.
         """
         self._hash_bytes = 0
+        deadline = time.monotonic() + seconds if seconds else 0.0
         while True:
             if self._buffer:
                 line = self._line()
                 if line is not None or (self._buffer and not self._buffer.startswith(b"#")):
                     said = self._buffer.decode("utf-8", "replace") if line is None else line
                     raise ProtocolError(f"said {said[:60]!r} without being asked")
-            if not self._output.poll(1000 * seconds):
+            left = max(0.0, deadline - time.monotonic()) if seconds else 0.0
+            if not self._output.poll(1000 * left):
                 return
             self._read()
 

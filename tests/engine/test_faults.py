@@ -127,6 +127,12 @@ def fault(name, termination, detail, *, ply=0, time=PLENTY, allowances=ALLOWANCE
             go="say('move a1a3\\n'); os._exit(3)",
         ),
         fault(
+            "moves illegally and keeps on logging",
+            ILLEGAL,
+            "'a1a3' is not legal here",
+            go="say('move a1a3\\n'); [(time.sleep(0.05), say('# a\\n')) for _ in iter(int, 1)]",
+        ),
+        fault(
             "floods answers",
             PROTOCOL,
             "without being asked",
