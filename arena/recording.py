@@ -46,9 +46,6 @@ from engine import jobs
 from engine.match import race_ranks
 from engine.record import GameRecord, RecordError, replay
 
-START_SECONDS = 0.05
-"""What a game costs a worker besides its moves: processes, boxes, messages."""
-
 
 class Outcome(StrEnum):
     """What became of a message."""
@@ -276,9 +273,7 @@ def _play_out(match: Match, report: jobs.MatchReport, now: datetime) -> Played:
     duels = isinstance(match.competition, StrengthTest)
     results = results_of(report.games, ids, seatings, duels=duels)
     changes = _rate(match, results) if match.rated else None
-    match.competition.worker_seconds += sum(
-        ply.wall_us or 0 for record in report.games for ply in record.plies
-    ) / 1e6 + START_SECONDS * len(report.games)
+    match.competition.worker_seconds += report.seconds
     faulty = [
         ids[seatings[number][fault.seat]]
         for number, record in enumerate(report.games)

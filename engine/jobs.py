@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import Any
 
 from engine.match import MatchSpec
@@ -71,6 +72,14 @@ class Lease:
 def _worker(data: dict[str, Any]) -> str:
     """Who says something."""
     return str(data["worker"])[:LONGEST_NAME]
+
+
+def _seconds(data: dict[str, Any]) -> float:
+    """How long something took; 0 from a worker of the release before, which does not say."""
+    seconds = data.get("seconds", 0.0)
+    if not isinstance(seconds, int | float) or not 0 <= seconds < inf:
+        raise JobError(f"no time in seconds: {str(seconds)[:40]!r}")
+    return float(seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +230,8 @@ class MatchReport:
     worker: str
     games: tuple[GameRecord, ...]
     logs: tuple[tuple[str, ...], ...]
+    seconds: float = 0.0
+    """How long it took the worker by the clock, starts of bots included."""
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON's types."""
@@ -229,6 +240,7 @@ class MatchReport:
             "worker": self.worker,
             "games": [game.to_json() for game in self.games],
             "logs": [list(logs) for logs in self.logs],
+            "seconds": self.seconds,
         }
 
     @classmethod
@@ -243,7 +255,7 @@ class MatchReport:
         try:
             games = [GameRecord.from_json(game) for game in data["games"]]
             logs = tuple(tuple(str(log) for log in game) for game in data["logs"])
-            return cls(lease, _worker(data), tuple(games), logs)
+            return cls(lease, _worker(data), tuple(games), logs, _seconds(data))
         except (KeyError, TypeError) as error:
             raise JobError(f"no report of a match: {error!r}") from None
 

@@ -259,6 +259,7 @@ class _Table:
 
     def play(self, job: jobs.Job, progress: Progress) -> Message:
         """Plays a job's match."""
+        began = time.monotonic()
         spec = job.spec
         # The same limits, and not another board either: no check has seen a bot change that.
         who = spec.variant, spec.entrants, tuple(bot.digest for bot in job.bots), job.grant
@@ -268,7 +269,13 @@ class _Table:
             self._log_bytes = job.grant.log_bytes
             self._who = who
         result = self._players.play(spec, watch=progress.watch)
-        report = jobs.MatchReport(job.lease, worker_name(), result.games, result.logs)
+        report = jobs.MatchReport(
+            job.lease,
+            worker_name(),
+            result.games,
+            result.logs,
+            seconds=round(time.monotonic() - began, 6),
+        )
         return jobs.RECORD_MATCH, report.to_json()
 
     def close(self) -> None:

@@ -53,29 +53,22 @@ from engine.match import play_match
 from engine.player import Choice, CrashError, GameEnd, GameSetup, Turn
 
 CHECK_SECONDS = 20
-QUICK_SECONDS, SLOW_MOVE_US = 0.1, 200_000
+QUICK_SECONDS, USUAL_SECONDS, MOVE_SECONDS = 0.1, 2.0, 0.2
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class LotPlayer:
-    """A player in this process that draws its moves by lot.
-
-    Args:
-        wall_us: what a move seems to take.
-    """
+    """A player in this process that draws its moves by lot."""
 
     isolation = "none"
     closed = False
-
-    def __init__(self, wall_us: int = 0) -> None:
-        self._wall_us = wall_us
 
     def new_game(self, setup: GameSetup) -> None:
         self._random = Random(setup.seed)
 
     def choose(self, turn: Turn) -> Choice:
         moves = turn.state.legal_moves()
-        return Choice(moves[self._random.randrange(len(moves))], wall_us=self._wall_us)
+        return Choice(moves[self._random.randrange(len(moves))])
 
     def settle(self) -> None:
         pass
@@ -301,7 +294,7 @@ class Simulation:
             self.say(jobs.Started(lease, worker))
         if self.chance(self.villainy.worker_dies):
             return
-        usual = QUICK_SECONDS if self.quick else 2.0
+        usual = QUICK_SECONDS if self.quick else USUAL_SECONDS
         length = self.random.expovariate(1 / 60) if self.chance(self.villainy.slow) else usual
         for second in range(10, int(length), 10):
             self.later(second, lambda: self.say(jobs.Progress(lease)))
@@ -332,7 +325,9 @@ class Simulation:
             return None
         names = job.spec.entrants
         result = play_match(job.spec, lambda entrant: self.start(names[entrant]))
-        data = jobs.MatchReport(lease, worker, result.games, result.logs).to_json()
+        moves = sum(len(game.plies) - game.opening for game in result.games)
+        seconds = QUICK_SECONDS if self.quick else MOVE_SECONDS * moves
+        data = jobs.MatchReport(lease, worker, result.games, result.logs, seconds).to_json()
         if self.chance(self.villainy.report_forged):
             data["games"][0]["scores"].reverse()
             data["games"][0]["ranks"].reverse()
@@ -342,8 +337,7 @@ class Simulation:
 
     def start(self, name: str) -> LotPlayer:
         """A player for a bot's version."""
-        kind = FaultyPlayer if name == self.faulty else self.player
-        return kind(0 if self.quick else SLOW_MOVE_US)
+        return FaultyPlayer() if name == self.faulty else self.player()
 
     # The organiser.
 

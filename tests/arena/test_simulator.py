@@ -66,10 +66,11 @@ def test_short_matches_are_played_several_at_a_time(database: Database, villainy
 def test_every_match_counts_once(database: Database, part: int) -> None:
     """Whatever dies, is lost, doubled, late or forged: each match is fixed once or set aside."""
     total: Counter[str] = Counter()
-    for seed in range(part, SCHEDULES, PARTS):
+    seeds = range(part, SCHEDULES, PARTS)
+    for seed in seeds:
         total += simulate(database, seed, Villainy(), seconds=30)
     # The villain was at work, and the arena was too.
-    assert total["fixed"] > 100
+    assert total["fixed"] > 20 * len(seeds)
     assert total["stale, ignored"] > 0
     # And so was the organiser.
     for deed in ("void", "unrated", "suspended", "change", "bring_back"):

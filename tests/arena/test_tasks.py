@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec, module_from_spec
 from itertools import islice
+from math import inf
 from types import ModuleType
 from typing import Any
 
@@ -22,7 +23,7 @@ from arena.broker import EmbeddedBroker
 from arena.config import Settings
 from arena.db import Database
 from arena.health import TICK_MARK
-from arena.models import Entrant, JobStatus, Ladder, Mark, Match, PlayedGame, Worker
+from arena.models import Competition, Entrant, JobStatus, Ladder, Mark, Match, PlayedGame, Worker
 from engine import jobs
 from engine.match import play_match
 from tests.arena.running import short_folder, until
@@ -103,16 +104,21 @@ def played(job: jobs.AnyJob) -> dict[str, Any]:
     """What the worker says of a match."""
     assert isinstance(job, jobs.Job)
     result = play_match(job.spec, lambda _: LotPlayer())
-    told = jobs.MatchReport(job.lease, "worker", result.games, result.logs)
+    told = jobs.MatchReport(job.lease, "worker", result.games, result.logs, MATCH_SECONDS)
     return json.loads(json.dumps(told.to_json()))
 
 
-SEVERAL = 6
+SEVERAL, MATCH_SECONDS = 6, 1.25
 
 
 def the_match(database: Database) -> Match:
     with database.read() as session:
         return session.scalars(sa.select(Match)).one()
+
+
+def worker_seconds(database: Database) -> float:
+    with database.read() as session:
+        return sum(session.scalars(sa.select(Competition.worker_seconds)))
 
 
 def test_a_report_is_recorded_once(database: Database, recorder: ModuleType, report: Any) -> None:
@@ -122,6 +128,18 @@ def test_a_report_is_recorded_once(database: Database, recorder: ModuleType, rep
         recorder.record_match(data)
         assert the_match(database).status is JobStatus.FIXED
         assert the_match(database).attempt == 1
+    assert worker_seconds(database) == MATCH_SECONDS
+
+
+def test_a_worker_of_the_release_before(
+    database: Database, recorder: ModuleType, report: Any
+) -> None:
+    """It does not say how long a match took; its report counts."""
+    data = report()
+    del data["seconds"]
+    recorder.record_match(data)
+    assert the_match(database).status is JobStatus.FIXED
+    assert worker_seconds(database) == 0
 
 
 def half_a_character(data: dict[str, Any]) -> None:
@@ -137,12 +155,27 @@ def games_of_another_kind(data: dict[str, Any]) -> None:
     data["games"] = 7
 
 
+def no_time(data: dict[str, Any]) -> None:
+    data["seconds"] = "NaN"
+
+
+def less_than_no_time(data: dict[str, Any]) -> None:
+    data["seconds"] = -1e9
+
+
+def for_ever(data: dict[str, Any]) -> None:
+    data["seconds"] = inf
+
+
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
         (half_a_character, "it could not be recorded: .*surrogates"),
         (no_games, "0 games were reported of a match of 2"),
         (games_of_another_kind, "no report of a match"),
+        (no_time, "no time in seconds: 'NaN'"),
+        (less_than_no_time, "no time in seconds: '-1000000000.0'"),
+        (for_ever, "no time in seconds: 'inf'"),
     ],
 )
 def test_a_spoilt_report_brings_its_match_back(

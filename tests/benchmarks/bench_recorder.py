@@ -47,6 +47,8 @@ KINDS = [
 ]
 """Ladders, bots of each, and results that are taken together."""
 SLOTS = 8
+MATCH_SECONDS = 0.1
+"""That a match is said to have taken its worker: how many are made at once goes by it."""
 SMOKE_SECONDS = 1.0
 """With less time there is one small ladder."""
 
@@ -205,4 +207,5 @@ def let_meet(database: Database) -> None:
 def played(job: jobs.Job) -> str:
     """What a worker says of a match."""
     result = play_match(job.spec, lambda _: LotPlayer())
-    return json.dumps(jobs.MatchReport(job.lease, "worker", result.games, result.logs).to_json())
+    told = jobs.MatchReport(job.lease, "worker", result.games, result.logs, MATCH_SECONDS)
+    return json.dumps(told.to_json())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -94,7 +95,10 @@ def test_from_the_bundle_to_the_match(language: str, tmp_path: Path) -> None:
     report = checked(job)
     assert report.passed, [finding for finding in report.findings if not finding.kept]
     assert (report.findings[0].clause == "build") == (language in BOTS)
+    began = time.monotonic()
     (played,) = played_of(job)
+    thought = sum(ply.wall_us or 0 for game in played.games for ply in game.plies) / 1e6
+    assert thought < played.seconds < time.monotonic() - began
     assert len(played.games) == 2
     assert all(game.termination is Termination.NORMAL for game in played.games)
     assert {game.isolation for game in played.games} == {tasks.sandbox().level}
