@@ -119,6 +119,9 @@ def _parse(content: bytes) -> Mapping[str, Any]:
             raise BundleError(f"{MANIFEST}: there is no key {key[:40]!r}; {', '.join(KEYS)} are")
         if type(value) is not KEYS[key]:
             raise BundleError(f"{MANIFEST}: {key} takes {KINDS[KEYS[key]]}")
+        if isinstance(value, str) and "\0" in value:
+            # No command line can hold one.
+            raise BundleError(f"{MANIFEST}: {key} has a zero byte")
     if not all(isinstance(game, str) for game in said.get("games", ())):
         raise BundleError(f"{MANIFEST}: games takes {KINDS[list]}")
     if not said.get("name", "x").isprintable() or not 1 <= len(said.get("name", "x")) <= MAX_NAME:

@@ -167,6 +167,8 @@ def test_manifest_of_a_bot_in_full(tmp_path: Path) -> None:
         ("run = ''", "run starts '', which is none of the bot's files"),
         ("run = '/bin/sh -c env'", "run starts '/bin/sh', which is none of the bot's files"),
         ('run = "sh \'open"', "run can't be read: No closing quotation"),
+        ('run = "bot.py \\u0000"', "run has a zero byte"),
+        ('build = "true \\u0000"', "build has a zero byte"),
         (f"games = {'[' * 5000}", "bot.toml: maximum recursion depth"),
         (f"threads = {'9' * 5000}", "bot.toml: Exceeds the limit"),
         (f"# {'x' * 8192}", "bot.toml has more than 8 KiB"),
