@@ -37,12 +37,10 @@ from engine.clock import ALLOWANCES, Allowances
 from engine.compliance import Check
 from engine.logs import about, use_json
 from engine.match import Players
-from engine.player import VoidGameError
 from engine.process import BotProcess
 from engine.program import Program
 from workers import building, bundles
 from workers.app import app, say, worker_name
-from workers.archives import BundleError
 from workers.building import BuildError
 from workers.languages import LANGUAGES, LanguageError, programs_of
 from workers.limits import Limits
@@ -202,8 +200,9 @@ def _do(
     try:
         with progress:
             task, report = work(job, progress)
-    except (VoidGameError, BundleError, LanguageError, BuildError, OSError) as error:
-        # What plays was checked before: if it can't be built or run now, that is our affair.
+    except Exception as error:
+        # What plays was checked before: if it can't be built or run now, that is our affair. So is
+        # a mistake in this program, of which else nobody would hear before the lease ends.
         words = "%s %s could not be done"
         log.exception(words, job.lease.kind, job.lease.job, extra=about(job.lease))
         progress.take_up()

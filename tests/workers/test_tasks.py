@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from celery.signals import before_task_publish
 
 from engine import jobs, sitting
 from engine.clock import TimeControl
@@ -24,6 +25,7 @@ from engine.openings import Opening
 from tests.requirements import need
 from tests.workers.test_building import BOTS, need_language
 from workers import bundles, tasks
+from workers.app import app
 from workers.telling import Progress, Reports
 
 MIB = 1 << 20
@@ -197,6 +199,29 @@ def test_bots_stay_for_the_next_match_of_the_same(tmp_path: Path) -> None:
     counts = [{ply.text for game in report.games for ply in game.plies} for report in reports]
     fresh, kept = {"1", "2"}, {"3", "4"}
     assert counts == [fresh, kept, fresh, fresh, kept, fresh, fresh, fresh, kept]
+
+
+def test_a_mistake_of_ours_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever ends a job with an error, the arena hears why before its lease has ended."""
+    monkeypatch.setattr(tasks._Luck, "failures", 0)
+    monkeypatch.setattr(app.conf, "broker_url", "memory://")
+    told: dict[str, Any] = {}
+
+    def hear(sender: str, body: Any, **_: Any) -> None:
+        told[sender] = body[0][0]
+
+    def work(*_: Any) -> tasks.Message:
+        raise ValueError("embedded null byte")
+
+    before_task_publish.connect(hear)
+    try:
+        data = job_of("check", tmp_path, SOURCES["Python"]).to_json()
+        tasks._do(data, jobs.Job.from_json, work, Reports())
+    finally:
+        before_task_publish.disconnect(hear)
+    assert set(told) == {jobs.JOB_STARTED, jobs.RECORD_VOID}
+    assert told[jobs.RECORD_VOID]["problem"].endswith(": embedded null byte")
+    assert told[jobs.RECORD_VOID]["failed"]
 
 
 @pytest.mark.parametrize(
