@@ -33,7 +33,7 @@ from workers.archives import (
 )
 from workers.fetching import fetch
 from workers.languages import Launch
-from workers.manifest import Manifest, read_manifest
+from workers.manifest import STEMS, Manifest, read_manifest
 from workers.runtime import FreshFolder
 
 DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -47,7 +47,7 @@ class Bundle:
     archive: bytes
     """The tar itself."""
     name: str
-    """What the bot is called by its manifest, or its file."""
+    """What the bot is called by its manifest, its only file, its archive or its folder."""
     manifest: Manifest
 
     @property
@@ -69,9 +69,18 @@ def pack(path: Path) -> Bundle:
         # An upload of a single file or a zip from Windows lost the mark of a program.
         files[manifest.main] = replace(main, executable=True)
     archive = _tar(files)
-    only = len(files) == 1 and manifest.main
-    name = manifest.name or Path(manifest.main if only else path.name).stem
+    name = manifest.name or _name(path, files, manifest.main)
     return Bundle(hashlib.sha256(archive).hexdigest(), archive, name, manifest)
+
+
+def _name(path: Path, files: Files, main: str) -> str:
+    """What a bot is called that doesn't say so: as its only file, or as what holds its files."""
+    only = Path(main).stem
+    if len(files) == 1 and only not in STEMS:
+        return only
+    if path.is_dir():
+        return path.resolve().name  # of "." too
+    return Path(re.sub(r"\.tar\.gz$", ".tgz", path.name, flags=re.IGNORECASE)).stem
 
 
 def store(folder: Path, bundle: Bundle) -> Path:

@@ -94,6 +94,40 @@ def test_single_file(name: str, content: bytes, language: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
+    ("holder", "files", "name"),
+    [
+        ("gus.py", {}, "gus"),
+        ("bot.py", {}, "bot"),
+        ("gus.zip", {"bot.py": BOT}, "gus"),
+        ("gus.zip", {"bot.py": BOT, "other.py": BOT}, "gus"),
+        ("gus.zip", {"gambler.py": BOT}, "gambler"),
+        ("gus.tar.gz", {"bot.py": BOT, "other.py": BOT}, "gus"),
+        ("gus-1.2.tar.gz", {"main.py": BOT}, "gus-1.2"),
+        ("gus", {"bot.py": BOT}, "gus"),
+        ("gus.v2", {"bot.py": BOT, "other.py": BOT}, "gus.v2"),
+    ],
+)
+def test_name_of_a_bot_that_says_none(
+    holder: str, files: Mapping[str, bytes], name: str, tmp_path: Path
+) -> None:
+    """It is that of its only file, unless every bot's is called so, or of what holds its files."""
+    path = tmp_path / holder
+    if holder.endswith(".py"):
+        path.write_bytes(BOT)
+    else:
+        makers: Mapping[str, Callable[[Path, Mapping[str, bytes]], Path]]
+        makers = {".zip": make_zip, ".gz": make_tar}
+        makers.get(path.suffix, make_folder)(path, files)
+    assert pack(path).name == name
+
+
+def test_name_of_the_folder_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dot is no name."""
+    monkeypatch.chdir(make_folder(tmp_path / "gus", {"bot.py": BOT}))
+    assert pack(Path(".")).name == "gus"
+
+
+@pytest.mark.parametrize(
     ("files", "main"),
     [
         ({"bot.py": b"", "other.py": b""}, "bot.py"),
