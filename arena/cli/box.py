@@ -20,6 +20,7 @@ from workers.archives import BundleError
 from workers.building import BuildError
 from workers.bundles import Bundle
 from workers.doctor import examine
+from workers.limits import Limits
 from workers.program import BoxError
 from workers.sandbox import Sandbox
 
@@ -110,6 +111,9 @@ def _findings(
     if boxed.ready.built:
         log = f"=== while building\n{boxed.ready.log.rstrip()}\n" if boxed.ready.log else ""
         yield Finding(True, "it was built from its sources", "build"), log
+    if words := Limits().refusal(boxed.ready.launch):
+        yield Finding(False, f"it can't be run here: {words}", "language"), ""
+        return
     names = (bundle.name,) * entrants_needed(variant)
     tested = Check(boxed.start, MatchSpec(variant, names, control), allowances=boxed.allowances)
     for finding in tested.findings():

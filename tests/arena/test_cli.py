@@ -687,6 +687,19 @@ def test_a_bot_is_checked_in_its_own_game(cli: Cli, tmp_path: Path) -> None:
     assert cli("check", "random", *words).json["variant"] == "clobber size=6x7"
 
 
+def test_a_check_refuses_what_no_ladder_grants(cli: Cli, tmp_path: Path) -> None:
+    """A bot that needs more than the usual limits is not started, which is no fault of ours."""
+    shutil.copy(DICE, tmp_path / "bot.py")
+    (tmp_path / "bot.toml").write_text("threads = 17\n")
+    said = cli("check", tmp_path, "--minimum", "reduced", "--json")
+    (finding,) = said.json["findings"]
+    assert (said.code, finding["kept"], finding["words"]) == (
+        1,
+        False,
+        "it can't be run here: it needs 17 threads, and the limit is 16",
+    )
+
+
 def test_the_kit_goes_with_a_single_file(cli: Cli, tmp_path: Path) -> None:
     """A bot that imports the kit is checked as it lies there, beside others."""
     for name in ("arena_bot.py", "example_bot.py"):
