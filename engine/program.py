@@ -63,11 +63,20 @@ def cpu_clock(pid: int) -> int:
     return ~pid << 3 | 2
 
 
+def _fields(stat: Path) -> list[str]:
+    """What a file /proc/.../stat says after the name, which may be any bytes (see proc(5)).
+
+    Raises:
+        OSError: it has ended.
+    """
+    return stat.read_text(errors="replace").rpartition(")")[2].split()
+
+
 def is_ready_to_run(pid: int) -> bool:
     """Whether a thread of a process runs, or waits for nothing but a core (Linux; see proc(5))."""
     try:
         for thread in Path(f"/proc/{pid}/task").iterdir():
-            if (thread / "stat").read_text().rpartition(")")[2].split()[0] == "R":
+            if _fields(thread / "stat")[0] == "R":
                 return True
     except OSError:
         pass  # an end of a thread, or of all, is seen elsewhere
@@ -80,11 +89,10 @@ def has_forked(pid: int) -> bool:
         for children in Path(f"/proc/{pid}/task").glob("*/children"):
             if children.read_text().strip():
                 return True
-        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        # No process runs without a page fault: those of children that ended are cminflt, field 11.
+        return _fields(Path(f"/proc/{pid}/stat"))[8] != "0"
     except OSError:
         return False  # it has ended
-    # No process runs without a page fault: those of children that ended are cminflt, field 11.
-    return after_name[8] != "0"
 
 
 def stderr_file() -> int:

@@ -29,7 +29,8 @@ def status_of(pid: int) -> dict[str, str]:
     Raises:
         OSError: there is no such process.
     """
-    with open(f"/proc/{pid}/status") as file:
+    # A name may be any bytes; nobody here asks for it.
+    with open(f"/proc/{pid}/status", errors="replace") as file:
         pairs = (line.partition(":") for line in file)
         return {key: value.strip() for key, _, value in pairs}
 
@@ -59,7 +60,7 @@ def _children(pid: int) -> list[int]:
 
 def is_stopped(pid: int) -> bool:
     """Whether a process stands still for good, by a stop signal or its end."""
-    with suppress(OSError), open(f"/proc/{pid}/stat") as file:
+    with suppress(OSError), open(f"/proc/{pid}/stat", errors="replace") as file:
         return file.read().rpartition(")")[2].split()[0] in "TtZX"
     return True
 

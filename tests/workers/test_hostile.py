@@ -82,6 +82,7 @@ ATTACKS: Mapping[str, Mapping[str, Expected]] = {
     "spinner": everywhere(TIMEOUT, "of CPU time"),
     "ponderer": everywhere(NORMAL, "ponders"),
     "waker": everywhere(NORMAL, "timer_create"),
+    "bad_name": everywhere(TIMEOUT, "of wall time"),
     "bad_bytes": everywhere(PROTOCOL, "UTF-8"),
     # As process 1 it can't even abort but by an instruction that faults.
     "abort": {

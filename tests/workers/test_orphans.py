@@ -15,6 +15,7 @@ from tests.requirements import need
 from workers.bubblewrap import Bubblewrap, candidates
 from workers.cgroups import PREFIX, GroupError, find_places
 from workers.orphans import end_orphans
+from workers.processes import is_stopped
 from workers.sandbox import Sandbox
 
 TRIES = 50
@@ -133,6 +134,20 @@ def test_a_bot_that_forgets_its_worker_is_ended(
             worker.kill()
             worker.communicate()
         sandbox.end_orphans()
+
+
+def test_a_name_that_is_no_text_hides_nobody() -> None:
+    """Whoever calls itself so keeps no worker from looking at all processes."""
+    code = "open('/proc/self/comm', 'wb').write(b'\\xff'); print(flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as named:
+        assert named.stdout
+        named.stdout.readline()
+        assert b"\xff" in Path(f"/proc/{named.pid}/comm").read_bytes()
+        end_orphans(None)
+        assert not is_stopped(named.pid)
+        named.communicate(b"\n")
 
 
 def test_groups_of_the_dead_are_removed() -> None:
