@@ -194,8 +194,10 @@ IOCTL_KIND, TERMINALS = 0xFFFFFF00, 0x5400
 FCNTL_LOCKS = (5, 6, 7, 36, 37, 38)
 # F_SETLEASE, F_NOTIFY
 FCNTL_WATCHES = (1024, 1026)
-# F_SETOWN, F_SETSIG, F_SETOWN_EX: a pipe that becomes ready can send a signal to anybody.
-FCNTL_SIGNALS = (8, 10, 15)
+# F_SETSIG: of a pipe that the referee reads the signal may be SIGCONT, as a timer's.
+FCNTL_WAKING = (10,)
+# F_SETOWN, F_SETOWN_EX: a pipe that becomes ready can send a signal to anybody.
+FCNTL_SIGNALS = (8, 15)
 MAP_TYPE, MAP_SHARED, MAP_SHARED_VALIDATE, MAP_ANONYMOUS, MAP_GROWSDOWN = 0xF, 1, 3, 0x20, 0x100
 MAP_HUGETLB = 0x40000
 # With the first a bot would outlive its worker, with the second have a core's twin stand idle.
@@ -307,7 +309,7 @@ def _argument_rules(
     yield "ioctl", [*(terminals if without_namespaces else ()), *ioctl]
     signals = FCNTL_SIGNALS if without_namespaces else ()
     locks = FCNTL_WATCHES if file_locks else (*FCNTL_LOCKS, *FCNTL_WATCHES)
-    yield "fcntl", [command, *_equal_any(*locks, *signals)]
+    yield "fcntl", [command, *_equal_any(*locks, *FCNTL_WAKING, *signals)]
     # Huge pages come out of the machine's pool, which no memory group counts.
     maps = [load_argument(3), (ANY_BIT, 0, 1, MAP_HUGETLB), refuse(EPERM)]
     if not metered_memory:

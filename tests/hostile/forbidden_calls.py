@@ -4,6 +4,7 @@ import ctypes
 import fcntl
 import os
 import resource
+import signal
 import socket
 
 from frame import play, tried
@@ -60,6 +61,7 @@ def attack():
         "memfd": lambda: os.memfd_create("x"),
         "mq_open": lambda: call("mq_open", b"/x", os.O_CREAT | os.O_RDWR, 0o600, None),
         "inotify": lambda: call("inotify_init1", 0),
+        "a pipe's SIGCONT": lambda: fcntl.fcntl(1, fcntl.F_SETSIG, signal.SIGCONT),
         "flock": lock,
         "lockf": record_lock,
         "nice": lambda: os.setpriority(os.PRIO_PROCESS, 0, 1),

@@ -158,6 +158,7 @@ def judge(machine: str, name: str, *arguments: int, **options: object) -> str:
         ("fcntl", (0, 37), "EPERM"),  # F_OFD_SETLK
         ("fcntl", (0, 1024), "EPERM"),  # F_SETLEASE
         ("fcntl", (0, 8), "allow"),  # F_SETOWN
+        ("fcntl", (0, 10), "EPERM"),  # F_SETSIG
         ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS), "allow"),
         ("mmap", (0, 0, 0, SHARED), "allow"),
         ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | HUGETLB), "EPERM"),
