@@ -6,12 +6,12 @@ code, becomes the number from 1 that bots see, and back.
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from engine.player import GameEnd, GameSetup, ProtocolError, Turn
+from engine.record import TOO_LARGE
 
 VERSION = 1
 LONGEST_REPLY = 4096
@@ -148,4 +148,4 @@ def parse_value(line: str) -> tuple[str, float] | None:
     if len(words) != 2 or not _KEY.fullmatch(words[0]) or not _NUMBER.fullmatch(words[1]):
         return None
     value = float(words[1])
-    return (words[0], value) if math.isfinite(value) else None
+    return (words[0], value) if abs(value) < TOO_LARGE else None

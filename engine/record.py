@@ -18,6 +18,8 @@ from engine.game import GameError, Move, Seat, State, Termination, Variant
 from engine.games import GAMES
 
 FORMAT = 1
+TOO_LARGE = 1e300
+"""A record's numbers lie below, so that what is reckoned with them is a number, too."""
 
 
 class RecordError(ValueError):
@@ -242,7 +244,7 @@ def _integer(value: Any) -> int:
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e300:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < TOO_LARGE:
         raise RecordError(f"{str(value)[:40]!r} is no number")
     return float(value)
 
