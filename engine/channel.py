@@ -159,16 +159,17 @@ class PipeChannel:
         unsent = request.encode("ascii")
         cpu_start = program.cpu_us()
         start = now = time.monotonic_ns()
+        deadline = start + wall_us * 1000
         next_check = start + CHECK_NS
         unsent = self._write(unsent)
         program.thaw()
         while (line := self._line()) is None:
-            left_ms = wall_us / 1000 - (now - start) / 1e6
+            left_ms = (deadline - now) / 1e6
             if left_ms <= 0:
                 if cpu_us is None or not is_ready_to_run(program.pid):
                     raise TimeForfeitError(f"no reply within {wall_us / 1000:.0f} ms of wall time")
                 # It runs, and its CPU time has a limit, or others keep it from running.
-                start += CHECK_NS
+                deadline += CHECK_NS
                 continue
             if now >= next_check:
                 # By the clock and not only when nothing comes: it may come byte by byte.

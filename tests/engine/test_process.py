@@ -342,6 +342,18 @@ def test_who_is_kept_from_running_does_not_sleep(go: str, replies):
         program.kill()
 
 
+def test_what_is_left_of_wall_time_is_all_that_a_reply_costs():
+    """However little it is; no reply comes before its request, which no record would take."""
+    program = scripted_program(newgame="say('ok\\n')", go="burn(10); say('move a\\n')")
+    channel = PipeChannel(program, HeadAndTail(1000))
+    try:
+        channel.ask("newgame\n", cpu_us=None, wall_us=PATIENCE_US)
+        _, _, wall_us = channel.ask("go\n", cpu_us=PATIENCE_US, wall_us=1000)
+        assert wall_us == 1000
+    finally:
+        program.kill()
+
+
 def test_an_answer_to_half_a_request():
     """Who answers before `go` can have come was not asked."""
     with pytest.raises(ProtocolError, match="said 'move a' before it had read the request"):
