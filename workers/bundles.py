@@ -76,7 +76,7 @@ def pack(path: Path) -> Bundle:
 def _name(path: Path, files: Files, main: str) -> str:
     """What a bot is called that doesn't say so: as its only file, or as what holds its files."""
     only = Path(main).stem
-    if len(files) == 1 and only not in STEMS:
+    if len(files) == 1 and only.lower() not in STEMS:
         return only
     if path.is_dir():
         return path.resolve().name  # of "." too

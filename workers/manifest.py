@@ -37,6 +37,7 @@ from workers.languages import (
 
 MANIFEST = "bot.toml"
 STEMS = ("bot", "main")
+"""What the file to start is called, in any case: Java's has a capital."""
 MAX_THREADS = 64
 MAX_NAME = 60
 MAX_BYTES = 8192
@@ -193,7 +194,7 @@ def _find_main(files: Files) -> str:
     """The file to start where nothing is said."""
     top = [name for name in files if "/" not in name and name != MANIFEST]
     runnable = [name for name in top if _may_run(name, files[name])]
-    named = [name for name in runnable if PurePosixPath(name).stem in STEMS]
+    named = [name for name in runnable if PurePosixPath(name).stem.lower() in STEMS]
     for choice in (named, runnable, top):
         if len(choice) == 1:
             return choice[0]

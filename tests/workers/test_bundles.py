@@ -104,6 +104,7 @@ def test_single_file(name: str, content: bytes, language: str, tmp_path: Path) -
         ("gus.tar.gz", {"bot.py": BOT, "other.py": BOT}, "gus"),
         ("gus-1.2.tar.gz", {"main.py": BOT}, "gus-1.2"),
         ("gus", {"bot.py": BOT}, "gus"),
+        ("gus", {"Bot.java": b""}, "gus"),
         ("gus.v2", {"bot.py": BOT, "other.py": BOT}, "gus.v2"),
     ],
 )
@@ -132,6 +133,7 @@ def test_name_of_the_folder_one_is_in(tmp_path: Path, monkeypatch: pytest.Monkey
     [
         ({"bot.py": b"", "other.py": b""}, "bot.py"),
         ({"main.js": b"", "other.js": b""}, "main.js"),
+        ({"Main.java": b"", "Other.java": b""}, "Main.java"),
         ({"player.py": b"", "README.md": b"", "weights/a.py": b""}, "player.py"),
         ({"src/bot.py": b"", "other.py": b""}, "other.py"),
         ({"src/bot.py": b""}, "bot.py"),
