@@ -192,6 +192,10 @@ TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 IOCTL_KIND, TERMINALS = 0xFFFFFF00, 0x5400
 # F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW
 FCNTL_LOCKS = (5, 6, 7, 36, 37, 38)
+# Sent in a loop by several threads it undoes a stop before all of them have met it.
+SIGCONT = 18
+# Where these calls name the signal.
+SIGNAL_ARGUMENTS = {"kill": 1, "tkill": 1, "rt_sigqueueinfo": 1, "rt_tgsigqueueinfo": 2}
 # F_SETLEASE, F_NOTIFY
 FCNTL_WATCHES = (1024, 1026)
 # F_SETSIG: of a pipe that the referee reads the signal may be SIGCONT, as a timer's.
@@ -329,8 +333,12 @@ def _argument_rules(
     its_own = [flags, (EQUAL, 1, 0, 0), refuse(EPERM)]
     limits = [load_argument(1), *_equal_any(RLIMIT_LOCKS)]
     yield "prlimit64", [*(its_own if without_namespaces else ()), *limits]
-    if without_namespaces:
-        yield "tgkill", [flags, (EQUAL, 1, 0, own_pid), refuse(EPERM)]
+    # Processes that may be several are frozen by their group.
+    waking = tuple(_equal_any(SIGCONT)) if single_process else ()
+    for name, number in SIGNAL_ARGUMENTS.items():
+        yield name, [load_argument(number), *waking]
+    only_itself = [flags, (EQUAL, 1, 0, own_pid), refuse(EPERM)]
+    yield "tgkill", [*(only_itself if without_namespaces else ()), load_argument(2), *waking]
 
 
 def _equal_any(*values: int) -> Iterator[Instruction]:

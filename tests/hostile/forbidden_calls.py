@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import socket
+import threading
 
 from frame import play, tried
 
@@ -62,6 +63,8 @@ def attack():
         "mq_open": lambda: call("mq_open", b"/x", os.O_CREAT | os.O_RDWR, 0o600, None),
         "inotify": lambda: call("inotify_init1", 0),
         "a pipe's SIGCONT": lambda: fcntl.fcntl(1, fcntl.F_SETSIG, signal.SIGCONT),
+        "its own SIGCONT": lambda: os.kill(os.getpid(), signal.SIGCONT),
+        "a thread's SIGCONT": lambda: signal.pthread_kill(threading.get_ident(), signal.SIGCONT),
         "flock": lock,
         "lockf": record_lock,
         "nice": lambda: os.setpriority(os.PRIO_PROCESS, 0, 1),

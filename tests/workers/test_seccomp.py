@@ -43,6 +43,9 @@ NUMBERS: dict[str, tuple[int, int | None]] = {
     "sched_setaffinity": (203, 122),
     "sched_getaffinity": (204, 123),
     "tgkill": (234, 131),
+    "tkill": (200, 130),
+    "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240),
     "exit_group": (231, 94),
     "keyctl": (250, 219),
     "unshare": (272, 97),
@@ -74,6 +77,7 @@ AF_UNIX, AF_INET, AF_NETLINK, AF_VSOCK = 1, 2, 16, 40
 THREAD, FORK = 0x3D0F00, 0x1200011
 NEW_USER, NEW_NET, NEW_NS = 0x10000000, 0x40000000, 0x20000
 SHARED, PRIVATE, VALIDATE, ANONYMOUS, GROWSDOWN, HUGETLB = 1, 2, 3, 0x20, 0x100, 0x40000
+SIGCONT = 18  # asm/signal.h
 HIGH = 1 << 32
 """A bit above those that the kernel looks at; it must not hide the others."""
 
@@ -159,6 +163,14 @@ def judge(machine: str, name: str, *arguments: int, **options: object) -> str:
         ("fcntl", (0, 1024), "EPERM"),  # F_SETLEASE
         ("fcntl", (0, 8), "allow"),  # F_SETOWN
         ("fcntl", (0, 10), "EPERM"),  # F_SETSIG
+        ("kill", (1, 15), "allow"),
+        ("kill", (1, SIGCONT), "EPERM"),
+        ("kill", (1, SIGCONT | HIGH), "EPERM"),
+        ("tkill", (1, SIGCONT), "EPERM"),
+        ("tgkill", (1, 1, 6), "allow"),
+        ("tgkill", (1, 1, SIGCONT), "EPERM"),
+        ("rt_sigqueueinfo", (1, SIGCONT), "EPERM"),
+        ("rt_tgsigqueueinfo", (1, 1, SIGCONT), "EPERM"),
         ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS), "allow"),
         ("mmap", (0, 0, 0, SHARED), "allow"),
         ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | HUGETLB), "EPERM"),
@@ -194,6 +206,7 @@ def test_calls_of_a_boxed_bot(
         ("clone", (FORK | NEW_NS,), "EPERM"),
         ("clone3", (), "ENOSYS"),
         ("memfd_create", (), "EPERM"),
+        ("kill", (2, SIGCONT), "allow"),
     ],
 )
 def test_calls_of_several_processes_in_a_group(
@@ -220,6 +233,7 @@ def test_calls_of_several_processes_in_a_group(
         ("bind", (), "EPERM"),
         ("kill", (77, 9), "EPERM"),
         ("tgkill", (77, 77, 6), "allow"),  # how a process aborts
+        ("tgkill", (77, 77, SIGCONT), "EPERM"),
         ("tgkill", (78, 78, 9), "EPERM"),
         ("prlimit64", (0, 7), "allow"),
         ("prlimit64", (0, 10), "EPERM"),  # RLIMIT_LOCKS
