@@ -113,7 +113,10 @@ def _name(word: str, path: Path, command: Sequence[str]) -> str:
     if command:
         behind = command.index("--") + 1 if "--" in command[:-1] else 0
         return Path(command[behind]).name
-    return word if path != Path(word) else path.name
+    if path != Path(word):
+        return word
+    # "." and ".." have no name of their own.
+    return path.name if path.name not in ("", "..") else path.resolve().name
 
 
 def _command(word: str) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ import click
 import pytest
 
 from arena.cli import COMMANDS, prepare, run
+from arena.cli.arguments import find_bots
 from tests.arena.running import COMMAND, environment
 
 ROOT = Path(__file__).parents[2]
@@ -685,6 +686,15 @@ def test_a_bot_is_checked_in_its_own_game(cli: Cli, tmp_path: Path) -> None:
     words = ("--minimum", "reduced", "--json")
     assert cli("check", folder, *words).json["variant"] == "oxoxo"
     assert cli("check", "random", *words).json["variant"] == "clobber size=6x7"
+
+
+def test_the_folder_one_is_in_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of bots has no blank in the place of one."""
+    (tmp_path / "gus" / "src").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "gus" / "src")
+    assert [bot.name for bot in find_bots([".", "..", "./", "random"])] == [
+        "src", "gus", "src#2", "random",
+    ]  # fmt: skip
 
 
 def test_a_check_refuses_what_no_ladder_grants(cli: Cli, tmp_path: Path) -> None:
