@@ -219,6 +219,14 @@ def test_folder_with_odd_things(kind: str, tmp_path: Path) -> None:
         pack(tmp_path)
 
 
+@pytest.mark.timeout(20)
+def test_a_pipe_is_no_bot(tmp_path: Path) -> None:
+    """It is refused as it stands, and nobody waits for what comes through it."""
+    os.mkfifo(tmp_path / "bot.py")
+    with pytest.raises(BundleError, match=r"bot\.py is no plain file"):
+        pack(tmp_path / "bot.py")
+
+
 def test_zip_that_lies_about_its_sizes(tmp_path: Path) -> None:
     """What it says of itself is not believed: reading is bounded by what really comes."""
     data = make_zip(tmp_path / "a.zip", {"bot.py": bytes(MAX_BYTES + 1)}).read_bytes()
