@@ -13,6 +13,7 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
@@ -125,6 +126,8 @@ def _value(value: Any, column: sa.Column[Any]) -> Any:
 def restore_backup(file: Path, settings: Settings, tell: Tell) -> None:
     """Makes an arena of a backup, in an empty database and folder.
 
+    What is refused leaves no row and no bundle, so that the same place takes a better one.
+
     Raises:
         BackupError: it is no backup, or of another release, or the place is not empty.
         OSError: the folder can't be written.
@@ -139,6 +142,9 @@ def restore_backup(file: Path, settings: Settings, tell: Tell) -> None:
             database = Database(settings.database_url)
             try:
                 _fill(database, tar, members, about, settings.bundles, tell)
+            except BaseException:
+                shutil.rmtree(settings.bundles, ignore_errors=True)
+                raise
             finally:
                 database.close()
     except (tarfile.TarError, EOFError) as error:
@@ -148,9 +154,13 @@ def restore_backup(file: Path, settings: Settings, tell: Tell) -> None:
 def _about(tar: tarfile.TarFile, member: tarfile.TarInfo | None) -> dict[str, Any]:
     if member is None or member.name != "about.json":
         raise BackupError("this is a tar, but no backup of an arena")
-    about: dict[str, Any] = json.loads(_read(tar, member))
-    if about["format"] != FORMAT:
-        raise BackupError(f"a backup of format {about['format']}; this release knows {FORMAT}")
+    try:
+        about: dict[str, Any] = json.loads(_read(tar, member))
+        form, _ = about["format"], about["schema"]
+    except (ValueError, KeyError, TypeError):
+        raise BackupError("the backup is damaged: it doesn't say of which release it is") from None
+    if form != FORMAT:
+        raise BackupError(f"a backup of format {form}; this release knows {FORMAT}")
     return about
 
 
@@ -163,7 +173,7 @@ def _fill(
     tell: Tell,
 ) -> None:
     with database.engine.connect() as connection:
-        if sa.inspect(connection).get_table_names():
+        if not _is_empty(connection):
             where = database.engine.url.render_as_string()
             raise BackupError(f"the database {where} is not empty: restore to a new one")
     database.upgrade()
@@ -186,11 +196,34 @@ def _fill(
                 raise BackupError(f"{member.name[:80]!r} is not expected in a backup here")
         if expected:
             raise BackupError(f"the backup was cut short: it has no table {expected[0]}")
+        _demand_end(tar)
         _go_on_counting(session)
 
 
+def _is_empty(connection: sa.Connection) -> bool:
+    """Whether a database has no row, and no table but those that a restore begins with."""
+    found = set(sa.inspect(connection).get_table_names()) - {"alembic_version"}
+    return found <= set(Base.metadata.tables) and not any(
+        connection.scalar(sa.select(sa.exists(sa.select(sa.literal(1)).select_from(table))))
+        for name, table in Base.metadata.tables.items()
+        if name in found
+    )
+
+
+def _demand_end(tar: tarfile.TarFile) -> None:
+    """Refuses a tar that was cut between two of its files, where reading it sees nothing amiss."""
+    assert tar.fileobj is not None
+    tar.fileobj.seek(tar.offset)
+    if not tar.fileobj.read(tarfile.BLOCKSIZE):
+        raise BackupError("the backup was cut short: it has no end")
+
+
 def _insert(session: Session, tar: tarfile.TarFile, member: tarfile.TarInfo, name: str) -> int:
-    """Puts a table's rows in, in the order in which they refer to each other."""
+    """Puts a table's rows in, in the order in which they refer to each other.
+
+    Raises:
+        BackupError: they are not rows of it.
+    """
     table = Base.metadata.tables[name]
     columns = _columns(table)
     # A missing value is to be one again, and not the value null of JSON.
@@ -206,10 +239,12 @@ def _insert(session: Session, tar: tarfile.TarFile, member: tarfile.TarInfo, nam
     count, rows = 0, []
     own = [key.parent for key in table.foreign_keys if key.column.table is table]
     for line in content:
-        values = json.loads(line)
-        pairs = zip(values, columns, strict=True)
-        rows.append({column.name: _value(value, column) for value, column in pairs})
         count += 1
+        try:
+            pairs = zip(json.loads(line), columns, strict=True)
+            rows.append({column.name: _value(value, column) for value, column in pairs})
+        except (ValueError, TypeError):
+            raise BackupError(f"the backup is damaged: table {name}, row {count}") from None
         if len(rows) == AT_A_TIME and not own:
             session.execute(statement, rows)
             rows.clear()

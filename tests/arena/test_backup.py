@@ -102,7 +102,7 @@ def test_a_restored_arena_is_the_same(
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_what_is_no_backup_is_refused(database: Database, lived: Settings, tmp_path: Path) -> None:
-    """Damaged, cut short, of something else; and then no row is there."""
+    """Damaged, cut short, of something else; and then the same place takes a whole one."""
     whole = tmp_path / "backup.tar"
     write_backup(database, lived, whole, quiet)
     with pytest.raises(BackupError, match="is there already"):
@@ -111,11 +111,20 @@ def test_what_is_no_backup_is_refused(database: Database, lived: Settings, tmp_p
     other = tmp_path / "other.tar"
     with tarfile.open(other, "w") as tar:
         tar.add(__file__, "bot.py")
+    with tarfile.open(whole) as tar:
+        members = {member.name: member for member in tar}
+    # The bundle is the last: its header and its content take a block each.
+    between = data[: members[f"bundles/{DIGEST}"].offset]
     spoilt = {
         "is no backup": b"something else" * 100,
         "no backup of an arena": other.read_bytes(),
         "cut short": data[: len(data) // 2],
-        "is damaged": data.replace(CONTENT, b"A BOT"),
+        "it has no end": between,
+        "bundle .* is damaged": data.replace(CONTENT, b"A BOT"),
+        "of which release": data.replace(b'{"format"', b'{"farmot"', 1),
+        "table bot, row 1": _with(data, members["tables/bot"].offset_data, b"]"),
+        "table user, row 1": _with(data, members["tables/user"].offset_data, b"\xff"),
+        "table competition, row 1": _with(data, members["tables/competition"].offset_data, b"{"),
         "another release": data.replace(b'"schema": "', b'"schema": "x', 1).replace(
             b'", "made"', b'","made"', 1
         ),
@@ -126,10 +135,15 @@ def test_what_is_no_backup_is_refused(database: Database, lived: Settings, tmp_p
         settings = Settings(data=tmp_path / f"data{number}")
         with pytest.raises(BackupError, match=words):
             restore_backup(file, settings, quiet)
-        if (settings.data / "arena.db").exists():
-            found = Database(settings.database_url)
-            assert not any(rows(found).values()), words
-            found.close()
+        restore_backup(whole, settings, quiet)
+        restored = Database(settings.database_url)
+        assert rows(restored) == rows(database), words
+        restored.close()
+
+
+def _with(data: bytes, at: int, other: bytes) -> bytes:
+    """The same with some bytes put in the place of others."""
+    return data[:at] + other + data[at + len(other) :]
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
