@@ -71,6 +71,15 @@ class Database:
         with self._read() as session:
             yield session
 
+    def is_away(self) -> bool:
+        """Whether nothing can be written now: it does not answer, say, or its disk is full."""
+        try:
+            with self.engine.begin() as connection:
+                connection.exec_driver_sql("UPDATE alembic_version SET version_num = version_num")
+        except sa.exc.OperationalError:
+            return True
+        return False
+
     def close(self) -> None:
         """Closes every connection."""
         self.engine.dispose()

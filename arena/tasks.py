@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 from celery import Celery, Task
 from celery.signals import worker_init
+from celery.worker import state
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
@@ -104,17 +105,31 @@ def _now() -> datetime:
 
 
 def _transact(do: Callable[[Session], T]) -> T:
-    """Runs a transaction, again after a pause when the database was away for a moment."""
-    for pause in PAUSES:
+    """Runs a transaction, again after a pause when the database failed it.
+
+    A database that is away is waited for without end: the message in hand tells of a match that
+    took long to play. One that takes writes again and still fails this one is not.
+    """
+    pauses, is_back = iter(PAUSES), False
+    while True:
         try:
             with database().begin() as session:
                 return do(session)
         except OperationalError as error:
+            pause = next(pauses, None)
+            if pause is None:
+                if is_back or _is_to_end():
+                    raise
+                is_back = not database().is_away()
+                pause = PAUSES[0 if is_back else -1]
             problem = str(error).splitlines()[0]
             log.warning("the database failed, trying again in %s s: %s", pause, problem)
             time.sleep(pause)
-    with database().begin() as session:
-        return do(session)
+
+
+def _is_to_end() -> bool:
+    """Whether somebody asked this process to end; it keeps the exit code, which is mostly 0."""
+    return any(code is not None for code in (state.should_stop, state.should_terminate))
 
 
 @worker_init.connect

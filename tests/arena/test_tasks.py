@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import redis
 import sqlalchemy as sa
+from sqlalchemy.exc import OperationalError
 
 from arena import rebuild, recording, scheduling
 from arena.broker import EmbeddedBroker
@@ -314,11 +315,18 @@ def test_a_tick_keeps_better_ranks(database: Database, recorder: ModuleType) -> 
             session.execute(sa.update(Entrant).values(mu=Entrant.id))
 
 
+@pytest.mark.parametrize("pauses", [(0.1, 1), (0.05, 0.1)], ids=["a moment", "long"])
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_a_database_that_is_away_is_waited_for(
-    database: Database, recorder: ModuleType, report: Any, postgres_url: str
+    database: Database,
+    recorder: ModuleType,
+    report: Any,
+    postgres_url: str,
+    pauses: tuple[float, ...],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Its server refuses everybody for a moment; the report is recorded all the same."""
+    """Its server refuses everybody, maybe for longer than all tries take; the report is kept."""
+    monkeypatch.setattr(recorder, "PAUSES", pauses)
     data = report()
     recorder.tick()
     name = database.engine.url.database
@@ -340,6 +348,31 @@ def test_a_database_that_is_away_is_waited_for(
         later.join()
         admin.dispose()
     assert the_match(database).status is JobStatus.FIXED
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("gone", "stopping"),
+    [(["game"], None), (["game", "alembic_version"], 0)],
+    ids=["of a database that takes others", "when the recorder is to end"],
+)
+def test_what_fails_is_not_tried_for_ever(
+    database: Database,
+    recorder: ModuleType,
+    report: Any,
+    gone: list[str],
+    stopping: int | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The recorder gives a message up, and goes on with the next one or ends."""
+    monkeypatch.setattr(recorder, "PAUSES", (0.01,))
+    monkeypatch.setattr("celery.worker.state.should_stop", stopping)
+    data = report()
+    with database.begin() as session:
+        for table in gone:
+            session.execute(sa.text(f"ALTER TABLE {table} RENAME TO gone_{table}"))
+    with pytest.raises(OperationalError):
+        recorder.record_match(data)
 
 
 def send(recorder: ModuleType, task: str, *args: Any, **options: Any) -> None:
