@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from engine.jobs import MATCHES_QUEUE, RESULTS_QUEUE
 
 PYTHON = [sys.executable, "-P", "-m"]
-CELERY = [*PYTHON, "celery", "-A"]
+# Quiet: what Celery prints at its start is no line of a log, least of all of one in JSON.
+CELERY = [*PYTHON, "celery", "--quiet", "-A"]
 QUIET = ["--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "INFO"]
 
 

@@ -21,7 +21,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from celery import Celery, Task
-from celery.signals import worker_init
+from celery.signals import celeryd_after_setup, worker_init
 from celery.worker import state
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
@@ -132,7 +132,7 @@ def _is_to_end() -> bool:
     return any(code is not None for code in (state.should_stop, state.should_terminate))
 
 
-@worker_init.connect
+@celeryd_after_setup.connect
 def take_over(**_: Any) -> None:
     """Waits until this is the one recorder, before it takes a message that another could handle."""
     _transact(lambda session: session.connection())

@@ -26,8 +26,8 @@ from billiard.process import current_process
 from celery.exceptions import WorkerLostError
 from celery.signals import (
     after_setup_logger,
+    celeryd_after_setup,
     task_failure,
-    worker_init,
     worker_process_init,
     worker_ready,
 )
@@ -85,9 +85,9 @@ def languages() -> list[str]:
     return found
 
 
-@worker_init.connect
+@celeryd_after_setup.connect
 def probe(**_: Any) -> None:
-    """Finds the box before the pool is forked, or refuses to work at all."""
+    """Finds the box, with a log and before the pool is forked, or refuses to work at all."""
     try:
         log.info("bots run in boxes of level %s", sandbox().level)
         for cache in (sandbox().bundles, sandbox().builds):

@@ -248,6 +248,7 @@ def test_a_worker_elsewhere_needs_no_more_than_its_login(
     lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     about_it = [line["message"] for line in lines if line.get("job") == "match 7"]
     assert about_it == ["match 7 begins", "match 7 is done"], text
+    assert lines[0]["message"].startswith("bots run in boxes of level "), text
     password = broker.users["worker-a"].password
     assert password not in text
     assert "token=" not in text
