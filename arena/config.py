@@ -22,11 +22,26 @@ ISOLATION = ("full", "good", "reduced", "none")
 REGISTRATION = ("open", "invitation", "closed")
 LOGS = ("plain", "json")
 ADDRESS = re.compile(r"https?://[^\s?#]+", re.ASCII)
+DATABASE = re.compile(r"sqlite:///.+|postgresql(\+psycopg)?://.*", re.ASCII)
+BROKER = re.compile(
+    r"rediss?://([^\s/?#]*@)?(\[[^\s/?#]+\]|[^\s/?#:@]*)(:\d+)?(/\d*)?(\?\S*)?|redis\+socket://\S+",
+    re.ASCII,
+)
 CONTACT = re.compile(r"(mailto:|https://)\S+", re.ASCII)
 PLAY = ("people", "everybody", "nobody")
 DURATION = ("seconds, more than 0 and at most a day", _is_duration)
 RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "data": ("an address of a database can't hold a '?'", lambda data: "?" not in str(data)),
+    "database": (
+        "it is sqlite:///FILE or postgresql+psycopg://USER:PASSWORD@HOST/NAME",
+        lambda url: not url or DATABASE.fullmatch(url) is not None,
+    ),
+    "broker": (
+        "it is redis://USER:PASSWORD@HOST/0, rediss: with TLS, or redis+socket://PATH; write a "
+        "password's / as %2F, ? as %3F and # as %23",
+        lambda url: not url or BROKER.fullmatch(url) is not None,
+    ),
+    "host": ("an address or a name; 0.0.0.0 is every address of this machine", bool),
     "port": ("a port is between 1 and 65535", lambda port: 0 < port < 65_536),
     "workers": ("from 0 to 256 matches", lambda workers: 0 <= workers <= 256),
     "registration": (f"it is one of {', '.join(REGISTRATION)}", REGISTRATION.__contains__),
@@ -53,6 +68,8 @@ RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "requests_a_day": ("from 0 to 10000", lambda requests: 0 <= requests <= 10_000),
 }
 """What a setting must be, in words and as a test."""
+SECRET = {"database", "broker"}
+"""Those that hold a password, and are shown nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +250,8 @@ def load(environment: Mapping[str, str] = os.environ, **given: Any) -> Settings:
     settings = Settings(**values)
     for name, (allowed, holds) in RULES.items():
         if not holds(getattr(settings, name)):
-            raise SettingError(
-                f"{_variable(name)}={getattr(settings, name)} is not allowed: {allowed}"
-            )
+            shown = "" if name in SECRET else f"={getattr(settings, name)}"
+            raise SettingError(f"{_variable(name)}{shown} is not allowed: {allowed}")
     return settings
 
 

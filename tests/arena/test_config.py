@@ -33,6 +33,7 @@ def test_processes_read_the_same_settings() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
+        ("HOST", "", "an address or a name"),
         ("PORT", "http", "can't be read as int"),
         ("PORT", "0", "between 1 and 65535"),
         ("PORT", "65536", "between 1 and 65535"),
@@ -47,6 +48,48 @@ def test_what_is_not_allowed_is_refused(name: str, value: str, words: str) -> No
     """A wrong value is named with its variable, and what is allowed is said."""
     with pytest.raises(SettingError, match=f"ARENA_{name}.*{words}"):
         load({f"ARENA_{name}": value})
+
+
+TLS = "ssl_cert_reqs=required&ssl_ca_certs=/etc/ca.pem"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("database", ""),
+        ("database", "sqlite:////srv/my games.db"),
+        ("database", "postgresql+psycopg://arena:s/e@c%2Fret@db.example.org/arena?sslmode=require"),
+        ("database", "postgresql://arena@[::1]:5432/arena"),
+        ("database", "postgresql+psycopg:///arena?host=/run/postgresql"),
+        ("broker", ""),
+        ("broker", "redis://localhost"),
+        ("broker", "redis://arena:s@e%2Fcret@[::1]:6379/0"),
+        ("broker", f"rediss://arena:secret@broker/0?{TLS}"),
+        ("broker", "redis+socket:///run/valkey/socket"),
+    ],
+)
+def test_what_may_be_an_address_is_taken(name: str, value: str) -> None:
+    """Whoever connects to it finds the rest."""
+    assert getattr(load({f"ARENA_{name.upper()}": value}), name) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DATABASE", "postgres://arena:secret@db/arena"),  # SQLAlchemy knows no such name
+        ("DATABASE", "mysql://arena:secret@db/arena"),
+        ("DATABASE", "a secret"),
+        ("BROKER", "amqp://arena:secret@broker"),
+        ("BROKER", "redis://arena:secret/secret@broker/0"),  # Celery would look for a port
+        ("BROKER", "redis://arena:secret@broker/games"),
+        ("BROKER", "broker:6379/secret"),
+    ],
+)
+def test_what_is_no_address_is_refused(name: str, value: str) -> None:
+    """Before anything starts, and without telling the password."""
+    with pytest.raises(SettingError, match=f"ARENA_{name} is not allowed: it is ") as refused:
+        load({f"ARENA_{name}": value})
+    assert "secret" not in str(refused.value)
 
 
 def test_every_setting_is_in_the_documentation() -> None:
