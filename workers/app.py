@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import socket
 from typing import Any
+from urllib.parse import urlsplit
 
 from celery import Celery
 from kombu import Queue
@@ -21,6 +22,25 @@ LONGEST_JOB_SECONDS = 6 * 60 * 60
 def worker_name() -> str:
     """What this worker calls itself, the same after a restart."""
     return os.environ.get("ARENA_WORKER_NAME") or socket.gethostname()
+
+
+class LoginError(RuntimeError):
+    """A login of the broker by which this worker can't work; one sentence that says what to do."""
+
+
+def demand_own_login() -> None:
+    """Refuses another worker's login, which opens none of the keys that this one uses.
+
+    Raises:
+        LoginError: it is that of another name (see `arena.broker_users`).
+    """
+    user = urlsplit(app.conf.broker_url).username or ""
+    own = user.removeprefix("worker-")
+    if own not in (user, worker_name()):
+        raise LoginError(
+            f"it is called {worker_name()}, and its login {user} is of the worker {own}: set "
+            f"ARENA_WORKER_NAME={own}, or use the login worker-{worker_name()}"
+        )
 
 
 # Never declared: a worker's login may change nothing about the queues themselves.

@@ -40,7 +40,7 @@ from engine.match import Players
 from engine.process import BotProcess
 from engine.program import Program
 from workers import building, bundles
-from workers.app import app, say, worker_name
+from workers.app import LoginError, app, demand_own_login, say, worker_name
 from workers.building import BuildError
 from workers.languages import LANGUAGES, LanguageError, programs_of
 from workers.limits import Limits
@@ -89,11 +89,12 @@ def languages() -> list[str]:
 def probe(**_: Any) -> None:
     """Finds the box, with a log and before the pool is forked, or refuses to work at all."""
     try:
+        demand_own_login()
         log.info("bots run in boxes of level %s", sandbox().level)
         for cache in (sandbox().bundles, sandbox().builds):
             bundles.sweep(cache, unused_seconds=UNUSED_SECONDS)
         sandbox().end_orphans()
-    except BoxError as error:
+    except (BoxError, LoginError) as error:
         print(f"this worker plays nothing: {error}", file=sys.stderr, flush=True)
         raise SystemExit(3) from None
 
