@@ -71,6 +71,24 @@ class Database:
         with self._read() as session:
             yield session
 
+    def demand_schema(self) -> None:
+        """Refuses a database whose schema is not this program's.
+
+        Raises:
+            SchemaError: it was never prepared, or by another release.
+        """
+        # As the files of migrations begin; alembic knows better and takes long to import.
+        wanted = max(path.name for path in (MIGRATIONS / "versions").glob("*.py")).split("_")[0]
+        found = None
+        with self.engine.connect() as connection:
+            if sa.inspect(connection).has_table("alembic_version"):
+                found = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+        if found != wanted:
+            raise SchemaError(
+                f"the database is not prepared for this release (its schema is {found or 'none'}, "
+                f"not {wanted}): first arena run prepare"
+            )
+
     def is_away(self) -> bool:
         """Whether nothing can be written now: it does not answer, say, or its disk is full."""
         try:

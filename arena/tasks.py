@@ -14,6 +14,7 @@ alone, so that one message can't spoil another.
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -30,8 +31,9 @@ from arena import health, rebuild, recording, scheduling, sittings
 from arena.claim import claim_connections
 from arena.competitions import ranks
 from arena.config import Settings, load
-from arena.db import Database
+from arena.db import Database, SchemaError
 from arena.dispatch import WAKE, CeleryQueue, configure
+from arena.every import Every
 from arena.inbox import TOGETHER, Inbox, Said
 from arena.models import Worker
 from engine import jobs
@@ -136,6 +138,11 @@ def _is_to_end() -> bool:
 def take_over(**_: Any) -> None:
     """Waits until this is the one recorder, before it takes a message that another could handle."""
     _transact(lambda session: session.connection())
+    try:
+        database().demand_schema()
+    except SchemaError as error:
+        print(f"this recorder records nothing: {error}", file=sys.stderr, flush=True)
+        raise SystemExit(3) from None
 
 
 @worker_init.connect
@@ -152,29 +159,7 @@ def _fill() -> None:
     CeleryQueue(app, settings).send(issued, now)
 
 
-class _Every:
-    """What is done now and then, by a clock that nobody sets; at first at once."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds, self._last = seconds, -seconds
-
-    def remaining(self) -> float:
-        """In how many seconds it is due; 0 or less if it is."""
-        return self._last + self._seconds - time.monotonic()
-
-    def begin(self) -> None:
-        """It is done now."""
-        self._last = time.monotonic()
-
-    def is_due(self) -> bool:
-        """Whether it was long ago; then it is now."""
-        if self.remaining() > 0:
-            return False
-        self.begin()
-        return True
-
-
-_looking, _paced = _Every(LOOK_SECONDS), _Every(PACE_SECONDS)
+_looking, _paced = Every(LOOK_SECONDS), Every(PACE_SECONDS)
 
 
 @cache

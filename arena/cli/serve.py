@@ -14,11 +14,14 @@ import sys
 from pathlib import Path
 
 from flask import Flask
-from waitress.server import create_server
+from sqlalchemy.exc import SQLAlchemyError
+from waitress.server import BaseWSGIServer, MultiSocketServer, create_server
 
-from arena.config import load
+from arena.config import SettingError, load
+from arena.db import Database, SchemaError
 from arena.intake import TakenIn
 from arena.submissions import SubmissionError
+from arena.web import outage
 from arena.web.app import create_app
 from engine.logs import use_json
 from workers import bundles
@@ -57,8 +60,17 @@ class BundleIntake:
 
 
 def application() -> Flask:
-    """The pages of the environment's settings."""
+    """The pages of the environment's settings.
+
+    Raises:
+        SchemaError: their database is not prepared for this release.
+    """
     settings = load()
+    database = Database(settings.database_url, patience_seconds=outage.PATIENCE_SECONDS)
+    try:
+        database.demand_schema()
+    finally:
+        database.close()
     app = create_app(settings, BundleIntake(settings.bundles))
     # What is there now stays. Going through it again and again would make one page in twenty
     # three times as slow as the others.
@@ -68,8 +80,8 @@ def application() -> Flask:
     return app
 
 
-def main(*, wait: bool = False) -> None:
-    """Serves until SIGTERM.
+def main(*, wait: bool = False) -> int:
+    """Serves until SIGTERM; what keeps the pages from starting is one line.
 
     Args:
         wait: until standard input ends: somebody prepares the database meanwhile.
@@ -77,19 +89,14 @@ def main(*, wait: bool = False) -> None:
     if wait:
         sys.stdin.buffer.read()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    settings = load()
-    if settings.log == "json":
-        use_json(logging.getLogger())
-    server = create_server(
-        application(),
-        host=settings.host,
-        port=settings.port,
-        threads=THREADS,
-        max_request_body_size=LARGEST_REQUEST,
-        # What a proxy says is for the application, which knows how many there are.
-        clear_untrusted_proxy_headers=not settings.proxies,
-        ident=None,
-    )
+    try:
+        server = _server()
+    except (SettingError, SchemaError, OSError) as error:
+        print(f"the pages can't be served: {error}", file=sys.stderr)
+        return 2
+    except SQLAlchemyError as error:
+        print(f"can't use the database: {str(error).splitlines()[0]}", file=sys.stderr)
+        return 2
 
     def stop(_number: int, _frame: object) -> None:
         raise SystemExit(0)
@@ -102,3 +109,25 @@ def main(*, wait: bool = False) -> None:
         # Waitress on its own cuts what is running; its dispatcher can wait for it.
         server.task_dispatcher.shutdown(cancel_pending=False, timeout=5)
         server.close()
+    return 0
+
+
+def _server() -> BaseWSGIServer | MultiSocketServer:
+    settings = load()
+    if settings.log == "json":
+        use_json(logging.getLogger())
+    app = application()
+    try:
+        return create_server(
+            app,
+            host=settings.host,
+            port=settings.port,
+            threads=THREADS,
+            max_request_body_size=LARGEST_REQUEST,
+            # What a proxy says is for the application, which knows how many there are.
+            clear_untrusted_proxy_headers=not settings.proxies,
+            ident=None,
+        )
+    except OSError as error:
+        where = f"{settings.host}:{settings.port}"
+        raise OSError(f"can't listen on {where}: {error.strerror}") from None

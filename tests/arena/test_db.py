@@ -29,6 +29,20 @@ def test_a_newer_database_is_refused(database: Database) -> None:
         database.upgrade()
 
 
+def test_what_is_not_prepared_is_refused(database: Database) -> None:
+    """By who serves or records and does not upgrade: it says how to."""
+    database.demand_schema()
+    words = "its schema is {}, not .*: first arena run prepare"
+    with database.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))
+    with pytest.raises(SchemaError, match=words.format("0001")):
+        database.demand_schema()
+    with database.engine.begin() as connection:
+        connection.execute(sa.text("DROP TABLE alembic_version"))
+    with pytest.raises(SchemaError, match=words.format("none")):
+        database.demand_schema()
+
+
 def test_times_come_back_in_utc(database: Database) -> None:
     """A moment survives the database with its zone."""
     moment = datetime(2026, 5, 4, 3, 2, 1, 123456, tzinfo=UTC)

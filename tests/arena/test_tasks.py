@@ -427,7 +427,7 @@ def test_what_follows_at_once_is_waited_for(
         send(recorder, jobs.RECORD_MATCH, reports[2])
 
     monkeypatch.setattr(recorder.time, "sleep", sleep)
-    monkeypatch.setattr(recorder, "_paced", recorder._Every(60.0))
+    monkeypatch.setattr(recorder, "_paced", recorder.Every(60.0))
     recorder.record_match(reports[0])
     assert waited == []
     begun = []

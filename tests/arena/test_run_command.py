@@ -1,0 +1,54 @@
+"""Processes of an arena that are started each where it belongs, and what keeps them from it."""
+
+from __future__ import annotations
+
+import re
+import socket
+from pathlib import Path
+
+import pytest
+
+from arena.db import Database
+from tests.arena.running import arena, free_port
+
+NOWHERE = "redis+socket:///nowhere/socket"
+UNPREPARED = "the database is not prepared for this release .*: first arena run prepare"
+
+
+@pytest.mark.parametrize(
+    ("process", "words", "code"),
+    [
+        ("web", f"the pages can't be served: {UNPREPARED}", 2),
+        ("recorder", f"this recorder records nothing: {UNPREPARED}", 3),
+    ],
+)
+def test_an_unprepared_database_is_refused(
+    process: str, words: str, code: int, tmp_path: Path
+) -> None:
+    """Rather than by what the first query says of a table that is missing."""
+    url = f"sqlite:///{tmp_path / 'arena.db'}"
+    done = arena("run", process, ARENA_DATABASE=url, ARENA_BROKER=NOWHERE)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert re.search(words, done.stderr.splitlines()[-1])
+
+
+def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
+    """And so is a database that is not there."""
+    url = f"sqlite:///{tmp_path / 'arena.db'}"
+    database = Database(url)
+    database.upgrade()
+    database.close()
+    with socket.create_server(("127.0.0.1", free_port())) as taken:
+        port = str(taken.getsockname()[1])
+        variables = {"ARENA_BROKER": NOWHERE, "ARENA_PORT": port}
+        done = arena("run", "web", ARENA_DATABASE=url, **variables)
+        # Behind it Python, which warns of all in tests, tells what waitress did not close.
+        line, *_ = done.stderr.splitlines()
+        assert line == (
+            f"the pages can't be served: can't listen on 127.0.0.1:{port}: Address already in use"
+        )
+        assert "Traceback" not in done.stderr
+        url = "postgresql+psycopg://u@/d?host=/nowhere"
+        (line,) = arena("run", "web", ARENA_DATABASE=url, **variables).stderr.splitlines()
+        assert line.startswith("can't use the database: ")
