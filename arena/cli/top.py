@@ -13,6 +13,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
+from sqlalchemy.exc import SQLAlchemyError
 
 from arena.broker import EmbeddedBroker
 from arena.cli.arguments import Seconds
@@ -47,9 +48,18 @@ def top(data: Path | None, once: bool, every: float, in_json: bool) -> None:
             try:
                 while True:
                     time.sleep(every)
-                    live.update(picture(*_now(database, settings)))
+                    live.update(_picture_now(database, settings))
             except KeyboardInterrupt:
                 return
+
+
+def _picture_now(database: Database, settings: Settings) -> Group:
+    """What the terminal shows now; of a database that is away no more than that."""
+    try:
+        return picture(*_now(database, settings))
+    except SQLAlchemyError as error:
+        problem = escape(str(error).splitlines()[0])
+        return Group(f"[bold red]the database can't be read:[/] {problem}")
 
 
 def _now(database: Database, settings: Settings) -> tuple[Health, Mapping[str, int] | None]:

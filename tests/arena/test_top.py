@@ -73,8 +73,15 @@ def test_once_for_people(data: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "1 matches are set aside, since they failed three times" in text
 
 
+def rename(database: Database, table: str, name: str) -> None:
+    """Calls a table something else, so that whoever wants it is failed by the database."""
+    with database.begin() as session:
+        session.execute(sa.text(f"ALTER TABLE {table} RENAME TO {name}"))
+
+
 def test_it_follows_on_a_terminal_until_ctrl_c(data: Path) -> None:
-    """And then gives the screen back."""
+    """A database that is away for a while included; and then it gives the screen back."""
+    database = Database(f"sqlite:///{data}/arena.db")
     own, terminal = pty.openpty()
     process = subprocess.Popen(
         [*COMMAND, "top", "--every", "0.2", "--data", str(data)],
@@ -88,6 +95,13 @@ def test_it_follows_on_a_terminal_until_ctrl_c(data: Path) -> None:
     try:
         while seen.count(b"set aside") < 6:
             seen += os.read(own, 65536)
+        rename(database, "worker", "gone")
+        while b"the database can't be read" not in seen:
+            seen += os.read(own, 65536)
+        rename(database, "gone", "worker")
+        again = len(seen)
+        while b"set aside" not in seen[again:]:
+            seen += os.read(own, 65536)
         process.send_signal(signal.SIGINT)
         while True:
             seen += os.read(own, 65536)
@@ -96,6 +110,7 @@ def test_it_follows_on_a_terminal_until_ctrl_c(data: Path) -> None:
     finally:
         process.kill()
         os.close(own)
+        database.close()
     assert process.wait() == 0
     enter, leave = b"\x1b[?1049h", b"\x1b[?1049l"
     assert seen.count(enter) == seen.count(leave) == 1
