@@ -62,6 +62,8 @@ def configure(app: Celery[Any], settings: Settings, **more: Any) -> None:
         task_serializer="json",
         accept_content=["json"],
         broker_connection_retry_on_startup=True,
+        # For good: Celery gives up after a hundred times, and takes an hour for them.
+        broker_connection_max_retries=None,
         # A broker whose disk is full takes nothing; it is waited for like one that is away.
         broker_channel_error_retry=True,
         worker_hijack_root_logger=False,

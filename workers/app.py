@@ -61,6 +61,8 @@ app.conf.update(
     worker_enable_remote_control=False,
     worker_send_task_events=False,
     broker_connection_retry_on_startup=True,
+    # For good: Celery gives up after a hundred times, and takes an hour for them.
+    broker_connection_max_retries=None,
     # A broker whose disk is full takes nothing; it is waited for like one that is away.
     broker_channel_error_retry=True,
     # A match took long: its report waits for a broker that is away, about as long as its lease.

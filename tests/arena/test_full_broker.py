@@ -11,11 +11,14 @@ from datetime import UTC, datetime
 
 import redis
 import sqlalchemy as sa
+from celery import Celery
 
+import workers.app
 from arena import processes, waking
 from arena.broker import EmbeddedBroker
 from arena.config import Settings
 from arena.db import Database
+from arena.dispatch import configure
 from arena.health import TICK_MARK
 from arena.models import Mark, Worker
 from arena.web.app import create_app
@@ -120,3 +123,11 @@ def test_a_full_broker_is_waited_for() -> None:
         assert [process.poll() for process in started] == [None, None, None]
         logs = "".join((folder / f"{name}.log").read_text() for name in ("recorder", "worker"))
         assert "MISCONF" in logs
+
+
+def test_a_broker_is_waited_for_however_long_it_is_away() -> None:
+    """Celery would give up after a hundred times, which is within the hour."""
+    of_the_arena = Celery("arena", set_as_current=False)
+    configure(of_the_arena, Settings(broker="redis+socket:///nowhere"))
+    for app in (of_the_arena, workers.app.app):
+        assert app.conf.broker_connection_max_retries is None
