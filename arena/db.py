@@ -7,6 +7,7 @@ when another got there first, whatever the timeout.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -114,6 +115,10 @@ class Database:
         from alembic.runtime.migration import MigrationContext
         from alembic.script import ScriptDirectory
 
+        if self.engine.dialect.name == "sqlite" and self.engine.url.database:
+            # Hashes of passwords and the secret of sessions are in it: a new one is its owner's
+            # alone, wherever it lies. What SQLite keeps beside it is as the file is.
+            os.close(os.open(self.engine.url.database, os.O_RDWR | os.O_CREAT, 0o600))
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS))
         script = ScriptDirectory.from_config(config)

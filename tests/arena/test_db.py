@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -27,6 +28,18 @@ def test_a_newer_database_is_refused(database: Database) -> None:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(SchemaError, match="another release"):
         database.upgrade()
+
+
+def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
+    """In a folder that all may read too, and with what SQLite keeps beside it."""
+    tmp_path.chmod(0o755)
+    database = Database(f"sqlite:///{tmp_path}/arena.db")
+    database.upgrade()
+    with database.begin() as session:
+        session.add(Mark(key="some", value="secret"))
+        modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()}
+    database.close()
+    assert modes == dict.fromkeys(("arena.db", "arena.db-shm", "arena.db-wal"), 0o600)
 
 
 def test_what_is_not_prepared_is_refused(database: Database) -> None:
