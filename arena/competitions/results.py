@@ -136,8 +136,10 @@ def results(session: Session, tournament: Tournament) -> Results:
     rows = standings(table, tournament.settings["tie_breaks"], games=games)
     if isinstance(format_, Knockout):
         ties, places = tuple(format_.ties(field, past)), format_.places(field, past)
-        # Who is still in it stands above all who are out.
-        rows.sort(key=lambda row: places.get(row.entrant) or 0)
+        # Who is still in it stands at the best place that is left.
+        taken = set(places.values())
+        left = next(place for place in range(1, len(field) + 2) if place not in taken)
+        rows.sort(key=lambda row: places.get(row.entrant) or left)
     lines = tuple(
         Standing(
             places.get(row.entrant) if ties else row.place,

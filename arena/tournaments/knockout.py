@@ -119,6 +119,12 @@ class Knockout:
 
     def ties(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Tie]:
         """The whole bracket as far as it is known; a tie stands below those that it depends on."""
+        return self._ties(entrants, results)
+
+    def _ties(
+        self, entrants: Sequence[Entrant], results: Sequence[Result], *, guessed: bool = False
+    ) -> list[Tie]:
+        """The bracket; if ``guessed``, to its end, the better seed going on where it is open."""
         check_field(entrants, least=2)
         legs: dict[tuple[int, frozenset[Entrant]], list[Result]] = {}
         for result in results:
@@ -135,6 +141,8 @@ class Knockout:
                 tie = self._judged(
                     replace(tie, sides=sides), legs.get((tie.round, frozenset(sides)), [])
                 )
+                if guessed and not tie.decided:
+                    tie = replace(tie, winner=sides[0], loser=sides[1], decided=True)
             ties.append(tie)
         return ties
 
@@ -155,19 +163,18 @@ class Knockout:
     def places(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> dict[Entrant, int]:
         """The places of those who have played their last tie, the best first.
 
-        Who went out at the same stage share a place.
+        Who went out at the same stage share a place. How many go out at a stage follows from
+        the size of the field, so a place is final before the ties beside it are played.
         """
-        ties = self.ties(entrants, results)
-        stages = {stage: i for i, stage in enumerate(dict.fromkeys(tie.stage for tie in ties))}
-        last = {side: tie for tie in ties for side in tie.sides if side is not None}
-        reached = {
-            side: (stages[tie.stage], tie.winner == side)
-            for side, tie in last.items()
-            if tie.decided
-        }
-        playing = len(last) - len(reached)
+        whole = self._ties(entrants, results, guessed=True)
+        stages = {stage: i for i, stage in enumerate(dict.fromkeys(tie.stage for tie in whole))}
+        last = {side: tie for tie in whole for side in tie.sides if side is not None}
+        reached = {side: (stages[tie.stage], tie.winner == side) for side, tie in last.items()}
         order = sorted(reached.values(), reverse=True)
-        places = {side: 1 + playing + order.index(reach) for side, reach in reached.items()}
+        known = {side: tie for tie in self.ties(entrants, results) for side in tie.sides}
+        places = {
+            side: 1 + order.index(reach) for side, reach in reached.items() if known[side].decided
+        }
         return dict(sorted(places.items(), key=lambda item: item[1]))
 
     def _judged(self, tie: Tie, legs: Sequence[Result]) -> Tie:

@@ -321,6 +321,25 @@ def test_another_goes_on_after_a_tie_is_played_anew(arena: TournamentSimulation)
         assert sides & set(final.result.fixture.entrants)
 
 
+def test_who_waits_for_the_third_place_stands_below_the_final(
+    arena: TournamentSimulation,
+) -> None:
+    """The champion's place does not depend on that match, which is due again here."""
+    arena.create("cup", "knockout", top=4, third_place=1)
+    play(arena)
+    with arena.database.begin() as session:
+        cup = session.scalars(sa.select(Tournament)).one()
+        before = results(session, cup).standings
+        assert [line.place for line in before] == [1, 2, 3, 4]
+        third = {line.number for line in before[2:]}
+        for one in tournament_matches.matches_of(session, cup):
+            if set(one.result.fixture.entrants) == third:
+                verdicts.void(session, ORGANISER, one.id, "the machine was busy", now=START)
+        after = results(session, cup).standings
+        assert [line.place for line in after] == [1, 2, None, None]
+        assert [line.number for line in after[:2]] == [line.number for line in before[:2]]
+
+
 def test_a_match_set_aside_holds_a_tournament_up(arena: TournamentSimulation) -> None:
     """It is neither made again nor forgotten, and says so."""
     arena.create("cup", "round-robin")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from random import Random
 
 import pytest
 
 from arena.tournaments.formats import Fixture, Result
 from arena.tournaments.knockout import Knockout, seeding
-from tests.arena.tournaments.simulation import play_out
+from tests.arena.tournaments.simulation import play, play_out
 
 
 def best_first(a: int, b: int) -> int:
@@ -116,6 +117,45 @@ def test_favourites_meet_in_order() -> None:
     assert [tie.sides for tie in ties if tie.stage == "third place"] == [(3, 4)]
     places = knockout.places(field, results)
     assert [places[seed] for seed in field] == [1, 2, 3, 4, 5, 5, 5, 5, *[9] * 8]
+
+
+@pytest.mark.parametrize(
+    ("open_tie", "places"),
+    [
+        # By hand: four end as seeded, and one match is not played yet.
+        ((1, 4), {3: 3}),
+        ((3, 4), {1: 1, 2: 2}),
+        ((1, 2), {3: 3, 4: 4}),
+    ],
+    ids=["a semi-final", "the third place", "the final"],
+)
+def test_a_place_does_not_wait_for_the_ties_beside_it(
+    open_tie: tuple[int, int], places: dict[int, int]
+) -> None:
+    """Who is out, or has won, has the place that is final, whoever else plays on."""
+    field = [1, 2, 3, 4]
+    knockout = Knockout(third_place=open_tie != (1, 4))
+    results = play_ties(knockout, field)
+    rest = [result for result in results if result.fixture.entrants != open_tie]
+    if open_tie == (1, 4):
+        rest = [result for result in rest if result.fixture.round == 1]
+    assert knockout.places(field, rest) == places
+
+
+@pytest.mark.parametrize("size", [3, 6, 11])
+@pytest.mark.parametrize("double", [False, True])
+def test_a_place_once_known_stands(size: int, double: bool) -> None:
+    """In whatever order ties are played."""
+    field = list(range(1, size + 1))
+    knockout = Knockout(double=double, third_place=not double)
+    random = Random(size)
+    results: list[Result] = []
+    known: list[dict[int, int]] = []
+    while due := knockout.fixtures(field, results):
+        results.append(play(random.choice(due), random))
+        known.append(knockout.places(field, results))
+    assert sorted(known[-1]) == field
+    assert all(places.items() <= known[-1].items() for places in known)
 
 
 def test_double_elimination_of_four_by_hand() -> None:
