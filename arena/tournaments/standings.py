@@ -18,6 +18,10 @@ from arena.tournaments.formats import Entrant, Result
 from engine.game import ranks_of
 from engine.seeds import derive
 
+DIGITS = 9
+"""Decimals of points and tie-breaks. Thirds that were added up in another order differ in the
+last binary digits, and who has as many points as another is not to be above it for that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -48,7 +52,7 @@ class Table:
     ) -> None:
         self.entrants = list(entrants)
         self.seed = seed
-        # In one order, so that sums of thirds are the same to the last digit.
+        # In one order, so that strengths and sums are the same to the last digit.
         played = sorted(
             (result for result in results if result.games),
             key=lambda r: (r.fixture.round, r.fixture.entrants, r.fixture.leg),
@@ -62,6 +66,7 @@ class Table:
         for result in played:
             for entrant, points in zip(result.fixture.entrants, result.points, strict=True):
                 self.points[entrant] += points
+        self.points = {one: round(points, DIGITS) for one, points in self.points.items()}
         for result in self.results:
             for game in result.games:
                 seated = list(zip(result.fixture.entrants, game, strict=True))
@@ -199,11 +204,11 @@ def standings(
         for entrant, key in keys.items():
             levels[key].append(entrant)
         values = rule(table, list(levels.values()))
-        keys = {one: (*key, values[one]) for one, key in keys.items()}
+        keys = {one: (*key, round(values[one], DIGITS)) for one, key in keys.items()}
     strengths = fit(game_results(table.results) if games is None else games)
     order = sorted(table.entrants, key=lambda one: keys[one], reverse=True)
     return [
-        Row(place, one, keys[one][0], table.games[one], keys[one][1:], strengths.get(one))
+        Row(place, one, table.points[one], table.games[one], keys[one][1:], strengths.get(one))
         for place, one in enumerate(order, 1)
     ]
 

@@ -183,6 +183,25 @@ def test_games_of_three_count_against_each_opponent() -> None:
     ]
 
 
+def test_thirds_are_the_same_in_any_order() -> None:
+    """A and B come first, second and third of four once each, which the last bit would not say."""
+    places = {1: 1.0, 2: 2 / 3, 3: 1 / 3, 4: 0.0}
+    assert places[1] + places[3] + places[2] != places[1] + places[2] + places[3]
+    results = []
+    for one, order in ((A, (1, 3, 2)), (B, (1, 2, 3))):
+        for round_, place in enumerate(order, 1):
+            others = [share for other, share in places.items() if other != place]
+            seats = Fixture(round_, (one, one + 2, one + 4, one + 6))
+            results.append(Result(seats, ((places[place], *others),)))
+    field = list(range(1, 9))
+    tables = [standings(Table(field, results, seed=seed), ["wins"]) for seed in range(20)]
+    assert {row.points for rows in tables for row in rows if row.entrant in (A, B)} == {2}
+    assert {tuple(r.entrant for r in rows if r.entrant in (A, B)) for rows in tables} == {
+        (A, B),
+        (B, A),
+    }
+
+
 def test_strengths_stand_beside_the_points() -> None:
     """They are those of the games, and a bye is none."""
     rows = standings(Table([A, B, C], [game(1, A, B, 1), bye(1, C)]))
