@@ -74,6 +74,8 @@ class FormatKind:
     """Those that are used if no others are asked for."""
     seats: range = range(2, 3)
     """How many entrants a match may have."""
+    by_share: bool = False
+    """Whether points a game decide, since some have more games than others."""
 
 
 def _constant(value: int) -> Callable[[Frame], int]:
@@ -105,6 +107,7 @@ FORMATS: Mapping[str, FormatKind] = {
         },
         lambda _, settings: Gauntlet(settings["candidates"], settings["cycles"]),
         ("head-to-head", "wins"),
+        by_share=True,
     ),
     "swiss": FormatKind(
         "Swiss",
@@ -159,6 +162,7 @@ FORMATS: Mapping[str, FormatKind] = {
         lambda frame, settings: Balanced(frame.seats, settings["rounds"], frame.seed),
         ("head-to-head", "wins"),
         seats=range(3, 5),
+        by_share=True,
     ),
 }
 """By the names that commands and the database know them by."""

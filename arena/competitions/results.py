@@ -40,11 +40,6 @@ class Standing:
     strength: Strength | None
     """Whatever the order of its games; None before the first."""
 
-    @property
-    def score(self) -> float:
-        """Points a game, byes among them; above 1 for who has byes alone."""
-        return self.points / self.games if self.games else 0.0
-
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -133,7 +128,8 @@ def results(session: Session, tournament: Tournament) -> Results:
     records = _records(field, games)
     places: Mapping[int, int | None] = {}
     ties: tuple[Tie, ...] = ()
-    rows = standings(table, tournament.settings["tie_breaks"], games=games)
+    by_share = FORMATS[tournament.format].by_share
+    rows = standings(table, tournament.settings["tie_breaks"], by_share=by_share, games=games)
     if isinstance(format_, Knockout):
         ties, places = tuple(format_.ties(field, past)), format_.places(field, past)
         # Who is still in it stands at the best place that is left.

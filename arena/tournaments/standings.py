@@ -87,6 +87,13 @@ class Table:
             if one == entrant
         )
 
+    def shares(self) -> dict[Entrant, float]:
+        """Points a game; 0 for who has none."""
+        return {
+            one: round(points / max(self.games[one], 1), DIGITS)
+            for one, points in self.points.items()
+        }
+
     def points_as_opponent(self) -> dict[Entrant, float]:
         """Points with byes counted as drawn: an opponent is none the better for having had one.
 
@@ -182,12 +189,14 @@ def standings(
     table: Table,
     tie_breaks: Sequence[str] = (),
     *,
+    by_share: bool = False,
     games: Iterable[GameResult[Entrant]] | None = None,
 ) -> list[Row]:
     """The entrants in order, the first place first.
 
     Args:
         tie_breaks: names from `TIE_BREAKS`, the first one that differs counts.
+        by_share: whether points a game decide, as where some have more games than others.
         games: what strengths are estimated from; by default the table's games, with everybody
             for itself. Games with sides of several must be given.
 
@@ -198,7 +207,8 @@ def standings(
         if name not in TIE_BREAKS:
             raise ValueError(f"unknown tie-break {name!r}; there are {', '.join(TIE_BREAKS)}")
     rules = [*(TIE_BREAKS[name] for name in tie_breaks), lot]
-    keys: dict[Entrant, tuple[float, ...]] = {one: (table.points[one],) for one in table.entrants}
+    first = table.shares() if by_share else table.points
+    keys: dict[Entrant, tuple[float, ...]] = {one: (first[one],) for one in table.entrants}
     for rule in rules:
         levels: dict[tuple[float, ...], list[Entrant]] = defaultdict(list)
         for entrant, key in keys.items():

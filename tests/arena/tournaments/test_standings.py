@@ -202,6 +202,18 @@ def test_thirds_are_the_same_in_any_order() -> None:
     }
 
 
+def test_points_a_game_decide_where_some_have_more_games() -> None:
+    """The candidate A of a gauntlet has beaten B, and lost to C and D, twice each.
+
+    So it has 2 points of 6 games, C and D 2 of 2, and B none.
+    """
+    results = [game(1, A, B, 1), game(1, A, C, 0), game(1, A, D, 0)]
+    results += [game(2, A, B, 1), game(2, A, C, 0), game(2, A, D, 0)]
+    rows = standings(Table([A, B, C, D], results), by_share=True)
+    assert {row.entrant for row in rows[:2]} == {C, D}
+    assert [(row.entrant, row.points, row.games) for row in rows[2:]] == [(A, 2, 6), (B, 0, 2)]
+
+
 def test_strengths_stand_beside_the_points() -> None:
     """They are those of the games, and a bye is none."""
     rows = standings(Table([A, B, C], [game(1, A, B, 1), bye(1, C)]))

@@ -82,7 +82,7 @@ PAGES = [
     ("/tournaments/swiss", ["9 <small", "Buchholz", "Sonneborn-Berger", "sits out, for 2 points"]),
     ("/tournaments/cup", ["Bracket", "Semi-final", "Third place", "nobody"]),
     ("/tournaments/double", ["Winners&#39; round 1", "Losers&#39; round 1", "Final"]),
-    ("/tournaments/gauntlet", ["candidates 2", "Crosstable"]),
+    ("/tournaments/gauntlet", ["candidates 2", "Crosstable", "Points a game decide"]),
     ("/tournaments/begun", ["A match is set aside", 'hx-trigger="every 5s"', "due", "Running now"]),
     ("/tournaments/pair", ["bot-0 v1", "bot-1 v1"]),
     ("/tournaments/pair/1/2", ["bot-0 v1", "bot-1 v1", "won", "Players, by seat"]),
