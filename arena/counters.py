@@ -28,7 +28,9 @@ class MeetingTally:
     """What two entrants did against each other."""
 
     matches: int = 0
+    """Those in which both played, on one side or on two."""
     games: int = 0
+    """Those that they played against each other; allies do not meet."""
     wins: int = 0
     """Games in which the first ranked before the second."""
     draws: int = 0
@@ -102,6 +104,8 @@ def _count(found: Tally, result: GameResult[int]) -> None:
             counts.wins += 1
     for first, second in pairs_of(sorted(seats)):
         meeting = found.meetings.setdefault((first, second), MeetingTally())
+        if result.sides[seats[first]] == result.sides[seats[second]]:
+            continue
         rank, other = result.ranks[seats[first]], result.ranks[seats[second]]
         meeting.games += 1
         meeting.wins += rank < other

@@ -24,6 +24,7 @@ from arena.models import (
 from arena.ratings.elo import Estimate, estimate
 from arena.score import Score
 from arena.web import queries
+from engine.game import Variant
 
 GAMES_READ = 10_000
 """Of two bots' games against each other the last so many are counted."""
@@ -88,7 +89,7 @@ class Duel:
     competition: Competition
     score: Score
     elo: Estimate | None
-    """From whole matches; None if there is none."""
+    """From whole matches; None if there is none. Games as allies are none against each other."""
     faults: tuple[int, int]
     """Games in which either left by a fault of its own."""
     seats: tuple[Split, ...]
@@ -164,20 +165,24 @@ def duel(session: Session, first: Side, second: Side, competition: Competition) 
         return list(found)
 
     ones, others = entrants(first), entrants(second)
-    rows = _games(session, ones, others, race=competition.variant.seats == 1)
+    variant = competition.variant
+    met = _games(session, ones, others, variant)
+    # Who holds several seats is in several rows of a game, and plays it once all the same.
+    rows = list({(row.game_id, row.entrant_id, row.other_id): row for row in met}.values())
+    seats = {(row.game_id, row.seat, row.other_id): row for row in met}.values()
     matches: dict[int, list[float]] = {}
     for row in rows:
         matches.setdefault(row.match_id, []).append(_points(row))
-    names = competition.variant.seat_names
+    names = variant.seat_names
     return Duel(
         competition,
         _score(rows),
-        _elo(list(matches.values()), competition.variant.seats),
+        _elo(list(matches.values()), variant.seats),
         (
-            sum(row.fault is not None for row in rows),
-            sum(row.other_fault is not None for row in rows),
+            len({row.game_id for row in met if row.fault is not None}),
+            len({row.game_id for row in met if row.other_fault is not None}),
         ),
-        _splits((names[row.seat], row) for row in rows),
+        _splits((names[row.seat], row) for row in seats),
         _splits((" ".join(row.opening) or "from the start", row) for row in rows)[:10],
         _by_version(numbers, rows),
         _common(session, ones, others),
@@ -186,16 +191,18 @@ def duel(session: Session, first: Side, second: Side, competition: Competition) 
 
 
 def _games(
-    session: Session, ones: Sequence[int], others: Sequence[int], *, race: bool
+    session: Session, ones: Sequence[int], others: Sequence[int], variant: Variant
 ) -> Sequence[sa.Row[Any]]:
     """Pairs of seats of two sets of entrants, the last game first.
 
-    Both sat in the same game; in a race they played the same start, each in a game of its own.
+    Both sat in the same game, on different sides; in a race they played the same start, each in
+    a game of its own.
     """
+    race, sides = variant.seats == 1, variant.side_of
     seat, other = aliased(GameSeat), aliased(GameSeat)
     game, its_game = aliased(PlayedGame), aliased(PlayedGame)
     together = game.match_id == its_game.match_id if race else game.id == its_game.id
-    return session.execute(
+    found = session.execute(
         sa.select(
             seat.game_id,
             game.match_id,
@@ -205,6 +212,7 @@ def _games(
             seat.rank,
             seat.fault,
             other.entrant_id.label("other_id"),
+            other.seat.label("other_seat"),
             other.rank.label("other_rank"),
             other.fault.label("other_fault"),
         )
@@ -220,6 +228,7 @@ def _games(
         .order_by(seat.game_id.desc(), seat.seat)
         .limit(GAMES_READ)
     ).all()
+    return [row for row in found if race or sides[row.seat] != sides[row.other_seat]]
 
 
 def _points(row: sa.Row[Any]) -> float:

@@ -50,3 +50,13 @@ def test_games_of_many_seats(
         assert one.points == pytest.approx(int(over) / int(under))
         assert one.games == 1
     assert (found.neighbours, found.ties) == (neighbours, ties)
+
+
+def test_allies_do_not_meet() -> None:
+    """2 and 3 beat 1 together: each has won a game against 1, and they none against each other."""
+    found = tally([GameResult((1, 2, 3), (0, 1, 1), (2, 1, 1))], [], games=1)
+    assert found.meetings == {
+        (1, 2): MeetingTally(matches=1, games=1, wins=0),
+        (1, 3): MeetingTally(matches=1, games=1, wins=0),
+        (2, 3): MeetingTally(matches=1, games=0),
+    }

@@ -173,6 +173,69 @@ def test_a_pair_of_bots_is_counted_by_hand(database: Database) -> None:
     assert len(found.games) == 6
 
 
+@pytest.mark.parametrize(
+    ("game", "options", "games", "score", "seats"),
+    [
+        # The first seat is alone. Anna wins as the one, and as an ally against Bert; Carl's turn,
+        # in which Anna and Bert are allies, is no game of the two.
+        (
+            "siege",
+            {},
+            [
+                [(ANNA, 1), (BERT, 2), (CARL, 2)],
+                [(BERT, 2), (CARL, 1), (ANNA, 1)],
+                [(CARL, 2), (ANNA, 1), (BERT, 1)],
+            ],
+            Score(2, 0, 0),
+            {"Black": Score(1, 0, 0), "Yellow": Score(1, 0, 0)},
+        ),
+        # Each holds both seats of a side, and there are two games.
+        (
+            "blokus",
+            {"mode": "teams"},
+            [
+                [(ANNA, 1), (BERT, 3), (ANNA, 1), (BERT, 3)],
+                [(BERT, 1), (ANNA, 3), (BERT, 1), (ANNA, 3)],
+            ],
+            Score(1, 0, 1),
+            {
+                "Blue": Score(1, 0, 0),
+                "Red": Score(1, 0, 0),
+                "Yellow": Score(0, 0, 1),
+                "Green": Score(0, 0, 1),
+            },
+        ),
+    ],
+    ids=["allies", "two seats each"],
+)
+def test_games_of_many_seats_count_once_and_against_each_other(
+    database: Database,
+    game: str,
+    options: dict[str, str],
+    games: list[list[tuple[int, int]]],
+    score: Score,
+    seats: dict[str, Score],
+) -> None:
+    """Of one match, counted by hand; in its last game everybody crashes in every seat."""
+    hall = Hall(database, game, **options)
+    *first, last = games
+    hall.match(
+        *([(e, rank, None) for e, rank in one] for one in first),
+        [(e, rank, Termination.CRASH) for e, rank in last],
+    )
+    with database.read() as session:
+        anna, bert = (Side(session.get_one(Bot, hall.bots[n].id)) for n in (ANNA, BERT))
+        found = duel(session, anna, bert, session.get_one(Ladder, hall.ladder.id))
+    assert found.score == score
+    assert {split.name: split.score for split in found.seats} == seats
+    assert [split.score for split in (*found.openings, *found.versions)] == [score, score]
+    assert found.faults == ((0, 0) if game == "siege" else (1, 1))
+    assert len(found.games) == 2
+    # All of the two games or half of them; the empty cells count for a little.
+    assert found.elo is not None
+    assert found.elo.elo == pytest.approx(0, abs=1) if score.losses else found.elo.elo > 800
+
+
 def test_a_race_is_compared_start_by_start(database: Database) -> None:
     """Each raced alone: the ranks of the two games of a match say who was better."""
     hall = Hall(database, "puzzle", task="full")
