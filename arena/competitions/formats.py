@@ -12,7 +12,7 @@ from math import ceil, log2
 from arena.tournaments.formats import Format
 from arena.tournaments.knockout import Knockout
 from arena.tournaments.round_robin import Gauntlet, RoundRobin
-from arena.tournaments.schedule import Balanced, rounds_to_meet
+from arena.tournaments.schedule import Balanced, rounds_until_met
 from arena.tournaments.swiss import Swiss
 
 Settings = Mapping[str, int]
@@ -155,7 +155,7 @@ FORMATS: Mapping[str, FormatKind] = {
         {
             "rounds": Setting(
                 "how many rounds",
-                lambda frame: rounds_to_meet(frame.size, frame.seats),
+                lambda frame: rounds_until_met(frame.size, frame.seats, frame.seed),
                 most=_constant(1000),
             )
         },

@@ -13,7 +13,7 @@ and no table having a colour twice.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -33,6 +33,9 @@ DEALS = 200
 """How many random entrants' worth of deals a round is chosen from."""
 PASSES = 20
 """How often the whole schedule is gone over at most."""
+
+LARGE_FIELD = 40
+"""In a larger one so many pairs meet that it takes long to find the rounds for the last few."""
 
 Tables = list[list[int]]
 """Of one round: the places in the field of those who sit together."""
@@ -80,10 +83,32 @@ class Balanced:
 
 
 def rounds_to_meet(size: int, seats: int, times: int = 1) -> int:
-    """The fewest rounds in which everybody can meet everybody so many times."""
+    """The fewest rounds that have enough places for everybody to meet everybody so many times."""
     pairs = times * size * (size - 1) // 2
     met = (size // seats) * (seats * (seats - 1) // 2)
     return -(-pairs // met)
+
+
+def rounds_until_met(size: int, seats: int, seed: int) -> int:
+    """The fewest rounds of this schedule in which everybody meets everybody.
+
+    Few fields come out with nobody met twice, so it is mostly more than `rounds_to_meet`, which
+    is what a large field has: there all but a few meet.
+    """
+    rounds = rounds_to_meet(size, seats)
+    while size <= LARGE_FIELD and not _all_meet(schedule(size, seats, rounds, seed), size):
+        rounds += 1
+    return rounds
+
+
+def _all_meet(tables_by_round: Iterable[Iterable[Sequence[int]]], size: int) -> bool:
+    met = {
+        frozenset(pair)
+        for tables in tables_by_round
+        for table in tables
+        for pair in combinations(table, 2)
+    }
+    return len(met) == size * (size - 1) // 2
 
 
 @lru_cache(maxsize=32)

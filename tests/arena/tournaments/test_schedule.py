@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from arena.tournaments.schedule import Balanced, rounds_to_meet, schedule
+from arena.tournaments.schedule import Balanced, rounds_to_meet, rounds_until_met, schedule
 
 FIELDS = [(seats, size) for seats in (3, 4) for size in (5, 7, 9, 16, 33)]
 
@@ -26,6 +26,35 @@ FIELDS = [(seats, size) for seats in (3, 4) for size in (5, 7, 9, 16, 33)]
 def test_rounds_in_which_everybody_can_meet(size: int, seats: int, rounds: int) -> None:
     """Known designs in which each pair meets just once."""
     assert rounds_to_meet(size, seats) == rounds
+
+
+@pytest.mark.parametrize(
+    ("size", "seats", "rounds"),
+    [
+        (4, 3, 3),  # each table leaves one out, and has three of the six pairs: C(4, 3, 2) = 3
+        (5, 4, 3),  # C(5, 4, 2) = 3 (La Jolla Covering Repository)
+        (6, 4, 3),  # C(6, 4, 2) = 3
+        (9, 3, 4),  # the affine plane of order 3
+        (16, 4, 5),  # the affine plane of order 4
+    ],
+)
+def test_rounds_until_everybody_has_met(size: int, seats: int, rounds: int) -> None:
+    """One table a round: no fewer cover all pairs. Several: known designs."""
+    assert rounds_until_met(size, seats, 1) == rounds
+
+
+@pytest.mark.parametrize("seats", [3, 4])
+@pytest.mark.parametrize("size", [4, 5, 7, 8, 11, 14])
+def test_everybody_has_met_after_those_rounds(size: int, seats: int) -> None:
+    """And somebody has not, one round before."""
+    rounds = rounds_until_met(size, seats, 2)
+
+    def pairs(rounds: int) -> set[tuple[int, ...]]:
+        tables = (table for tables in schedule(size, seats, rounds, 2) for table in tables)
+        return {pair for table in tables for pair in combinations(sorted(table), 2)}
+
+    assert pairs(rounds) == set(combinations(range(size), 2))
+    assert rounds == 1 or pairs(rounds - 1) < pairs(rounds)
 
 
 @pytest.mark.parametrize(("seats", "size"), [*FIELDS, (3, 200), (4, 200)])
