@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from arena.ratings.elo import signed
 from arena.strength import StrengthTest
 from engine.game import Termination
 
@@ -33,9 +34,8 @@ def result_rows(test: StrengthTest) -> list[tuple[str, str]]:
 def elo_words(test: StrengthTest) -> str:
     """Elo with its 95 % interval, and the likelihood of superiority."""
     found = test.estimate
-    # Adding zero makes a zero of minus zero.
-    elo, lower, upper = (round(x, 1) + 0.0 for x in (found.elo, found.lower, found.upper))
-    return f"{elo:+.1f} [{lower:+.1f}, {upper:+.1f}], LOS {found.los:.1%}"
+    elo, lower, upper = (signed(x, 1) for x in (found.elo, found.lower, found.upper))
+    return f"{elo} [{lower}, {upper}], LOS {found.los:.1%}"
 
 
 def llr_words(test: StrengthTest) -> str:

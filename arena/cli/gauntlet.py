@@ -11,6 +11,7 @@ import click
 from arena.cli.report import LINE_SECONDS, write_json
 from arena.cli.running import Launcher, play_rounds, weakest
 from arena.gauntlet import Gauntlet, Line
+from arena.ratings.elo import signed
 from arena.ratings.sprt import Decision
 from arena.strength import Settings
 
@@ -71,7 +72,7 @@ def _print(
     for bot, line in ((candidate, gauntlet.candidate), (baseline, gauntlet.baseline)):
         click.echo(f"{bot.name}: {gauntlet.score(line):.1%}, {_words(line)}")
     click.echo(
-        f"better   by {mean:+.1%} [{lower:+.1%}, {upper:+.1%}], Elo {gauntlet.elo:+.1f}, "
+        f"better   by {mean:+z.1%} [{lower:+z.1%}, {upper:+z.1%}], Elo {signed(gauntlet.elo, 1)}, "
         f"LOS {gauntlet.los:.1%}"
     )
     click.echo(f"games    {gauntlet.games}, of {gauntlet.played} of {gauntlet.rounds} rounds")

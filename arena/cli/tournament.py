@@ -28,6 +28,7 @@ from arena.competitions.results import Results, digest, flat_rows, results, summ
 from arena.competitions.tournaments import Limits, Plan, TournamentError
 from arena.config import SettingError, load
 from arena.models import CompetitionState, JobStatus, OpeningPolicy, Tournament
+from arena.ratings.elo import signed
 from arena.supervisor import StartError, Supervisor, is_running
 from arena.tournaments.standings import TIE_BREAKS
 
@@ -244,7 +245,7 @@ def _print_tables(found: Results, *, with_rounds: bool) -> None:
     for line in found.standings:
         strength = line.strength
         elo = (
-            f"{strength.elo:+.0f} [{strength.lower:+.0f}, {strength.upper:+.0f}]"
+            f"{signed(strength.elo)} [{signed(strength.lower)}, {signed(strength.upper)}]"
             if strength
             else ""
         )

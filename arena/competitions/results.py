@@ -236,6 +236,7 @@ def summary(tournament: Tournament) -> dict[str, Any]:
 
 def rows(found: Results) -> list[dict[str, Any]]:
     """The standings as JSON's types."""
+    # Adding zero makes a zero of minus zero.
     return [
         {
             "place": line.place,
@@ -249,9 +250,9 @@ def rows(found: Results) -> list[dict[str, Any]]:
             "draws": line.draws,
             "losses": line.losses,
             "tie_breaks": dict(line.tie_breaks),
-            "elo": line.strength and round(line.strength.elo, 1),
-            "elo_lower": line.strength and round(line.strength.lower, 1),
-            "elo_upper": line.strength and round(line.strength.upper, 1),
+            "elo": line.strength and round(line.strength.elo, 1) + 0.0,
+            "elo_lower": line.strength and round(line.strength.lower, 1) + 0.0,
+            "elo_upper": line.strength and round(line.strength.upper, 1) + 0.0,
         }
         for line in found.standings
     ]

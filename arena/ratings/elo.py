@@ -77,6 +77,11 @@ def elo_of(score: float) -> float:
     return 400 * math.log10(score / (1 - score))
 
 
+def signed(elo: float, digits: int = 0) -> str:
+    """An Elo difference as people read it: with its sign, and no zero below zero."""
+    return f"{elo:+z.{digits}f}"
+
+
 def observed(counts: Sequence[int]) -> tuple[float, list[float]]:
     """The number of matches, and each cell's share; an empty cell counts as EMPTY_CELL.
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from markupsafe import Markup
 
 from arena.models import PlayedGame
+from arena.ratings.elo import signed
 from arena.ratings.trueskill import Rating
 from engine.clock import TimeControl
 from engine.game import Termination
@@ -154,6 +155,7 @@ FILTERS = {
     "listed": listed,
     "margin": margin,
     "seat_class": seat_class,
+    "signed": signed,
     "time_control": time_control,
     "winners": winners,
 }

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from arena.ratings.elo import Estimate, elo_of, estimate, expected_score, observed
+from arena.ratings.elo import Estimate, elo_of, estimate, expected_score, observed, signed
 from tests.arena.ratings.vectors import name, vectors
 
 
@@ -111,3 +111,12 @@ def test_bad_counts_are_refused(counts: list[int]) -> None:
     """Fewer than two cells, or a number below zero."""
     with pytest.raises(ValueError, match="two numbers or more, none below 0"):
         observed(counts)
+
+
+@pytest.mark.parametrize(
+    ("elo", "digits", "text"),
+    [(12.34, 1, "+12.3"), (-7.6, 0, "-8"), (-1e-14, 0, "+0"), (-0.04, 1, "+0.0")],
+)
+def test_no_zero_is_below_zero(elo: float, digits: int, text: str) -> None:
+    """What rounds to zero comes with one sign, on whichever side of it the sum ended."""
+    assert signed(elo, digits) == text
