@@ -278,6 +278,8 @@ def _print_tables(found: Results, *, with_rounds: bool) -> None:
         sides = " - ".join("?" if side is None else found.label(side) for side in tie.sides)
         if not tie.decided or tie.loser is not None:
             score = f" {tie.score[0]:g}-{tie.score[1]:g}" if any(tie.score) else ""
+            if tie.winner is not None and tie.score[0] == tie.score[1]:
+                score += f", {found.label(tie.winner)} goes on as the better seed"
             click.echo(f"{tie.stage}: {sides}{score}")
     if with_rounds:
         for each in found.rounds:

@@ -25,12 +25,13 @@ Cli = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data folder of an arena of five bots that has played a knockout."""
+    """The data folder of an arena of five bots that has played two knockouts."""
     data = tmp_path_factory.mktemp("data")
     database = Database(f"sqlite:///{data}/arena.db")
     database.upgrade()
     simulation = TournamentSimulation(database, 1, CALM, "clobber", 5, size="4x3")
     simulation.create("played", "knockout", third_place=1)
+    simulation.create("level", "knockout", extra_legs=0)
     simulation.play_out(5)
     database.close()
     return data
@@ -159,6 +160,18 @@ def test_a_finished_tournament_is_shown(cli: Cli) -> None:
     assert f"{lines[0]['bot']} v{lines[0]['version']}" == final["winner"]
     assert [line["bot"] for line in lines] == [row["bot"] for row in found["standings"]]
     assert len(found["digest"]) == 64
+
+
+def test_who_goes_on_from_a_level_tie_is_said(cli: Cli) -> None:
+    """The score does not show it: the better seed stands first."""
+    ties = json.loads(cli("show", "level", "--json")[1])["bracket"]
+    level = [tie for tie in ties if tie["winner"] and tie["score"] == [1, 1]]
+    _, out, _ = cli("show", "level")
+    assert level
+    for tie in level:
+        first, second = tie["bots"]
+        line = f"{tie['stage']}: {first} - {second} 1-1, {first} goes on as the better seed"
+        assert line in out.splitlines()
 
 
 def test_to_run_what_is_over_shows_it(cli: Cli) -> None:
