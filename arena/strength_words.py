@@ -8,6 +8,8 @@ from arena.ratings.elo import signed
 from arena.strength import StrengthTest
 from engine.game import Termination
 
+RAREST = 1e-9
+"""What is rarer needs no number."""
 MOST_COUNTS = 9
 """More cells than these are shown in JSON alone."""
 
@@ -53,3 +55,10 @@ def faults_words(side: Mapping[Termination, int]) -> str:
     """How many faults of a side, and of which kinds."""
     each = ", ".join(f"{key} {count}" for key, count in side.items())
     return f"{sum(side.values())}{each and f' ({each})'}"
+
+
+def chance_words(chance: float) -> str:
+    """How seldom chance alone would do something; of a thousand matches it can come out as 0."""
+    if chance < RAREST:
+        return f"fewer than 1 in {1 / RAREST:,.0f}"
+    return f"1 in {1 / chance:,.0f}"

@@ -31,7 +31,7 @@ from arena.competitions.tournaments import TournamentError, named_versions
 from arena.models import StrengthTest
 from arena.ratings.sprt import Model
 from arena.strength import StrengthError
-from arena.strength_words import elo_words, games_words, llr_words, result_rows
+from arena.strength_words import chance_words, elo_words, games_words, llr_words, result_rows
 
 SEED_BITS = 48
 
@@ -170,7 +170,7 @@ def show(number: int, data: Path | None, in_json: bool) -> None:
         click.echo(f"{name:<8} {text}")
     for worker, chance in found.odd.items():
         click.echo(
-            f"{worker}: its results differ from the others' (by chance 1 in {1 / chance:,.0f})"
+            f"{worker}: its results differ from the others' (by chance {chance_words(chance)})"
         )
     if found.odd:
         click.echo(f"without  {elo_words(found.without)}, LLR {llr_words(found.without)}")

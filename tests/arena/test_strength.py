@@ -1,11 +1,13 @@
 """Strength tests as a fold: who sits where, how a match is scored, when it ends, how it goes on."""
 
 import json
+import re
 from collections import Counter
 from random import Random
 
 import pytest
 
+from arena.ratings.outliers import Series, outliers
 from arena.ratings.sprt import Decision
 from arena.strength import (
     BASELINE,
@@ -19,6 +21,7 @@ from arena.strength import (
     outcome,
     seatings,
 )
+from arena.strength_words import chance_words
 from engine.clock import TimeControl
 from engine.game import Termination, Variant
 from engine.games import GAMES
@@ -265,3 +268,18 @@ def test_what_cannot_be_tested_is_refused(changes, message):
     """With the reason."""
     with pytest.raises(StrengthError, match=message):
         settings(**changes)
+
+
+@pytest.mark.parametrize(
+    ("matches", "words"), [(8, r"1 in [\d,]+"), (1000, "fewer than 1 in 1,000,000,000")]
+)
+def test_how_odd_a_worker_is_can_be_told_whatever_it_does(matches, words):
+    """One worker loses everything that the other wins, until that is no chance a float can hold."""
+    odd = outliers(
+        {
+            "broken": Series((matches, 0, 0), 2 * matches, 2 * matches),
+            "sound": Series((0, 0, matches + 1), 2 * matches + 2, 0),
+        }
+    )
+    assert set(odd) == {"broken"}
+    assert re.fullmatch(words, chance_words(odd["broken"]))
