@@ -122,8 +122,8 @@ def results(session: Session, tournament: Tournament) -> Results:
     field, past = list(entrants), [match.result for match in made]
     format_ = tournaments.format_of(tournament, len(field))
     byes = format_.byes(field, past)
-    table = Table(field, [*past, *byes], seed=tournament.seed)
     games = [game for match in made for game in match.games]
+    table = Table(field, [*past, *byes], seed=tournament.seed, games=games)
     names = [*tournament.settings["tie_breaks"], "lot"]
     records = _records(field, games)
     places: Mapping[int, int | None] = {}

@@ -1,7 +1,7 @@
 """Who stands where: points, tie-breaks by name, who beat whom, and strengths beside them.
 
 Nothing here depends on the order of the results. Of more than two seats everybody in a game is
-everybody else's opponent: whoever has more points of it has won against the other.
+everybody else's opponent but its allies': whoever has more points of it has won against the other.
 """
 
 from __future__ import annotations
@@ -45,10 +45,16 @@ class Table:
         entrants: the field.
         results: byes among them, as a format's `byes` gives them.
         seed: of the lots.
+        games: of the results, where several may be on a side; by default everybody is for itself.
     """
 
     def __init__(
-        self, entrants: Sequence[Entrant], results: Iterable[Result], *, seed: int = 0
+        self,
+        entrants: Sequence[Entrant],
+        results: Iterable[Result],
+        *,
+        seed: int = 0,
+        games: Iterable[GameResult[Entrant]] | None = None,
     ) -> None:
         self.entrants = list(entrants)
         self.seed = seed
@@ -62,20 +68,22 @@ class Table:
         self.rounds = max((result.fixture.round for result in played), default=0)
         self.points = dict.fromkeys(self.entrants, 0.0)
         self.games = dict.fromkeys(self.entrants, 0)
-        counts: dict[tuple[Entrant, Entrant], list[int]] = defaultdict(lambda: [0, 0, 0])
         for result in played:
             for entrant, points in zip(result.fixture.entrants, result.points, strict=True):
                 self.points[entrant] += points
         self.points = {one: round(points, DIGITS) for one, points in self.points.items()}
         for result in self.results:
-            for game in result.games:
-                seated = list(zip(result.fixture.entrants, game, strict=True))
-                for entrant, _ in seated:
-                    self.games[entrant] += 1
-                for (one, mine), (other, theirs) in permutations(seated, 2):
-                    counts[one, other][(mine <= theirs) + (mine < theirs)] += 1
+            for entrant in result.fixture.entrants:
+                self.games[entrant] += len(result.games)
+        counts: dict[tuple[Entrant, Entrant], list[int]] = defaultdict(lambda: [0, 0, 0])
+        for game in game_results(self.results) if games is None else games:
+            # Who holds several seats holds them for one side.
+            seats = zip(game.entrants, zip(game.sides, game.ranks, strict=True), strict=True)
+            for (one, (side, mine)), (other, (its, theirs)) in permutations(dict(seats).items(), 2):
+                if side != its:
+                    counts[one, other][(mine >= theirs) + (mine > theirs)] += 1
         self.cells = {pair: Score(*count) for pair, count in counts.items()}
-        """By the entrant and its opponent; who never met has none."""
+        """By the entrant and its opponent; who never met has none, and allies do not meet."""
 
     def points_before(self, entrant: Entrant, round_: int) -> float:
         """The points that an entrant had when a round began."""

@@ -183,6 +183,23 @@ def test_games_of_three_count_against_each_opponent() -> None:
     ]
 
 
+def test_allies_do_not_meet() -> None:
+    """A is alone and wins, then B and C win together as one and as ally, each against A alone."""
+    seats = Fixture(1, (A, B, C))
+    results = [Result(seats, ((1.0, 0.0, 0.0), (0.0, 1.0, 1.0)))]
+    games = [
+        GameResult((A, B, C), (0, 1, 1), (1, 2, 2)),
+        GameResult((A, B, C), (0, 1, 1), (2, 1, 1)),
+    ]
+    table = Table([A, B, C], results, games=games)
+    assert table.points == {A: 1, B: 1, C: 1}
+    assert crosstable(table, [A, B, C]) == [
+        [None, Score(1, 0, 1), Score(1, 0, 1)],
+        [Score(1, 0, 1), None, None],
+        [Score(1, 0, 1), None, None],
+    ]
+
+
 def test_thirds_are_the_same_in_any_order() -> None:
     """A and B come first, second and third of four once each, which the last bit would not say."""
     places = {1: 1.0, 2: 2 / 3, 3: 1 / 3, 4: 0.0}
