@@ -337,8 +337,8 @@ def retire(name: str) -> Answer:
             entries.retire(session, who.actor, entrant, datetime.now(UTC))
         except SubmissionError as error:
             abort(409, sentence(error))
-        ladder = entrant.competition
-    flash(f"Version {entrant.version.number} is retired from {ladder.title}.")
+        ladder, version = entrant.competition, entrant.version
+    flash(f"Version {version.number} is retired from {ladder.title}.")
     return redirect(url_for("pages.bot", name=name, ladder=ladder.name))
 
 

@@ -357,6 +357,9 @@ def test_an_owner_enters_retires_and_withdraws(ada: Browser, database: Database)
     assert list(states(database).values()).count("active") == 1
     ada.post("/bots/mine/withdraw", page="/bots/mine")
     assert set(states(database).values()) == {"retired"}
+    # From a page that was opened before: it is so already.
+    late = ada.post("/bots/mine/retire", {"entrant": entrant}, page="/bots/mine")
+    assert late.status_code == 302
     with database.read() as session:
         deeds = [one.action for one in audit.entries(session, subject="bot mine")]
     assert deeds == ["withdraw", "retire", "enter", "enter", "enter", "submit", "submit"]
