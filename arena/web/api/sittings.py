@@ -57,6 +57,10 @@ class SittingShape(Shape):
     plies: int
     to_move: int | None = Field(description="The seat; null when the game is over.")
     waits_for_bot: bool
+    problem: str = Field(
+        description="Why the bot's move could not be made, after three tries: then the game can "
+        "only be given up. Empty if all is well."
+    )
     created: datetime
     moved: datetime
     finished: datetime | None
@@ -77,7 +81,8 @@ class SittingShape(Shape):
             "variant": str(record.variant),
             "plies": one.plies,
             "to_move": None if to_move is None else to_move + 1,
-            "waits_for_bot": not over and one.status is not JobStatus.FIXED,
+            "waits_for_bot": one.status in (JobStatus.OPEN, JobStatus.ISSUED),
+            "problem": one.problem if one.status is JobStatus.SET_ASIDE else "",
             "created": one.created,
             "moved": one.moved,
             "finished": one.finished,

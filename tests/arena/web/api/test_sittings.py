@@ -45,6 +45,20 @@ def test_a_game_is_begun_seen_played_and_given_up(arena: SimpleNamespace) -> Non
     assert [seat["rank"] for seat in over["seats"]] == [2, 1]
 
 
+def test_nobody_waits_for_a_move_that_is_set_aside(arena: SimpleNamespace) -> None:
+    """A program that looks again while a bot thinks must learn that nothing more comes."""
+    made = send(arena, "POST", "/sittings", "other", json={**BODY, "place": 2}).json
+    assert (made["waits_for_bot"], made["problem"]) == (True, "")
+    there = f"/sittings/{made['number']}"
+    with arena.database.begin() as session:
+        aside = {"status": "set aside", "problem": "its lease ran out", "failures": 3}
+        session.execute(sa.update(Sitting).where(Sitting.id == made["number"]).values(**aside))
+    found = send(arena, "GET", there, "anonymous").json
+    assert (found["waits_for_bot"], found["problem"]) == (False, "its lease ran out")
+    over = send(arena, "POST", f"{there}/resign", "other", json={"ply": 0}).json
+    assert (over["waits_for_bot"], over["problem"]) == (False, "")
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
