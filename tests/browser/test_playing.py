@@ -61,3 +61,18 @@ def test_a_piece_is_placed_by_touch(site: Watched) -> None:
         expect(moves).to_have_count(before)  # the first tap only shows it
         square.tap()
         expect(moves).to_have_count(before + 1)
+
+
+def test_why_a_move_was_refused_is_read(site: Watched) -> None:
+    """Whoever signed out in another window has no game here any more, and is told so."""
+    with site.context("owner") as context:
+        page = context.new_page()
+        page.goto(site.address("/play/{sitting}"))
+        context.clear_cookies()
+        page.get_by_text("Choose a move from a list").click()
+        page.get_by_label("In the game's notation").fill("a1")
+        page.locator("form", has=page.locator("#written")).get_by_role("button").click()
+        expect(page.get_by_role("main")).to_contain_text("This form is too old")
+        assert page.url == site.address("/play/{sitting}")  # to be loaded anew, as it says
+    # That it is refused is told in the console too.
+    site.complaints[:] = [each for each in site.complaints if "400" not in each]

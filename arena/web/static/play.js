@@ -9,10 +9,20 @@ document.addEventListener("DOMContentLoaded", () => {
   let busy = false;
   let held = null;
 
-  const show = (text, address) => {
+  // What a refusal says stands here alone: where a move was sent to, there is no page to go to.
+  const refuse = (page) => {
+    const said = page.getElementById("main");
+    if (!said) return location.reload();
+    held = null;
+    document.getElementById("main").replaceWith(said);
+    document.title = page.title;
+    said.focus();
+  };
+
+  const show = (text) => {
     const page = new DOMParser().parseFromString(text, "text/html");
     const fresh = page.getElementById("sitting");
-    if (!fresh) return location.assign(address);
+    if (!fresh) return refuse(page);
     const focused = document.activeElement?.dataset?.click;
     const within = sitting().contains(document.activeElement);
     held = null;
@@ -30,7 +40,7 @@ document.addEventListener("DOMContentLoaded", () => {
     busy = true;
     try {
       const answer = await fetch(address, form ? { method: "POST", body: form } : {});
-      show(await answer.text(), answer.url);
+      show(await answer.text());
     } catch {
       location.reload();
     } finally {
