@@ -122,8 +122,9 @@ def _create(session: Session, form: TournamentForm) -> Tournament:
             field = tournaments.seeded_by(session, ladder, field)
     else:
         field = tournaments.field_of(session, ladder)
-    # A box that is not ticked says nothing, and neither does an empty field.
-    settings = {key: int(form[key].data) for key in SETTINGS if form[key].data not in (None, False)}
+    # A box that is not ticked says nothing, and neither does an empty field; a zero does.
+    given = {key: form[key].data for key in SETTINGS}
+    settings = {key: int(one) for key, one in given.items() if one is not None and one is not False}
     plan = Plan(
         form.name.data or "",
         ladder.variant,

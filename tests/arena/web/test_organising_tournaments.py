@@ -56,10 +56,15 @@ MADE = [
         ["bot-3", "bot-1", "bot-2"],
         {"legs": 1, "extra_legs": 2, "double": 1, "third_place": 0},
     ),
+    (
+        {"format": "knockout", "extra_legs": "0"},
+        ["bot-0", "bot-1", "bot-2", "bot-3", "bot-4"],
+        {"extra_legs": 0},
+    ),
 ]
 
 
-@pytest.mark.parametrize(("fields", "bots", "settings"), MADE, ids=["all", "top", "named"])
+@pytest.mark.parametrize(("fields", "bots", "settings"), MADE, ids=["all", "top", "named", "zero"])
 def test_the_form_makes_a_tournament(
     office: Office, fields: dict[str, str], bots: list[str], settings: dict[str, int]
 ) -> None:
@@ -87,6 +92,7 @@ REFUSED = [
     ({"ladder": "nowhere"}, "Choose one of the ladders."),
     ({"format": "balanced"}, "Balanced is not for matches of 2 bots"),
     ({"rounds": "9"}, "Rounds is 9, and in this field it can be from 1 to 5."),
+    ({"rounds": "0"}, "Rounds is 0, and in this field it can be from 1 to 5."),
     ({"rounds": "many"}, "Not a valid integer value."),
     ({"cycles": "2"}, "Swiss has no setting &#39;cycles&#39;; it has rounds."),
     ({"bots": "bot-0 nobody"}, "There is no bot &#39;nobody&#39; that is ready."),
