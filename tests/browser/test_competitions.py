@@ -7,8 +7,9 @@ import re
 import sqlalchemy as sa
 from playwright.sync_api import Page, expect
 
-from arena.models import CompetitionState, TestTally, Tournament
-from tests.browser.conftest import Watched
+from arena.models import CompetitionState, Ladder, TestTally, Tournament
+from tests.browser.conftest import PHONE, Watched
+from tests.browser.test_every_page import spilled
 
 
 def test_two_bots_side_by_side(page: Page, site: Watched) -> None:
@@ -21,6 +22,33 @@ def test_two_bots_side_by_side(page: Page, site: Watched) -> None:
     expect(page.locator(".tiles")).to_contain_text("Elo difference")
     page.get_by_role("link", name="the other way round").click()
     expect(heading).to_have_text(f"{rival} against bot-1")
+
+
+def test_a_long_title_spills_nowhere(page: Page, site: Watched) -> None:
+    """Where two bots met is told in the ladders' titles, and those may have 120 letters."""
+    page.set_viewport_size(PHONE)
+    name = Ladder.name == "ladder-0"
+    with site.database.begin() as session:
+        usual = session.scalars(sa.select(Ladder.title).where(name)).one()
+        session.execute(sa.update(Ladder).where(name).values(title="W" * 120))
+    try:
+        page.goto(site.address("/bots/bot-2/against/bot-3"))
+        expect(page.get_by_role("navigation", name="Where they met")).to_contain_text("W" * 120)
+        assert spilled(page) == []
+    finally:
+        with site.database.begin() as session:
+            session.execute(sa.update(Ladder).where(name).values(title=usual))
+
+
+def test_own_tests_are_asked_for_by_a_box(owner: Page, site: Watched) -> None:
+    """It is as large as a box everywhere, with its words beside it, and what is ticked counts."""
+    owner.goto(site.address("/tests"))
+    box = owner.get_by_label("My tests").bounding_box()
+    assert box is not None
+    assert box["width"] == box["height"] < 30
+    owner.get_by_label("My tests").check()
+    owner.get_by_role("button", name="Show").click()
+    expect(owner.get_by_label("My tests")).to_be_checked()
 
 
 def test_a_tournament(page: Page, site: Watched) -> None:
