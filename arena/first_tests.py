@@ -17,11 +17,18 @@ from engine.seeds import derive
 
 
 def admit(session: Session, check: Check, now: datetime) -> None:
-    """A version passed its check: it enters, or begins the test that its owner wants first."""
+    """A version passed its check: it enters, or begins the test that its owner wants first.
+
+    Checks may end in another order than they began in. The last wish of the owner counts, not the
+    last check to end: what was submitted later keeps its place.
+    """
     ladder, version = check.ladder, check.version
     if not ladder.takes_bots:
         return
     active = _active(session, ladder, version.bot_id)
+    if active is not None and _came_later(session, active, check):
+        check.problem = f"version {active.version.number} came after it"
+        return
     if check.test_first is None or active is None or active.version.number >= version.number:
         enter(session, ladder, version, now)
         return
@@ -32,6 +39,17 @@ def admit(session: Session, check: Check, now: datetime) -> None:
     plan = FirstTest.from_json(check.test_first).plan(ladder, seed=seed)
     by = Actor(owner.id, owner.name, "")
     create(session, plan, version, active.version, now, by, ladder=ladder)
+
+
+def _came_later(session: Session, active: Entrant, check: Check) -> bool:
+    """Whether a check of the version that is there was asked for after this one."""
+    query = sa.select(Check.id).where(
+        Check.version_id == active.version_id,
+        Check.version_id != check.version_id,
+        Check.ladder_id == check.ladder_id,
+        Check.id > check.id,
+    )
+    return session.scalar(query.limit(1)) is not None
 
 
 def _waiting(session: Session, ladder: Ladder, bot_id: int) -> list[StrengthTest]:

@@ -78,10 +78,12 @@ def submit(browser: Browser, *files: tuple[bytes, str], field: str = "file", **f
     return browser.post("/submit", data, page="/submit")
 
 
-def settle(database: Database, *, kept: bool = True) -> None:
-    """Lets every check have ended, as the recorder does."""
+def settle(database: Database, *, kept: bool = True, backwards: bool = False) -> None:
+    """Lets every check have ended, as the recorder does, the first or the last first."""
+    waiting = sa.select(Check).where(Check.status == JobStatus.OPEN)
+    order = Check.id.desc() if backwards else Check.id
     with database.begin() as session:
-        for check in session.scalars(sa.select(Check).where(Check.status == JobStatus.OPEN)):
+        for check in session.scalars(waiting.order_by(order)).all():
             check.status = JobStatus.FIXED
             check.log = HOSTILE
             check.findings = [
@@ -242,6 +244,26 @@ def test_a_check_tells_what_it_finds(ada: Browser, database: Database) -> None:
     assert "&gt; hello" in after
     assert "<script>alert" not in after
     assert f'value="{OTHER_LADDER}"' in after
+
+
+def test_the_last_version_stays_though_its_check_ended_first(
+    ada: Browser, database: Database
+) -> None:
+    """Of two versions in a row, with two workers, the older one's check may take longer."""
+    submit(ada, (BOT, "mine.py"))
+    submit(ada, (BOT + b"#2", "mine.py"))
+    settle(database, backwards=True)
+    assert states(database) == {f"mine v2 on {LADDER}": "active"}
+    told = ada.get("/checks/1").text
+    assert "It passed." in told
+    assert "</a>: version 2 came after it." in told
+    # An older version comes all the same if that is asked for.
+    ada.post("/bots/mine/enter", {"version": 1, "ladder": LADDER}, page="/bots/mine")
+    settle(database)
+    assert states(database) == {
+        f"mine v1 on {LADDER}": "active",
+        f"mine v2 on {LADDER}": "retired",
+    }
 
 
 def test_a_check_tells_what_became_of_the_bot(ada: Browser, database: Database) -> None:
