@@ -34,6 +34,7 @@ from arena.web.identity import (
     signed_in,
 )
 from arena.web.lookup import LARGEST_ID
+from arena.web.words import sentence
 
 accounts = Blueprint("accounts", __name__)
 
@@ -151,7 +152,7 @@ def register() -> Any:
             user = people.add(writing, by, form.name.data, password=hashed, role=role, now=now)
             user.last_sign_in = now
     except PeopleError as error:
-        form.name.errors = [str(error)]
+        form.name.errors = [sentence(error)]
         return _form("register.html", form)
     except IntegrityError:
         form.name.errors = [f"The name {form.name.data} is taken: choose another."]
@@ -236,7 +237,8 @@ def add_token() -> Any:
                 writing, who.actor, user, form.name.data, scopes, datetime.now(UTC)
             )
     except PeopleError as error:
-        form.name.errors = [str(error)]
+        wrong = form.scopes if form.name.data.strip() else form.name
+        wrong.errors = [sentence(error)]
         return _account(form)
     return _account(TokenForm(formdata=None), secret)
 

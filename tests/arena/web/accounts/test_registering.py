@@ -67,7 +67,7 @@ def test_the_first_wrong_field_has_the_focus(app: Flask) -> None:
 @pytest.mark.parametrize(
     ("fields", "complaint"),
     [
-        ({"name": "ADA", **NEW}, "is taken: choose another"),
+        ({"name": "ADA", **NEW}, "The name ADA is taken: choose another."),
         ({"name": "arena", **NEW}, "is taken: choose another"),
         ({"name": "<b>bob</b>", **NEW}, "is no name"),
         ({"name": "\N{RIGHT-TO-LEFT OVERRIDE}bob", **NEW}, "is no name"),
@@ -89,7 +89,7 @@ def test_registrations_that_are_refused(app: Flask, fields: dict[str, str], comp
     assert answer.status_code == 422
     found = " ".join(complaints(answer)).replace("&#39;", "'")
     assert complaint in found
-    assert found.count(".") <= 1
+    assert found.replace("'.'", "").count(".") <= 1
     assert "<b>bob" not in answer.text
     assert "<script>alert" not in answer.text
 

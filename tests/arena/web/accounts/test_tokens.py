@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -13,6 +14,7 @@ from arena.audit import ARENA
 from arena.db import Database
 from arena.models import ApiToken, Role, Scope
 from tests.arena.web.signing_in import (
+    complaints,
     now,
     person,
     signed_in,
@@ -60,6 +62,29 @@ def test_a_role_that_was_lost_is_lost_to_tokens_too(app: Flask, database: Databa
         people.set_role(session, ARENA, second, Role.PARTICIPANT, now())
     bearer = {"Authorization": f"Bearer {token}"}
     assert app.test_client().get("/users.json", headers=bearer).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "complaint"),
+    [
+        ({"name": " ", "scopes": ["read"]}, "What it is for", "A token needs a name of at most"),
+        ({"name": "ci"}, "It may", "A token needs one scope at least"),
+        ({"name": "ci", "scopes": ["admin"]}, "It may", "A token needs one scope at least"),
+        ({"name": "ci", "scopes": ["nonsense"]}, "It may", "is not a valid choice"),
+    ],
+    ids=["no name", "no scope", "a scope that ada has not", "no such scope"],
+)
+def test_the_form_says_beside_the_field_what_is_wrong(
+    app: Flask, fields: dict[str, Any], field: str, complaint: str
+) -> None:
+    """In a sentence; and the form is open, so that it is seen."""
+    answer = signed_in(app, "ada").post("/account/tokens", fields, page="/account")
+    assert answer.status_code == 422
+    (said,) = complaints(answer)
+    assert complaint in said
+    before = answer.text.partition(said)[0]
+    assert re.findall("What it is for|It may", before)[-1] == field
+    assert re.findall("<details[^>]*>", before)[-1] == "<details open>"
 
 
 def test_a_revoked_token_is_refused(app: Flask, database: Database) -> None:
