@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from flask import Flask, abort, redirect, render_template, request, send_from_directory, url_for
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, Unauthorized
@@ -173,8 +174,14 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     @app.errorhandler(Unauthorized)
     def ask_to_sign_in(error: Unauthorized) -> Response:
         if request.method == "GET" and identity.bearer() is None and not problems.are_wanted():
-            there = request.full_path.rstrip("?")
-            return redirect(url_for("accounts.sign_in", next=there))
+            if "HX-Request" not in request.headers:
+                there = request.full_path.rstrip("?")
+                return redirect(url_for("accounts.sign_in", next=there))
+            # A part of a page that renews itself: not the part goes to sign in, but the page.
+            answer = explain(error)
+            there = urlsplit(request.headers.get("HX-Current-URL", "")).path
+            answer.headers["HX-Redirect"] = url_for("accounts.sign_in", next=there)
+            return answer
         return explain(error)
 
     @app.errorhandler(RequestEntityTooLarge)

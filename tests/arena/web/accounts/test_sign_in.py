@@ -143,6 +143,15 @@ def test_a_form_after_the_session_leads_to_the_sign_in(app: Flask) -> None:
     assert '<a href="/sign-in">Sign in</a>' in answer.text
 
 
+def test_a_page_that_renews_itself_leads_to_the_sign_in(app: Flask) -> None:
+    """As a whole, once its session has ended; no sign-in form stands where its part was."""
+    page = "http://localhost/checks/7"
+    asked = {"HX-Request": "true", "HX-Current-URL": page}
+    answer = app.test_client().get("/checks/7/live", headers=asked)
+    assert answer.status_code == 401
+    assert answer.headers["HX-Redirect"] == "/sign-in?next=/checks/7"
+
+
 def test_over_tls_the_cookie_stays_there(database: Database) -> None:
     """Behind a proxy that says so, if the settings know of the proxy."""
     person(database, "ada")
