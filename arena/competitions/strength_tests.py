@@ -81,18 +81,8 @@ def create(
         StrengthError: it can't be tested so, or too many of this person's tests are running.
     """
     _refuse(session, plan, candidate, baseline)
-    running = sa.select(sa.func.count()).select_from(StrengthTest)
-    running = running.where(
-        StrengthTest.creator_id == actor.id, StrengthTest.verdict == TestVerdict.RUNNING
-    )
-    if (
-        ladder is None
-        and actor.id is not None
-        and (session.scalar(running) or 0) >= RUNNING_ALLOWED
-    ):
-        raise StrengthError(
-            f"{RUNNING_ALLOWED} tests of yours are running: wait for one, or stop it"
-        )
+    if ladder is None and actor.id is not None:
+        _refuse_too_many(session, actor.id)
     test = StrengthTest(
         name=uuid.uuid4().hex,
         title=f"{candidate.label} against {baseline.label}",
@@ -134,22 +124,27 @@ def _refuse(session: Session, plan: Plan, candidate: BotVersion, baseline: BotVe
     """Refuses what can't be tested, before anything is made."""
     plan.settings(candidate, baseline)
     if candidate.id == baseline.id:
-        raise StrengthError(f"{candidate.label} can't be tested against itself: name two versions")
+        raise StrengthError(
+            f"the version {candidate.label} can't be tested against itself: name two"
+        )
     on_ladder = Ladder.game == plan.variant.game
     entered = sa.select(Entrant.version_id).join(Ladder, Ladder.id == Entrant.competition_id)
     passed = sa.select(Check.version_id).join(Check.ladder).where(Check.status == JobStatus.FIXED)
     checked = set(session.scalars(entered.where(on_ladder).union(passed.where(on_ladder))))
     for version in (candidate, baseline):
         if version.status is not VersionStatus.READY:
-            raise StrengthError(f"{version.label} can't be tested: its check is {version.status}")
+            raise StrengthError(
+                f"the version {version.label} can't be tested: its check is {version.status}"
+            )
         if version.id not in checked:
             raise StrengthError(
-                f"{version.label} was never checked for {plan.variant.game}: submit it to a "
+                f"the version {version.label} was never checked for {plan.variant.game}: submit it to a "
                 "ladder of that game first"
             )
 
 
 def _refuse_too_many(session: Session, user_id: int) -> None:
+    """Refuses one more test of a person's; those after which a version enters do not count."""
     running = sa.select(sa.func.count()).select_from(StrengthTest)
     mine = running.where(
         StrengthTest.creator_id == user_id,

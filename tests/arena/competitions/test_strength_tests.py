@@ -72,13 +72,22 @@ class StrengthSimulation(Simulation):
     def start(self, name: str) -> LotPlayer:
         return Clever() if name.startswith("bot-0") else super().start(name)
 
-    def create(self, first: int = 0, second: int = 1, **changes: Any) -> int:
+    def create(
+        self, first: int = 0, second: int = 1, *, enters: bool = False, **changes: Any
+    ) -> int:
         """A test between two of the versions, the first the candidate; gives its number."""
         with self.database.begin() as session:
             versions = session.scalars(sa.select(BotVersion).order_by(BotVersion.id)).all()
-            plan = Plan.on(session.scalars(sa.select(Ladder)).one(), **{"elo1": 100.0, **changes})
+            ladder = session.scalars(sa.select(Ladder)).one()
+            plan = Plan.on(ladder, **{"elo1": 100.0, **changes})
             return strength_tests.create(
-                session, plan, versions[first], versions[second], self.now, OWNER
+                session,
+                plan,
+                versions[first],
+                versions[second],
+                self.now,
+                OWNER,
+                ladder=ladder if enters else None,
             ).id
 
     def test(self, session: Session, number: int) -> StrengthTest:
@@ -146,7 +155,8 @@ def test_puzzles_are_refused_with_the_reason(database: Database) -> None:
 
 
 def test_a_person_runs_a_few_tests_at_a_time(arena: StrengthSimulation) -> None:
-    """The next one is refused until one is stopped."""
+    """The next one is refused until one is stopped; versions that are to enter are not among them."""
+    arena.create(enters=True)
     numbers = [arena.create() for _ in range(strength_tests.RUNNING_ALLOWED)]
     with pytest.raises(StrengthError, match="tests of yours are running"):
         arena.create()
