@@ -73,7 +73,9 @@ def ask_entry(
     if ladder.state not in TAKING:
         raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
     if version.status is VersionStatus.REFUSED:
-        raise SubmissionError(f"{version.label} was refused by its check: submit a mended version")
+        raise SubmissionError(
+            f"the version {version.label} was refused by its check: submit a mended version"
+        )
     audit.note(session, actor, "enter", f"bot {version.bot.name}", _words(version, ladder), now=now)
     known = session.scalar(
         sa.select(Entrant.id).where(

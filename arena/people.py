@@ -179,7 +179,9 @@ def _leave_an_administrator(session: Session, user: User) -> None:
         User.role == Role.ADMINISTRATOR, User.active, User.id != user.id
     )
     if session.scalar(others.limit(1)) is None:
-        raise PeopleError(f"{user.name} is the only administrator: make another one first")
+        raise PeopleError(
+            f"the account {user.name} is the only administrator: make another one first"
+        )
 
 
 # Links.

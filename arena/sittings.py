@@ -147,13 +147,13 @@ def begin(
         return known
     ladder, variant = wish.ladder, wish.ladder.variant
     if ladder.state is CompetitionState.CLOSED:
-        raise SittingError(f"{ladder.title} is closed")
+        raise SittingError(f"the ladder {ladder.title} is closed")
     needed = entrants_needed(variant)
     if not 0 <= wish.place < needed:
         raise SittingError(f"choose one of the seats: {', '.join(places(variant))}")
     if len(wish.opponents) != needed - 1:
         bots = "1 bot" if needed == 2 else f"{needed - 1} bots"
-        raise SittingError(f"{ladder.title} is played against {bots}")
+        raise SittingError(f"the ladder {ladder.title} is played against {bots}")
     versions = [_opponent(session, ladder, number) for number in wish.opponents]
     if person.user_id is not None:
         # Two forms of one person at the same moment wait for each other here.

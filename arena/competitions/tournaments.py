@@ -189,17 +189,17 @@ def _check_versions(session: Session, variant: Variant, versions: Sequence[BotVe
     )
     for version in versions:
         if version.id in seen:
-            raise TournamentError(f"{version.label} stands in the field twice")
+            raise TournamentError(f"the version {version.label} stands in the field twice")
         seen.add(version.id)
         if version.status is not VersionStatus.READY:
             raise TournamentError(
-                f"{version.label} can't play: its check is {version.status}"
+                f"the version {version.label} can't play: its check is {version.status}"
                 if version.status is VersionStatus.REFUSED
-                else f"{version.label} can't play yet: it is still being checked"
+                else f"the version {version.label} can't play yet: it is still being checked"
             )
         if version.id not in checked:
             raise TournamentError(
-                f"{version.label} was never checked for {variant.game}: submit it to a ladder of "
+                f"the version {version.label} was never checked for {variant.game}: submit it to a ladder of "
                 "that game first"
             )
 

@@ -53,9 +53,10 @@ def sign_in() -> Any:
     """Signs in with name and password."""
     form = SignInForm()
     if request.method == "GET":
+        there = request.args.get("next", "")
         if current() is not None:
-            return redirect(url_for("accounts.account"))
-        form.next.data = request.args.get("next", "")
+            return redirect(_next(there))
+        form.next.data = there
     if not form.validate_on_submit():
         return _form("sign_in.html", form)
     name, password, now = form.name.data, form.password.data, datetime.now(UTC)

@@ -23,6 +23,7 @@ from arena.models import AuditEntry, Role, Scope, User
 from arena.people import PeopleError
 from arena.web.identity import database, keep_to_itself, needs, signed_in
 from arena.web.lookup import LARGEST_ID, reading
+from arena.web.words import sentence
 
 administration = Blueprint("administration", __name__)
 
@@ -72,7 +73,7 @@ def change_role(name: str) -> Answer:
         try:
             people.set_role(session, signed_in().actor, user, role, datetime.now(UTC))
         except PeopleError as error:
-            abort(409, _sentence(error))
+            abort(409, sentence(error))
     flash(f"{user.name} is {role} now.")
     return redirect(url_for("administration.users"))
 
@@ -82,10 +83,6 @@ def _role() -> Role:
     if asked not in set(Role):
         abort(400, f"A role is one of {', '.join(Role)}.")
     return Role(asked)
-
-
-def _sentence(error: Exception) -> str:
-    return f"{str(error)[:1].upper()}{str(error)[1:]}."
 
 
 @administration.post("/users/<name>/active")
@@ -100,7 +97,7 @@ def change_active(name: str) -> Answer:
                 session, signed_in().actor, user, active=active, now=datetime.now(UTC)
             )
         except PeopleError as error:
-            abort(409, _sentence(error))
+            abort(409, sentence(error))
     done = "may sign in again" if active else "is shut out, with all sessions and tokens"
     flash(f"{user.name} {done}.")
     return redirect(url_for("administration.users"))

@@ -27,6 +27,7 @@ from arena.queues import waiting
 from arena.verdicts import VerdictError
 from arena.web.identity import database, keep_to_itself, needs, settings, signed_in
 from arena.web.lookup import find_ladder, reading
+from arena.web.words import sentence
 from arena.workforce import WorkerError
 
 operating = Blueprint("operating", __name__)
@@ -87,7 +88,7 @@ def decide() -> Answer:
                     note = request.form.get("note", "")
                     verdicts.void(session, actor, number, note, now=now)
     except VerdictError as error:
-        abort(409, _sentence(error))
+        abort(409, sentence(error))
     done = "tried again" if deed == "requeue" else "void"
     flash(f"{len(set(chosen))} matches are {done}.")
     return redirect(url_for("operating.overview"))
@@ -105,7 +106,7 @@ def change_state(name: str) -> Answer:
             ladder = find_ladder(session, name)
             change(session, signed_in().actor, ladder, {"state": state}, datetime.now(UTC))
     except LadderError as error:
-        abort(409, _sentence(error))
+        abort(409, sentence(error))
     flash(f"The ladder {name} is {state}.")
     return redirect(url_for("operating.overview"))
 
@@ -118,10 +119,6 @@ def readmit(name: str) -> Answer:
         with database().begin() as session:
             workforce.readmit(session, signed_in().actor, name, datetime.now(UTC))
     except WorkerError as error:
-        abort(409, _sentence(error))
+        abort(409, sentence(error))
     flash(f"The worker {name} gets jobs again.")
     return redirect(url_for("operating.overview"))
-
-
-def _sentence(error: Exception) -> str:
-    return f"{str(error)[:1].upper()}{str(error)[1:]}."

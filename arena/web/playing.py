@@ -22,7 +22,7 @@ from arena.web import boards, charts, queries
 from arena.web.games import draw, lasting, position
 from arena.web.identity import anybody, bearer, current, database, settings
 from arena.web.lookup import find_ladder, reading
-from arena.web.words import outcome
+from arena.web.words import outcome, sentence
 from engine import clicks, sitting, svg
 from engine.game import IllegalMoveError
 from engine.games import GAMES
@@ -69,11 +69,6 @@ def player() -> Person:
     return found
 
 
-def _sentence(error: Exception) -> str:
-    words = str(error)
-    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
-
-
 @playing.get("/play")
 def listing() -> str:
     """What can be played, and the games of whoever asks."""
@@ -102,7 +97,7 @@ def begin(name: str) -> Any:
         try:
             number = begin_game(person, lambda session: _wish(find_ladder(session, name)))
         except SittingError as error:
-            problem = _sentence(error)
+            problem = sentence(error)
         else:
             return redirect(url_for("playing.game", number=number), 303)
     with reading() as session:
@@ -307,9 +302,9 @@ def _change(number: int, change: Callable[[Sitting, int, datetime], None]) -> An
         with own_game(number) as found:
             change(found, ply, datetime.now(UTC))
     except IllegalMoveError as error:
-        return _page(number, problem=_sentence(error)), REFUSED
+        return _page(number, problem=sentence(error)), REFUSED
     except SittingError as error:
-        return _page(number, problem=_sentence(error)), TOO_LATE
+        return _page(number, problem=sentence(error)), TOO_LATE
     return redirect(url_for("playing.game", number=number), 303)
 
 

@@ -115,8 +115,11 @@ def test_who_was_shut_out_can_not_sign_in(app: Flask, database: Database) -> Non
 def test_signing_in_leads_only_to_pages_of_the_arena(
     app: Flask, wanted: str, leads_to: str
 ) -> None:
-    """Wherever a link said that it would."""
-    assert Browser(app).sign_in("ada", next=wanted).location == leads_to
+    """Wherever a link said that it would; one who is signed in already goes there at once."""
+    browser = Browser(app)
+    assert browser.sign_in("ada", next=wanted).location == leads_to
+    again = browser.client.get("/sign-in", query_string={"next": wanted})
+    assert again.location == leads_to
 
 
 def test_a_session_is_new_after_signing_in(app: Flask) -> None:
