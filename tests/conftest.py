@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from arena.db import Database
 from tests import postgres
@@ -26,6 +27,11 @@ LONG = (
     "test_backup",
 )
 """In the names of files whose tests take ten seconds and more."""
+
+
+# How long a test may take is for pytest to say: one example may wait while others have the cores.
+settings.register_profile("patient", settings.default, deadline=None)
+settings.load_profile("patient")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -254,9 +254,7 @@ SEEDS = {
 
 
 @pytest.mark.parametrize("name", SEEDS)
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damaged_archives(name: str, data: st.DataObject, tmp_path: Path) -> None:
     """A damaged archive is a bundle or a BundleError, never anything else."""

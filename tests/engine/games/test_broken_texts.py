@@ -62,7 +62,6 @@ def check_sound(state: State, text: str) -> None:
 @each_variant
 @settings(
     max_examples=60,
-    deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
@@ -77,7 +76,7 @@ def test_edited_position_texts_are_refused_or_sound(
 
 
 @each_variant
-@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@settings(max_examples=40, derandomize=True, database=None)
 @given(text=st.one_of(st.text(), st.text(st.characters(codec="ascii"))))
 def test_nonsense_is_no_position(variant: Variant, text: str) -> None:
     """Random text, ASCII or not, is refused in one line."""

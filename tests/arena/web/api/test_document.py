@@ -30,7 +30,6 @@ def attempt(arena: SimpleNamespace, method: str, path: str, config: dict[str, An
 
     @settings(
         max_examples=12,
-        deadline=None,
         derandomize=True,
         database=None,
         phases=[Phase.generate],
