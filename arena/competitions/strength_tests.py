@@ -138,8 +138,8 @@ def _refuse(session: Session, plan: Plan, candidate: BotVersion, baseline: BotVe
             )
         if version.id not in checked:
             raise StrengthError(
-                f"the version {version.label} was never checked for {plan.variant.game}: submit it to a "
-                "ladder of that game first"
+                f"the version {version.label} was never checked for {plan.variant.game}: submit it "
+                "to a ladder of that game first"
             )
 
 

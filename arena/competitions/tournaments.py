@@ -199,8 +199,8 @@ def _check_versions(session: Session, variant: Variant, versions: Sequence[BotVe
             )
         if version.id not in checked:
             raise TournamentError(
-                f"the version {version.label} was never checked for {variant.game}: submit it to a ladder of "
-                "that game first"
+                f"the version {version.label} was never checked for {variant.game}: submit it to a "
+                "ladder of that game first"
             )
 
 

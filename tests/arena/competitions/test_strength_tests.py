@@ -155,7 +155,7 @@ def test_puzzles_are_refused_with_the_reason(database: Database) -> None:
 
 
 def test_a_person_runs_a_few_tests_at_a_time(arena: StrengthSimulation) -> None:
-    """The next one is refused until one is stopped; versions that are to enter are not among them."""
+    """The next one is refused until one is stopped; one after which a version enters is none."""
     arena.create(enters=True)
     numbers = [arena.create() for _ in range(strength_tests.RUNNING_ALLOWED)]
     with pytest.raises(StrengthError, match="tests of yours are running"):
