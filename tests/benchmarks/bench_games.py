@@ -21,20 +21,23 @@ from tests.benchmarks.table import Table
 
 ROUNDS = 5
 SMOKE_SECONDS = 0.01
-"""With less time for each job there is one round."""
+"""With less time for each job there is one round, and a referee is asked of one game."""
+REFEREED = 20
+"""Games of which a referee is asked, move by move."""
 Job = Callable[[], int]
 
 
 def run(seconds: float) -> Table:
     """A row for each variant that is offered, measured for about so many seconds in all."""
     jobs: dict[tuple[str, str], Job] = {}
-    for game in GAMES.values():
-        for variant in game.offered:
-            jobs[str(variant), "text"] = text_playout(variant)
-            jobs[str(variant), "fast"] = fast_playout(variant)
-            jobs[str(variant), "moves"] = checked_moves(variant)
-            if variant.opening_plies:
-                jobs[str(variant), "openings"] = new_openings(variant)
+    variants = [variant for game in GAMES.values() for variant in game.offered]
+    refereed = REFEREED if seconds >= SMOKE_SECONDS * len(variants) else 1
+    for variant in variants:
+        jobs[str(variant), "text"] = text_playout(variant)
+        jobs[str(variant), "fast"] = fast_playout(variant)
+        jobs[str(variant), "moves"] = checked_moves(variant, refereed)
+        if variant.opening_plies:
+            jobs[str(variant), "openings"] = new_openings(variant)
     if find_spec("pyspiel"):
         for size in ("6x7", "8x8"):
             jobs[f"open-spiel clobber size={size}", "text"] = open_spiel_playout(size)
@@ -108,13 +111,13 @@ def fast_playout(variant: Variant) -> Job:
     return play
 
 
-def checked_moves(variant: Variant) -> Job:
-    """One whole random game, each move asked of `is_legal` and then played, as a referee does.
+def checked_moves(variant: Variant, games: int) -> Job:
+    """One whole random game of so many; `is_legal` is asked of each move, as by a referee.
 
     Each position comes fresh from the move before, so that nothing is remembered from one game
     to the next.
     """
-    turns = cycle([random_game(variant, Random(seed)) for seed in range(20)])
+    turns = cycle([random_game(variant, Random(seed)) for seed in range(games)])
 
     def play() -> int:
         state, moves = next(turns)

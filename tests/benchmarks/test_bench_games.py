@@ -45,4 +45,4 @@ def test_every_job_does_its_work():
     """Each is counted by what it did: games, moves or openings."""
     variant = GAMES["clobber"].variant(size="5x6")
     assert text_playout(variant)() == fast_playout(variant)() == new_openings(variant)() == 1
-    assert 1 < checked_moves(variant)() <= variant.max_plies
+    assert 1 < checked_moves(variant, 1)() <= variant.max_plies
