@@ -252,6 +252,11 @@ def use_link(session: Session, kind: LinkKind, secret: str, now: datetime) -> Li
 # Tokens.
 
 
+def is_token_name(name: str) -> bool:
+    """Whether a token can be known by it."""
+    return bool(name.strip()) and len(name) <= 60 and name.isprintable()
+
+
 def add_token(
     session: Session, actor: Actor, user: User, name: str, scopes: Iterable[Scope], now: datetime
 ) -> str:
@@ -262,8 +267,8 @@ def add_token(
             too many.
     """
     wanted = frozenset(scopes)
-    if not name.strip() or len(name) > 60:
-        raise PeopleError("a token needs a name of at most 60 characters, to know it by")
+    if not is_token_name(name):
+        raise PeopleError("a token needs a name of at most 60 printable characters, to know it by")
     if not wanted or not wanted <= SCOPES[user.role]:
         raise PeopleError("a token needs one scope at least, and none that its owner has not")
     count = sa.select(sa.func.count()).select_from(ApiToken).where(ApiToken.user_id == user.id)

@@ -50,7 +50,7 @@ class Setting:
 def _text(column: str, most: int) -> Callable[[str], dict[str, Any]]:
     def read(text: str) -> dict[str, Any]:
         if len(text) > most or not text.isprintable():
-            raise ValueError(f"a line of {most} characters at most")
+            raise ValueError(f"a line of {most} printable characters at most")
         return {column: text.strip()}
 
     return read

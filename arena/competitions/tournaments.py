@@ -126,7 +126,9 @@ def create(
             f"{plan.name[:60]!r} is no name for a tournament: 1 to 80 small letters, digits and '-'"
         )
     if len(plan.title) > LONGEST_TITLE or not plan.title.isprintable():
-        raise TournamentError(f"the title is to be a line of {LONGEST_TITLE} characters at most")
+        raise TournamentError(
+            f"the title is to be a line of {LONGEST_TITLE} printable characters at most"
+        )
     if session.scalar(sa.select(Competition.id).where(Competition.name == plan.name)):
         raise TournamentError(f"there is a competition {plan.name} already: choose another name")
     _check_versions(session, plan.variant, versions)

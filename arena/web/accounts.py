@@ -238,7 +238,7 @@ def add_token() -> Any:
                 writing, who.actor, user, form.name.data, scopes, datetime.now(UTC)
             )
     except PeopleError as error:
-        wrong = form.scopes if form.name.data.strip() else form.name
+        wrong = form.scopes if people.is_token_name(form.name.data) else form.name
         wrong.errors = [sentence(error)]
         return _account(form)
     return _account(TokenForm(formdata=None), secret)

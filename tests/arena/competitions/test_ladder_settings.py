@@ -75,7 +75,10 @@ def test_defaults_are_those_of_a_ladder_without_choices(database: Database) -> N
         ({"move": "0"}, "move=0 can't be: move is a number from 1 to 600000"),
         ({"openings": "book"}, "openings=book can't be: openings is one of random, empty"),
         ({"title": " "}, "the title is empty"),
-        ({"title": "a\nb"}, "title=a\nb can't be: title is a line of 120 characters at most"),
+        (
+            {"title": "a\nb"},
+            "title=a\nb can't be: title is a line of 120 printable characters at most",
+        ),
     ],
 )
 def test_what_a_ladder_cannot_be(database: Database, chosen: Mapping[str, str], words: str) -> None:

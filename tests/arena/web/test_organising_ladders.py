@@ -119,8 +119,8 @@ REFUSED_NEW = [
     ({"memory": "1k"}, "Memory=1k can&#39;t be: memory is bytes such as 512k or 256M"),
     ({"weight": "inf"}, "Weight=inf can&#39;t be"),
     ({"openings": "mine"}, "Not a valid choice"),
-    ({"title": "x" * 121}, "title is a line of 120 characters at most"),
-    ({"title": HOSTILE[:100]}, "title is a line of 120 characters at most"),
+    ({"title": "x" * 121}, "title is a line of 120 printable characters at most"),
+    ({"title": HOSTILE[:100]}, "title is a line of 120 printable characters at most"),
 ]
 
 

@@ -88,7 +88,7 @@ REFUSED = [
     ({"name": ""}, "This is needed."),
     ({"name": "Cup"}, "is no name for a tournament"),
     ({"name": "ladder-0"}, "choose another name."),
-    ({"title": "two\nlines"}, "The title is to be a line of 120 characters at most."),
+    ({"title": "two\nlines"}, "The title is to be a line of 120 printable characters at most."),
     ({"ladder": "nowhere"}, "Choose one of the ladders."),
     ({"format": "balanced"}, "Balanced is not for matches of 2 bots"),
     ({"rounds": "9"}, "Rounds is 9, and in this field it can be from 1 to 5."),

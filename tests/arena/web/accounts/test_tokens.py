@@ -68,11 +68,12 @@ def test_a_role_that_was_lost_is_lost_to_tokens_too(app: Flask, database: Databa
     ("fields", "field", "complaint"),
     [
         ({"name": " ", "scopes": ["read"]}, "What it is for", "A token needs a name of at most"),
+        ({"name": "a\u202eb", "scopes": ["read"]}, "What it is for", "60 printable characters"),
         ({"name": "ci"}, "It may", "A token needs one scope at least"),
         ({"name": "ci", "scopes": ["admin"]}, "It may", "A token needs one scope at least"),
         ({"name": "ci", "scopes": ["nonsense"]}, "It may", "is not a valid choice"),
     ],
-    ids=["no name", "no scope", "a scope that ada has not", "no such scope"],
+    ids=["no name", "what can't be seen", "no scope", "a scope that ada has not", "no such scope"],
 )
 def test_the_form_says_beside_the_field_what_is_wrong(
     app: Flask, fields: dict[str, Any], field: str, complaint: str
