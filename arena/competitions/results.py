@@ -129,7 +129,7 @@ def results(session: Session, tournament: Tournament) -> Results:
     places: Mapping[int, int | None] = {}
     ties: tuple[Tie, ...] = ()
     by_share = FORMATS[tournament.format].by_share
-    rows = standings(table, tournament.settings["tie_breaks"], by_share=by_share, games=games)
+    rows = standings(table, tournament.settings["tie_breaks"], by_share=by_share)
     if isinstance(format_, Knockout):
         ties, places = tuple(format_.ties(field, past)), format_.places(field, past)
         # Who is still in it stands at the best place that is left.

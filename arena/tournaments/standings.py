@@ -76,7 +76,9 @@ class Table:
             for entrant in result.fixture.entrants:
                 self.games[entrant] += len(result.games)
         counts: dict[tuple[Entrant, Entrant], list[int]] = defaultdict(lambda: [0, 0, 0])
-        for game in game_results(self.results) if games is None else games:
+        self.played = list(game_results(self.results) if games is None else games)
+        """The games with their sides, from which strengths are estimated."""
+        for game in self.played:
             # Who holds several seats holds them for one side.
             seats = zip(game.entrants, zip(game.sides, game.ranks, strict=True), strict=True)
             for (one, (side, mine)), (other, (its, theirs)) in permutations(dict(seats).items(), 2):
@@ -198,15 +200,12 @@ def standings(
     tie_breaks: Sequence[str] = (),
     *,
     by_share: bool = False,
-    games: Iterable[GameResult[Entrant]] | None = None,
 ) -> list[Row]:
     """The entrants in order, the first place first.
 
     Args:
         tie_breaks: names from `TIE_BREAKS`, the first one that differs counts.
         by_share: whether points a game decide, as where some have more games than others.
-        games: what strengths are estimated from; by default the table's games, with everybody
-            for itself. Games with sides of several must be given.
 
     Raises:
         ValueError: a tie-break is not known.
@@ -223,7 +222,7 @@ def standings(
             levels[key].append(entrant)
         values = rule(table, list(levels.values()))
         keys = {one: (*key, round(values[one], DIGITS)) for one, key in keys.items()}
-    strengths = fit(game_results(table.results) if games is None else games)
+    strengths = fit(table.played)
     order = sorted(table.entrants, key=lambda one: keys[one], reverse=True)
     return [
         Row(place, one, table.points[one], table.games[one], keys[one][1:], strengths.get(one))
