@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,9 @@ RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "requests_a_day": ("from 0 to 10000", lambda requests: 0 <= requests <= 10_000),
 }
 """What a setting must be, in words and as a test."""
+PREFIX = "ARENA_"
+OF_OTHERS = {"DEBUG", "PASSWORD", "RUNTIME", "SERVER", "TOKEN", "WORKER_NAME"}
+"""After the prefix: what workers, commands, and the compose file of docs/containers read."""
 SECRET = {"database", "broker"}
 """Those that hold a password, and are shown nowhere."""
 
@@ -226,18 +230,20 @@ class Settings:
 
 
 def load(environment: Mapping[str, str] = os.environ, **given: Any) -> Settings:
-    """The settings of the environment, those ``given`` before it.
+    """The settings of the environment, those ``given`` before it; an empty variable is none.
 
     Raises:
-        SettingError: a value that is none of its type, or not allowed.
+        SettingError: a value that is none of its type, or not allowed, or a variable that begins
+            like a setting's and is none.
     """
     values: dict[str, Any] = {}
     defaults = Settings()
+    _demand_known(environment)
     for known in fields(Settings):
         name = _variable(known.name)
         if given.get(known.name) is not None:
             values[known.name] = given[known.name]
-        elif name in environment:
+        elif environment.get(name):
             kind = type(getattr(defaults, known.name))
             if issubclass(kind, Path):
                 kind = Path
@@ -255,5 +261,16 @@ def load(environment: Mapping[str, str] = os.environ, **given: Any) -> Settings:
     return settings
 
 
+def _demand_known(environment: Mapping[str, str]) -> None:
+    """Refuses what looks like a setting and is none: a misspelt limit would limit nothing."""
+    settings = [known.name.upper() for known in fields(Settings)]
+    for variable in sorted(environment):
+        name = variable.removeprefix(PREFIX)
+        if name not in (variable, *settings, *OF_OTHERS):
+            alike = get_close_matches(name, settings, n=1)
+            hint = f"did you mean {PREFIX}{alike[0]}?" if alike else "docs/operating.md lists them"
+            raise SettingError(f"{variable} is no setting of the arena: {hint}")
+
+
 def _variable(name: str) -> str:
-    return f"ARENA_{name.upper()}"
+    return f"{PREFIX}{name.upper()}"

@@ -10,6 +10,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -19,7 +20,7 @@ from arena.cli.arguments import SAMPLES, listed_samples
 from arena.config import SettingError, load
 from arena.db import Database, SchemaError
 from arena.furnish import Sample, furnish
-from arena.models import HOUSE
+from arena.models import HOUSE, Competition
 from arena.people import NAME
 from arena.signing import secret_key
 from engine.game import Game
@@ -78,6 +79,16 @@ def first_administrator(session: Session, name: str, now: datetime) -> str:
     )
 
 
+def demand_competition(session: Session, only: str) -> None:
+    """Sees that the competition is there that alone is to be played.
+
+    Raises:
+        SettingError: it is not; else nothing would be played, and nobody told why.
+    """
+    if only and not session.scalar(sa.select(sa.exists().where(Competition.name == only))):
+        raise SettingError(f"ARENA_ONLY: there is no ladder or tournament {only[:40]!r}")
+
+
 def main() -> int:
     """Prepares the arena of the environment's settings; what is wrong is one line."""
     try:
@@ -91,6 +102,7 @@ def main() -> int:
             if settings.embedded:
                 # Every worker ended with the arena that it belonged to.
                 scheduling.roll_back_all(session)
+            demand_competition(session, settings.only)
             # Who has one competition played has not asked for more ladders.
             stored = [] if settings.only else samples(settings.bundles)
             games = [] if settings.only else games

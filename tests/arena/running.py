@@ -89,7 +89,7 @@ class RunningArena:
         self._cwd = cwd
         self.mark = uuid.uuid4().hex
         """To be a part of the file names of its bots, which are to be found in a box, too."""
-        self._environment = environment(ARENA_TEST_RUN=self.mark, **variables)
+        self._environment = environment(TEST_RUN=self.mark, **variables)
         self.supervisor: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> RunningArena:
@@ -156,7 +156,7 @@ class RunningArena:
         """By what it was started with, where it works, or the bot's file that it runs."""
         try:
             return (
-                process.environ().get("ARENA_TEST_RUN") == self.mark
+                process.environ().get("TEST_RUN") == self.mark
                 or Path(process.cwd()).is_relative_to(self.data)
                 or self.mark in " ".join(process.cmdline())
             )

@@ -540,13 +540,18 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_who_wants_one_competition_gets_no_ladders(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As `arena tournament run` starts an arena, whichever games it had."""
+    """As `arena tournament run` starts an arena, whichever games it had; it must be there."""
     monkeypatch.setenv("ARENA_DATA", str(tmp_path))
     monkeypatch.setenv("ARENA_ONLY", "cup")
+    assert prepare.main() == 2
+    assert "ARENA_ONLY: there is no ladder or tournament 'cup'" in capsys.readouterr().err
+    assert cli("ladder", "create", "cup", "--game", "oxono", "--data", tmp_path).code == 0
     assert prepare.main() == 0
-    assert cli("ladders", "--data", tmp_path, "--json").out.splitlines()[-1] == "[]"
+    capsys.readouterr()
+    ladders = cli("ladders", "--data", tmp_path, "--json").json
+    assert [row["ladder"] for row in ladders] == ["cup"]
 
 
 def test_a_fresh_arena_is_listed(cli: Cli, data: Path) -> None:

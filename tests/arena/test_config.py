@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.config import SettingError, Settings, load
+from arena.config import OF_OTHERS, SettingError, Settings, load
 
 
 def test_settings_come_from_the_environment() -> None:
@@ -33,7 +33,6 @@ def test_processes_read_the_same_settings() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("HOST", "", "an address or a name"),
         ("PORT", "http", "can't be read as int"),
         ("PORT", "0", "between 1 and 65535"),
         ("PORT", "65536", "between 1 and 65535"),
@@ -42,12 +41,28 @@ def test_processes_read_the_same_settings() -> None:
         ("LEASE_SECONDS", "0", "more than 0"),
         ("TAKE_UP_SECONDS", "nan", "more than 0"),
         ("TICK_SECONDS", "inf", "at most a day"),
+        ("WORKER", "2", "no setting of the arena: did you mean ARENA_WORKERS?"),
+        ("ISOLATION", "full", "did you mean ARENA_MINIMUM_ISOLATION?"),
+        ("XYZZY", "", "docs/operating.md lists them"),
     ],
 )
 def test_what_is_not_allowed_is_refused(name: str, value: str, words: str) -> None:
     """A wrong value is named with its variable, and what is allowed is said."""
     with pytest.raises(SettingError, match=f"ARENA_{name}.*{words}"):
         load({f"ARENA_{name}": value})
+
+
+def test_an_empty_variable_is_none() -> None:
+    """As in a compose file that hands on what is not set; an empty option is refused."""
+    empty = {"ARENA_DATA": "", "ARENA_HOST": "", "ARENA_WORKERS": "", "ARENA_PLAY": ""}
+    assert load(empty) == Settings()
+    with pytest.raises(SettingError, match=r"ARENA_HOST.*an address or a name"):
+        load({}, host="")
+
+
+def test_variables_of_others_are_left_to_them() -> None:
+    """What commands, workers and the compose file read is no misspelt setting."""
+    assert load({f"ARENA_{name}": "x" for name in OF_OTHERS} | {"HOME": "/"}) == Settings()
 
 
 TLS = "ssl_cert_reqs=required&ssl_ca_certs=/etc/ca.pem"

@@ -144,7 +144,7 @@ class Site:
         """This process's environment without its settings of an arena, and with other ones."""
         own = {key: value for key, value in os.environ.items() if not key.startswith("ARENA_")}
         # Processes that are killed leave what they made for a while; it goes with the site.
-        return {**own, "ARENA_TEST_RUN": self.mark, "TMPDIR": str(self.folder / "tmp"), **variables}
+        return {**own, "TEST_RUN": self.mark, "TMPDIR": str(self.folder / "tmp"), **variables}
 
     def _services(self, slots: Sequence[int]) -> list[Service]:
         port = f"port={self._database_port}"
@@ -302,7 +302,7 @@ class Site:
         for process in psutil.process_iter():
             with suppress(psutil.Error):
                 words = " ".join(process.cmdline())
-                if self.mark in words or process.environ().get("ARENA_TEST_RUN") == self.mark:
+                if self.mark in words or process.environ().get("TEST_RUN") == self.mark:
                     found.append(f"{process.pid}: {words}")
         return found
 
