@@ -273,7 +273,9 @@ def _play_out(match: Match, report: jobs.MatchReport, now: datetime) -> Played:
     duels = isinstance(match.competition, StrengthTest)
     results = results_of(report.games, ids, seatings, duels=duels)
     changes = _rate(match, results) if match.rated else None
-    match.competition.worker_seconds += report.seconds
+    # More time than there was is not believed: it would starve the other matches of a ladder.
+    there_was = max(0.0, (now - match.created).total_seconds())
+    match.competition.worker_seconds += min(report.seconds, there_was)
     faulty = [
         ids[seatings[number][fault.seat]]
         for number, record in enumerate(report.games)

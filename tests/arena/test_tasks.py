@@ -81,7 +81,7 @@ def report(database: Database) -> Iterator[Any]:
         recording.record_alive(session, sign, datetime.now(UTC))
 
     def next_report() -> dict[str, Any]:
-        now = datetime.now(UTC)
+        now = datetime.now(UTC) - AGO
         with database.begin() as session:
             match = session.scalar(sa.select(Match)) or next(
                 scheduling.new_matches(session, now), None
@@ -110,6 +110,8 @@ def played(job: jobs.AnyJob) -> dict[str, Any]:
 
 
 SEVERAL, MATCH_SECONDS = 6, 1.25
+AGO = timedelta(seconds=10)
+"""Since then a match is under way."""
 
 
 def the_match(database: Database) -> Match:
@@ -130,6 +132,15 @@ def test_a_report_is_recorded_once(database: Database, recorder: ModuleType, rep
         assert the_match(database).status is JobStatus.FIXED
         assert the_match(database).attempt == 1
     assert worker_seconds(database) == MATCH_SECONDS
+
+
+def test_no_more_time_is_believed_than_there_was(
+    database: Database, recorder: ModuleType, report: Any
+) -> None:
+    """A worker could starve a ladder otherwise: who had most of the time waits for the others."""
+    began = datetime.now(UTC) - AGO
+    recorder.record_match(report() | {"seconds": 1e9})
+    assert 10 <= worker_seconds(database) <= (datetime.now(UTC) - began).total_seconds()
 
 
 def test_a_worker_of_the_release_before(
