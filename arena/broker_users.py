@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from engine.jobs import MATCHES_QUEUE, RESULTS_QUEUE
@@ -44,22 +44,26 @@ class BrokerUser:
         return f"user {self.name} reset on #{digest} {self.rules}"
 
 
-def users_for(workers: Sequence[str]) -> list[BrokerUser]:
+def users_for(workers: Sequence[str], known: Collection[str] = ()) -> list[BrokerUser]:
     """The user of the arena's own processes, then those of workers, with fresh passwords.
 
     Args:
         workers: what they call themselves (``ARENA_WORKER_NAME``, or their host's name).
+        known: users whom the broker has already; the arena is left out if it is one.
 
     Raises:
-        BrokerUserError: a name that won't do, or one that is given twice.
+        BrokerUserError: a name that won't do, is given twice, or is known.
     """
     for name in workers:
         if not NAME.fullmatch(name):
             raise BrokerUserError(f"{name[:80]!r} is no worker's name: write letters, digits, - .")
+        if f"worker-{name}" in known:
+            raise BrokerUserError(f"worker-{name} is in it already: take out its line first")
     if len(set(workers)) < len(workers):
         raise BrokerUserError("every worker needs a name of its own")
-    rules = [(ARENA_USER, "~* resetchannels +@all -@admin -@dangerous +keys +info")]
-    rules += [(f"worker-{name}", _of_worker(name)) for name in workers]
+    rules = [(f"worker-{name}", _of_worker(name)) for name in workers]
+    if ARENA_USER not in known:
+        rules.insert(0, (ARENA_USER, "~* resetchannels +@all -@admin -@dangerous +keys +info"))
     return [BrokerUser(name, secrets.token_urlsafe(24), words) for name, words in rules]
 
 
@@ -73,5 +77,22 @@ def _of_worker(name: str) -> str:
 
 
 def file_of(users: Sequence[BrokerUser]) -> str:
-    """The broker's file of users; whoever has no login can do nothing."""
-    return "\n".join(["user default off", *(user.line for user in users), ""])
+    """The whole of the broker's file of users; whoever has no login can do nothing."""
+    return f"user default off\n{lines_of(users)}"
+
+
+def lines_of(users: Sequence[BrokerUser]) -> str:
+    """What a file of users says of these."""
+    return "".join(f"{user.line}\n" for user in users)
+
+
+def users_in(text: str) -> set[str]:
+    """The users of such a file.
+
+    Raises:
+        BrokerUserError: it is none.
+    """
+    lines = [line.split() for line in text.splitlines()]
+    if not lines or any(line[:1] != ["user"] or len(line) < 2 for line in lines):
+        raise BrokerUserError("it is no file of a broker's users")
+    return {line[1] for line in lines}

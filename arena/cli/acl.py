@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import click
 
-from arena.broker_users import BrokerUserError, file_of, users_for
+from arena.broker_users import BrokerUserError, file_of, lines_of, users_for, users_in
 from arena.cli import Usage
 
 
@@ -19,21 +20,21 @@ def acl(file: Path, workers: tuple[str, ...]) -> None:
 
     FILE is what a Redis or Valkey is given as its aclfile; it holds digests of the passwords. The
     passwords themselves are printed once. A WORKER is called by its ARENA_WORKER_NAME, or as its
-    host is.
+    host is. To a FILE that is there workers are added; the broker takes it up by ACL LOAD.
 
     Example: arena acl users.acl box1 box2
     """
     try:
-        users = users_for(workers)
+        there = file.read_text(errors="replace") if file.exists() else ""
+        if there and not workers:
+            raise Usage(f"{file} is there already: name the workers to add to it")
+        users = users_for(workers, users_in(there) if there else ())
+        with open(file, "a", opener=partial(os.open, mode=0o600)) as written:
+            between = "" if there.endswith("\n") else "\n"
+            written.write(between + lines_of(users) if there else file_of(users))
     except BrokerUserError as error:
-        raise Usage(str(error)) from None
-    try:
-        number = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise Usage(f"{file} is there already: remove it first, or name another") from None
+        raise Usage(f"{file}: {error}") from None
     except OSError as error:
         raise Usage(f"can't write {file}: {error.strerror}") from None
-    with os.fdopen(number, "w") as written:
-        written.write(file_of(users))
     for user in users:
         click.echo(f"{user.name} {user.password}")

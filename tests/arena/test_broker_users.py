@@ -21,7 +21,7 @@ from celery import Celery
 from werkzeug.serving import make_server
 
 from arena.broker import _program
-from arena.broker_users import BrokerUser, BrokerUserError, file_of, users_for
+from arena.broker_users import BrokerUser, BrokerUserError, file_of, users_for, users_in
 from arena.config import Settings
 from arena.db import Database
 from arena.dispatch import CeleryQueue, configure
@@ -167,8 +167,40 @@ def test_the_command_writes_what_the_broker_reads(tmp_path: Path) -> None:
         assert hashlib.sha256(password.encode()).hexdigest() in file.read_text()
         assert password not in file.read_text()
     assert file.stat().st_mode & 0o777 == 0o600
-    again = arena("acl", str(file), "box1")
-    assert (again.returncode, "is there already" in again.stderr) == (2, True)
+    first = file.read_text()
+    added = arena("acl", str(file), "box2", "box3")
+    assert [line.split()[0] for line in added.stdout.splitlines()] == ["worker-box2", "worker-box3"]
+    assert file.read_text().startswith(first)
+    file.write_text(file.read_text().rstrip())  # as some editors leave it
+    arena("acl", str(file), "box4")
+    assert users_in(file.read_text()) == {
+        "default",
+        *logins,
+        *(f"worker-box{n}" for n in (2, 3, 4)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("there", "workers", "words"),
+    [
+        ("", ["a b"], "no worker's name"),
+        ("", ["a", "a"], "a name of its own"),
+        ("user arena on\nuser worker-a on\n", ["b", "a"], "worker-a is in it already"),
+        ("user arena on\n", [], "is there already: name the workers"),
+        ("port 6379\n", ["a"], "no file of a broker's users"),
+        ("\n\0", ["a"], "no file of a broker's users"),
+    ],
+)
+def test_the_command_leaves_a_file_as_it_is(
+    tmp_path: Path, there: str, workers: list[str], words: str
+) -> None:
+    """Where it can't write or add what it was asked for, and says why in a line."""
+    file = tmp_path / "users.acl"
+    if there:
+        file.write_text(there)
+    done = arena("acl", str(file), *workers)
+    assert (done.returncode, words in done.stderr, done.stderr.count("\n")) == (2, True, 1)
+    assert (file.read_text() if file.exists() else "") == there
 
 
 def test_a_worker_by_another_name_says_so(broker: Broker) -> None:
