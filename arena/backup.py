@@ -3,7 +3,8 @@
 Rows are written as JSON, table by table, so that a backup of SQLite can be restored to
 PostgreSQL and the other way round. It is read in one transaction that sees one moment, while the
 arena runs. Bundles come after the rows: they never change and are not removed, so that each that
-a row names is there. The backup holds everything: hashes of passwords, the secret of sessions.
+a row names is there. Last come the digests of the tables, by which a restore knows that all is
+there and as it was. The backup holds everything: hashes of passwords, the secret of sessions.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from arena.db import Database
 from arena.models import Base, BotVersion
 from arena.models.base import UtcTime
 
-FORMAT = 1
+FORMAT = 2
+DIGESTS = "digests.json"
+"""The last file: for each table the SHA-256 of its rows, in hexadecimal."""
 AT_A_TIME = 1000
 SPOOLED = 16 * 1024 * 1024
 """Bytes of a table that are held in memory; a larger one goes through a file."""
@@ -66,28 +69,33 @@ def _write(tar: tarfile.TarFile, session: Session, bundles: Path, tell: Tell) ->
     schema = session.execute(sa.text("SELECT version_num FROM alembic_version")).scalar_one()
     about = {"format": FORMAT, "schema": schema, "made": datetime.now(UTC).isoformat()}
     _add(tar, "about.json", io.BytesIO(json.dumps(about).encode()))
+    table_digests = {}
     for table in Base.metadata.sorted_tables:
         with tempfile.SpooledTemporaryFile(SPOOLED) as lines:
-            count = 0
+            count, digest = 0, hashlib.sha256()
             columns = sa.select(*_columns(table)).execution_options(yield_per=AT_A_TIME)
             for row in session.execute(columns):
                 values = [_plain(value) for value in row]
-                lines.write(json.dumps(values).encode() + b"\n")
+                line = json.dumps(values).encode() + b"\n"
+                lines.write(line)
+                digest.update(line)
                 count += 1
             lines.seek(0)
             _add(tar, f"tables/{table.name}", lines)
+            table_digests[table.name] = digest.hexdigest()
         tell(f"{table.name}: {count} rows")
     digests = session.scalars(sa.select(BotVersion.digest).distinct().order_by(BotVersion.digest))
     count = 0
-    for digest in digests:
-        bundle = bundles / digest
+    for name in digests:
+        bundle = bundles / name
         if bundle.is_file():
             with bundle.open("rb") as content:
-                _add(tar, f"bundles/{digest}", content)
+                _add(tar, f"bundles/{name}", content)
             count += 1
         else:
-            tell(f"the bundle {digest[:12]} is not in {bundles}: left out")
+            tell(f"the bundle {name[:12]} is not in {bundles}: left out")
     tell(f"{count} bundles")
+    _add(tar, DIGESTS, io.BytesIO(json.dumps(table_digests).encode()))
 
 
 def _add(tar: tarfile.TarFile, name: str, content: IO[bytes]) -> None:
@@ -186,17 +194,21 @@ def _fill(
                 f"the backup is of another release (schema {about['schema']}): restore it with "
                 "that one, then start this one on it"
             )
+        found = {}
         for member in members:
             kind, _, name = member.name.partition("/")
             if kind == "tables" and expected and name == expected[0]:
-                tell(f"{name}: {_insert(session, tar, member, expected.pop(0))} rows")
+                count, found[name] = _insert(session, tar, member, expected.pop(0))
+                tell(f"{name}: {count} rows")
             elif kind == "bundles" and not expected:
                 _store(bundles, name, _read(tar, member))
+            elif member.name == DIGESTS and not expected:
+                _compare(found, _read(tar, member))
+                break
             else:
                 raise BackupError(f"{member.name[:80]!r} is not expected in a backup here")
-        if expected:
-            raise BackupError(f"the backup was cut short: it has no table {expected[0]}")
-        _demand_end(tar)
+        else:
+            raise BackupError(f"the backup was cut short: it has no {(*expected, DIGESTS)[0]}")
         _go_on_counting(session)
 
 
@@ -210,16 +222,26 @@ def _is_empty(connection: sa.Connection) -> bool:
     )
 
 
-def _demand_end(tar: tarfile.TarFile) -> None:
-    """Refuses a tar that was cut between two of its files, where reading it sees nothing amiss."""
-    assert tar.fileobj is not None
-    tar.fileobj.seek(tar.offset)
-    if not tar.fileobj.read(tarfile.BLOCKSIZE):
-        raise BackupError("the backup was cut short: it has no end")
+def _compare(found: dict[str, str], told: bytes) -> None:
+    """Refuses tables that are not as they were written, though each row can be read."""
+    try:
+        written = json.loads(told)
+    except ValueError:
+        written = None
+    if not isinstance(written, dict):
+        raise BackupError(f"the backup is damaged: {DIGESTS} can't be read")
+    for table, digest in found.items():
+        if written.get(table) != digest:
+            raise BackupError(f"the backup is damaged: table {table} is not as it was written")
 
 
-def _insert(session: Session, tar: tarfile.TarFile, member: tarfile.TarInfo, name: str) -> int:
+def _insert(
+    session: Session, tar: tarfile.TarFile, member: tarfile.TarInfo, name: str
+) -> tuple[int, str]:
     """Puts a table's rows in, in the order in which they refer to each other.
+
+    Returns:
+        How many there are, and their digest.
 
     Raises:
         BackupError: they are not rows of it.
@@ -236,10 +258,11 @@ def _insert(session: Session, tar: tarfile.TarFile, member: tarfile.TarInfo, nam
     )
     content = tar.extractfile(member)
     assert content is not None
-    count, rows = 0, []
+    count, rows, digest = 0, [], hashlib.sha256()
     own = [key.parent for key in table.foreign_keys if key.column.table is table]
     for line in content:
         count += 1
+        digest.update(line)
         try:
             pairs = zip(json.loads(line), columns, strict=True)
             rows.append({column.name: _value(value, column) for value, column in pairs})
@@ -253,7 +276,7 @@ def _insert(session: Session, tar: tarfile.TarFile, member: tarfile.TarInfo, nam
         rows.sort(key=lambda row: row["id"])
     for start in range(0, len(rows), AT_A_TIME):
         session.execute(statement, rows[start : start + AT_A_TIME])
-    return count
+    return count, digest.hexdigest()
 
 
 def _go_on_counting(session: Session) -> None:

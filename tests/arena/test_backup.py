@@ -113,13 +113,17 @@ def test_what_is_no_backup_is_refused(database: Database, lived: Settings, tmp_p
         tar.add(__file__, "bot.py")
     with tarfile.open(whole) as tar:
         members = {member.name: member for member in tar}
-    # The bundle is the last: its header and its content take a block each.
+    # Cut where a file would begin, a tar seems whole.
     between = data[: members[f"bundles/{DIGEST}"].offset]
+    name = data.index(b'"', members["tables/user"].offset_data) + 1
     spoilt = {
         "is no backup": b"something else" * 100,
         "no backup of an arena": other.read_bytes(),
         "cut short": data[: len(data) // 2],
-        "it has no end": between,
+        "it has no digests": between,
+        "it has no meeting": data[: members["tables/meeting"].offset],
+        "table user is not as it was": _with(data, name, b"Q"),
+        "digests.json can't be read": _with(data, members["digests.json"].offset_data, b"]"),
         "bundle .* is damaged": data.replace(CONTENT, b"A BOT"),
         "of which release": data.replace(b'{"format"', b'{"farmot"', 1),
         "table bot, row 1": _with(data, members["tables/bot"].offset_data, b"]"),
