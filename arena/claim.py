@@ -7,7 +7,8 @@ session is lost, so are the claim and whatever was not committed, and the next o
 anew. On SQLite it is a lock on a file beside the database. A recorder that is stopped keeps its
 claim; one that was killed has lost it, and one whose host vanished loses it within half a minute.
 
-Who finds it taken waits, and says so: it takes over when the other ends.
+Who finds it taken waits, and says so: it takes over when the other ends. An arena that brings all
+of its processes along gives up soon, since nobody would read what its recorder says.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import fcntl
 import logging
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
+from math import inf
 from typing import Any
 
 import sqlalchemy as sa
@@ -40,14 +43,26 @@ KEEPALIVES = (
 """By which a server finds within 25 seconds that a host is gone, and ends its session."""
 
 
-def claim_connections(database: Database) -> None:
-    """Makes every connection of a database claim it for its process, and wait until it may."""
+class ClaimError(RuntimeError):
+    """Another goes on recording; one sentence that says what to do."""
+
+
+def claim_connections(database: Database, patience: float = inf) -> None:
+    """Makes every connection of a database claim it for its process, and wait until it may.
+
+    Args:
+        database: the database; of its connections there is to be one at a time.
+        patience: after so many seconds of waiting, a connection fails with ClaimError.
+    """
     engine = database.engine
     path = sa.make_url(database.url).database
 
     def claim_file(_: Any, record: sa.pool.ConnectionPoolEntry) -> None:
-        file = record.info[FILE] = open(f"{path}.recorder", "a")  # noqa: SIM115
-        _wait(lambda: _locks(file.fileno()))
+        with ExitStack() as given_up:
+            file = given_up.enter_context(open(f"{path}.recorder", "a"))
+            _wait(lambda: _locks(file.fileno()), patience)
+            given_up.pop_all()
+        record.info[FILE] = file
 
     def release_file(_: Any, record: sa.pool.ConnectionPoolEntry) -> None:
         if file := record.info.pop(FILE, None):
@@ -63,7 +78,7 @@ def claim_connections(database: Database) -> None:
         try:
             for words in KEEPALIVES:
                 connection.execute(words)
-            _wait(locks)
+            _wait(locks, patience)
         except engine.dialect.loaded_dbapi.Error as error:
             raise OperationalError(TRY, {}, error) from error
 
@@ -82,10 +97,16 @@ def _locks(number: int) -> bool:
     return True
 
 
-def _wait(claims: Callable[[], bool]) -> None:
-    """Tries until it succeeds."""
+def _wait(claims: Callable[[], bool], patience: float) -> None:
+    """Tries until it succeeds, or patience is at its end."""
     due, again = time.monotonic(), ""
+    end = due + patience
     while not claims():
+        if time.monotonic() >= end:
+            raise ClaimError(
+                "another arena is at work on this database: stop it first, or use another "
+                "database (if its host vanished, try again in half a minute)"
+            )
         if time.monotonic() >= due:
             words = "another recorder is %sat work on this database; this one waits until it ends"
             log.warning(words, again)

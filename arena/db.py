@@ -87,7 +87,7 @@ class Database:
         if found != wanted:
             raise SchemaError(
                 f"the database is not prepared for this release (its schema is {found or 'none'}, "
-                f"not {wanted}): first arena run prepare"
+                f"not {wanted}): first arena up, or arena run prepare"
             )
 
     def is_away(self) -> bool:

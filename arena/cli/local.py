@@ -78,7 +78,11 @@ def opened(data: Path | None, *, new: bool = False) -> Iterator[tuple[Database, 
         elif not settings.database and not (settings.data / "arena.db").exists():
             raise Usage(f"there is no arena in {settings.data}: start one with arena up")
         database = Database(settings.database_url)
-        database.upgrade()
+        if new:
+            database.upgrade()
+        else:
+            # An arena of another release may be at work on it: only its start changes the schema.
+            database.demand_schema()
     except (SettingError, SchemaError) as error:
         raise Usage(str(error)) from None
     except sa.exc.SQLAlchemyError as error:

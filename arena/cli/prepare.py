@@ -7,6 +7,7 @@ stays small itself.
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,8 +17,9 @@ from sqlalchemy.orm import Session
 
 from arena import people, scheduling
 from arena.audit import machine_user
+from arena.claim import ClaimError, claim_connections
 from arena.cli.arguments import SAMPLES, listed_samples
-from arena.config import SettingError, load
+from arena.config import SettingError, Settings, load
 from arena.db import Database, SchemaError
 from arena.furnish import Sample, furnish
 from arena.models import HOUSE, Competition
@@ -26,6 +28,9 @@ from arena.signing import secret_key
 from engine.game import Game
 from engine.games import GAMES
 from workers import bundles
+
+PATIENCE = 5.0
+"""Seconds for the recorder of an arena that was killed to end, too."""
 
 
 def samples(folder: Path) -> list[Sample]:
@@ -89,29 +94,36 @@ def demand_competition(session: Session, only: str) -> None:
         raise SettingError(f"ARENA_ONLY: there is no ladder or tournament {only[:40]!r}")
 
 
+def _prepare(database: Database, settings: Settings, games: list[Game]) -> None:
+    """Prepares an arena, and prints what is new to its people."""
+    if settings.embedded:
+        claim_connections(database, PATIENCE)
+    database.upgrade()
+    secret_key(database)
+    with database.begin() as session:
+        if settings.embedded:
+            # Every worker ended with the arena that it belonged to, and no other is at work.
+            scheduling.roll_back_all(session)
+        demand_competition(session, settings.only)
+        # Who has one competition played has not asked for more ladders.
+        stored = [] if settings.only else samples(settings.bundles)
+        games = [] if settings.only else games
+        for line in furnish(session, stored, datetime.now(UTC), games=games):
+            print(line, flush=True)
+        welcome = first_administrator(session, administrator(), datetime.now(UTC))
+    if welcome:
+        print(welcome, flush=True)
+
+
 def main() -> int:
     """Prepares the arena of the environment's settings; what is wrong is one line."""
     try:
         settings = load()
         games = games_of(settings.games)
         settings.bundles.mkdir(parents=True, exist_ok=True, mode=0o700)
-        database = Database(settings.database_url)
-        database.upgrade()
-        secret_key(database)
-        with database.begin() as session:
-            if settings.embedded:
-                # Every worker ended with the arena that it belonged to.
-                scheduling.roll_back_all(session)
-            demand_competition(session, settings.only)
-            # Who has one competition played has not asked for more ladders.
-            stored = [] if settings.only else samples(settings.bundles)
-            games = [] if settings.only else games
-            for line in furnish(session, stored, datetime.now(UTC), games=games):
-                print(line, flush=True)
-            welcome = first_administrator(session, administrator(), datetime.now(UTC))
-        if welcome:
-            print(welcome, flush=True)
-    except (SettingError, SchemaError, OSError) as error:
+        with closing(Database(settings.database_url)) as database:
+            _prepare(database, settings, games)
+    except (SettingError, ClaimError, SchemaError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     except SQLAlchemyError as error:

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from arena import processes
 from arena.broker import EmbeddedBroker
 from arena.claim import claim_connections
+from arena.cli import prepare
 from arena.db import Database
 from tests.arena.running import environment, short_folder, until
 
@@ -66,6 +67,24 @@ def test_the_second_waits_for_the_first(
     first.database.close()
     assert waiting.wait(10)
     assert caplog.messages == [TAKEN, "this recorder takes over"]
+
+
+def test_a_second_arena_is_refused(
+    database: Database,
+    two: tuple[Recorder, Recorder],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Even with a folder of its own; what the first has under way would be rolled back."""
+    first, _ = two
+    assert first.begin().wait(10)
+    monkeypatch.setenv("ARENA_DATA", str(tmp_path))
+    monkeypatch.setenv("ARENA_DATABASE", database.url)
+    monkeypatch.setattr(prepare, "PATIENCE", 0.1)
+    assert prepare.main() == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("another arena is at work on this database: stop it first")
 
 
 def end_sessions(database: Database) -> None:

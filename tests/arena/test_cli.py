@@ -13,6 +13,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -650,14 +651,19 @@ def test_what_is_no_bot_is_not_taken_in(
     assert cli("bots", "--data", data, "--json").out == before
 
 
-def test_a_newer_database_is_left_alone(cli: Cli, data: Path, tmp_path: Path) -> None:
-    """Every command that opens one says so."""
+@pytest.mark.parametrize("schema", ["0001", "9999"])
+def test_a_database_of_another_release_is_left_alone(
+    cli: Cli, data: Path, tmp_path: Path, schema: str
+) -> None:
+    """By every command that opens one: that release may be at work on it."""
     shutil.copytree(data, tmp_path / "var")
-    with sqlite3.connect(tmp_path / "var" / "arena.db") as connection:
-        connection.execute("UPDATE alembic_version SET version_num = '9999'")
-    connection.close()
-    said = cli("ladders", "--data", tmp_path / "var")
-    assert_refused(said, "the database is of another release")
+    with closing(sqlite3.connect(tmp_path / "var" / "arena.db")) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", (schema,))
+        connection.commit()
+        said = cli("ladders", "--data", tmp_path / "var")
+        assert_refused(said, f"the database is not prepared .* schema is {schema}")
+        left = connection.execute("SELECT version_num FROM alembic_version").fetchall()
+    assert left == [(schema,)]
 
 
 # Boxes.

@@ -45,7 +45,7 @@ def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
 def test_what_is_not_prepared_is_refused(database: Database) -> None:
     """By who serves or records and does not upgrade: it says how to."""
     database.demand_schema()
-    words = "its schema is {}, not .*: first arena run prepare"
+    words = "its schema is {}, not .*: first arena up, or arena run prepare"
     with database.engine.begin() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))
     with pytest.raises(SchemaError, match=words.format("0001")):

@@ -12,7 +12,9 @@ from arena.db import Database
 from tests.arena.running import arena, free_port
 
 NOWHERE = "redis+socket:///nowhere/socket"
-UNPREPARED = "the database is not prepared for this release .*: first arena run prepare"
+UNPREPARED = (
+    "the database is not prepared for this release .*: first arena up, or arena run prepare"
+)
 
 
 @pytest.mark.parametrize(
