@@ -32,6 +32,7 @@ from arena.models import (
     Mark,
     Match,
 )
+from engine.game import Game, Variant
 from engine.games import GAMES
 from tests import postgres
 from tests.arena.running import COMMAND, RunningArena, arena, environment, short_folder, until
@@ -65,19 +66,19 @@ def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
         yield url
 
 
-def furnish_small(database: Database) -> None:
+def furnish_small(database: Database, game: Game = GAME, variant: Variant = VARIANT) -> None:
     """One small ladder, and marks as of an operator who removed all that a fresh arena has."""
     now = datetime.now(UTC)
     database.upgrade()
     with database.begin() as session:
-        ladder = open_ladder(GAME, VARIANT, now)
+        ladder = open_ladder(game, variant, now)
         ladder.move_ms = 2000
         session.add(ladder)
         session.flush()
         for sample in listed_samples():
             session.add(Mark(key=f"sample {sample['name']} on {ladder.id}", value="removed"))
-        for variant in GAME.offered:
-            session.add(Mark(key=f"ladder {variant}", value="removed"))
+        for offered in game.offered:
+            session.add(Mark(key=f"ladder {offered}", value="removed"))
 
 
 class Watched(RunningArena):
