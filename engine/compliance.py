@@ -12,24 +12,21 @@ It is to be run where the bot is to play, in the same box.
 
 from __future__ import annotations
 
-import time as wall
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from engine import protocol
-from engine.channel import HeadAndTail, TracedChannel
-from engine.clock import ALLOWANCES, Allowances, TimeControl
-from engine.conversation import Dialect, PatientChannel, TestedGame, with_crlf, with_unknown_keys
-from engine.game import Seat, Variant
+from engine.channel import TracedChannel
+from engine.clauses import LINES_SHOWN, InapplicableError, Talk, shown
+from engine.clock import ALLOWANCES, Allowances
+from engine.conversation import Dialect, with_crlf, with_unknown_keys
 from engine.jobs import Finding
 from engine.match import MatchSpec, play_match
-from engine.player import BotError, GameSetup, ProtocolError, StartError
+from engine.player import BotError, StartError
 from engine.process import LOG_BYTES, BotProcess
-from engine.program import Program, has_forked
+from engine.program import Program
 from engine.record import GameRecord
 from engine.referee import Watch
-from engine.seeds import derive
 
 TURNS = 3
 """How often a bot is asked in a game that is not played to its end."""
@@ -41,8 +38,6 @@ DIALECTS = (
 )
 """Ways of saying the same that the protocol allows, each a clause of its own."""
 LONGEST_LOG = 512 * 1024
-LINES_SHOWN = 12
-LINE_SHOWN = 160
 
 Clause = tuple[str, Callable[[], str]]
 """A clause's name, and what tries it: returns what was found, or raises BotError."""
@@ -112,10 +107,10 @@ class Check:
         else:
             yield self._whole_game()
 
-    def _talk(self, dialect: Dialect = str, how: str = "") -> _Talk:
-        return _Talk(self._start, self._spec, self._allowances, self._log_bytes, dialect, how)
+    def _talk(self, dialect: Dialect = str, how: str = "") -> Talk:
+        return Talk(self._start, self._spec, self._allowances, self._log_bytes, dialect, how)
 
-    def _tried(self, talk: _Talk, *clauses: Clause) -> Iterator[Finding]:
+    def _tried(self, talk: Talk, *clauses: Clause) -> Iterator[Finding]:
         """Tries clauses in one conversation, up to the first that is broken."""
         broken = self._missing
         try:
@@ -126,7 +121,7 @@ class Check:
                 try:
                     words = attempt()
                     yield Finding(True, words, name, lines=talk.take_lines())
-                except _InapplicableError as error:
+                except InapplicableError as error:
                     yield _inapplicable(name, str(error), talk.take_lines())
                 except BotError as error:
                     broken = f"not tried: the bot failed before, at: {name}"
@@ -151,7 +146,7 @@ class Check:
 
         def start_player(_: int) -> BotProcess:
             def tell(direction: str, line: str) -> None:
-                lines.append(_shown(direction, line))
+                lines.append(shown(direction, line))
 
             return BotProcess(
                 self._start,
@@ -181,248 +176,3 @@ def _told(record: GameRecord) -> str:
 
 def _inapplicable(name: str, words: str, lines: tuple[str, ...] = ()) -> Finding:
     return Finding(True, words, name, applies=False, lines=lines)
-
-
-class _InapplicableError(Exception):
-    """A clause that says nothing of this bot or game; in words."""
-
-
-class _Talk:
-    """A conversation with one process of the bot, clause by clause."""
-
-    def __init__(
-        self,
-        start: Callable[[], Program],
-        spec: MatchSpec,
-        allowances: Allowances,
-        log_bytes: int,
-        dialect: Dialect,
-        how: str,
-    ) -> None:
-        self.player = BotProcess(
-            self._started(start),
-            allowances=allowances,
-            open_channel=self._opened,
-            log_bytes=log_bytes,
-        )
-        self.how = how
-        """What is said of the dialect when a clause is broken."""
-        self.first_move = ""
-        self._spec = spec
-        self._variant = spec.variant
-        self._allowances = allowances
-        self._dialect = dialect
-        self._last_line = ""
-        self._lines: list[str] = []
-        self._channel: PatientChannel | None = None
-        self._game = TestedGame(spec.variant, spec.time, 0, spec.seed)
-        self._heard = self._notes = self._longest = 0
-
-    def _started(self, start: Callable[[], Program]) -> Callable[[], Program]:
-        def started() -> Program:
-            self._program = start()
-            return self._program
-
-        return started
-
-    def _opened(self, program: Program, errors: HeadAndTail) -> PatientChannel:
-        self._channel = PatientChannel(program, errors, self._tell, self._dialect)
-        return self._channel
-
-    def _tell(self, direction: str, line: str) -> None:
-        if direction == "<":
-            self._heard += 1
-            self._notes += line.startswith("#")
-            self._longest = max(self._longest, len(line.encode()))
-            self._last_line = line
-        self._lines.append(_shown(direction, line))
-
-    def take_lines(self) -> tuple[str, ...]:
-        """What was said since the last call; of a long talk its beginning and its end."""
-        lines, self._lines = self._lines, []
-        if len(lines) > LINES_SHOWN:
-            half = LINES_SHOWN // 2
-            gap = f"  ({len(lines) - 2 * half} lines left out)"
-            lines = [*lines[:half], gap, *lines[-half:]]
-        return tuple(lines)
-
-    # The clauses, in the words of their findings.
-
-    def start(self) -> str:
-        self.player.start()
-        name = self.player.name
-        words = protocol.split_words(self._last_line)
-        if len(words[1]) > len(name):
-            raise ProtocolError(f"its name has {len(words[1])} characters; 80 are allowed")
-        keys = dict(word.split("=", 1) for word in words[2:] if "=" in word)
-        unknown = sorted({*keys.get("want", "").split(",")} - protocol.WANTS - {""})
-        more = f"; it wants {', '.join(unknown)}, which is not known here" if unknown else ""
-        took = self._took(self._allowances.start_seconds)
-        return f"{name} was ready {took}{more}"
-
-    def first_game(self) -> str:
-        self._begin(_first_seat(self._variant), self._spec.time)
-        return f"said ok {self._took(self._allowances.newgame_seconds)}"
-
-    def play(self, turns: int) -> str:
-        moves, slowest = [], 0
-        for _ in range(turns):
-            if (choice := self._game.ask(self.player)) is None:
-                break
-            moves.append(choice.move)
-            self.first_move = self.first_move or choice.move
-            charged = choice.wall_us if self._game.time.charge == "wall" else choice.cpu_us
-            slowest = max(slowest, charged)
-        kind = "wall" if self._game.time.charge == "wall" else "CPU"
-        return (
-            f"played {', '.join(moves)} in seat {self._game.seat + 1}, "
-            f"all legal and in time (at most {slowest / 1000:.1f} ms of {kind} time)"
-        )
-
-    def quiet_lines(self) -> str:
-        if not self.player.wants:
-            raise _InapplicableError("it wants neither, so it was sent neither")
-        return f"it wants {' and '.join(sorted(self.player.wants))}, and says nothing to them"
-
-    def end(self) -> str:
-        self._end()
-        return "said nothing, and waits for what comes next"
-
-    def second_game(self) -> str:
-        self._begin(self._variant.seats - 1, self._spec.time)
-        words = self.play(1)
-        self._end()
-        return f"in the same process it {words}"
-
-    def other_time_control(self) -> str:
-        other = _other(self._spec.time)
-        self._begin(self._variant.seats - 1, other)
-        words = self.play(1)
-        self._end()
-        return f"with {other.words} it {words}"
-
-    def notes(self) -> str:
-        longest = f"the longest of its {self._heard} lines has {self._longest} bytes"
-        if not self._notes:
-            raise _InapplicableError(f"it sends no # lines; {longest}")
-        return f"{self._notes} # lines, each before a reply or between; {longest}"
-
-    def one_process(self) -> str:
-        if has_forked(self._program.pid):
-            raise ProtocolError("started another process; a bot is one process, with threads")
-        return "it started no other process"
-
-    def quit(self) -> str:
-        began = wall.monotonic()
-        self.player.close()
-        took = wall.monotonic() - began
-        how = self._program.kill()
-        if how == "still running":
-            raise ProtocolError(
-                f"it still ran {self._allowances.quit_seconds:g} s after 'quit'; end the program "
-                "when that line comes"
-            )
-        return f"it was gone {took * 1000:.0f} ms after 'quit' ({how})"
-
-    def short_game(self) -> str:
-        self._begin(_first_seat(self._variant), self._spec.time)
-        words = self.play(1)
-        self._end()
-        return f"{words}; {self.quit()}"
-
-    def same_seed(self, first: str) -> str:
-        self._begin(_first_seat(self._variant), self._spec.time)
-        choice = self._game.ask(self.player)
-        self._end()
-        if choice is None or choice.move != first:
-            raise _InapplicableError(
-                f"it played {first} and then {choice.move if choice else 'nothing'} in the same "
-                "position from the same seed: allowed, but its mistakes will not happen again"
-            )
-        return f"the same position and seed gave the same move, {first}"
-
-    def game_under_way(self) -> str:
-        """A game that it enters in the middle: the first request tells all that was played."""
-        stations = self._stations("middle")
-        game = stations[len(stations) // 2]
-        self._enter(game)
-        words = self.play(1)
-        self._end()
-        return f"entered a game at ply {game.asked_at}, and {words}"
-
-    def long_request(self) -> str:
-        """The longest one of a random game."""
-
-        def size(game: TestedGame) -> int:
-            return len(protocol.turn_lines(game.turn(), self.player.wants))
-
-        game = max(self._stations("long"), key=size)
-        longest = size(game)
-        self._enter(game)
-        words = self.play(1)
-        self._end()
-        return f"read a request of {longest} bytes, and {words}"
-
-    def _stations(self, name: str) -> list[TestedGame]:
-        """A random game, each time the bot's seat is to move: at least once.
-
-        Raises:
-            _InapplicableError: that did not happen.
-        """
-        for seat in reversed(range(self._variant.seats)):
-            game = TestedGame(self._variant, self._spec.time, seat, derive(self._spec.seed, name))
-            found = []
-            while game.to_seat():
-                found.append(game.copy())
-                game.play_random()
-            if found:
-                return found
-        raise _InapplicableError("no seat came to move in a random game")
-
-    def others_left(self) -> str:
-        """A game in which another seat has left, where the others play on."""
-        game = TestedGame(self._variant, self._spec.time, 0, derive(self._spec.seed, "left"))
-        for _ in range(self._variant.opening_plies):
-            game.play_random()
-        leaver = self._variant.seats - 1
-        if not game.leave(leaver) or not game.to_seat():
-            raise _InapplicableError("in this game nobody plays on when a seat has left")
-        self._enter(game)
-        words = self.play(1)
-        self._end()
-        return f"seat {leaver + 1} had left; it {words}"
-
-    def _begin(self, seat: Seat, time: TimeControl) -> None:
-        self._enter(TestedGame(self._variant, time, seat, self._spec.seed))
-
-    def _enter(self, game: TestedGame) -> None:
-        self._game = game
-        self.player.new_game(
-            GameSetup(self._variant, game.seat, game.time, derive(self._spec.seed, "dice"))
-        )
-
-    def _end(self) -> None:
-        self.player.end_game(self._game.finish())
-
-    def _took(self, seconds: float) -> str:
-        assert self._channel is not None
-        return f"after {self._channel.wall_us / 1000:.0f} ms of {seconds * 1000:.0f} ms"
-
-
-def _first_seat(variant: Variant) -> Seat:
-    return variant.initial().to_move or 0
-
-
-def _other(time: TimeControl) -> TimeControl:
-    """A control of the other kind, of about the same speed."""
-    if time.move_ms is not None:
-        return TimeControl(time_ms=10 * time.move_ms, inc_ms=time.move_ms, charge=time.charge)
-    assert time.time_ms is not None
-    return TimeControl(move_ms=max(time.inc_ms, time.time_ms // 20, 100), charge=time.charge)
-
-
-def _shown(direction: str, line: str) -> str:
-    """A line of a conversation as it is shown."""
-    if len(line) > LINE_SHOWN:
-        line = f"{line[: LINE_SHOWN - 40]}... ({len(line)} characters)"
-    return f"{direction} {line}"

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from engine import jobs
+from engine.clauses import LINES_SHOWN
 from engine.clock import Allowances, TimeControl
-from engine.compliance import LINES_SHOWN, LONGEST_LOG, Check
+from engine.compliance import LONGEST_LOG, Check
 from engine.games import find_variant
 from engine.jobs import Finding
 from engine.match import MatchSpec, entrants_needed

@@ -1,0 +1,280 @@
+"""The clauses of the protocol, each tried in a conversation with one process of a bot.
+
+A clause is a method: it says what it found, or raises a fault as the referee's player does.
+"""
+
+from __future__ import annotations
+
+import time as wall
+from collections.abc import Callable
+
+from engine import protocol
+from engine.channel import HeadAndTail
+from engine.clock import Allowances, TimeControl
+from engine.conversation import Dialect, PatientChannel, TestedGame
+from engine.game import Seat, Variant
+from engine.match import MatchSpec
+from engine.player import GameSetup, ProtocolError
+from engine.process import BotProcess
+from engine.program import Program, has_forked
+from engine.seeds import derive
+
+LINES_SHOWN = 12
+LINE_SHOWN = 160
+
+
+class InapplicableError(Exception):
+    """A clause that says nothing of this bot or game; in words."""
+
+
+class Talk:
+    """A conversation with one process of the bot, clause by clause."""
+
+    def __init__(
+        self,
+        start: Callable[[], Program],
+        spec: MatchSpec,
+        allowances: Allowances,
+        log_bytes: int,
+        dialect: Dialect,
+        how: str,
+    ) -> None:
+        self.player = BotProcess(
+            self._started(start),
+            allowances=allowances,
+            open_channel=self._opened,
+            log_bytes=log_bytes,
+        )
+        self.how = how
+        """What is said of the dialect when a clause is broken."""
+        self.first_move = ""
+        self._spec = spec
+        self._variant = spec.variant
+        self._allowances = allowances
+        self._dialect = dialect
+        self._last_line = ""
+        self._lines: list[str] = []
+        self._channel: PatientChannel | None = None
+        self._game = TestedGame(spec.variant, spec.time, 0, spec.seed)
+        self._heard = self._notes = self._longest = 0
+
+    def _started(self, start: Callable[[], Program]) -> Callable[[], Program]:
+        def started() -> Program:
+            self._program = start()
+            return self._program
+
+        return started
+
+    def _opened(self, program: Program, errors: HeadAndTail) -> PatientChannel:
+        self._channel = PatientChannel(program, errors, self._tell, self._dialect)
+        return self._channel
+
+    def _tell(self, direction: str, line: str) -> None:
+        if direction == "<":
+            self._heard += 1
+            self._notes += line.startswith("#")
+            self._longest = max(self._longest, len(line.encode()))
+            self._last_line = line
+        self._lines.append(shown(direction, line))
+
+    def take_lines(self) -> tuple[str, ...]:
+        """What was said since the last call; of a long talk its beginning and its end."""
+        lines, self._lines = self._lines, []
+        if len(lines) > LINES_SHOWN:
+            half = LINES_SHOWN // 2
+            gap = f"  ({len(lines) - 2 * half} lines left out)"
+            lines = [*lines[:half], gap, *lines[-half:]]
+        return tuple(lines)
+
+    # The clauses, in the words of their findings.
+
+    def start(self) -> str:
+        """It says hello, in time and by a name."""
+        self.player.start()
+        name = self.player.name
+        words = protocol.split_words(self._last_line)
+        if len(words[1]) > len(name):
+            raise ProtocolError(f"its name has {len(words[1])} characters; 80 are allowed")
+        keys = dict(word.split("=", 1) for word in words[2:] if "=" in word)
+        unknown = sorted({*keys.get("want", "").split(",")} - protocol.WANTS - {""})
+        more = f"; it wants {', '.join(unknown)}, which is not known here" if unknown else ""
+        took = self._took(self._allowances.start_seconds)
+        return f"{name} was ready {took}{more}"
+
+    def first_game(self) -> str:
+        """It takes up a game."""
+        self._begin(_first_seat(self._variant), self._spec.time)
+        return f"said ok {self._took(self._allowances.newgame_seconds)}"
+
+    def play(self, turns: int) -> str:
+        """It replies to so many requests, legally and in time."""
+        moves, slowest = [], 0
+        for _ in range(turns):
+            if (choice := self._game.ask(self.player)) is None:
+                break
+            moves.append(choice.move)
+            self.first_move = self.first_move or choice.move
+            charged = choice.wall_us if self._game.time.charge == "wall" else choice.cpu_us
+            slowest = max(slowest, charged)
+        kind = "wall" if self._game.time.charge == "wall" else "CPU"
+        return (
+            f"played {', '.join(moves)} in seat {self._game.seat + 1}, "
+            f"all legal and in time (at most {slowest / 1000:.1f} ms of {kind} time)"
+        )
+
+    def quiet_lines(self) -> str:
+        """It says nothing to what it asked to be told."""
+        if not self.player.wants:
+            raise InapplicableError("it wants neither, so it was sent neither")
+        return f"it wants {' and '.join(sorted(self.player.wants))}, and says nothing to them"
+
+    def end(self) -> str:
+        """It says nothing to the end of a game."""
+        self._end()
+        return "said nothing, and waits for what comes next"
+
+    def second_game(self) -> str:
+        """It plays another game in the same process, in the last seat."""
+        self._begin(self._variant.seats - 1, self._spec.time)
+        words = self.play(1)
+        self._end()
+        return f"in the same process it {words}"
+
+    def other_time_control(self) -> str:
+        """It plays by a clock of the other kind, too."""
+        other = _other(self._spec.time)
+        self._begin(self._variant.seats - 1, other)
+        words = self.play(1)
+        self._end()
+        return f"with {other.words} it {words}"
+
+    def notes(self) -> str:
+        """Its notes come where they may."""
+        longest = f"the longest of its {self._heard} lines has {self._longest} bytes"
+        if not self._notes:
+            raise InapplicableError(f"it sends no # lines; {longest}")
+        return f"{self._notes} # lines, each before a reply or between; {longest}"
+
+    def one_process(self) -> str:
+        """It is a single process."""
+        if has_forked(self._program.pid):
+            raise ProtocolError("started another process; a bot is one process, with threads")
+        return "it started no other process"
+
+    def quit(self) -> str:
+        """It ends when it is told to."""
+        began = wall.monotonic()
+        self.player.close()
+        took = wall.monotonic() - began
+        how = self._program.kill()
+        if how == "still running":
+            raise ProtocolError(
+                f"it still ran {self._allowances.quit_seconds:g} s after 'quit'; end the program "
+                "when that line comes"
+            )
+        return f"it was gone {took * 1000:.0f} ms after 'quit' ({how})"
+
+    def short_game(self) -> str:
+        """It plays a move in this dialect, and ends."""
+        self._begin(_first_seat(self._variant), self._spec.time)
+        words = self.play(1)
+        self._end()
+        return f"{words}; {self.quit()}"
+
+    def same_seed(self, first: str) -> str:
+        """The seed decides its move: ``first``, in another process."""
+        self._begin(_first_seat(self._variant), self._spec.time)
+        choice = self._game.ask(self.player)
+        self._end()
+        if choice is None or choice.move != first:
+            raise InapplicableError(
+                f"it played {first} and then {choice.move if choice else 'nothing'} in the same "
+                "position from the same seed: allowed, but its mistakes will not happen again"
+            )
+        return f"the same position and seed gave the same move, {first}"
+
+    def game_under_way(self) -> str:
+        """A game that it enters in the middle: the first request tells all that was played."""
+        stations = self._stations("middle")
+        game = stations[len(stations) // 2]
+        self._enter(game)
+        words = self.play(1)
+        self._end()
+        return f"entered a game at ply {game.asked_at}, and {words}"
+
+    def long_request(self) -> str:
+        """The longest one of a random game."""
+
+        def size(game: TestedGame) -> int:
+            return len(protocol.turn_lines(game.turn(), self.player.wants))
+
+        game = max(self._stations("long"), key=size)
+        longest = size(game)
+        self._enter(game)
+        words = self.play(1)
+        self._end()
+        return f"read a request of {longest} bytes, and {words}"
+
+    def _stations(self, name: str) -> list[TestedGame]:
+        """A random game, each time the bot's seat is to move: at least once.
+
+        Raises:
+            InapplicableError: that did not happen.
+        """
+        for seat in reversed(range(self._variant.seats)):
+            game = TestedGame(self._variant, self._spec.time, seat, derive(self._spec.seed, name))
+            found = []
+            while game.to_seat():
+                found.append(game.copy())
+                game.play_random()
+            if found:
+                return found
+        raise InapplicableError("no seat came to move in a random game")
+
+    def others_left(self) -> str:
+        """A game in which another seat has left, where the others play on."""
+        game = TestedGame(self._variant, self._spec.time, 0, derive(self._spec.seed, "left"))
+        for _ in range(self._variant.opening_plies):
+            game.play_random()
+        leaver = self._variant.seats - 1
+        if not game.leave(leaver) or not game.to_seat():
+            raise InapplicableError("in this game nobody plays on when a seat has left")
+        self._enter(game)
+        words = self.play(1)
+        self._end()
+        return f"seat {leaver + 1} had left; it {words}"
+
+    def _begin(self, seat: Seat, time: TimeControl) -> None:
+        self._enter(TestedGame(self._variant, time, seat, self._spec.seed))
+
+    def _enter(self, game: TestedGame) -> None:
+        self._game = game
+        self.player.new_game(
+            GameSetup(self._variant, game.seat, game.time, derive(self._spec.seed, "dice"))
+        )
+
+    def _end(self) -> None:
+        self.player.end_game(self._game.finish())
+
+    def _took(self, seconds: float) -> str:
+        assert self._channel is not None
+        return f"after {self._channel.wall_us / 1000:.0f} ms of {seconds * 1000:.0f} ms"
+
+
+def _first_seat(variant: Variant) -> Seat:
+    return variant.initial().to_move or 0
+
+
+def _other(time: TimeControl) -> TimeControl:
+    """A control of the other kind, of about the same speed."""
+    if time.move_ms is not None:
+        return TimeControl(time_ms=10 * time.move_ms, inc_ms=time.move_ms, charge=time.charge)
+    assert time.time_ms is not None
+    return TimeControl(move_ms=max(time.inc_ms, time.time_ms // 20, 100), charge=time.charge)
+
+
+def shown(direction: str, line: str) -> str:
+    """A line of a conversation as it is shown."""
+    if len(line) > LINE_SHOWN:
+        line = f"{line[: LINE_SHOWN - 40]}... ({len(line)} characters)"
+    return f"{direction} {line}"
