@@ -56,8 +56,17 @@ class Entry(NamedTuple):
 class Search:
     """The search from one position, deeper and deeper."""
 
-    def __init__(self, state: State, dice: Random) -> None:
+    def __init__(
+        self,
+        state: State,
+        dice: Random,
+        stopwatch: Callable[[], float] = lambda: 0.0,
+        seconds: float = inf,
+    ) -> None:
+        """Takes the position, and what tells the seconds gone; by ``seconds`` it is to be over."""
         assert state.to_move is not None
+        self.stopwatch, self.seconds = stopwatch, seconds
+        self.looked = stopwatch()
         self.state = state
         self.sides = state.variant.side_of
         self.side = self.sides[state.to_move]
@@ -68,14 +77,14 @@ class Search:
         """How often a move did so, the deeper the more."""
         self.nodes = 0
         self.codes = list(state.codes())
+        self.longest = stopwatch() - self.looked
+        """Seconds that one step took at most: to list the moves of a large board, say."""
         for place in range(len(self.codes)):
             other = place + int(dice.random() * (len(self.codes) - place))
             self.codes[place], self.codes[other] = self.codes[other], self.codes[place]
         self.best = self.codes[0]
         self.value = 0.0
         self.depth = 0
-        self.stopwatch: Callable[[], float] = lambda: 0.0
-        self.seconds = inf
 
     def run(self, deepest: int) -> None:
         """Searches so many plies deep, or until the game is decided or the time over."""
@@ -104,7 +113,9 @@ class Search:
         self, state: State, depth: int, low: float, high: float, mobility: tuple[int, ...]
     ) -> float:
         """The value of a position for our side, exact only between ``low`` and ``high``."""
-        if self.stopwatch() > self.seconds:
+        now = self.stopwatch()
+        self.longest, self.looked = max(self.longest, now - self.looked), now
+        if now + self.longest > self.seconds:
             raise TimeUp
         self.nodes += 1
         seat = state.to_move
@@ -250,11 +261,9 @@ def main() -> None:
             print("ok", flush=True)
         elif verb == "go" and table:
             clocks = table.follow(words)["clocks"]
-            search = Search(table.state, table.dice)
+            limits = (table.stopwatch(came, answered), table.seconds(clocks)) if not plies else ()
+            search = Search(table.state, table.dice, *limits)
             left = table.state.variant.max_plies - table.plies
-            if plies is None:
-                search.stopwatch = table.stopwatch(came, answered)
-                search.seconds = table.seconds(clocks)
             if len(search.codes) > 1:
                 search.run(min(plies or DEEPEST, left))
             print(
