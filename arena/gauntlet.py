@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from arena.ratings.elo import elo_of, estimate, expected_score
+from arena.ratings.elo import Estimate, elo_of, estimate, expected_score
 from arena.ratings.sprt import Decision
 from arena.strength import Outcome, StrengthError, cells, seatings
 from engine.game import Termination, Variant
@@ -102,11 +102,6 @@ class Gauntlet:
         return line.half_points / (self.played * most) if self.played else 0.5
 
     @property
-    def elo(self) -> float:
-        """The Elo of the candidate's score against the field, less that of the baseline's."""
-        return elo_of(self.score(self.candidate)) - elo_of(self.score(self.baseline))
-
-    @property
     def difference(self) -> tuple[float, float, float]:
         """The difference of the two scores, and the ends of its 95 % interval."""
         # (1 + difference) / 2 is a score like any other, with its interval in Elo.
@@ -115,9 +110,19 @@ class Gauntlet:
         return mean, 2 * expected_score(found.lower) - 1, 2 * expected_score(found.upper) - 1
 
     @property
-    def los(self) -> float:
-        """The probability that the candidate does better against this field."""
-        return estimate(self.counts).los
+    def estimate(self) -> Estimate:
+        """The Elo of the candidate's score against the field, less that of the baseline's.
+
+        The interval is that of the difference carried over, with the middle of the two scores
+        held: so it holds zero if and only if the difference's does. Between bots of like strength
+        an error of the middle shifts both Elos alike; where one scores far more than the other,
+        the interval is mostly too wide, for the higher a score the less it spreads.
+        """
+        middle = (self.score(self.candidate) + self.score(self.baseline)) / 2
+        elo, lower, upper = (
+            elo_of(middle + apart / 2) - elo_of(middle - apart / 2) for apart in self.difference
+        )
+        return Estimate(elo, lower, upper, estimate(self.counts).los)
 
     @property
     def decision(self) -> Decision:
@@ -132,6 +137,7 @@ class Gauntlet:
     def to_json(self) -> dict[str, Any]:
         """The result as JSON's types."""
         mean, lower, upper = self.difference
+        found = self.estimate
         return {
             "game": str(self.variant),
             "decision": str(self.decision),
@@ -141,8 +147,9 @@ class Gauntlet:
             "counts": list(self.counts),
             "difference": round(mean, 6),
             "difference_95": [round(lower, 6), round(upper, 6)],
-            "elo": round(self.elo, 3),
-            "los": round(self.los, 6),
+            "elo": round(found.elo, 3),
+            "elo_95": [round(found.lower, 3), round(found.upper, 3)],
+            "los": round(found.los, 6),
             "candidate": self._line(self.candidate),
             "baseline": self._line(self.baseline),
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from arena.ratings.elo import signed
+from arena.ratings.elo import Estimate, signed
 from arena.strength import StrengthTest
 from engine.game import Termination
 
@@ -20,7 +20,7 @@ def result_rows(test: StrengthTest) -> list[tuple[str, str]]:
     rows = [("test", f"{settings.candidate.name} against {settings.baseline.name}")]
     rows.append(("game", f"{settings.variant}, {settings.time.words}, seed {settings.seed}"))
     if test.matches:
-        rows.append(("Elo", elo_words(test)))
+        rows.append(("Elo", elo_words(test.estimate)))
     if settings.games is None:
         rows.append(("LLR", f"{llr_words(test)} for {settings.elo0:g} or {settings.elo1:g}"))
     most = settings.most_matches
@@ -33,9 +33,8 @@ def result_rows(test: StrengthTest) -> list[tuple[str, str]]:
     return rows
 
 
-def elo_words(test: StrengthTest) -> str:
+def elo_words(found: Estimate) -> str:
     """Elo with its 95 % interval, and the likelihood of superiority."""
-    found = test.estimate
     elo, lower, upper = (signed(x, 1) for x in (found.elo, found.lower, found.upper))
     return f"{elo} [{lower}, {upper}], LOS {found.los:.1%}"
 

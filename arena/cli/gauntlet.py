@@ -11,9 +11,9 @@ import click
 from arena.cli.report import LINE_SECONDS, write_json
 from arena.cli.running import Launcher, play_rounds, weakest
 from arena.gauntlet import Gauntlet, Line
-from arena.ratings.elo import signed
 from arena.ratings.sprt import Decision
 from arena.strength import Settings
+from arena.strength_words import elo_words
 
 VERDICTS = {
     Decision.ACCEPT: "passed: the candidate does better against this field",
@@ -71,10 +71,8 @@ def _print(
     click.echo(f"field    {', '.join(bot.name for bot in field)}")
     for bot, line in ((candidate, gauntlet.candidate), (baseline, gauntlet.baseline)):
         click.echo(f"{bot.name}: {gauntlet.score(line):.1%}, {_words(line)}")
-    click.echo(
-        f"better   by {mean:+z.1%} [{lower:+z.1%}, {upper:+z.1%}], Elo {signed(gauntlet.elo, 1)}, "
-        f"LOS {gauntlet.los:.1%}"
-    )
+    click.echo(f"better   by {mean:+z.1%} [{lower:+z.1%}, {upper:+z.1%}]")
+    click.echo(f"Elo      {elo_words(gauntlet.estimate)}")
     click.echo(f"games    {gauntlet.games}, of {gauntlet.played} of {gauntlet.rounds} rounds")
 
 

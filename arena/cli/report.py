@@ -63,7 +63,7 @@ class Display:
             self._told = now
             llr = "" if test.settings.games else f", LLR {llr_words(test)}"
             results = f"{test.games} games, W-D-L {games_words(test)}"
-            click.echo(f"{results}, Elo {elo_words(test)}{llr}; {self._pace()}", err=True)
+            click.echo(f"{results}, Elo {elo_words(test.estimate)}{llr}; {self._pace()}", err=True)
 
     def _table(self) -> Table:
         table = Table.grid(padding=(0, 2))

@@ -143,7 +143,7 @@ def list_tests(data: Path | None, in_json: bool) -> None:
                 "what": one.test.title,
                 "game": str(one.test.variant),
                 "W-D-L": games_words(one.standing),
-                "Elo": elo_words(one.standing) if one.standing.matches else "",
+                "Elo": elo_words(one.standing.estimate) if one.standing.matches else "",
                 "LLR": llr_words(one.standing),
             }
             for one in found
@@ -173,7 +173,7 @@ def show(number: int, data: Path | None, in_json: bool) -> None:
             f"{worker}: its results differ from the others' (by chance {chance_words(chance)})"
         )
     if found.odd:
-        click.echo(f"without  {elo_words(found.without)}, LLR {llr_words(found.without)}")
+        click.echo(f"without  {elo_words(found.without.estimate)}, LLR {llr_words(found.without)}")
     click.echo(found.verdict)
 
 

@@ -34,7 +34,7 @@ def test_scores_are_compared_round_by_round():
     assert gauntlet.counts == (0, 0, 0, 0, 0, 1, 0, 0, 1)
     assert gauntlet.difference[0] == pytest.approx(5 / 8)
     # 400 log10(7) + 400 log10(3), by Elo's formula for 7/8 and 2/8.
-    assert gauntlet.elo == pytest.approx(338.04 + 190.85, abs=0.01)
+    assert gauntlet.estimate.elo == pytest.approx(338.04 + 190.85, abs=0.01)
     assert gauntlet.baseline.faults == {Termination.CRASH: 2}
     with pytest.raises(StrengthError, match="is over"):
         gauntlet.add(pair(3), pair(2))
@@ -56,6 +56,20 @@ def test_it_is_decided_by_the_interval_at_the_end(candidate, baseline, decision)
         luck = number % 2
         gauntlet = gauntlet.add(pair(candidate - luck), pair(baseline - (number // 2) % 2))
     assert gauntlet.decision is decision
+    assert (gauntlet.estimate.lower > 0) is (decision is Decision.ACCEPT)
+    assert (gauntlet.estimate.upper < 0) is (decision is Decision.REJECT)
+
+
+def test_elo_has_the_interval_of_the_difference():
+    """By hand: 100 rounds, 3 of 4 against 1 in half of them and level in the others, differ by
+    0.25 +- 1.96 * 0.25 / 10; and 0.625 against 0.375 is 2 * 400 log10(0.625 / 0.375) Elo.
+    """
+    gauntlet = Gauntlet.begin(CLOBBER, 400, 1)
+    for _ in range(50):
+        gauntlet = gauntlet.add(pair(3), pair(1)).add(pair(2), pair(2))
+    assert gauntlet.difference == pytest.approx((0.25, 0.201, 0.299), abs=1e-4)
+    found = gauntlet.to_json()
+    assert (found["elo"], *found["elo_95"]) == pytest.approx((177.5, 141.6, 214.3), abs=0.1)
 
 
 @pytest.mark.parametrize(("game", "opponents"), [("puzzle", 1), ("clobber", 0)])

@@ -119,6 +119,7 @@ def test_a_test_shows_how_it_stands(
     assert ('hx-trigger="every 3s"' in page.text) == (verdict is TestVerdict.RUNNING)
     listing = Browser(app).get("/tests").text
     assert f"verdict-{colour}" in listing
+    assert re.search(r"[+-]\d+ <small[^>]*>[+-]\d+ to [+-]\d+</small>", listing)
     found = json.loads(Browser(app).get(f"/tests/{number}.json").text)
     assert (found["verdict"], found["counts"]) == (str(verdict), counts)
     assert json.loads(Browser(app).get("/tests.json").text) == [found]
