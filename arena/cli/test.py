@@ -12,6 +12,7 @@ from threading import Event
 from typing import get_args
 
 import click
+from click.core import ParameterSource
 
 from arena.cli import Usage
 from arena.cli.arguments import (
@@ -42,6 +43,8 @@ from workers.languages import LanguageError
 
 MAX_GAMES = 20_000
 INTERRUPTED = 130
+OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
+"""Options of the sequential test, which a fixed number of games is not."""
 
 
 @click.command()
@@ -85,7 +88,9 @@ INTERRUPTED = 130
 )
 @click.option("--save", metavar="FILE", help="Keep what was played in this file, to go on from.")
 @click.option("--resume", metavar="FILE", help="Go on with a saved test.")
+@click.pass_context
 def test(
+    context: click.Context,
     candidate: str,
     baseline: str,
     options: tuple[str, ...],
@@ -120,8 +125,10 @@ def test(
       arena test ./new.py ./old.py --game clobber size=6x7 --move 100
       arena test mcts greedy --game blokus mode=duel --elo -10,0 --time 10+0.1
     """
-    if games is not None and (elo is not None or max_games is not None):
-        raise Usage("--games plays a fixed number: leave out --elo and --max-games")
+    for option in OF_SPRT if games is not None else ():
+        if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
+            word = option.replace("_", "-")
+            raise Usage(f"--games plays a fixed number: leave out --{word}")
     if against is not None and (games is None or save or resume or junit_file):
         raise Usage("--against takes --games, and goes without --save, --resume and --junit")
     if json_file == junit_file == "-":

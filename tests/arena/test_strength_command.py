@@ -181,6 +181,8 @@ def test_a_pipe_is_written_to(tmp_path):
         (["random", "greedy", *SMALL, "--elo", "10,0"], "elo0 must be less than elo1"),
         (["random", "greedy", *SMALL, "--max-games", "10"], "needs 32 games or more"),
         (["random", "greedy", *SMALL, "--games", "9", "--elo", "0,5"], "leave out --elo"),
+        (["random", "greedy", *SMALL, "--games", "9", "--alpha", "0.01"], "leave out --alpha"),
+        (["random", "greedy", *SMALL, "--games", "9", "--model", "logistic"], "leave out --model"),
         (["random", "greedy", *SMALL, "--time", "1", "--move", "9"], "not both"),
         (["random", "greedy", *SMALL, "--resume", "/nowhere"], "can't read /nowhere"),
         (["random", "greedy", *SMALL, "--json", "/nowhere/x"], "there is no such folder"),
