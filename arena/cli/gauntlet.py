@@ -54,12 +54,12 @@ def run_gauntlet(
                 told = wall.monotonic()
                 click.echo(f"{gauntlet.played} of {gauntlet.rounds} rounds", err=True)
     level = weakest([*pair, *field])
-    if json_file:
-        write_json(json_file, gauntlet.to_json() | {"isolation": level})
     if json_file != "-":
         _print(gauntlet, candidate, baseline, field)
         click.echo(f"box      {level}")
         click.echo(VERDICTS[gauntlet.decision])
+    if json_file:
+        write_json(json_file, gauntlet.to_json() | {"isolation": level})
     return gauntlet.decision
 
 

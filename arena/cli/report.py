@@ -97,7 +97,7 @@ class Saves:
         self._saved = 0.0
         if self._path and not may_exist and self._path.exists():
             raise Usage(f"{name} is there already: go on with --resume {name}, or remove it")
-        check_folder(name)
+        check_writable(name)
 
     def offer(self, test: StrengthTest, *, last: bool = False) -> None:
         """Saves into the file that was asked for, if one was, once a second."""
@@ -148,16 +148,18 @@ def report(test: StrengthTest, seconds: float, level: str) -> dict[str, Any]:
     return test.to_json() | {"result": played}
 
 
-def check_folder(name: str | None) -> None:
-    """Refuses a file's name that is empty or whose folder is missing, before that costs any game.
+def check_writable(name: str | None) -> None:
+    """Refuses a name under which no file can be written, before that costs any game.
 
     Raises:
-        Usage: there is no such folder, or no name.
+        Usage: there is no such folder, or no name, or it is a folder's.
     """
     if name == "":
         raise Usage("an empty word names no file to write")
     if name and not Path(name).absolute().parent.is_dir():
         raise Usage(f"can't write {name}: there is no such folder")
+    if name and Path(name).is_dir():
+        raise Usage(f"can't write {name}: it is a folder")
 
 
 def read_json(name: str) -> Any:

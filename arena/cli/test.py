@@ -27,7 +27,7 @@ from arena.cli.gauntlet import run_gauntlet
 from arena.cli.report import (
     Display,
     Saves,
-    check_folder,
+    check_writable,
     junit,
     read_json,
     report,
@@ -156,7 +156,7 @@ def test(
             begun = StrengthTest.from_json(read_json(resume), settings)
         saves = Saves(resume if save is None else save, may_exist=save in (None, resume))
         for name in (json_file, junit_file):
-            check_folder(name)
+            check_writable(name)
     except StrengthError as error:
         raise Usage(str(error)) from None
     launchers = launch_all(bots, no_box=no_box, say=lambda text: click.echo(text, err=True))
@@ -182,15 +182,16 @@ def test(
             kept = saves.keep(ended)
             click.echo(f"saved; go on with the same command and --resume {kept}", err=True)
         sys.exit(INTERRUPTED)
-    if json_file:
-        write_json(json_file, report(ended, seconds, weakest(launchers)))
-    if junit_file:
-        junit(junit_file, ended, seconds)
+    # Shown first: should a file turn out not to be writable, the games were not played for nothing.
     if "-" not in (json_file, junit_file):
         for name, text in result_rows(ended):
             click.echo(f"{name:<8} {text}")
         click.echo(f"box      {weakest(launchers)}")
         click.echo(ended.verdict)
+    if json_file:
+        write_json(json_file, report(ended, seconds, weakest(launchers)))
+    if junit_file:
+        junit(junit_file, ended, seconds)
     sys.exit(0 if ended.decision is Decision.ACCEPT else 1)
 
 

@@ -83,6 +83,16 @@ def test_a_report_is_printed(option, read, tmp_path, monkeypatch, capsys):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("options", [[], ["--against", "random"]], ids=["pair", "field"])
+def test_a_file_that_can_not_be_written_does_not_take_the_result_with_it(options, capsys):
+    """What was played is told all the same, and then that the file could not be written."""
+    full = ["--json", "/dev/full"]
+    assert arena("random", "random", *SMALL, "--games", "2", *full, *options) == 2
+    said = capsys.readouterr()
+    assert "undecided: " in said.out
+    assert "can't write /dev/full: No space left on device" in said.err
+
+
 def test_the_weaker_bot_fails(tmp_path):
     """And the report says so."""
     cases = tmp_path / "result.xml"
@@ -186,6 +196,8 @@ def test_a_pipe_is_written_to(tmp_path):
         (["random", "greedy", *SMALL, "--time", "1", "--move", "9"], "not both"),
         (["random", "greedy", *SMALL, "--resume", "/nowhere"], "can't read /nowhere"),
         (["random", "greedy", *SMALL, "--json", "/nowhere/x"], "there is no such folder"),
+        (["random", "greedy", *SMALL, "--json", "/"], "can't write /: it is a folder"),
+        (["random", "greedy", *SMALL, "--junit", "/"], "can't write /: it is a folder"),
         (["random", "greedy", *SMALL, "--json", "-", "--junit", "-"], "can't both be printed"),
         (["random", "", *SMALL], "an empty word names no bot"),
         (["random", "greedy", *SMALL, "--games", "4", "--against", ","], "names no bot"),
