@@ -77,8 +77,9 @@ def read_variant(game: str, options: Sequence[str] = ()) -> Variant:
 
 
 def is_option(word: str) -> bool:
-    """Whether a word behind the game is an option; a file's name may have '=' in it too."""
-    return "=" in word and not Path(word).exists()
+    """Whether a word behind the game is an option; a file's name or a command may have '=' too."""
+    key, equals, _ = word.partition("=")
+    return bool(equals) and " " not in key and not Path(word).exists()
 
 
 def split_words(game: str, words: Sequence[str]) -> tuple[Variant, list[str]]:

@@ -197,11 +197,11 @@ def test_lines_and_logs_are_shown(cli: Cli) -> None:
 
 
 def test_a_folder_and_a_command_play(cli: Cli, tmp_path: Path) -> None:
-    """In a box or not; a whole command is never in one, which is said."""
+    """In a box or not; a command, whose arguments may have a "=", never, and that is said."""
     folder = tmp_path / "mine"
     folder.mkdir()
     shutil.copy(DICE, folder / "bot.py")
-    shell = f"sh {BOTS / 'first.sh'}"
+    shell = f"sh {BOTS / 'first.sh'} --option Threads=2"
     for more in ([], ["--no-box"]):
         said = play(cli, folder, shell, *more, "--json")
         assert [bot["name"] for bot in said.json["bots"]] == ["mine", "sh"]
