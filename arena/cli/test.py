@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time as wall
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from hashlib import sha256
+from pathlib import Path
 from threading import Event
 from typing import get_args
 
@@ -202,8 +204,12 @@ def version_of(bot: Bot) -> Version:
             return Version(bot.name, bundles.pack(bot.path).digest)
         except BundleError as error:
             raise LanguageError(str(error)) from None
-    words = "\0".join(bot.words[1:])
-    return Version(bot.name, sha256(bot.path.read_bytes() + words.encode()).hexdigest())
+    words = bot.words[1:]
+    digest = sha256(bot.path.read_bytes() + "\0".join(words).encode())
+    # The program of a command may be an interpreter, and the bot a file among its arguments.
+    for path in filter(os.path.isfile, words):
+        digest.update(Path(path).read_bytes())
+    return Version(bot.name, digest.hexdigest())
 
 
 def _run(

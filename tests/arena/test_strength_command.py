@@ -284,6 +284,17 @@ def test_a_file_is_found_for_what_nobody_named(tmp_path, monkeypatch):
         Saves(names[0], may_exist=False)
 
 
+def test_a_bot_that_changed_is_another_one(tmp_path):
+    """As a file, in a folder, and in a command, whose program is the interpreter."""
+    path = tmp_path / "bot.py"
+    digests = set()
+    for text in ("print(1)\n", "print(2)\n"):
+        path.write_text(text)
+        bots = find_bots([str(path), str(tmp_path), f"{sys.executable} {path}"])
+        digests |= {version_of(bot).digest for bot in bots}
+    assert len(digests) == 6
+
+
 def test_an_interrupted_test_is_saved_and_goes_on(tmp_path):
     """Ctrl-C ends the matches under way, saves, and says how to go on."""
     state = tmp_path / "state.json"
