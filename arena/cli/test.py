@@ -66,6 +66,7 @@ OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
 )
 @click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
 @click.option("--move", "move_ms", metavar="MS", type=int, help="Milliseconds a move.")
+@click.option("--wall", "wall_time", is_flag=True, help="Charge wall time, not CPU time.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
 @click.option(
     "--concurrency",
@@ -103,6 +104,7 @@ def test(
     model: Model,
     clock: str | None,
     move_ms: int | None,
+    wall_time: bool,
     seed: int,
     concurrency: int | None,
     max_games: int | None,
@@ -143,7 +145,7 @@ def test(
             read_variant(game, options),
             version_of(bots[0]),
             version_of(bots[1]),
-            time_control(clock, move_ms),
+            time_control(clock, move_ms, wall_time=wall_time),
             seed=seed,
             elo0=elo0,
             elo1=elo1,

@@ -93,6 +93,22 @@ def test_a_file_that_can_not_be_written_does_not_take_the_result_with_it(options
     assert "can't write /dev/full: No space left on device" in said.err
 
 
+def test_wall_time_is_charged_if_asked_for(tmp_path):
+    """A move of a quarter of a second may sleep through a whole one, but not on the wall clock."""
+    bot, result = tmp_path / "sleeper.py", tmp_path / "result.json"
+    bot.write_text(
+        "import sys, time\n"
+        "for line in sys.stdin:\n"
+        "    if line.startswith('hello'): print('ready sleeper', flush=True)\n"
+        "    if line.startswith('newgame'): print('ok', flush=True)\n"
+        "    if line.startswith('go'): time.sleep(1), print('move resign', flush=True)\n"
+    )
+    for option, faults in (([], {}), (["--wall"], {"timeout": 2})):
+        options = ["--games", "2", "--move", "250", "--no-box", "--json", str(result), *option]
+        assert arena(str(bot), "random", *SMALL, *options) == 1
+        assert saved(result)["faults"][0] == faults
+
+
 def test_the_weaker_bot_fails(tmp_path):
     """And the report says so."""
     cases = tmp_path / "result.xml"
