@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -132,10 +133,12 @@ def results(session: Session, tournament: Tournament) -> Results:
     rows = standings(table, tournament.settings["tie_breaks"], by_share=by_share)
     if isinstance(format_, Knockout):
         ties, places = tuple(format_.ties(field, past)), format_.places(field, past)
-        # Who is still in it stands at the best place that is left.
+        # Who is still in it stands at the best place that is left, who has not lost yet first:
+        # points are no measure there, for a bye gives none and whoever lost plays more ties.
         taken = set(places.values())
         left = next(place for place in range(1, len(field) + 2) if place not in taken)
-        rows.sort(key=lambda row: places.get(row.entrant) or left)
+        lost = Counter(tie.loser for tie in ties)
+        rows.sort(key=lambda row: (places.get(row.entrant) or left, lost[row.entrant]))
     lines = tuple(
         Standing(
             places.get(row.entrant) if ties else row.place,

@@ -340,6 +340,25 @@ def test_who_waits_for_the_third_place_stands_below_the_final(
         assert [line.number for line in after[:2]] == [line.number for line in before[:2]]
 
 
+def test_who_has_not_lost_stands_before_who_has(arena: TournamentSimulation) -> None:
+    """Of those still in a double knockout, though the others have played more and may have won
+    more: of five, three begin with a bye, which gives no points.
+    """
+    arena.create("cup", "knockout", double=1)
+    arena.alive()
+    arena.tick()
+    seen = set()
+    while arena.open_tournaments():
+        arena.run(1)
+        with arena.database.read() as session:
+            found = results(session, session.scalars(sa.select(Tournament)).one())
+        left = [line.number for line in found.standings if line.place is None]
+        lost = [sum(tie.loser == number for tie in found.ties) for number in left]
+        assert lost == sorted(lost)
+        seen |= {(line.points > 0, lost[n]) for n, line in enumerate(found.standings[: len(left)])}
+    assert {(False, 0), (True, 0), (True, 1)} <= seen
+
+
 def test_a_match_set_aside_holds_a_tournament_up(arena: TournamentSimulation) -> None:
     """It is neither made again nor forgotten, and says so."""
     arena.create("cup", "round-robin")
