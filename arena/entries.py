@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session, contains_eager, joinedload
 
 from arena import audit
 from arena.audit import Actor
+from arena.first_tests import give_up
 from arena.models import (
     Bot,
     BotVersion,
@@ -99,6 +100,8 @@ def ask_entry(
 def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> None:
     """Takes a version off a ladder; it keeps its rating for when it comes back.
 
+    A test after which a newer one was to take its place there is stopped.
+
     Raises:
         SubmissionError: the ladder's table is final.
     """
@@ -112,12 +115,15 @@ def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> N
     entrant.state = EntrantState.RETIRED
     entrant.reason = "its owner retired it"
     version = entrant.version
+    give_up(session, entrant.competition, version.bot_id, f"{version.label} was retired", now)
     words = _words(version, entrant.competition)
     audit.note(session, actor, "retire", f"bot {version.bot.name}", words, now=now)
 
 
 def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
     """Takes a bot off every ladder whose table is not final, and gives how many those were.
+
+    Tests after which a version was to enter one of them are stopped.
 
     Raises:
         SubmissionError: a check is under way, after which it would enter again.
@@ -142,6 +148,7 @@ def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
     for entrant in active:
         entrant.state = EntrantState.RETIRED
         entrant.reason = "its owner withdrew the bot"
+        give_up(session, entrant.competition, bot.id, "the bot was withdrawn", now)
     audit.note(session, actor, "withdraw", f"bot {bot.name}", now=now)
     return len(active)
 

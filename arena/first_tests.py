@@ -11,7 +11,16 @@ from arena.audit import Actor
 from arena.competitions.strength_plans import FirstTest
 from arena.competitions.strength_tallies import versions_of
 from arena.competitions.strength_tests import create, end
-from arena.models import BotVersion, Check, Entrant, EntrantState, Ladder, StrengthTest, TestVerdict
+from arena.models import (
+    BotVersion,
+    Check,
+    Competition,
+    Entrant,
+    EntrantState,
+    Ladder,
+    StrengthTest,
+    TestVerdict,
+)
 from arena.submissions import enter
 from engine.seeds import derive
 
@@ -32,13 +41,18 @@ def admit(session: Session, check: Check, now: datetime) -> None:
     if check.test_first is None or active is None or active.version.number >= version.number:
         enter(session, ladder, version, now)
         return
-    for test in _waiting(session, ladder, version.bot_id):
-        end(session, test, TestVerdict.STOPPED, f"version {version.number} came after it", now)
+    give_up(session, ladder, version.bot_id, f"version {version.number} came after it", now)
     owner = version.bot.owner
     seed = derive(ladder.seed, "first test", version.id)
     plan = FirstTest.from_json(check.test_first).plan(ladder, seed=seed)
     by = Actor(owner.id, owner.name, "")
     create(session, plan, version, active.version, now, by, ladder=ladder)
+
+
+def give_up(session: Session, ladder: Competition, bot_id: int, reason: str, now: datetime) -> None:
+    """Stops the tests after which a version of a bot was to enter a ladder."""
+    for test in _waiting(session, ladder, bot_id):
+        end(session, test, TestVerdict.STOPPED, reason, now)
 
 
 def _came_later(session: Session, active: Entrant, check: Check) -> bool:
@@ -52,7 +66,7 @@ def _came_later(session: Session, active: Entrant, check: Check) -> bool:
     return session.scalar(query.limit(1)) is not None
 
 
-def _waiting(session: Session, ladder: Ladder, bot_id: int) -> list[StrengthTest]:
+def _waiting(session: Session, ladder: Competition, bot_id: int) -> list[StrengthTest]:
     """The running tests after which a version of a bot is to enter a ladder."""
     query = (
         sa.select(StrengthTest)

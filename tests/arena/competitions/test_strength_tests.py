@@ -12,13 +12,14 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit
-from arena.audit import Actor
+from arena import audit, entries
+from arena.audit import ARENA, Actor
 from arena.competitions import strength_tallies, strength_tests
 from arena.competitions.strength_plans import FirstTest, Plan
 from arena.db import Database
 from arena.first_tests import conclude
 from arena.models import (
+    Bot,
     BotVersion,
     Check,
     CompetitionState,
@@ -38,6 +39,7 @@ from arena.models import (
 from arena.rebuild import rebuild
 from arena.strength import StrengthError
 from arena.submissions import SubmissionError, submit
+from arena.web.queries import tests_waited_for as waited_for
 from engine.game import State
 from engine.games import GAMES
 from engine.openings import Opening, openings
@@ -461,6 +463,29 @@ def test_a_later_version_takes_over(database: Database) -> None:
         conclude(session, second, arena.now)
         assert second.reason == "version 4 had entered clobber size=4x4 meanwhile"
         assert active(session, "bot-1") == [4]
+
+
+@pytest.mark.parametrize("leave", ["retire", "withdraw"])
+def test_a_bot_that_leaves_waits_for_no_test(database: Database, leave: str) -> None:
+    """It is stopped: nothing could come of it, for the candidate would not enter."""
+    arena = Improving(database, CALM, "clobber", size="4x4")
+    arena.alive()
+    arena.tick()
+    for bot in ("bot-0", "bot-1"):
+        upload(arena, bot, FirstTest(elo1=50.0))
+    arena.run(6)
+    with database.begin() as session:
+        bot = session.scalars(sa.select(Bot).where(Bot.name == "bot-1")).one()
+        assert list(waited_for(session, bot)) == [2]
+        if leave == "withdraw":
+            entries.withdraw(session, ARENA, bot, arena.now)
+        else:
+            on_ladder = sa.select(Entrant).join(Ladder, Ladder.id == Entrant.competition_id)
+            mine = on_ladder.join(Entrant.version).where(BotVersion.bot_id == bot.id)
+            entries.retire(session, ARENA, session.scalars(mine).one(), arena.now)
+        assert waited_for(session, bot) == {}
+        tests = session.scalars(sa.select(StrengthTest).order_by(StrengthTest.title))
+        assert [test.verdict for test in tests] == [TestVerdict.RUNNING, TestVerdict.STOPPED]
 
 
 def test_what_can_not_be_tested_is_refused_at_once(database: Database) -> None:
