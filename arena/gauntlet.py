@@ -137,7 +137,6 @@ class Gauntlet:
     def to_json(self) -> dict[str, Any]:
         """The result as JSON's types."""
         mean, lower, upper = self.difference
-        found = self.estimate
         return {
             "game": str(self.variant),
             "decision": str(self.decision),
@@ -147,9 +146,7 @@ class Gauntlet:
             "counts": list(self.counts),
             "difference": round(mean, 6),
             "difference_95": [round(lower, 6), round(upper, 6)],
-            "elo": round(found.elo, 3),
-            "elo_95": [round(found.lower, 3), round(found.upper, 3)],
-            "los": round(found.los, 6),
+            **self.estimate.to_json(),
             "candidate": self._line(self.candidate),
             "baseline": self._line(self.baseline),
         }

@@ -130,16 +130,14 @@ def report(test: StrengthTest, seconds: float, level: str) -> dict[str, Any]:
     Args:
         level: of the weakest box in which it was played.
     """
-    found, sprt = test.estimate, test.settings.sprt
+    sprt = test.settings.sprt
     played = {
         "decision": str(test.decision),
         "verdict": test.verdict,
         "passed": test.decision is Decision.ACCEPT,
         "matches": test.matches,
         "games": test.games,
-        "elo": round(found.elo, 3),
-        "elo_95": [round(found.lower, 3), round(found.upper, 3)],
-        "los": round(found.los, 6),
+        **test.estimate.to_json(),
         "llr": None if test.settings.games else round(test.llr, 6),
         "llr_bounds": None if test.settings.games else [sprt.lower, sprt.upper],
         "seconds": round(seconds, 3),

@@ -112,7 +112,7 @@ class Report:
 
 
 def _numbers(test: strength.StrengthTest) -> dict[str, Any]:
-    found, sprt = test.estimate, test.settings.sprt
+    sprt = test.settings.sprt
     return {
         "matches": test.matches,
         "games": test.games,
@@ -121,9 +121,7 @@ def _numbers(test: strength.StrengthTest) -> dict[str, Any]:
         "losses": test.losses,
         "counts": list(test.counts),
         "faults": [{str(key): n for key, n in side.items()} for side in test.faults],
-        "elo": round(found.elo, 3),
-        "elo_95": [round(found.lower, 3), round(found.upper, 3)],
-        "los": round(found.los, 6),
+        **test.estimate.to_json(),
         "llr": round(test.llr, 6),
         "llr_bounds": [sprt.lower, sprt.upper],
     }

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 EMPTY_CELL = 1e-3
 """What an empty cell counts for, so that neither a spread nor a likelihood is zero."""
@@ -34,6 +35,12 @@ class Estimate:
     """The upper end of the 95 % interval."""
     los: float
     """Likelihood of superiority: the probability that the first bot is the stronger one."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The estimate as JSON's types."""
+        # Adding zero makes a zero of minus zero.
+        elo, lower, upper = (round(x, 3) + 0.0 for x in (self.elo, self.lower, self.upper))
+        return {"elo": elo, "elo_95": [lower, upper], "los": round(self.los, 6)}
 
 
 def estimate(counts: Sequence[int]) -> Estimate:

@@ -1,5 +1,6 @@
 """Elo, its interval and the likelihood of superiority."""
 
+import json
 from itertools import pairwise
 from typing import Any
 
@@ -120,3 +121,10 @@ def test_bad_counts_are_refused(counts: list[int]) -> None:
 def test_no_zero_is_below_zero(elo: float, digits: int, text: str) -> None:
     """What rounds to zero comes with one sign, on whichever side of it the sum ended."""
     assert signed(elo, digits) == text
+
+
+def test_no_zero_is_below_zero_in_json() -> None:
+    """There it would be read as -0.0."""
+    assert json.dumps(Estimate(-1e-14, -1e-14, 12.3456, 0.5).to_json()) == (
+        '{"elo": 0.0, "elo_95": [0.0, 12.346], "los": 0.5}'
+    )
