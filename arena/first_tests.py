@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -35,10 +36,16 @@ def admit(session: Session, check: Check, now: datetime) -> None:
     if not ladder.takes_bots:
         return
     active = _active(session, ladder, version.bot_id)
-    if active is not None and _came_later(session, active, check):
-        check.problem = f"version {active.version.number} came after it"
-        return
+    waiting = _waiting(session, ladder, version.bot_id)
+    for there in [*filter(None, [active]), *(candidate for _, candidate in waiting)]:
+        if _came_later(session, there, check):
+            check.problem = f"version {there.version.number} came after it"
+            return
     if check.test_first is None or active is None or active.version.number >= version.number:
+        for test, candidate in waiting:
+            if candidate.version.number <= version.number:
+                reason = f"version {version.number} entered meanwhile"
+                end(session, test, TestVerdict.STOPPED, reason, now)
         enter(session, ladder, version, now)
         return
     give_up(session, ladder, version.bot_id, f"version {version.number} came after it", now)
@@ -51,14 +58,14 @@ def admit(session: Session, check: Check, now: datetime) -> None:
 
 def give_up(session: Session, ladder: Competition, bot_id: int, reason: str, now: datetime) -> None:
     """Stops the tests after which a version of a bot was to enter a ladder."""
-    for test in _waiting(session, ladder, bot_id):
+    for test, _ in _waiting(session, ladder, bot_id):
         end(session, test, TestVerdict.STOPPED, reason, now)
 
 
-def _came_later(session: Session, active: Entrant, check: Check) -> bool:
-    """Whether a check of the version that is there was asked for after this one."""
+def _came_later(session: Session, there: Entrant, check: Check) -> bool:
+    """Whether a check of the version that is there, or waits, was asked for after this one."""
     query = sa.select(Check.id).where(
-        Check.version_id == active.version_id,
+        Check.version_id == there.version_id,
         Check.version_id != check.version_id,
         Check.ladder_id == check.ladder_id,
         Check.id > check.id,
@@ -66,10 +73,12 @@ def _came_later(session: Session, active: Entrant, check: Check) -> bool:
     return session.scalar(query.limit(1)) is not None
 
 
-def _waiting(session: Session, ladder: Competition, bot_id: int) -> list[StrengthTest]:
-    """The running tests after which a version of a bot is to enter a ladder."""
+def _waiting(
+    session: Session, ladder: Competition, bot_id: int
+) -> Sequence[tuple[StrengthTest, Entrant]]:
+    """The running tests after which a version of a bot is to enter a ladder, with that version."""
     query = (
-        sa.select(StrengthTest)
+        sa.select(StrengthTest, Entrant)
         .join(Entrant, Entrant.competition_id == StrengthTest.id)
         .join(Entrant.version)
         .where(
@@ -78,8 +87,9 @@ def _waiting(session: Session, ladder: Competition, bot_id: int) -> list[Strengt
             Entrant.number == 1,
             BotVersion.bot_id == bot_id,
         )
+        .options(joinedload(Entrant.version))
     )
-    return list(session.scalars(query))
+    return session.execute(query).all()
 
 
 def conclude(session: Session, test: StrengthTest, now: datetime) -> None:

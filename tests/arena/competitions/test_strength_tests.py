@@ -17,7 +17,7 @@ from arena.audit import ARENA, Actor
 from arena.competitions import strength_tallies, strength_tests
 from arena.competitions.strength_plans import FirstTest, Plan
 from arena.db import Database
-from arena.first_tests import conclude
+from arena.first_tests import admit, conclude
 from arena.models import (
     Bot,
     BotVersion,
@@ -458,11 +458,30 @@ def test_a_later_version_takes_over(database: Database) -> None:
     with database.begin() as session:
         assert active(session, "bot-1") == [4]
         second = arena.test(session, second.id)
-        second.verdict = TestVerdict.PASSED
+        assert (second.verdict, second.reason) == (
+            TestVerdict.STOPPED,
+            "version 4 entered meanwhile",
+        )
+        second.verdict, second.reason = TestVerdict.PASSED, ""
         second.state = CompetitionState.CLOSED
         conclude(session, second, arena.now)
         assert second.reason == "version 4 had entered clobber size=4x4 meanwhile"
         assert active(session, "bot-1") == [4]
+
+
+def test_the_version_submitted_last_is_tested(database: Database) -> None:
+    """Whichever check ends first: here that of version 3, which then waits for its test."""
+    arena = Improving(database, CALM, "clobber", size="4x4")
+    first, last = (upload(arena, "bot-1", FirstTest(elo1=50.0)) for _ in range(2))
+    with database.begin() as session:
+        session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
+        session.execute(sa.update(Check).values(status=JobStatus.FIXED))
+        by_version = {check.version_id: check for check in session.scalars(sa.select(Check))}
+        for number in (last, first):
+            admit(session, by_version[number], arena.now)
+        assert by_version[first].problem == "version 3 came after it"
+        test = session.scalars(sa.select(StrengthTest)).one()
+        assert (test.verdict, test.title) == (TestVerdict.RUNNING, "bot-1 v3 against bot-1 v1")
 
 
 @pytest.mark.parametrize("leave", ["retire", "withdraw"])
