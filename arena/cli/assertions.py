@@ -113,8 +113,11 @@ class Assertions:
 
         Raises:
             AssertionError: there was an illegal move, a crash or another fault; it names them.
+            ValueError: no game is asked for, of which nothing could be asserted.
         """
         __tracebackhide__ = True
+        if games < 1:
+            raise ValueError(f"games={games}: ask for one game or more")
         (found,) = find_bots([bot])
         variant, control = read_variant(game), time_control(time, move_ms)
         seats = entrants_needed(variant)

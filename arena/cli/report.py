@@ -95,9 +95,9 @@ class Saves:
     def __init__(self, name: str | None, *, may_exist: bool) -> None:
         self._path = Path(name) if name else None
         self._saved = 0.0
+        check_writable(name)
         if self._path and not may_exist and self._path.exists():
             raise Usage(f"{name} is there already: go on with --resume {name}, or remove it")
-        check_writable(name)
 
     def offer(self, test: StrengthTest, *, last: bool = False) -> None:
         """Saves into the file that was asked for, if one was, once a second."""
@@ -150,14 +150,19 @@ def check_writable(name: str | None) -> None:
     """Refuses a name under which no file can be written, before that costs any game.
 
     Raises:
-        Usage: there is no such folder, or no name, or it is a folder's.
+        Usage: there is no such folder, or no name, or it is a folder's or too long.
     """
-    if name == "":
+    if name is None:
+        return
+    if not name:
         raise Usage("an empty word names no file to write")
-    if name and not Path(name).absolute().parent.is_dir():
-        raise Usage(f"can't write {name}: there is no such folder")
-    if name and Path(name).is_dir():
-        raise Usage(f"can't write {name}: it is a folder")
+    try:
+        if not Path(name).absolute().parent.is_dir():
+            raise Usage(f"can't write {name}: there is no such folder")
+        if Path(name).is_dir():
+            raise Usage(f"can't write {name}: it is a folder")
+    except OSError as error:
+        raise Usage(f"can't write {name}: {error.strerror}") from None
 
 
 def read_json(name: str) -> Any:

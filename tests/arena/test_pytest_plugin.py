@@ -109,6 +109,12 @@ def test_a_clean_bot_passes(game, bots):
     bots.assert_plays_clean("first.py", game=game, games=2)
 
 
+def test_no_games_assert_nothing(bots):
+    """Or a test could pass that asked nothing."""
+    with pytest.raises(ValueError, match="ask for one game or more"):
+        bots.assert_plays_clean("first.py", game=GAME, games=0)
+
+
 def test_faults_are_told(bots):
     """How many, which, and the games."""
     with pytest.raises(AssertionError, match=r"wrong\.py has 3 faults in 3 games") as failure:
