@@ -44,7 +44,7 @@ from arena.web.pictures import pictures
 from arena.web.playing import playing
 from arena.web.requesting import requesting
 from arena.web.strength import strength
-from arena.web.submitting import submitting, widen
+from arena.web.submitting import FILES, UPLOADS, submitting, widen
 from arena.web.tournaments import tournaments
 
 POLICY = (
@@ -89,10 +89,19 @@ def _remembered(app: Flask) -> Callable[..., str]:
     return url_for
 
 
-def _refuse_nul() -> None:
-    """Refuses forms with a character that PostgreSQL keeps in no text; the API has its shapes."""
+def _refuse_what_is_no_form() -> None:
+    """Refuses what no form of a page sends; the API has its shapes.
+
+    The forms' library reads JSON as well, and a file in the place of a text: values that are no
+    texts, which no field expects, and a name to sign in with that `limits` would not count.
+    """
     if request.method != "POST" or problems.are_wanted():
         return
+    if request.is_json:
+        abort(415, "A page takes forms: what takes JSON is the API.")
+    if set(request.files) - (FILES if request.endpoint in UPLOADS else set()):
+        abort(400, "There is a file in the place of a text.")
+    # PostgreSQL keeps it in no text.
     if any("\0" in text for texts in request.form.listvalues() for text in texts):
         abort(400, "A text in this form has the character NUL: leave it out.")
 
@@ -117,7 +126,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.before_request(widen)
     metrics.install(app)
     identity.install(app)
-    app.before_request(_refuse_nul)
+    app.before_request(_refuse_what_is_no_form)
     for module in (boards, brackets, charts, score_charts, words):
         app.jinja_env.filters |= module.FILTERS
     for blueprint in (

@@ -65,6 +65,8 @@ REFUSED = 422
 FOLDER_FILES = 1000
 UPLOADS = ("submitting.submit", "api.submit_bot")
 """The endpoints that take a bot's files."""
+FILES = {"file", "folder"}
+"""The fields that have them."""
 SPARE_BYTES = 4 * 1024 * 1024
 """What an upload has besides the files: an archive's headers, the form."""
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from io import BytesIO
 from types import SimpleNamespace
 
 import pytest
@@ -182,3 +183,26 @@ def test_no_form_is_taken_without_its_secret(besieged: SimpleNamespace, secret: 
             answer = browser.client.post(address, data={"csrf_token": secrets[secret]})
             found[endpoint] = answer.status_code
     assert found == dict.fromkeys(found, 400)
+
+
+GUESS = '{"name": "ada", "password": "a guess"}'
+FORM = "multipart/form-data"
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"), [("application/json", 415), ("application/x+json", 415), (FORM, 400)]
+)
+def test_a_page_takes_nothing_but_its_form(
+    besieged: SimpleNamespace, kind: str, status: int
+) -> None:
+    """The library would read JSON, too, and a file for a text, past what counts sign-ins."""
+    browser: Browser = besieged.browsers["administrator"]
+    header = {"X-CSRFToken": browser.secret("/account")}
+    found = {}
+    for (method, endpoint), (pattern, _) in ROUTES.items():
+        if method == "POST" and not pattern.startswith("/api/"):
+            sent = {"name": (BytesIO(b"ada"), "ada")} if kind == FORM else GUESS
+            address = pattern.format(**besieged.numbers)
+            answer = browser.client.post(address, data=sent, content_type=kind, headers=header)
+            found[endpoint] = answer.status_code
+    assert found == dict.fromkeys(found, status)
