@@ -34,6 +34,8 @@ LABELS = {
     "log": "Standard error",
 }
 """What the fields are called, where that is not just the setting's name."""
+SHOWN = "shown-"
+"""What the names of fields begin with that say what was there before."""
 OPTION = "option-"
 """What the names of a game's options begin with in a form, apart from those of settings."""
 
@@ -55,6 +57,24 @@ class LadderForm(FlaskForm):
         """What was typed, by the settings' names; an empty field says nothing."""
         texts = {key: (self[key].data or "").strip() for key in SETTINGS if key in self}
         return {key: text for key, text in texts.items() if text or key in ("title", "note")}
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """What the fields held when the page was asked for, by the names of those that say it."""
+        return {
+            f"{SHOWN}{key}": request.form.get(f"{SHOWN}{key}", self[key].object_data or "")
+            for key in SETTINGS
+            if key in self
+        }
+
+    @property
+    def changed(self) -> dict[str, str]:
+        """What was typed over what was shown, so that nobody undoes what another changed."""
+        return {
+            key: text
+            for key, text in self.chosen.items()
+            if text != request.form.get(f"{SHOWN}{key}")
+        }
 
 
 for _key in SETTINGS:
@@ -141,7 +161,7 @@ def change(name: str) -> Any:
     problem = ""
     if form.validate_on_submit():
         try:
-            return _changed(name, form.chosen)
+            return _changed(name, form.changed)
         except LadderError as error:
             problem = sentence(error)
     return _page(found, form, problem)

@@ -167,6 +167,22 @@ def test_settings_are_changed(office: Office) -> None:
     assert deeds(office.database).count("organiser: change ladder") == 1
 
 
+def test_two_forms_do_not_undo_each_other(office: Office) -> None:
+    """Of a page that was asked for before another change, only what was typed over is written."""
+    page = office.browser.get("/ladders/ladder-0/settings").text
+    shown = dict(re.findall(r'<input type="hidden" name="(shown-.+?)" value="(.*?)">', page))
+    old = {name.removeprefix("shown-"): text for name, text in shown.items()}
+    assert office.change("ladder-0", title="T", threads="4", note="first")[0] == 302
+    # One that is refused comes back with what stood there at first.
+    status, text = office.change("ladder-0", **old | shown | {"threads": "many"})
+    assert (status, f'name="shown-title" value="{old["title"]}"' in text) == (422, True)
+    assert office.change("ladder-0", **old | shown | {"memory": "64M", "note": "second"})[0] == 302
+    found = office.ladder("ladder-0")
+    assert found is not None
+    assert (found.title, found.threads, found.memory_bytes) == ("T", 4, 64 * 2**20)
+    assert found.note == "second"
+
+
 REFUSED_CHANGES = [
     ({"title": ""}, "The title is empty."),
     ({"threads": "many"}, "Threads=many can&#39;t be: threads is a number from 1 to 1024."),
