@@ -175,10 +175,10 @@ def set_active(session: Session, actor: Actor, user: User, *, active: bool, now:
 def _leave_an_administrator(session: Session, user: User) -> None:
     if user.role is not Role.ADMINISTRATOR:
         return
-    others = sa.select(User.id).where(
-        User.role == Role.ADMINISTRATOR, User.active, User.id != user.id
-    )
-    if session.scalar(others.limit(1)) is None:
+    # Locked, this one too: two who shut each other out at the same moment wait for each other here.
+    administrators = sa.select(User.id).where(User.role == Role.ADMINISTRATOR, User.active)
+    found = session.scalars(administrators.order_by(User.id).with_for_update()).all()
+    if not set(found) - {user.id}:
         raise PeopleError(
             f"the account {user.name} is the only administrator: make another one first"
         )

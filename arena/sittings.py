@@ -142,6 +142,9 @@ def begin(
     Raises:
         SittingError: the wish can't be fulfilled, or the person has too many open games.
     """
+    if person.user_id is not None:
+        # Two forms of one person at the same moment wait for each other here.
+        session.get(User, person.user_id, with_for_update=True)
     known = session.scalar(sa.select(Sitting).where(Sitting.form == wish.form, person.own))
     if known is not None:
         return known
@@ -155,9 +158,6 @@ def begin(
         bots = "1 bot" if needed == 2 else f"{needed - 1} bots"
         raise SittingError(f"the ladder {ladder.title} is played against {bots}")
     versions = [_opponent(session, ladder, number) for number in wish.opponents]
-    if person.user_id is not None:
-        # Two forms of one person at the same moment wait for each other here.
-        session.get(User, person.user_id, with_for_update=True)
     going_on = sa.select(sa.func.count()).where(person.own, Sitting.finished.is_(None))
     if (session.scalar(going_on) or 0) >= most_open:
         raise SittingError(

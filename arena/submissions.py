@@ -73,6 +73,8 @@ def submit(
             test_first.check(ladder)
         except StrengthError as error:
             raise SubmissionError(str(error)) from None
+    # Two forms of one person at the same moment wait for each other here.
+    session.get(User, owner.id, with_for_update=True)
     bot = session.scalar(sa.select(Bot).where(Bot.lower_name == name.lower()))
     if bot is None:
         bot = Bot(name=name, owner=owner, created=now)
@@ -83,17 +85,25 @@ def submit(
     elif bot.name != name:
         raise SubmissionError(f"your bot is called {bot.name}: write it so, or choose another name")
     version = _version(session, bot, digest, size, language, note, now)
-    session.add(
-        Check(
-            version=version,
-            ladder=ladder,
-            status=JobStatus.OPEN,
-            created=now,
-            findings=[],
-            test_first=test_first and test_first.to_json(),
-        )
+    asked = test_first and test_first.to_json()
+    under_way = sa.select(Check).where(
+        Check.version_id == version.id,
+        Check.ladder_id == ladder.id,
+        Check.status.in_((JobStatus.OPEN, JobStatus.ISSUED)),
     )
-    session.flush()
+    # A form that is sent twice asks for one check.
+    if all(check.test_first != asked for check in session.scalars(under_way)):
+        session.add(
+            Check(
+                version=version,
+                ladder=ladder,
+                status=JobStatus.OPEN,
+                created=now,
+                findings=[],
+                test_first=asked,
+            )
+        )
+        session.flush()
     return version
 
 
@@ -135,11 +145,14 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
     The new version keeps mu and gets a wider sigma; one that was there before comes back with
     the rating that it had.
     """
+    # Whoever enters another version at the same moment waits, and sees what became of this one.
+    session.get(Bot, version.bot_id, with_for_update=True)
     before = session.scalars(
         sa.select(Entrant)
         .join(Entrant.version)
         .where(Entrant.competition_id == ladder.id, BotVersion.bot_id == version.bot_id)
         .order_by(Entrant.id)
+        .execution_options(populate_existing=True)
     ).all()
     for entrant in before:
         if entrant.state is EntrantState.ACTIVE and entrant.version_id != version.id:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from arena import audit
@@ -224,7 +225,7 @@ def create(
             f"{name[:60]!r} is no name for a ladder: 1 to 80 small letters, digits and '-'"
         )
     if session.scalar(sa.select(Competition.id).where(Competition.name == name)):
-        raise LadderError(f"there is a competition {name} already: choose another name")
+        raise LadderError(_taken(name))
     defaults = {key: setting.default for key, setting in SETTINGS.items() if setting.default}
     if "time" in chosen:
         del defaults["move"]
@@ -242,10 +243,17 @@ def create(
     )
     ladder.head_start = fair_start(session, ladder.weight)
     session.add(ladder)
-    session.flush()
+    try:
+        session.flush()
+    except IntegrityError:  # somebody else took the name meanwhile
+        raise LadderError(_taken(name)) from None
     detail = ", ".join([str(variant), *(f"{key}={text}" for key, text in chosen.items())])
     audit.note(session, actor, "create ladder", f"ladder {name}", detail, now=now)
     return ladder
+
+
+def _taken(name: str) -> str:
+    return f"there is a competition {name} already: choose another name"
 
 
 def change(

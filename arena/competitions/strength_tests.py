@@ -41,6 +41,7 @@ from arena.models import (
     StrengthTest,
     TestTally,
     TestVerdict,
+    User,
     VersionStatus,
 )
 from arena.ratings.sprt import Decision
@@ -145,6 +146,8 @@ def _refuse(session: Session, plan: Plan, candidate: BotVersion, baseline: BotVe
 
 def _refuse_too_many(session: Session, user_id: int) -> None:
     """Refuses one more test of a person's; those after which a version enters do not count."""
+    # Two forms of one person at the same moment wait for each other here.
+    session.get(User, user_id, with_for_update=True)
     running = sa.select(sa.func.count()).select_from(StrengthTest)
     mine = running.where(
         StrengthTest.creator_id == user_id,

@@ -19,6 +19,7 @@ from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
@@ -130,7 +131,7 @@ def create(
             f"the title is to be a line of {LONGEST_TITLE} printable characters at most"
         )
     if session.scalar(sa.select(Competition.id).where(Competition.name == plan.name)):
-        raise TournamentError(f"there is a competition {plan.name} already: choose another name")
+        raise TournamentError(_taken(plan.name))
     _check_versions(session, plan.variant, versions)
     frame = _frame(plan.variant, len(versions), plan.seed)
     settings = settings_for(plan.format, frame, plan.settings)
@@ -170,11 +171,18 @@ def create(
         settings={**settings, "tie_breaks": list(tie_breaks)},
     )
     session.add(tournament)
-    session.flush()
+    try:
+        session.flush()
+    except IntegrityError:  # somebody else took the name meanwhile
+        raise TournamentError(_taken(plan.name)) from None
     enter_field(session, tournament, versions, now)
     detail = f"{plan.format}, {plan.variant}, {len(versions)} bots, seed {plan.seed}"
     audit.note(session, actor, "create tournament", f"tournament {plan.name}", detail, now=now)
     return tournament
+
+
+def _taken(name: str) -> str:
+    return f"there is a competition {name} already: choose another name"
 
 
 def _check_versions(session: Session, variant: Variant, versions: Sequence[BotVersion]) -> None:

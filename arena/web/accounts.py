@@ -256,6 +256,7 @@ def revoke_token(number: int) -> Response:
     """Makes a token worthless."""
     who = signed_in()
     query = sa.select(ApiToken).where(ApiToken.id == number, ApiToken.user_id == who.id)
+    query = query.with_for_update()  # who sends this twice at once finds it gone
     with database().begin() as writing:
         token = writing.scalar(query) if number <= LARGEST_ID else None
         if token is None:

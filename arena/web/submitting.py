@@ -222,7 +222,9 @@ def _store(
         )
         words = f"version {version.number} for {ladder.name}, {taken.digest[:12]}"
         audit.note(session, who.actor, "submit", f"bot {version.bot.name}", words, now=now)
-        asked = sa.select(sa.func.max(Check.id)).where(Check.version_id == version.id)
+        asked = sa.select(sa.func.max(Check.id)).where(
+            Check.version_id == version.id, Check.ladder_id == ladder.id
+        )
         return session.scalars(asked).one()
 
 

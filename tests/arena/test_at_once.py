@@ -1,0 +1,186 @@
+"""Two who do the same at the same moment: one of them is first, and the other is told so."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena import people, sittings
+from arena.audit import ARENA
+from arena.competitions import ladder_settings, tournaments
+from arena.competitions.ladder_settings import LadderError
+from arena.competitions.tournaments import TournamentError, named_versions
+from arena.db import Database
+from arena.models import (
+    Bot,
+    BotVersion,
+    Check,
+    Entrant,
+    EntrantState,
+    Ladder,
+    Role,
+    Sitting,
+    User,
+    VersionStatus,
+)
+from arena.people import PeopleError
+from arena.submissions import enter, submit
+from engine.games import GAMES
+from tests.arena.web.signing_in import now, pages, person, signed_in
+
+VARIANT = GAMES["clobber"].variant(size="4x3")
+MEANWHILE = 0.3
+"""Seconds in which the second gets as far as it can before the first is done."""
+
+Deed = Callable[[Session], object]
+
+
+@pytest.fixture
+def furnished(database: Database) -> Database:
+    """An arena with a ladder, on which ada's bot has three versions, the last one active."""
+    ada = person(database, "ada", Role.ADMINISTRATOR)
+    person(database, "eve", Role.ADMINISTRATOR)
+    with database.begin() as session:
+        ladder_settings.create(session, ARENA, "ladder", VARIANT, {}, now())
+    for digest in "123":
+        with database.begin() as session:
+            version = _submit(session, ada, digest)
+            version.status = VersionStatus.READY
+            enter(session, _ladder(session), version, now())
+    return database
+
+
+def _ladder(session: Session) -> Ladder:
+    return session.scalars(sa.select(Ladder)).one()
+
+
+def _submit(session: Session, owner: User, digest: str, name: str = "bot") -> BotVersion:
+    files = {"digest": digest * 64, "size": 9, "language": "Python"}
+    owner = session.get_one(User, owner.id)
+    return submit(session, owner, name, **files, ladder=_ladder(session), now=now())
+
+
+def at_once(database: Database, first: Deed, second: Deed) -> None:
+    """Does the first, and the second before that is committed."""
+
+    def meanwhile() -> None:
+        with database.begin() as session:
+            second(session)
+
+    with ThreadPoolExecutor(1) as pool:
+        with database.begin() as session:
+            first(session)
+            session.flush()
+            other = pool.submit(meanwhile)
+            time.sleep(MEANWHILE)
+        other.result(60)
+
+
+def _count(database: Database, kind: type[object], *where: sa.ColumnElement[bool]) -> int:
+    with database.read() as session:
+        return session.scalar(sa.select(sa.func.count()).select_from(kind).where(*where)) or 0
+
+
+@pytest.mark.parametrize(("digests", "versions"), [("44", 4), ("45", 5)], ids=["same", "other"])
+def test_a_form_with_a_bot(furnished: Database, digests: str, versions: int) -> None:
+    """The same files are one version with one check, others the next version."""
+    ada = person(furnished, "ada")
+    first, second = (lambda session, d=digest: _submit(session, ada, d) for digest in digests)
+    at_once(furnished, first, second)
+    assert _count(furnished, BotVersion) == _count(furnished, Check) == versions
+
+
+def test_a_form_with_a_new_bot(furnished: Database) -> None:
+    """It is one bot."""
+    ada = person(furnished, "ada")
+    at_once(furnished, *[lambda session: _submit(session, ada, "7", "newbot")] * 2)
+    assert _count(furnished, Bot, Bot.name == "newbot") == 1
+
+
+def test_two_versions_that_enter(furnished: Database) -> None:
+    """One of a bot's versions is active in the end."""
+
+    def entering(number: int) -> Deed:
+        def deed(session: Session) -> None:
+            version = sa.select(BotVersion).where(BotVersion.number == number)
+            enter(session, _ladder(session), session.scalars(version).one(), now())
+
+        return deed
+
+    at_once(furnished, entering(1), entering(2))
+    with furnished.read() as session:
+        active = sa.select(BotVersion.number).join(Entrant, Entrant.version_id == BotVersion.id)
+        found = session.scalars(active.where(Entrant.state == EntrantState.ACTIVE)).all()
+    assert found == [2]
+
+
+def _new_ladder(session: Session) -> None:
+    ladder_settings.create(session, ARENA, "cup", VARIANT, {}, now())
+
+
+def _new_tournament(session: Session) -> None:
+    plan = tournaments.Plan("cup", VARIANT, _ladder(session).time, "round-robin")
+    field = named_versions(session, ["bot:1", "bot:2"])
+    tournaments.create(session, plan, field, now(), ARENA)
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [(_new_ladder, LadderError), (_new_tournament, TournamentError)],
+    ids=["ladder", "tournament"],
+)
+def test_two_competitions_of_one_name(
+    furnished: Database, make: Deed, error: type[Exception]
+) -> None:
+    """The second is told that the name is taken."""
+    with pytest.raises(error, match="there is a competition cup already"):
+        at_once(furnished, make, make)
+
+
+def test_a_form_that_begins_a_game(furnished: Database) -> None:
+    """It begins one."""
+    ada = person(furnished, "ada")
+
+    def begin(session: Session) -> None:
+        opponent = sittings.opponent_named(session, _ladder(session), "bot")
+        wish = sittings.Wish(_ladder(session), 0, (opponent,), False, "form", 5)
+        sittings.begin(session, sittings.Person("ada", ada.id), wish, now(), most_open=5)
+
+    at_once(furnished, begin, begin)
+    assert _count(furnished, Sitting) == 1
+
+
+def test_two_administrators_who_shut_each_other_out(furnished: Database) -> None:
+    """One remains."""
+
+    def shutting_out(name: str) -> Deed:
+        return lambda session: people.set_active(
+            session, ARENA, people.get(session, name), active=False, now=now()
+        )
+
+    with pytest.raises(PeopleError, match="only administrator"):
+        at_once(furnished, shutting_out("ada"), shutting_out("eve"))
+    assert _count(furnished, User, User.active, User.role == Role.ADMINISTRATOR) == 1
+
+
+def test_a_token_that_is_revoked_twice(furnished: Database) -> None:
+    """The second is told that it is gone."""
+    app = pages(furnished)
+    browser = signed_in(app, "ada")
+    browser.post("/account/tokens", {"name": "ci", "scopes": "read"}, page="/account")
+    secret = browser.secret("/account")
+    with ThreadPoolExecutor(1) as pool:
+        with furnished.begin() as session:
+            token = people.tokens_of(session, person(furnished, "ada").id)[0]
+            people.revoke_token(session, ARENA, token, now())
+            session.flush()
+            address = f"/account/tokens/{token.id}/revoke"
+            again = pool.submit(browser.client.post, address, data={"csrf_token": secret})
+            time.sleep(MEANWHILE)
+        assert again.result(60).status_code == 404
+    app.extensions["arena.database"].close()
