@@ -27,7 +27,7 @@ from celery.worker import state
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from arena import health, rebuild, recording, scheduling, sittings
+from arena import health, rebuild, recording, scheduling, sittings, transport
 from arena.claim import claim_connections
 from arena.competitions import ranks
 from arena.config import Settings, load
@@ -84,6 +84,7 @@ class Message(Task[Any, Any]):
 
 app = Celery("arena", task_cls=Message)
 settings: Settings = load()
+transport.use()
 configure(
     app,
     settings,

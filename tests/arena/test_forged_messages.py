@@ -1,7 +1,11 @@
-"""What a captured worker may write to the queue of results sends nothing to the other workers."""
+"""What a captured worker may write to the queue of results sends nothing to the other workers.
+
+Nor does it end the recorder, which drops what it can't read.
+"""
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -17,6 +21,7 @@ from arena.broker import EmbeddedBroker
 from arena.db import Database
 from arena.health import TICK_MARK
 from arena.models import Mark
+from arena.transport import UNREADABLE, plain
 from engine import jobs
 from tests.arena.running import environment, short_folder, until
 from workers import tasks as workers
@@ -114,3 +119,56 @@ def test_no_job_comes_of_a_message(arena: tuple[Celery, redis.Redis, Database], 
     until(lambda: ticked(database), "the recorder's tick")
     sent = [key for key in client.keys("*") if key.startswith(jobs.MATCHES_QUEUE.encode())]
     assert sent == []
+
+
+MESSAGE: dict[str, Any] = {
+    "body": "W10=",
+    "headers": {"task": "arena.tick", "id": "7"},
+    "properties": {"delivery_tag": "7", "delivery_info": {}, "body_encoding": "base64"},
+}
+NONSENSE: dict[str, Any] = {
+    "no JSON": b"\xff",
+    "nothing": b"",
+    "a number": 5,
+    "null": None,
+    "an empty object": {},
+    "nested too deeply": b"[" * 100_000,
+    "no headers": MESSAGE | {"headers": None},
+    "no body": MESSAGE | {"body": None},
+    "a list for a task": MESSAGE | {"headers": {"task": ["arena.tick"], "id": "7"}},
+    "lines for a task": MESSAGE | {"headers": {"task": "arena\nERROR", "id": "7"}},
+    "a number for an id": MESSAGE | {"headers": {"task": "arena.tick", "id": 7}},
+    "an end that is no time": MESSAGE
+    | {"headers": {"task": "arena.tick", "id": "7", "expires": "9999-12-31T23:59:59-14:00"}},
+}
+
+
+def test_nonsense_is_dropped(arena: tuple[Celery, redis.Redis, Database]) -> None:
+    """Each would end a plain Celery worker, or be refused by none; the recorder goes on."""
+    app, client, database = arena
+    for nonsense in NONSENSE.values():
+        raw = nonsense if isinstance(nonsense, bytes) else json.dumps(nonsense)
+        client.lpush(jobs.RESULTS_QUEUE, raw)
+    client.lpush(jobs.RESULTS_QUEUE, json.dumps(MESSAGE | {"properties": {}}))
+    forget_tick(database)
+    app.send_task("arena.tick", **WAKE)
+    until(lambda: ticked(database), "the recorder's tick")
+    assert client.llen(jobs.RESULTS_QUEUE) == 0
+
+
+@pytest.mark.parametrize("name", [name for name, one in NONSENSE.items() if type(one) is not bytes])
+def test_nonsense_is_no_message(name: str) -> None:
+    with pytest.raises(UNREADABLE):
+        plain(NONSENSE[name])
+
+
+def test_a_message_keeps_what_it_needs_alone() -> None:
+    """Not that it is packed, waits for a time, asks for an answer, or another's delivery tag."""
+    more = {"compression": "zlib", "eta": "2999-01-01T00:00:00+00:00", "timelimit": [1, 1]}
+    sent = MESSAGE | {"headers": MESSAGE["headers"] | more, "content-encoding": "zlib"}
+    sent["properties"] = MESSAGE["properties"] | {"reply_to": jobs.MATCHES_QUEUE}
+    found = plain(sent)
+    assert found["headers"] == {"task": "arena.tick", "id": "7", "lang": "py"}
+    assert found["content-encoding"] == "utf-8"
+    assert "reply_to" not in found["properties"]
+    assert found["properties"]["delivery_tag"] != "7"
