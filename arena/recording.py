@@ -44,6 +44,7 @@ from arena.strength import outcome
 from arena.suspension import suspend_if_faulty
 from engine import jobs
 from engine.match import race_ranks
+from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError, replay
 
 
@@ -236,6 +237,7 @@ def contradiction(match: Match, report: jobs.MatchReport) -> str | None:
         if len(report.logs[number]) != spec.variant.seats:
             return f"game {number + 1} has {len(report.logs[number])} logs"
         try:
+            demand_sayable(record)
             replay(record)
         except RecordError as error:
             return f"game {number + 1} is refuted by the rules: {error}"

@@ -37,6 +37,7 @@ from engine import jobs, sitting
 from engine.game import Seat, Variant
 from engine.match import entrants_needed
 from engine.openings import Opening, opening
+from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError
 
 OFFERED = 100
@@ -323,6 +324,7 @@ def record_move(session: Session, report: jobs.MoveReport, now: datetime) -> Out
     if not isinstance(found, Sitting):
         return Outcome.STALE
     try:
+        demand_sayable(report.game)
         sitting.confirm(record_of(found), report.game)
     except RecordError as error:
         problem = f"its move is refuted by the rules: {error}"

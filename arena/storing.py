@@ -107,6 +107,8 @@ def _seats(played: Played, number: int, game_id: int) -> list[dict[str, Any]]:
     """The rows of a game's seats."""
     race = len(played.results) != len(played.report.games)
     record, told = played.report.games[number], 0 if race else number
+    # As much as `engine.process` keeps: standard error, four times that of its lines, two headings.
+    longest = 5 * played.match.competition.log_bytes + 1000
     result = played.results[told]
     change = played.changes[told] if played.changes else None
     shares = (
@@ -130,7 +132,7 @@ def _seats(played: Played, number: int, game_id: int) -> list[dict[str, Any]]:
                 "sigma_before": rated and rated.before.sigma,
                 "mu_after": rated and rated.after.mu,
                 "sigma_after": rated and rated.after.sigma,
-                "log": played.report.logs[number][seat],
+                "log": played.report.logs[number][seat][:longest],
             }
         )
     return seats

@@ -39,6 +39,11 @@ MOST_MOVES, MOST_FINDINGS = 10_000, 100
 """That are told while a job is under way."""
 LONGEST_NAME = 120
 """Characters of a worker's name."""
+LONGEST_WORDS, MOST_LINES = 20_000, 100
+"""Characters of what a finding says, and of each of its lines; and how many of these."""
+LONGEST_MOVE = 1000
+LONGEST_LOG = 2**20
+"""Characters of a check's log."""
 
 
 class JobError(ValueError):
@@ -287,10 +292,10 @@ class Finding:
     def from_json(cls, data: Any) -> Finding:
         return cls(
             bool(data["kept"]),
-            str(data["words"]),
-            str(data.get("clause", "")),
+            str(data["words"])[:LONGEST_WORDS],
+            str(data.get("clause", ""))[:LONGEST_NAME],
             bool(data.get("applies", True)),
-            tuple(str(line) for line in data.get("lines", ())),
+            tuple(str(line)[:LONGEST_WORDS] for line in data.get("lines", ())[:MOST_LINES]),
         )
 
 
@@ -348,7 +353,7 @@ class Progress:
         """
         try:
             lease, told = Lease.from_json(data["lease"]), data["progress"]
-            moves = tuple(str(move) for move in told["moves"][:MOST_MOVES])
+            moves = tuple(str(move)[:LONGEST_MOVE] for move in told["moves"][:MOST_MOVES])
             findings = tuple(Finding.from_json(one) for one in told["findings"][:MOST_FINDINGS])
             return cls(lease, int(told["game"]), moves, findings)
         except (KeyError, TypeError, ValueError) as error:
@@ -387,8 +392,8 @@ class CheckReport:
         """
         lease = Lease.from_json(data.get("lease"))
         try:
-            findings = tuple(Finding.from_json(found) for found in data["findings"])
-            return cls(lease, _worker(data), findings, str(data["log"]))
+            findings = tuple(Finding.from_json(one) for one in data["findings"][:MOST_FINDINGS])
+            return cls(lease, _worker(data), findings, str(data["log"])[:LONGEST_LOG])
         except (KeyError, TypeError) as error:
             raise JobError(f"no report of a check: {error!r}") from None
 

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from engine.player import GameEnd, GameSetup, ProtocolError, Turn
-from engine.record import TOO_LARGE
+from engine.record import TOO_LARGE, GameRecord, RecordError
 
 VERSION = 1
 LONGEST_REPLY = 4096
 """Bytes of a line from a bot, its newline not counted."""
 LOG_LIMIT = 64 * 1024
 """Bytes of ``#`` lines a ply."""
+LONGEST_WORD = 40
+"""Characters of a time, or a level of isolation."""
 
 HELLO = f"hello {VERSION}\n"
 QUIT = "quit\n"
@@ -95,6 +97,23 @@ def decode(line: bytes) -> str:
 def clean(text: str) -> str:
     """Text of many lines without control characters, but for newlines and tabs."""
     return "\n".join(_CONTROL.sub("", line) for line in text.split("\n"))
+
+
+def demand_sayable(record: GameRecord) -> None:
+    """Refuses a record of more than bots can say by these lines, and than a referee writes down.
+
+    Raises:
+        RecordError: it says too much.
+    """
+    for number, ply in enumerate(record.plies):
+        if len(ply.text) > LONGEST_REPLY or _CONTROL.search(ply.text):
+            raise RecordError(f"at ply {number}: no bot can say such a text")
+        if len(ply.values) > LOG_LIMIT or not all(map(_KEY.fullmatch, ply.values)):
+            raise RecordError(f"at ply {number}: no bot can give such values")
+    if any(len(fault.detail) > 4 * LONGEST_REPLY for fault in record.faults):
+        raise RecordError("a fault has too many words")
+    if len(record.started) > LONGEST_WORD or len(record.isolation) > LONGEST_WORD:
+        raise RecordError("its beginning or its isolation has too many words")
 
 
 def split_words(line: str, most: int = -1) -> list[str]:

@@ -231,7 +231,27 @@ def a_game_of_its_own(data: dict[str, Any]) -> None:
     data["games"][0]["seed"] += 1
 
 
+def a_text_too_long(data: dict[str, Any]) -> None:
+    data["games"][0]["texts"] = {"0": "x" * 5000}
+
+
+def a_text_for_terminals(data: dict[str, Any]) -> None:
+    data["games"][1]["texts"] = {"0": "\x1b[2J"}
+
+
+def values_with_odd_names(data: dict[str, Any]) -> None:
+    data["games"][0]["values"] = {"0": {"x" * 1000: 1.0}}
+
+
+def a_box_of_many_words(data: dict[str, Any]) -> None:
+    data["games"][0]["run"]["isolation"] = "full" * 100
+
+
 FORGERIES = {
+    a_text_too_long: "game 1 is refuted by the rules: at ply 0: no bot can say such a text",
+    a_text_for_terminals: "game 2 is refuted by the rules: at ply 0: no bot can say such a text",
+    values_with_odd_names: "no bot can give such values",
+    a_box_of_many_words: "its beginning or its isolation has too many words",
     another_ticket: "the ticket is wrong",
     no_ticket: "the ticket is wrong",
     attempt_to_come: "its attempt 2 was never issued",
