@@ -12,6 +12,9 @@ from arena.models import BotVersion
 LARGEST_FILE = 256 * 1024
 """Larger files are only said to differ."""
 MOST_LINES = 2000
+MOST_PAIRS = 25_000_000
+"""Of lines that are compared, in all files together: it takes as long as there are pairs of them
+where their author wants it to, and so many about a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,7 @@ def difference(bundles: Path, candidate: BotVersion, baseline: BotVersion) -> li
     """The unified diff from the baseline's files to the candidate's; empty if they are equal."""
     old, new = (_files(bundles / version.digest) for version in (baseline, candidate))
     lines: list[Line] = []
+    pairs = 0
     for name in sorted(old.keys() | new.keys()):
         was, now = old.get(name, b""), new.get(name, b"")
         if was == now:
@@ -36,9 +40,13 @@ def difference(bundles: Path, candidate: BotVersion, baseline: BotVersion) -> li
             lines.append(Line("file", f"{name}: {len(was)} and {len(now)} bytes, no text to show"))
             continue
         names = (f"{baseline.label}/{name}", f"{candidate.label}/{name}")
-        made = difflib.unified_diff(
-            texts[0].splitlines(), texts[1].splitlines(), *names, lineterm=""
-        )
+        before, after = texts[0].splitlines(), texts[1].splitlines()
+        pairs += len(before) * len(after)
+        if pairs > MOST_PAIRS:
+            words = f"{len(before)} and {len(after)} lines, too many to compare"
+            lines.append(Line("file", f"{name}: {words}"))
+            continue
+        made = difflib.unified_diff(before, after, *names, lineterm="")
         lines += [Line(_kind(line), line) for line in made]
     if len(lines) > MOST_LINES:
         left = len(lines) - MOST_LINES

@@ -278,9 +278,20 @@ def test_the_difference_is_for_who_may_see_both(arena: Arena, app: Flask, tmp_pa
     with arena.database.begin() as session:
         new, old = session.scalars(sa.select(BotVersion).order_by(BotVersion.id))
         same = {"lib.py": b"x = 1\n"}
+        long_old, long_new = ({"z.py": word * 6000} for word in (b"a\n", b"b\n"))
         folder = tmp_path / "bundles"
-        bundle(folder, old, "a" * 64, {"bot.py": b"depth = 3\nend\n", "w.bin": b"\0", **same})
-        bundle(folder, new, "b" * 64, {"bot.py": b"depth = 4\nend\n", "w.bin": b"\0\0", **same})
+        bundle(
+            folder,
+            old,
+            "a" * 64,
+            {"bot.py": b"depth = 3\nend\n", "w.bin": b"\0", **same, **long_old},
+        )
+        bundle(
+            folder,
+            new,
+            "b" * 64,
+            {"bot.py": b"depth = 4\nend\n", "w.bin": b"\0\0", **same, **long_new},
+        )
     somebody = signed_in(app, "somebody")
     page = somebody.get(f"/tests/{number}").text
     for words in (
@@ -288,6 +299,7 @@ def test_the_difference_is_for_who_may_see_both(arena: Arena, app: Flask, tmp_pa
         '<span class="come">+depth = 4</span>',
         "--- bot-1 v1/bot.py",
         "w.bin: 1 and 2 bytes, no text to show",
+        "z.py: 6000 and 6000 lines, too many to compare",
     ):
         assert words in page, words
     assert "lib.py" not in page
