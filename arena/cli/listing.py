@@ -35,4 +35,11 @@ def _cell(value: Any) -> str:
     """What people read: nothing for None, and no word of a stranger's as a style."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return "" if value is None else escape(str(value))
+    return "" if value is None else escape(visible(str(value)))
+
+
+def visible(text: str) -> str:
+    """A stranger's text with what would command a terminal, or can't be seen, written out."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() or one in "\n\t" else repr(one)[1:-1] for one in text)

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from arena.cli import Usage
 from arena.cli.client import Server, ServerFault, need_server, on_server
-from arena.cli.listing import show
+from arena.cli.listing import show, visible
 from workers.bundles import Bundle
 
 LOOK_SECONDS = 1.0
@@ -91,7 +91,7 @@ def _nothing() -> Iterator[None]:
 def _finding(finding: dict[str, Any]) -> str:
     mark = "FAIL" if not finding["kept"] else "ok  " if finding["applies"] else "-   "
     lines = [] if finding["kept"] else [f"       {line}" for line in finding["lines"]]
-    return "\n".join([f"  {mark} {finding['words']}", *lines])
+    return visible("\n".join([f"  {mark} {finding['words']}", *lines]))
 
 
 def whole_board(server: Server, ladder: str) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def logs(
         return
     for one in found:
         click.echo(f"--- seat {one['seat']}, {one['bot']} v{one['version']}")
-        click.echo(one["log"].rstrip("\n"))
+        click.echo(visible(one["log"].rstrip("\n")))
 
 
 def _log(there: Server, path: str, *, asked: bool) -> list[str]:
@@ -235,7 +235,7 @@ def _show_check(there: Server, bot: str, in_json: bool) -> int:
         for finding in check["findings"]:
             click.echo(_finding(finding))
         if check["log"]:
-            click.echo(f"--- what it wrote\n{check['log'].rstrip()}")
+            click.echo(f"--- what it wrote\n{visible(check['log'].rstrip())}")
     return FAILED if check["passed"] is False else 0
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from arena.cli import Usage
+from arena.cli.listing import visible
 from engine import svg
 from engine.record import GameRecord, RecordError, parse_record, states
 from engine.scene import illustrate
@@ -77,14 +78,17 @@ def replay(
                 )
             )
         elif len(records) > 1:
-            click.echo(
-                f"game {index}: {_summary(game)}{f'; REFUTED: {problem}' if problem else ''}"
-            )
+            _say(f"game {index}: {_summary(game)}{f'; REFUTED: {problem}' if problem else ''}")
         else:
             _show(game, problem, ply, output)
     if len(records) > 1 and not as_json:
         click.echo(f"{len(records)} games, {failed} refuted by the rules")
     sys.exit(1 if failed else 0)
+
+
+def _say(line: str) -> None:
+    """Prints a line with words of a record, which may be anybody's."""
+    click.echo(visible(line))
 
 
 def _records(name: str, server: str | None) -> list[GameRecord]:
@@ -142,29 +146,29 @@ def _summary(game: GameRecord) -> str:
 
 def _show(game: GameRecord, problem: str | None, ply: int | None, output: str | None) -> None:
     """One game in full: its moves with their times, its end, and a position if asked for."""
-    click.echo(_summary(game))
-    click.echo(f"seed {game.seed}, {game.time.words}, began {game.started}, box: {game.isolation}")
+    _say(_summary(game))
+    _say(f"seed {game.seed}, {game.time.words}, began {game.started}, box: {game.isolation}")
     faults = {fault.ply: fault for fault in game.faults}
     for number, move in enumerate(game.plies):
         if number in faults:
             _show_fault(game, number)
         time = "opening" if move.cpu_us is None else f"{move.cpu_us / 1000:.1f} ms"
         text = f"  {move.text}" if move.text else ""
-        click.echo(f"{number:4}  {game.players[move.seat]:<16} {move.move:<12} {time:>10}{text}")
+        _say(f"{number:4}  {game.players[move.seat]:<16} {move.move:<12} {time:>10}{text}")
     _show_fault(game, len(game.plies))
     if not goes_on(game):
         places = ", ".join(
             f"{name} {rank}" for name, rank in zip(game.players, game.ranks, strict=True)
         )
-        click.echo(f"ranks: {places}")
-    click.echo(f"REFUTED by the rules: {problem}" if problem else "confirmed by the rules")
+        _say(f"ranks: {places}")
+    _say(f"REFUTED by the rules: {problem}" if problem else "confirmed by the rules")
     if problem or (ply is None and output is None):
         return
     reached = list(states(game))
     if ply is not None and ply >= len(reached):
         raise Usage(f"the game has {len(game.plies)} plies, so there is no position {ply}")
     index = len(reached) - 1 if ply is None else ply
-    click.echo(f"position before ply {index}: {reached[index].text()}")
+    _say(f"position before ply {index}: {reached[index].text()}")
     if output:
         last = game.plies[index - 1].move if index else None
         picture = svg.render(illustrate(reached[index], last=last))
@@ -177,6 +181,4 @@ def _show(game: GameRecord, problem: str | None, ply: int | None, output: str | 
 def _show_fault(game: GameRecord, ply: int) -> None:
     for fault in game.faults:
         if fault.ply == ply:
-            click.echo(
-                f"      {game.players[fault.seat]} left: {fault.termination}, {fault.detail}"
-            )
+            _say(f"      {game.players[fault.seat]} left: {fault.termination}, {fault.detail}")

@@ -17,6 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from arena.broker import EmbeddedBroker
 from arena.cli.arguments import Seconds
+from arena.cli.listing import visible
 from arena.cli.local import as_json, on_data, opened
 from arena.config import Settings
 from arena.db import Database
@@ -81,12 +82,12 @@ def picture(health: Health, queues: Mapping[str, int] | None) -> Group:
     for one in health.workers:
         silent = f"{one.silent_seconds:.0f} s ago"
         words = (one.name, one.state, str(one.slots), one.isolation, silent, one.problem)
-        workers.add_row(*map(escape, words))
+        workers.add_row(*(escape(visible(word)) for word in words))
     games = Table("competition", "games a minute", title="The last five minutes")
     for name, rate in sorted(health.games_a_minute.items(), key=lambda pair: -pair[1]):
         games.add_row(escape(name), f"{rate:.1f}")
     said = "the broker does not answer"
     if queues is not None:
         said = "waiting: " + ", ".join(f"{name} {count}" for name, count in queues.items())
-    alarms = [f"[bold red]{escape(alarm.words)}[/]" for alarm in health.alarms]
+    alarms = [f"[bold red]{escape(visible(alarm.words))}[/]" for alarm in health.alarms]
     return Group(said, work, workers, games, *alarms)

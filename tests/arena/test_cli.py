@@ -22,6 +22,7 @@ import pytest
 
 from arena.cli import COMMANDS, prepare, run
 from arena.cli.arguments import find_bots
+from arena.cli.listing import visible
 from tests.arena.running import COMMAND, environment
 
 ROOT = Path(__file__).parents[2]
@@ -271,6 +272,18 @@ def test_newlines_alone_end_a_record(cli: Cli, records: Path, tmp_path: Path, en
     lines = [json.dumps(game, ensure_ascii=False) for game in games]
     path.write_bytes(ending.join([*lines, ""]).encode())
     assert cli("replay", path).out.endswith("2 games, 0 refuted by the rules\n")
+
+
+def test_a_record_commands_no_terminal(cli: Cli, records: Path, tmp_path: Path) -> None:
+    """Whoever wrote its names and texts; nor does a word in a listing."""
+    game = json.loads(records.read_text().splitlines()[0])
+    game["players"][0], game["texts"] = "\x1b[2Jevil", {"0": "\N{RIGHT-TO-LEFT OVERRIDE}\r"}
+    (tmp_path / "evil.jsonl").write_text(json.dumps(game) + "\n")
+    said = cli("replay", tmp_path / "evil.jsonl").out
+    assert r"\x1b[2Jevil" in said
+    assert r"\u202e\r" in said
+    assert visible("\x1b]0;x\a\x9b") == r"\x1b]0;x\x07\x9b"
+    assert visible("two\n\tlines") == "two\n\tlines"
 
 
 def test_replay_as_json(cli: Cli, records: Path) -> None:
