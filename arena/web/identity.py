@@ -9,18 +9,30 @@ says nothing may be read by everybody and changes nothing.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from flask import Flask, abort, current_app, g, redirect, request, session, url_for
+from flask import (
+    Flask,
+    abort,
+    after_this_request,
+    current_app,
+    g,
+    redirect,
+    request,
+    session,
+    url_for,
+)
 from flask.sessions import SecureCookieSessionInterface
 from flask_login import current_user
 from flask_security import RoleMixin, Security, UserDatastore, UserMixin, login_user
 from flask_wtf import CSRFProtect
 from flask_wtf.csrf import CSRFError
+from itsdangerous import BadData, URLSafeSerializer
 from sqlalchemy.orm import joinedload
 from werkzeug.wrappers import Response
 
@@ -37,6 +49,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 ANYBODY = "anybody"
 SESSION_LASTS = timedelta(days=30)
 PASSWORD_LENGTH_MIN = 10
+KNOWN_COOKIE, KNOWN_LASTS = "arena-known", timedelta(days=365)
 
 WHOSE = {
     Scope.READ: "everybody with an account",
@@ -232,6 +245,33 @@ def begin_session(user: User) -> None:
     session.clear()
     session.permanent = True
     login_user(account_of(user))
+    known = _known_browsers().dumps([user.lower_name, secrets.token_hex(8)])
+
+    @after_this_request
+    def keep_known(answer: Response) -> Response:
+        answer.set_cookie(
+            KNOWN_COOKIE,
+            known,
+            max_age=KNOWN_LASTS,
+            path=url_for("accounts.sign_in"),
+            secure=request.is_secure,
+            httponly=True,
+            samesite="Lax",
+        )
+        return answer
+
+
+def known_browser(name: str) -> str | None:
+    """What the browser of a request is known by at an account, if it was signed in there before."""
+    try:
+        its_name, browser = _known_browsers().loads(request.cookies.get(KNOWN_COOKIE, ""))
+    except BadData:
+        return None
+    return str(browser) if its_name == name else None
+
+
+def _known_browsers() -> URLSafeSerializer:
+    return URLSafeSerializer(str(current_app.secret_key), salt="known browser")
 
 
 class _Sessions(SecureCookieSessionInterface):

@@ -1,6 +1,8 @@
 """How often something may be tried, counted in the broker, for all servers together.
 
 What fails counts against the account and the address; each has to wait once there were too many.
+A browser in which somebody signed in to an account before has tries of its own there, so that
+nobody is kept out by who fails on purpose.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from ipaddress import IPv6Address, IPv6Network
 from typing import Any
 
 from flask import Flask, Response, request
@@ -17,15 +20,26 @@ from flask_limiter.errors import RateLimitExceeded
 from werkzeug.exceptions import TooManyRequests
 
 from arena.config import Settings
-from arena.web.identity import current
+from arena.web.identity import current, known_browser
+
+NETWORK_BITS = 64
+"""Of an IPv6 address, what names the network."""
 
 
 def _address() -> str:
-    return request.remote_addr or "nowhere"
+    """Where a request is from: of IPv6 the network, for anybody has all the addresses of one."""
+    text = request.remote_addr or "nowhere"
+    try:
+        address = IPv6Address(text)
+    except ValueError:
+        return text
+    return str(address.ipv4_mapped or IPv6Network((int(address), NETWORK_BITS), strict=False))
 
 
 def _name() -> str:
-    return request.form.get("name", "").lower()[:100]
+    """The account that somebody wants into, and the browser if that was there before."""
+    name = request.form.get("name", "").lower()[:100]
+    return f"{name} {browser}" if (browser := known_browser(name)) else name
 
 
 def _account() -> str:

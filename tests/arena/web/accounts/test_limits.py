@@ -28,6 +28,41 @@ def test_an_account_waits_after_failures(app: Flask) -> None:
     assert Browser(app, "192.0.2.99").sign_in("nobody").status_code == 422
 
 
+def test_nobody_keeps_out_who_was_there_before(app: Flask) -> None:
+    """Whatever others fail at; but that browser has no more tries than anybody, nor elsewhere."""
+    known = Browser(app, "192.0.2.50")
+    assert known.sign_in("ada").status_code == 302
+    cookie = known.client.get_cookie("arena-known", path="/sign-in")
+    assert cookie is not None
+    assert (cookie.http_only, cookie.same_site) == (True, "Lax")
+    known.post("/sign-out", page="/account")
+    for number in range(10):
+        assert Browser(app, f"192.0.2.{number}").sign_in("ada", "wrong").status_code == 422
+    assert Browser(app, "192.0.2.98").sign_in("ada").status_code == 429
+    for _ in range(10):
+        assert known.sign_in("Ada", "wrong").status_code == 422
+    assert known.sign_in("ada").status_code == 429
+    forger = Browser(app, "192.0.2.97")
+    forger.client.set_cookie("arena-known", "WyJhZGEiLCIxIl0.forged", path="/sign-in")
+    assert forger.sign_in("ada").status_code == 429
+
+
+@pytest.mark.parametrize(
+    ("one", "another", "waits"),
+    [
+        ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", True),
+        ("2001:db8:1:2::1", "2001:db8:1:3::1", False),
+        ("::ffff:192.0.2.7", "192.0.2.7", True),
+        ("192.0.2.7", "192.0.2.8", False),
+    ],
+)
+def test_a_network_is_an_address(app: Flask, one: str, another: str, waits: bool) -> None:
+    """Of IPv6, where anybody has more addresses than there are tries."""
+    for number in range(30):
+        assert Browser(app, one).sign_in(f"nobody{number}").status_code == 422
+    assert Browser(app, another).sign_in("ada").status_code == (429 if waits else 302)
+
+
 def test_an_address_waits_after_failures(app: Flask, database: Database) -> None:
     """Whatever names it tries; what succeeds does not count."""
     browser = Browser(app)
