@@ -5,9 +5,13 @@ The pages only see this; the composition root gives them what packs and stores b
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the system says of a disk on which nothing more can be put."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,4 +37,5 @@ class Intake(Protocol):
 
         Raises:
             SubmissionError: it is no bot; one sentence for its author.
+            OSError: it can't be kept, with one of `FULL` if there is no room.
         """

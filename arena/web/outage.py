@@ -1,4 +1,4 @@
-"""What is answered while the database is away, too slow, or too busy: 503, and one line.
+"""What is answered while the database can't, or the disk is full: 503, and one line.
 
 The page is drawn from nothing else, since every other page asks the database who is signed in.
 """
@@ -12,12 +12,14 @@ from sqlalchemy import exc
 from werkzeug.exceptions import ServiceUnavailable
 from werkzeug.wrappers import Response
 
+from arena.intake import FULL
 from arena.web.api import problems
 
 PATIENCE_SECONDS = 10
 """How long a page waits for the database, to connect or for an answer."""
 RETRY_SECONDS = 5
 WORDS = "The arena's database does not answer now; nothing is lost. Try again in a moment."
+FULL_WORDS = "This server's disk is full, so nothing was taken in. Try again later."
 OUTAGES = (exc.OperationalError, exc.InterfaceError, exc.TimeoutError)
 
 log = logging.getLogger("arena.web")
@@ -27,17 +29,30 @@ def install(app: Flask) -> None:
     """Answers so wherever the database fails a page."""
     for kind in OUTAGES:
         app.register_error_handler(kind, answer)
+    app.register_error_handler(OSError, answer_full)
 
 
 def answer(error: Exception) -> Response:
     """What is said instead of any page, or error page, in which the database failed."""
     log.error("the database failed a page: %s", str(error).splitlines()[0])
-    found = ServiceUnavailable(WORDS, retry_after=RETRY_SECONDS)
+    return _say(WORDS)
+
+
+def answer_full(error: OSError) -> Response:
+    """What is said where files could not be kept; all else that a system says is our fault."""
+    if error.errno not in FULL:
+        raise error
+    log.error("files could not be kept: %s", error)
+    return _say(FULL_WORDS)
+
+
+def _say(words: str) -> Response:
+    found = ServiceUnavailable(words, retry_after=RETRY_SECONDS)
     if problems.are_wanted():
         return problems.of(found)
     # Not by render_template, which asks the database for what all pages show.
     page = current_app.jinja_env.get_template("outage.html")
     response = found.get_response()
-    response.set_data(page.render(words=WORDS))
+    response.set_data(page.render(words=words))
     response.mimetype = "text/html"
     return response

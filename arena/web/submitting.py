@@ -30,7 +30,7 @@ from wtforms import SelectChoice
 
 from arena import audit, entries
 from arena.competitions.strength_plans import FirstTest
-from arena.intake import Intake, TakenIn
+from arena.intake import FULL, Intake, TakenIn
 from arena.models import (
     Bot,
     BotVersion,
@@ -162,7 +162,9 @@ def take_files(uploaded: list[Any]) -> TakenIn:
             try:
                 (top / path).parent.mkdir(parents=True, exist_ok=True)
                 file.save(top / path)
-            except OSError:
+            except OSError as error:
+                if error.errno in FULL:
+                    raise
                 raise SubmissionError(f"{str(path)[:60]!r} is no name for a file") from None
         return intake()(_without_common_folder(top))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import re
 import shutil
 import tarfile
@@ -21,6 +23,7 @@ from arena.config import Settings
 from arena.db import Database
 from arena.first_tests import admit
 from arena.furnish import furnish
+from arena.intake import TakenIn
 from arena.models import (
     Bot,
     BotVersion,
@@ -68,6 +71,15 @@ def app(database: Database, tmp_path: Path) -> Iterator[Flask]:
 @pytest.fixture
 def ada(app: Flask) -> Browser:
     return signed_in(app, "ada")
+
+
+class FullIntake:
+    """A server whose disk is full."""
+
+    largest = 1_000_000
+
+    def __call__(self, path: Path) -> TakenIn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
 def submit(browser: Browser, *files: tuple[bytes, str], field: str = "file", **fields: Any):
@@ -510,3 +522,12 @@ def test_a_test_may_come_first(ada: Browser, database: Database, wish: dict[str,
     with database.read() as session:
         kept = session.scalars(sa.select(Check)).one().test_first
         assert kept == ({"elo0": 0.0, "elo1": 10.0, "max_games": 20_000} if wish else None)
+
+
+def test_a_full_disk_takes_nothing_in(app: Flask, ada: Browser) -> None:
+    """That is nobody's fault who uploads, and said in a line without where files lie."""
+    app.extensions["arena.intake"] = FullIntake()
+    answer = submit(ada, (BOT, "bot.py"))
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+    assert "disk is full, so nothing was taken in" in answer.text
+    assert "bot.py" not in answer.text
