@@ -42,6 +42,7 @@ PAGES = [
     ("/matches/{waiting}", ["Waiting for a worker."]),
     ("/matches/{aside}", ["Set aside, for it failed 1 times."]),
     ("/matches/{played}", ["Finished", "Game 1", "Game 2"]),
+    ("/ladders/ladder-0?bot=b%00ot-0&owner=%00&language=%00", ["bot-0"]),
     ("/games/{faulty}", ["left after ply", "crash, exit status 139", "arena replay"]),
     ("/games/{trio}", ["ply {plies} of {plies}", "Blue", "The other games of the match"]),
     ("/games/{trio}/0", ["ply 0 of {plies}"]),
