@@ -299,7 +299,7 @@ def _say(report: Report, outcome: recording.Outcome) -> None:
     log.log(
         logging.WARNING if bad else logging.INFO,
         "%s %s, attempt %s of %s: %s",
-        *(lease.kind, lease.job, lease.attempt, worker, outcome),
+        *(_line(lease.kind), lease.job, lease.attempt, _line(worker), outcome),
         extra={**about(lease), "worker": worker},
     )
 
@@ -349,7 +349,13 @@ def _refuse(data: Any, problem: str, *, failed: bool = True) -> None:
         )
     )
     words = "%s %s, attempt %s: %s: %s"
-    log.warning(words, lease.kind, lease.job, lease.attempt, outcome, problem, extra=about(lease))
+    told = (_line(lease.kind), lease.job, lease.attempt, outcome, _line(problem))
+    log.warning(words, *told, extra=about(lease))
+
+
+def _line(text: str) -> str:
+    """Words of a worker's, who may be anybody, as a part of one line of the log."""
+    return text[:2000] if text.isprintable() else repr(text[:2000])[1:-1]
 
 
 @app.task(name=jobs.JOB_STARTED)

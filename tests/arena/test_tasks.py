@@ -311,6 +311,16 @@ def test_an_unknown_worker_is_not_believed(
     assert "there is no worker 'stranger'" in caplog.text
 
 
+def test_a_worker_writes_no_lines_of_the_log(
+    recorder: ModuleType, report: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its words stand on the line that tells of it, and command no terminal."""
+    problem = "it failed\nERROR: a line\x1b[2J"
+    recorder.record_void({"lease": report()["lease"], "problem": problem})
+    (line,) = (one.getMessage() for one in caplog.records if "it failed" in one.getMessage())
+    assert line.endswith(r": rolled back: it failed\nERROR: a line\x1b[2J")
+
+
 @pytest.mark.parametrize("word", ["failed", "understood"])
 def test_a_job_that_no_worker_knows_waits(
     database: Database, recorder: ModuleType, report: Any, word: str
