@@ -114,7 +114,7 @@ def furnish(database: Database) -> dict[str, int]:
     simulation.furnish(VARIANTS, bots=4)
     simulation.alive()
     simulation.tick()
-    simulation.run(5)
+    simulation.run(8)
     with database.begin() as session:
         session.execute(sa.update(Ladder).where(Ladder.game != "clobber").values(state="paused"))
     simulation.run(20)
