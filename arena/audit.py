@@ -82,13 +82,14 @@ def entries(
 
     Args:
         before: only those of lower ids, to page on.
-        actor, action, subject: only those of just this, if it is given.
+        actor, action, subject: only those of just this, if it is given; an actor in whatever
+            letters' size.
     """
     query = sa.select(AuditEntry).order_by(AuditEntry.id.desc()).limit(count)
     if before is not None:
         query = query.where(AuditEntry.id < before)
     for column, wanted in (
-        (AuditEntry.actor, actor),
+        (sa.func.lower(AuditEntry.actor), actor.lower()),
         (AuditEntry.action, action),
         (AuditEntry.subject, subject),
     ):

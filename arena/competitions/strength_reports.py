@@ -184,12 +184,12 @@ class Wanted:
                     Entrant.competition_id == StrengthTest.id,
                     Entrant.version_id == BotVersion.id,
                     BotVersion.bot_id == Bot.id,
-                    Bot.name == self.bot,
+                    Bot.lower_name == self.bot.lower(),
                 )
             )
         if self.creator:
-            creator = sa.select(User.id).where(User.name == self.creator).scalar_subquery()
-            found = found.where(StrengthTest.creator_id == creator)
+            creator = sa.select(User.id).where(User.lower_name == self.creator.lower())
+            found = found.where(StrengthTest.creator_id == creator.scalar_subquery())
         return found
 
 

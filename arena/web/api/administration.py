@@ -121,7 +121,7 @@ def list_audit_entries(query: AuditPages) -> AuditList:
     """Who did what, when, on what, from where."""
     wanted = sa.select(AuditEntry)
     for column, value in (
-        (AuditEntry.actor, query.actor),
+        (sa.func.lower(AuditEntry.actor), query.actor and query.actor.lower()),
         (AuditEntry.action, query.action),
         (AuditEntry.subject, query.subject),
     ):

@@ -98,8 +98,8 @@ def list_bots(query: BotPages) -> BotList:
     """The bots."""
     wanted = sa.select(Bot).options(joinedload(Bot.owner))
     if query.owner is not None:
-        owner = sa.select(User.id).where(User.name == query.owner).scalar_subquery()
-        wanted = wanted.where(Bot.owner_id == owner)
+        owner = sa.select(User.id).where(User.lower_name == query.owner.lower())
+        wanted = wanted.where(Bot.owner_id == owner.scalar_subquery())
     with reading() as session:
         found, following = page(session, wanted, Bot.id, query)
         return BotList(items=[BotShape.of(one) for one in found], next=following)

@@ -34,7 +34,7 @@ def test_an_administrator_changes_roles_and_shuts_out(app: Flask, database: Data
     refused = browser.post("/users/root/role", {"role": "participant"}, page="/users")
     assert refused.status_code == 409
     assert "only administrator: make another one first" in refused.text
-    log = browser.get("/audit.json?actor=root&action=change+role").json
+    log = browser.get("/audit.json?actor=Root&action=change+role").json
     assert [(one["subject"], one["detail"]) for one in log["entries"]] == [
         ("user ada", "participant to organiser")
     ]

@@ -91,6 +91,17 @@ def test_lists_are_filtered(arena: SimpleNamespace) -> None:
     assert listed(arena, f"{API}/bots?owner=nobody") == []
 
 
+def test_an_owner_is_found_in_whatever_letters_size(arena: SimpleNamespace) -> None:
+    """As no two names differ in that alone, a person who types another means the same owner."""
+    (owner,) = {bot["owner"] for bot in listed(arena, f"{API}/bots")}
+    shouted = owner.upper()
+    assert shouted != owner
+    assert listed(arena, f"{API}/bots?owner={shouted}") == listed(arena, f"{API}/bots")
+    board = f"{API}/ladders/ladder-0/leaderboard"
+    whole = arena.client.get(board).json["bots"]
+    assert arena.client.get(f"{board}?owner={shouted}").json["bots"] == whole != []
+
+
 def test_answers_agree_with_each_other(arena: SimpleNamespace) -> None:
     """A match has the games that name it, a game the record of its digest."""
     match = arena.client.get(f"{API}/matches/{arena.numbers['played']}").json

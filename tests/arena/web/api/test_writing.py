@@ -322,7 +322,7 @@ def test_an_organiser_decides_about_matches(arena: SimpleNamespace) -> None:
     assert "is void already" in twice.json["detail"]
     tried = send(arena, "POST", "/matches/{aside}/requeue", "organiser")
     assert (tried.status_code, tried.json["status"]) == (200, "open")
-    noted = send(arena, "GET", "/audit?actor=organiser&limit=2", "administrator")
+    noted = send(arena, "GET", "/audit?actor=Organiser&limit=2", "administrator")
     assert [one["action"] for one in noted.json["items"]] == ["requeue match", "void match"]
     assert noted.headers["Cache-Control"] == "private, no-store"
 
