@@ -16,6 +16,7 @@ from typing import Any, TypeVar, cast, get_type_hints
 from flask import Request, abort, current_app, request
 from pydantic import BaseModel, ValidationError
 from spectree import Response, SecurityScheme, SpecTree
+from spectree.model_adapter.pydantic_adapter import PydanticModelAdapter
 from spectree.models import SecureType, SecuritySchemeData
 from werkzeug.exceptions import BadRequest
 
@@ -39,6 +40,13 @@ def _refuse(_request: Request, _answer: object, error: Exception | None, *_: obj
     abort(422, f"{'; '.join(words)}.")
 
 
+class _Adapter(PydanticModelAdapter):
+    """Tells what is wrong without what was sent: spectree makes JSON of it, and a file is none."""
+
+    def validation_errors(self, err: ValidationError) -> Any:
+        return err.errors(include_input=False, include_context=False)
+
+
 def _assure(_request: Request, _answer: object, error: Exception | None, *_: object) -> None:
     """Fails where an answer is not as the document has it: that is our fault."""
     if error is not None:
@@ -54,6 +62,7 @@ specification = SpecTree(
     before=_refuse,
     after=_assure,
     validation_error_model=Problem,
+    model_adapter=cast(Any, _Adapter()),  # its own protocol takes no narrower error
     naming_strategy=lambda model: model.__name__,
     nested_naming_strategy=lambda _, name: name,
     security_schemes=[

@@ -207,10 +207,11 @@ def test_a_bot_is_submitted_checked_entered_and_retired(arena: SimpleNamespace) 
         ({"ladder": "none"}, 404, "There is no ladder none."),
         ({"name": "../x"}, 422, "name: "),
         ({"files": []}, 422, "file: "),
+        ({"ladder": []}, 422, "ladder: Field required."),
         ({"files": [("../x.py", BOT)]}, 409, "is no name for a file"),
         ({"files": [("x.zip", b"no zip")]}, 409, ""),
     ],
-    ids=["no ladder", "no name", "no file", "a path", "no archive"],
+    ids=["no ladder", "no name", "no file", "ladder unsaid", "a path", "no archive"],
 )
 def test_submissions_are_refused(
     arena: SimpleNamespace, fields: dict[str, Any], status: int, words: str
