@@ -58,6 +58,10 @@ WHOSE = {
     Scope.ADMIN: "administrators",
 }
 """Who has each scope, in words."""
+UNKNOWN_BEARER = (
+    "This token is not known here: it was revoked, its user is shut out, or it was never one. "
+    "Make another on your account's page."
+)
 
 csrf = CSRFProtect()
 
@@ -207,7 +211,7 @@ def guard() -> Response | None:
     if needed is not None:
         account = current()
         if account is None:
-            abort(401)
+            abort(401, UNKNOWN_BEARER if bearer() is not None else None)
         if needed not in account.scopes:
             abort(403, _lacking(account, needed))
         if account.must_change and bearer() is None and not getattr(view, "before_change", False):

@@ -89,7 +89,7 @@ def test_the_form_says_beside_the_field_what_is_wrong(
 
 
 def test_a_revoked_token_is_refused(app: Flask, database: Database) -> None:
-    """At once; so is what never was one."""
+    """At once, and in words that speak of the token; so is what never was one."""
     browser = signed_in(app, "ada")
     fields = {"name": "ci", "scopes": ["read"]}
     shown = browser.post("/account/tokens", fields, page="/account").text
@@ -97,7 +97,8 @@ def test_a_revoked_token_is_refused(app: Flask, database: Database) -> None:
     client, bearer = app.test_client(), {"Authorization": f"Bearer {token}"}
     assert client.get("/account", headers=bearer).status_code == 200
     browser.post("/account/tokens/1/revoke", page="/account")
-    assert client.get("/account", headers=bearer).status_code == 401
+    refused = client.get("/account", headers=bearer)
+    assert (refused.status_code, "This token is not known here" in refused.text) == (401, True)
     for nonsense in ("Bearer", "Bearer ", "Bearer arena_x", "bearer x y"):
         assert client.get("/account", headers={"Authorization": nonsense}).status_code == 401
     assert browser.client.get("/account", headers={"Authorization": "Bearer x"}).status_code == 401
