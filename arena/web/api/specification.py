@@ -99,16 +99,15 @@ def operation(
         if scope:
             refusals |= {401, 403}
         if {"json", "form"} & set(takes):
-            refusals |= {400, 413, 415, 429}
+            refusals |= {400, 413, 415}
         if set(takes) - {"query", "json", "form"}:
             refusals.add(404)
-        kept = {"HTTP_304": None} if status == 200 else {}
         called = name or view.__name__
         if media != JSON:
             MEDIA[called] = media
         checked = specification.validate(
             resp=Response(
-                **{f"HTTP_{status}": answer, **kept},
+                **{f"HTTP_{status}": answer},
                 **{f"HTTP_{refusal}": Problem for refusal in sorted(refusals)},
             ),
             tags=(tag,),
@@ -174,7 +173,7 @@ def document() -> dict[str, Any]:
     """The OpenAPI document of all operations."""
     made: dict[str, Any] = specification.spec
     for path in made["paths"].values():
-        for one in path.values():
+        for method, one in path.items():
             for status, answer in one["responses"].items():
                 content = answer.get("content", {})
                 if int(status) >= 400:
@@ -182,4 +181,11 @@ def document() -> dict[str, Any]:
             if one["operationId"] in MEDIA:
                 media = MEDIA[one["operationId"]]
                 one["responses"]["200"]["content"] = {media: {"schema": {"type": "string"}}}
+            # What no view says itself: to who reads that nothing is new, to who changes that it
+            # is too often.
+            if method == "get":
+                one["responses"]["304"] = {"description": "Not Modified"}
+            else:
+                refusal = one["responses"]["422"]
+                one["responses"]["429"] = {**refusal, "description": "Too Many Requests"}
     return made

@@ -80,6 +80,9 @@ def test_the_document_lists_every_operation(arena: SimpleNamespace) -> None:
             assert one["summary"]
             assert "200" in one["responses"] or "201" in one["responses"]
             assert one["security"] or method == "get"
+            # What is read may be what one has already; every change is counted.
+            assert ("304" in one["responses"]) == (method == "get")
+            assert ("429" in one["responses"]) == (method != "get")
 
 
 def test_the_page_shows_every_operation(arena: SimpleNamespace) -> None:
