@@ -25,9 +25,19 @@ def show(
         table.add_column(column, justify="right" if number else "left")
     for row in rows:
         table.add_row(*(_cell(row[column]) for column in columns))
+    print_table(table)
+
+
+def print_table(table: Table) -> None:
+    """Prints a table of which nothing is cut off: if it is too wide, its frame goes first."""
     console = Console()
     # A pipe has no width; what reads it wants whole words.
     console = console if console.is_terminal else Console(width=200)
+    for column in table.columns:
+        column.overflow = "fold"
+    whole = console.measure(table, options=console.options.update(width=1000)).maximum
+    if whole > console.width:
+        table.box, table.padding = None, (0, 1, 0, 0)
     console.print(table)
 
 

@@ -13,11 +13,13 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from arena.cli import Usage
 from arena.cli.arguments import Bot, find_bots, split_words, time_control
 from arena.cli.counting import counted_games
+from arena.cli.listing import print_table
 from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
 from arena.cli.running import NO_BOX, Launcher, cores, in_order, launch_all, on_cores
 from arena.cli.tally import Tally
@@ -272,7 +274,7 @@ def _print(tally: Tally) -> None:
         table.add_column(heading, justify="right")
     for line in tally.lines:
         table.add_row(
-            line.name,
+            escape(line.name),
             str(line.games),
             f"{line.wins}-{line.draws}-{line.losses}",
             f"{line.score:.1%}",
@@ -280,8 +282,8 @@ def _print(tally: Tally) -> None:
             f"{line.mean_ms:.1f}",
             f"{line.longest_us / 1000:.1f}",
         )
+    print_table(table)
     console = Console()
-    console.print(table)
     for line in tally.lines:
         for detail in line.fault_details:
             words = f"{line.name}: {detail}"
