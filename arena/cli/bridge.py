@@ -20,6 +20,7 @@ def bridge() -> None:
     A bridge is a bot of two processes, so it plays on your own machine and in no box. Its CPU
     time is not that of the program behind it: play it with --wall.
 
+    \b
     Example: arena play clobber size=5x6 --wall "arena bridge ugi -- fairy-stockfish" greedy
     """
 
@@ -51,6 +52,7 @@ def ugi(options: tuple[str, ...], command: tuple[str, ...]) -> None:
 def gtp(first: tuple[str, ...], command: tuple[str, ...]) -> None:
     """For programs that speak GTP for Blokus as Pentobi does.
 
+    \b
     Example: arena bridge gtp --first "set_random_seed 7" -- pentobi-gtp --quiet --level 3
     """
     _run(Gtp(command, first))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 import sqlalchemy as sa
@@ -15,14 +17,19 @@ from arena.fake.fill import fill
 from arena.models import PlayedGame
 
 
+def _many(name: str, least: int, most: int, default: int) -> Callable[..., Any]:
+    kind = click.IntRange(least, most)
+    return click.option(name, type=kind, default=default, show_default=True, help="How many.")
+
+
 @click.command()
 @on_data
-@click.option("--bots", type=click.IntRange(10, 1_000_000), default=10_000, show_default=True)
-@click.option("--ladders", type=click.IntRange(1, 10_000), default=100, show_default=True)
-@click.option("--games", type=click.IntRange(1, 100_000_000), default=1_000_000, show_default=True)
-@click.option("--seed", type=int, default=1, show_default=True)
+@_many("--bots", 10, 1_000_000, 10_000)
+@_many("--ladders", 1, 10_000, 100)
+@_many("--games", 1, 100_000_000, 1_000_000)
+@click.option("--seed", type=int, default=1, show_default=True, help="Of all that is made up.")
 def fake(data: Path | None, bots: int, ladders: int, games: int, seed: int) -> None:
-    """Fills a new data folder with made-up bots, ladders and games.
+    """Fill a new data folder with made-up bots, ladders and games.
 
     For trying how pages bear many games. Nothing in it can be played: its bots have no files.
 

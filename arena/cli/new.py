@@ -94,8 +94,9 @@ TEMPLATES = {
     type=click.Choice(list(TEMPLATES), case_sensitive=False),
     default="python",
     show_default=True,
+    help="What it is written in.",
 )
-@click.option("--game", default="clobber", show_default=True, help="'clobber size=5x6'.")
+@click.option("--game", default="clobber", show_default=True, help="As in 'clobber size=5x6'.")
 def new(name: str, language: str, game: str) -> None:
     """Begin a bot: a folder NAME with a bot that plays, a test, and a README.
 

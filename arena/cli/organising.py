@@ -45,7 +45,8 @@ def ladder() -> None:
 def _ladder_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """An option for everything that can be chosen about a ladder."""
     for key, setting in reversed(list(SETTINGS.items())):
-        words = setting.words[0].upper() + setting.words[1:]
+        # Words that begin with a value keep its small letter, in which alone it is understood.
+        words = setting.words if setting.choices else setting.words[0].upper() + setting.words[1:]
         default = f"; by default {setting.default}" if setting.default else ""
         command = click.option(f"--{key}", key, help=f"{words}{default}.")(command)
     return command
@@ -61,7 +62,7 @@ def create_command(name: str, game: str, data: Path | None, **options: str | Non
 
     NAME is what addresses and commands call it.
 
-    Example: arena ladder create blitz --game "clobber size=8x8" --time 5+0.05 --title Blitz
+    Example: arena ladder create blitz --game "clobber size=8x8" --time 5+0.05
     """
     variant = read_variant(game)
     chosen = {key: text for key, text in options.items() if text is not None}
@@ -196,8 +197,14 @@ def requeue_command(numbers: tuple[int, ...], every: bool, data: Path | None) ->
 
 @match.command("list")
 @click.option("--ladder", "competition_name", help="Of one ladder or tournament.")
-@click.option("--status", type=click.Choice([str(status) for status in JobStatus]))
-@click.option("--last", default=20, show_default=True, type=click.IntRange(1, 10_000))
+@click.option(
+    "--status",
+    type=click.Choice([str(status) for status in JobStatus]),
+    help="Only those that stand so.",
+)
+@click.option(
+    "--last", default=20, show_default=True, type=click.IntRange(1, 10_000), help="How many."
+)
 @on_data
 @as_json
 def list_command(
@@ -295,7 +302,7 @@ def bot() -> None:
 
 @bot.command("activate")
 @click.argument("name", metavar="NAME[:VERSION]")
-@click.option("--ladder", "ladder_name", required=True)
+@click.option("--ladder", "ladder_name", required=True, help="Which ladder.")
 @on_data
 def activate_command(name: str, ladder_name: str, data: Path | None) -> None:
     """Make a version the active one of its bot on a ladder.
@@ -363,7 +370,7 @@ def recheck_command(names: tuple[str, ...], every: bool, data: Path | None) -> N
 
 @bot.command("retire")
 @click.argument("name", metavar="NAME[:VERSION]")
-@click.option("--ladder", "ladder_name", required=True)
+@click.option("--ladder", "ladder_name", required=True, help="Which ladder.")
 @on_data
 def retire_command(name: str, ladder_name: str, data: Path | None) -> None:
     """Take a bot off a ladder; it keeps its rating for when it comes back.

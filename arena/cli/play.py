@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from arena.cli import Usage
-from arena.cli.arguments import Bot, find_bots, split_words, time_control
+from arena.cli.arguments import DEFAULT_MOVE_MS, Bot, find_bots, split_words, time_control
 from arena.cli.counting import counted_games
 from arena.cli.listing import print_table
 from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
@@ -43,14 +43,20 @@ SETTLED = {"games", "seed", "clock", "move_ms", "wall_time", "plies", "concurren
 @click.option("--games", type=click.IntRange(1), help="How many; by default one match.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
 @click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
-@click.option("--move", "move_ms", metavar="MS", type=int, help="Milliseconds a move.")
+@click.option(
+    "--move",
+    "move_ms",
+    metavar="MS",
+    type=int,
+    help=f"Milliseconds a move; by default {DEFAULT_MOVE_MS}.",
+)
 @click.option("--wall", "wall_time", is_flag=True, help="Charge wall time, not CPU time.")
 @click.option(
     "--opening",
     "plies",
     metavar="N",
     type=click.IntRange(0, 100),
-    help="Random plies before the bots begin.",
+    help="Random plies before the bots begin; by default as many as suit the game.",
 )
 @click.option(
     "--concurrency",

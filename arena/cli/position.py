@@ -22,7 +22,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 def takes_position(command: F) -> F:
     """Adds the arguments that name a position."""
     for decorate in (
-        click.option("--seed", type=int, default=0, help="Draws what the rules leave to the lot."),
+        click.option(
+            "--seed",
+            type=int,
+            default=0,
+            show_default=True,
+            help="Draws what the rules leave to the lot.",
+        ),
         click.option("--position", metavar="TEXT", help="Start from this position text."),
         click.option("--after", metavar='"M M ..."', default="", help="Moves played before."),
         click.argument("words", metavar="[KEY=VALUE]...", nargs=-1),
@@ -119,8 +125,18 @@ def perft(
     default="-",
     help="The SVG file; standard output by default.",
 )
-@click.option("--theme", type=click.Choice(["light", "dark"]), default="light")
-@click.option("--size", type=click.IntRange(16, 10_000), help="Width in pixels.")
+@click.option(
+    "--theme",
+    type=click.Choice(["light", "dark"]),
+    default="light",
+    show_default=True,
+    help="Its colours.",
+)
+@click.option(
+    "--size",
+    type=click.IntRange(16, 10_000),
+    help="Width in pixels; by default it fills what holds it.",
+)
 @click.option("--chosen", metavar="SQUARE", help="Show where the piece on this square may go.")
 def draw(
     game: str,

@@ -244,9 +244,9 @@ def _show_check(there: Server, bot: str, in_json: bool) -> int:
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file to write."
 )
-@click.option("--after", type=click.IntRange(0), default=0, help="Only games of higher numbers.")
+@click.option("--after", type=click.IntRange(0), help="Only games of higher numbers.")
 @on_server
-def export(ladder: str, output: Path | None, after: int, server: str | None) -> None:
+def export(ladder: str, output: Path | None, after: int | None, server: str | None) -> None:
     """Download all games of a ladder as JSON Lines, which arena replay reads.
 
     Without -o they go to standard output. What was interrupted goes on with --after and the

@@ -56,10 +56,22 @@ def _changing(data: Path | None) -> Iterator[tuple[Session, datetime]]:
 @click.argument("baseline")
 @click.option("--ladder", "ladder_name", help="Its game, time and limits.")
 @click.option("--game", help='The game and its options, e.g. "clobber size=5x6".')
-@click.option("--elo", default=HYPOTHESES, metavar="ELO0,ELO1", help="Is it ELO1 rather than ELO0?")
+@click.option(
+    "--elo",
+    default=HYPOTHESES,
+    show_default=True,
+    metavar="ELO0,ELO1",
+    help="Is it ELO1 rather than ELO0?",
+)
 @click.option("--alpha", default=0.05, show_default=True, help="Chance to pass if ELO0 is true.")
 @click.option("--beta", default=0.05, show_default=True, help="Chance to fail if ELO1 is true.")
-@click.option("--model", type=click.Choice(get_args(Model)), default="normalized")
+@click.option(
+    "--model",
+    type=click.Choice(get_args(Model)),
+    default="normalized",
+    show_default=True,
+    help="The unit of ELO0 and ELO1.",
+)
 @click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
 @click.option(
     "--move",
@@ -68,7 +80,13 @@ def _changing(data: Path | None) -> Iterator[tuple[Session, datetime]]:
     type=int,
     help=f"Milliseconds a move; by default the ladder's, else {DEFAULT_MOVE_MS}.",
 )
-@click.option("--max-games", type=click.IntRange(1), default=MAX_GAMES, show_default=True)
+@click.option(
+    "--max-games",
+    type=click.IntRange(1),
+    default=MAX_GAMES,
+    show_default=True,
+    help="Undecided after so many.",
+)
 @click.option("--weight", default=1.0, show_default=True, help="Of workers' time, beside ladders.")
 @click.option("--seed", type=click.IntRange(0, 2**SEED_BITS - 1), help="Of openings and dice.")
 @click.option("--note", default="", help="What is tested.")

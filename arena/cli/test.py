@@ -18,6 +18,7 @@ from click.core import ParameterSource
 
 from arena.cli import Usage
 from arena.cli.arguments import (
+    DEFAULT_MOVE_MS,
     HYPOTHESES,
     Bot,
     find_bots,
@@ -65,7 +66,13 @@ OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
     help="The unit of ELO0 and ELO1.",
 )
 @click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
-@click.option("--move", "move_ms", metavar="MS", type=int, help="Milliseconds a move.")
+@click.option(
+    "--move",
+    "move_ms",
+    metavar="MS",
+    type=int,
+    help=f"Milliseconds a move; by default {DEFAULT_MOVE_MS}.",
+)
 @click.option("--wall", "wall_time", is_flag=True, help="Charge wall time, not CPU time.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
 @click.option(

@@ -27,7 +27,13 @@ from arena.queues import waiting
 
 @click.command()
 @click.option("--once", is_flag=True, help="Print it once, and end.")
-@click.option("--every", type=Seconds(0.2, 3600), default=2.0, help="Seconds between two looks.")
+@click.option(
+    "--every",
+    type=Seconds(0.2, 3600),
+    default=2.0,
+    show_default=True,
+    help="Seconds between two looks.",
+)
 @as_json
 @on_data
 def top(data: Path | None, once: bool, every: float, in_json: bool) -> None:

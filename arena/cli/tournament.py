@@ -84,7 +84,13 @@ def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @tournament.command()
 @click.argument("name")
-@click.option("--format", "format_", required=True, type=click.Choice(list(FORMATS)))
+@click.option(
+    "--format",
+    "format_",
+    required=True,
+    type=click.Choice(list(FORMATS)),
+    help="By what it is decided who meets whom.",
+)
 @click.option("--ladder", "ladder_name", help="Its game, time and limits; its ratings seed.")
 @click.option("--game", help='The game and its options, e.g. "clobber size=5x6".')
 @click.option("--bots", "bot_names", help="The field, e.g. greedy,mybot,mybot:2; by default all.")
@@ -98,7 +104,11 @@ def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--time", "clock", help="A clock for the whole game, e.g. 60+0.5.")
 @click.option("--memory", "memory_mb", type=click.IntRange(16, 65_536), help="MiB for each bot.")
-@click.option("--openings", type=click.Choice([str(policy) for policy in OpeningPolicy]))
+@click.option(
+    "--openings",
+    type=click.Choice([str(policy) for policy in OpeningPolicy]),
+    help="random: a balanced one for each match; empty: the game's start.",
+)
 @click.option("--tie-breaks", help=f"In their order, from {', '.join(TIE_BREAKS)}; a lot is last.")
 @click.option("--seed", type=click.IntRange(0, 2**48 - 1), default=0, help="Of pairings and dice.")
 @click.option("--title", default="", help="For people.")
@@ -130,7 +140,7 @@ def create(
 
     The versions that it is made of stay in it, whatever is submitted later.
 
-    Example: arena tournament create cup --ladder clobber-6x7 --format swiss --rounds 5
+    Example: arena tournament create cup --ladder clobber-6x7 --format swiss
     """
     if ladder_name is None and (game is None or bot_names is None):
         raise Usage("say what is played and by whom: --ladder NAME, or --game GAME --bots A,B,C")

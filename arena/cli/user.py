@@ -19,6 +19,13 @@ from arena.models import Role
 from arena.people import PeopleError
 
 ROLE = click.Choice([str(role) for role in Role])
+AS_ROLE = click.option(
+    "--role",
+    type=ROLE,
+    default=str(Role.PARTICIPANT),
+    show_default=True,
+    help="What they become.",
+)
 
 
 @click.group()
@@ -51,7 +58,7 @@ def list_users(data: Path | None, in_json: bool) -> None:
 
 @user.command()
 @click.argument("name")
-@click.option("--role", type=ROLE, default=str(Role.PARTICIPANT), help="What they become.")
+@AS_ROLE
 @on_data
 def add(name: str, role: str, data: Path | None) -> None:
     """Make an account, and print its one-time password.
@@ -127,7 +134,7 @@ def activate(name: str, data: Path | None) -> None:
 
 
 @user.command()
-@click.option("--role", type=ROLE, default=str(Role.PARTICIPANT), help="What they become.")
+@AS_ROLE
 @click.option("--url", help="Where the arena is, as others reach it.")
 @on_data
 def invite(role: str, url: str | None, data: Path | None) -> None:
@@ -145,7 +152,13 @@ def invite(role: str, url: str | None, data: Path | None) -> None:
 
 @user.command("log")
 @click.option("--name", default="", help="Only what this user did.")
-@click.option("--count", type=click.IntRange(1, 10_000), default=50, help="How many entries.")
+@click.option(
+    "--count",
+    type=click.IntRange(1, 10_000),
+    default=50,
+    show_default=True,
+    help="How many entries.",
+)
 @on_data
 @as_json
 def log_command(name: str, count: int, data: Path | None, in_json: bool) -> None:

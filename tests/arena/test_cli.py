@@ -66,6 +66,9 @@ def test_every_command_explains_itself(cli: Cli, name: str) -> None:
         said = cli(*words, "--help")
         assert said.code == 0
         assert re.search(rf"Examples?:\s+arena {' '.join(words)}\b", said.out)
+        one = group[words[-1]] if group else command
+        options = [option for option in one.params if isinstance(option, click.Option)]
+        assert [option.name for option in options if not option.help] == []
 
 
 def test_the_help_lists_every_command(cli: Cli) -> None:
