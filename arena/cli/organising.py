@@ -227,11 +227,14 @@ def list_command(
             .joinedload(BotVersion.bot),
         )
     )
-    if competition_name:
-        query = query.where(Competition.name == competition_name)
     if status:
         query = query.where(Match.status == JobStatus(status))
     with opened(data) as (database, _), database.read() as session:
+        if competition_name:
+            known = sa.select(Competition.id).where(Competition.name == competition_name)
+            if (found := session.scalar(known)) is None:
+                raise Usage(f"there is no ladder or tournament {competition_name!r}")
+            query = query.where(Match.competition_id == found)
         rows = [
             {
                 "match": one.id,

@@ -152,6 +152,7 @@ def test_checks_are_tried_again(
         (["ladder", "change", "ladder-0", "move=50"], "has matches by its move, which therefore"),
         (["match", "void", "1", "--note", ""], "say why the match is to be void"),
         (["match", "void", "99999", "--note", "x"], "there is no match 99999"),
+        (["match", "list", "--ladder", "nope"], "there is no ladder or tournament 'nope'"),
         (["match", "requeue", "1"], "match 1 is fixed, and not set aside"),
         (["match", "requeue"], "give the numbers of matches, or --all"),
         (["match", "request", "ladder-0", "bot-0", "bot-1"], "is paused, and plays no matches"),
