@@ -10,6 +10,7 @@ import importlib
 import os
 import sys
 import traceback
+from typing import Any
 
 import click
 
@@ -67,7 +68,17 @@ class Usage(click.ClickException):
     exit_code = 2
 
 
+class _ReaderGoneError(Exception):
+    """Whoever read our output has gone; of a BrokenPipeError click would make exit code 1."""
+
+
 class _Lazy(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _ReaderGoneError from error
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -119,8 +130,8 @@ def run(arguments: list[str]) -> int:
     except (GameError, LanguageError) as error:
         _complain(str(error))
         return 2
-    except BrokenPipeError:
-        # Whoever read our output has gone; nothing is left to say.
+    except _ReaderGoneError:
+        # Nothing is left to say.
         _give_up_output()
         return 0
     except VoidGameError as error:

@@ -28,11 +28,22 @@ def show(
     print_table(table)
 
 
+class Output(Console):
+    """Standard output."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        if not self.is_terminal:
+            self.width = 200  # a pipe has no width; what reads it wants whole words
+
+    def on_broken_pipe(self) -> None:
+        """Leaves it to `arena.cli.run` that the reader has gone: that is nobody's fault."""
+        raise  # noqa: PLE0704 - this is called while the error is handled
+
+
 def print_table(table: Table) -> None:
     """Prints a table of which nothing is cut off: if it is too wide, its frame goes first."""
-    console = Console()
-    # A pipe has no width; what reads it wants whole words.
-    console = console if console.is_terminal else Console(width=200)
+    console = Output()
     for column in table.columns:
         column.overflow = "fold"
     whole = console.measure(table, options=console.options.update(width=1000)).maximum

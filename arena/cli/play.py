@@ -12,14 +12,13 @@ from pathlib import Path
 
 import click
 from click.core import ParameterSource
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from arena.cli import Usage
 from arena.cli.arguments import DEFAULT_MOVE_MS, Bot, find_bots, split_words, time_control
 from arena.cli.counting import counted_games
-from arena.cli.listing import print_table
+from arena.cli.listing import Output, print_table
 from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
 from arena.cli.running import NO_BOX, Launcher, cores, in_order, launch_all, on_cores
 from arena.cli.tally import Tally
@@ -289,7 +288,7 @@ def _print(tally: Tally) -> None:
             f"{line.longest_us / 1000:.1f}",
         )
     print_table(table)
-    console = Console()
+    console = Output()
     for line in tally.lines:
         for detail in line.fault_details:
             words = f"{line.name}: {detail}"

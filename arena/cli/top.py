@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from arena.broker import EmbeddedBroker
 from arena.cli.arguments import Seconds
-from arena.cli.listing import visible
+from arena.cli.listing import Output, visible
 from arena.cli.local import as_json, on_data, opened
 from arena.config import Settings
 from arena.db import Database
@@ -46,10 +46,9 @@ def top(data: Path | None, once: bool, every: float, in_json: bool) -> None:
         if in_json:
             click.echo(json.dumps({**health.as_json(), "queues": queues}))
             return
-        console = Console()
+        console = Output()
         if once or not console.is_terminal:
-            wide = console if console.is_terminal else Console(width=160)
-            wide.print(picture(health, queues))
+            console.print(picture(health, queues))
             return
         with Live(picture(health, queues), console=console, screen=True) as live:
             try:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections import Counter
+from pathlib import Path
 
 import click
 import pytest
 
 from arena.cli.listing import show
+from tests.arena.running import COMMAND
 
 ROWS = [
     {"rank": 1, "bot": "clobber-expert", "rating": "2204 ± 229", "W-D-L": "117-23-160"},
     {"rank": 2, "bot": "[red]" + "long" * 8, "rating": "1750 ± 209", "W-D-L": "10-0-10"},
 ]
+DICE = Path(__file__).parents[1] / "bots" / "dice.py"
 COLUMNS = ("rank", "bot", "rating", "W-D-L")
 
 
@@ -36,3 +41,18 @@ def test_nothing_of_a_table_is_cut_off(
     cells = [str(row[column]) for row in ROWS for column in COLUMNS]
     assert Counter("".join(cells).replace(" ", "")) <= Counter(out)
     assert all(cell in out for cell in cells) == whole
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> list[str]:
+    """A command that prints a table with a name that is not ASCII."""
+    bots = [shutil.copy(DICE, tmp_path / name) for name in ("é.py", "e.py")]
+    return [*COMMAND, "play", "clobber", "size=2x2", *bots, "--no-box"]
+
+
+def test_a_reader_that_has_gone_is_nobodys_fault(play: list[str]) -> None:
+    """As where ``head`` has seen enough."""
+    with subprocess.Popen(play, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as playing:
+        assert playing.stdout is not None
+        playing.stdout.close()
+    assert playing.returncode == 0
