@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -106,6 +107,8 @@ def cli() -> None:
 
 def main() -> None:
     """Runs the command line; every expected failure is one line on standard error."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # not every terminal has every character
     sys.exit(run(sys.argv[1:]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections import Counter
@@ -56,3 +57,10 @@ def test_a_reader_that_has_gone_is_nobodys_fault(play: list[str]) -> None:
         assert playing.stdout is not None
         playing.stdout.close()
     assert playing.returncode == 0
+
+
+def test_a_terminal_without_a_character_is_shown_its_number(play: list[str]) -> None:
+    """Instead of nothing at all."""
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    said = subprocess.run(play, capture_output=True, env=ascii_only, check=True)
+    assert b"\\xe9.py" in said.stdout
