@@ -214,6 +214,11 @@ private:
         game.options = keys;
         for (const char* key : {"seats", "you", "time", "inc", "move", "clock", "seed"})
             game.options.erase(key);
+        // In the Siege the number of seats is an option, too: then it is said twice.
+        if (std::count_if(words.begin(), words.end(), [](const std::string& word) {
+                return word.rfind("seats=", 0) == 0;
+            }) > 1)
+            game.options["seats"] = keys.at("seats");
         game.seats = static_cast<int>(number_of(keys, "seats", 0));
         game.you = static_cast<int>(number_of(keys, "you", 0));
         game.time_ms = number_of(keys, "time", -1);

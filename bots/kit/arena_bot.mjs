@@ -92,7 +92,11 @@ function dice(seed) {
 /** The game of the words behind `newgame`. */
 function readGame([name, ...words]) {
   const keys = keysIn(words);
-  const options = Object.entries(keys).filter(([key]) => !NOT_OPTIONS.includes(key));
+  // In the Siege the number of seats is an option, too: then it is said twice.
+  const twice = words.filter((word) => word.startsWith("seats=")).length > 1;
+  const options = Object.entries(keys).filter(
+    ([key]) => !NOT_OPTIONS.includes(key) || (key === "seats" && twice),
+  );
   const seed = Number(keys.seed ?? 0);
   return {
     name, // which game, e.g. "clobber"

@@ -210,9 +210,13 @@ def _read_game(text: str) -> Game:
     """The game of a line ``newgame GAME key=value ...``."""
     name, *words = text.split()
     keys = _keys(words)
+    options = {key: value for key, value in keys.items() if key not in _NOT_OPTIONS}
+    # In the Siege the number of seats is an option, too: then it is said twice.
+    if sum(word.startswith("seats=") for word in words) > 1:
+        options["seats"] = keys["seats"]
     return Game(
         name=name,
-        options={key: value for key, value in keys.items() if key not in _NOT_OPTIONS},
+        options=options,
         seats=int(keys["seats"]),
         you=int(keys["you"]),
         seed=int(keys.get("seed", 0)),

@@ -47,6 +47,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Comm
 
 CONVERSATION = """\
 hello 1
+newgame siege seats=2 setup=free seats=2 you=1 move=1000 seed=7
 newgame blokus seats=4 you=3 mode=classic corners=free \
 time=60000 inc=500 clock=wall seed=281474976710655
 legal red:a1 red:t20
@@ -62,6 +63,10 @@ quit
 """
 ANSWERS = """\
 ready probe want=legal,state
+# game siege seats:2,setup:free
+# seat 1 of 2, seed 7
+# times -1 0 1000 cpu
+ok
 # game blokus corners:free,mode:classic
 # seat 3 of 4, seed 281474976710655
 # times 60000 500 -1 wall
@@ -106,7 +111,7 @@ def test_kits_hear_and_say_the_same(
     assert re.fullmatch("move a2a1 é+", move)
     assert 4090 <= len(move.encode()) <= 4096
     assert last == "# end 2,1 0,1 normal"
-    assert errors.splitlines() == ["new game"] * 2
+    assert errors.splitlines() == ["new game"] * 3
 
 
 @pytest.fixture(scope="session")
