@@ -2,7 +2,7 @@
 
 What fails counts against the account and the address; each has to wait once there were too many.
 A browser in which somebody signed in to an account before has tries of its own there, so that
-nobody is kept out by who fails on purpose.
+nobody is kept out by who fails on purpose, from elsewhere or from the same address.
 """
 
 from __future__ import annotations
@@ -37,9 +37,18 @@ def _address() -> str:
 
 
 def _name() -> str:
-    """The account that somebody wants into, and the browser if that was there before."""
-    name = request.form.get("name", "").lower()[:100]
-    return f"{name} {browser}" if (browser := known_browser(name)) else name
+    """The account that somebody wants into."""
+    return request.form.get("name", "").lower()[:100]
+
+
+def _wanted() -> str:
+    """That account, and the browser if it was there before."""
+    return f"{_name()} {known_browser(_name()) or ''}"
+
+
+def _stranger() -> str:
+    """From where somebody wants into an account: an address, or a browser that was there before."""
+    return known_browser(_name()) or _address()
 
 
 def _account() -> str:
@@ -71,8 +80,8 @@ WRITING = {"POST", "PATCH"}
 
 LIMITS = {
     "accounts.sign_in": [
-        Limit("10 per 15 minutes", _name, "failed sign-ins to this account", _failed),
-        Limit("30 per 15 minutes", _address, "failed sign-ins from your address", _failed),
+        Limit("10 per 15 minutes", _wanted, "failed sign-ins to this account", _failed),
+        Limit("30 per 15 minutes", _stranger, "failed sign-ins from your address", _failed),
     ],
     "accounts.register": [
         Limit("20 per hour", _address, "failed registrations from your address", _failed),

@@ -47,6 +47,18 @@ def test_nobody_keeps_out_who_was_there_before(app: Flask) -> None:
     assert forger.sign_in("ada").status_code == 429
 
 
+def test_an_address_keeps_out_none_who_was_there_before(app: Flask) -> None:
+    """Many may have one address, and a stranger among them may fail on purpose."""
+    known = Browser(app)
+    assert known.sign_in("ada").status_code == 302
+    known.post("/sign-out", page="/account")
+    stranger = Browser(app)
+    for number in range(30):
+        assert stranger.sign_in(f"nobody{number}").status_code == 422
+    assert stranger.sign_in("ada").status_code == 429
+    assert known.sign_in("ada").status_code == 302
+
+
 @pytest.mark.parametrize(
     ("one", "another", "waits"),
     [
