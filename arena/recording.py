@@ -42,7 +42,7 @@ from arena.ratings.trueskill import Rating, TrueSkill
 from arena.storing import Played, store
 from arena.strength import outcome
 from arena.suspension import suspend_if_faulty
-from engine import jobs
+from engine import jobs, reporting
 from engine.match import race_ranks
 from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError, replay
@@ -59,7 +59,7 @@ class Outcome(StrEnum):
     ROLLED_BACK = "rolled back"
 
 
-Told = jobs.MatchReport | jobs.Started | jobs.Progress
+Told = reporting.MatchReport | reporting.Started | reporting.Progress
 """What workers say of matches under way; what comes often."""
 
 
@@ -88,12 +88,12 @@ class _Intake:
     ) -> None:
         self._session, self._settings, self._now = session, settings, now
         self._jobs = scheduling.find_all(session, [one.lease for one in told])
-        reports = [one for one in told if isinstance(one, jobs.MatchReport)]
+        reports = [one for one in told if isinstance(one, reporting.MatchReport)]
         found = [self._present(one.lease) for one in reports]
         matches = list({job.id: job for job in found if isinstance(job, Match)}.values())
         self._seq = _lock_competitions(session, matches) if matches else 0
         read_places(session, matches)
-        names = {one.worker for one in told if not isinstance(one, jobs.Progress)}
+        names = {one.worker for one in told if not isinstance(one, reporting.Progress)}
         names |= {match.worker for match in matches if match.worker}
         # Kept, so that each is found again without a query.
         known = sa.select(Worker).where(Worker.name.in_(names))
@@ -103,9 +103,9 @@ class _Intake:
     def take(self, told: Told) -> Outcome:
         """Takes in one of them."""
         match told:
-            case jobs.Started():
+            case reporting.Started():
                 return self._start(told)
-            case jobs.Progress():
+            case reporting.Progress():
                 return self._note(told)
         return self._record(told)
 
@@ -119,7 +119,7 @@ class _Intake:
         job = self._jobs.get((lease.kind, lease.job))
         return job if job is not None and scheduling.counts(job, lease) else None
 
-    def _start(self, started: jobs.Started) -> Outcome:
+    def _start(self, started: reporting.Started) -> Outcome:
         job = self._present(started.lease)
         if job is None:
             return Outcome.STALE
@@ -130,7 +130,7 @@ class _Intake:
         taken = scheduling.take_up(job, worker, known, self._settings, self._now)
         return Outcome.NOTED if taken else Outcome.STALE
 
-    def _note(self, progress: jobs.Progress) -> Outcome:
+    def _note(self, progress: reporting.Progress) -> Outcome:
         job = self._present(progress.lease)
         if job is None:
             return Outcome.STALE
@@ -141,7 +141,7 @@ class _Intake:
             job.findings = [finding.to_json() for finding in progress.findings]
         return Outcome.NOTED
 
-    def _record(self, report: jobs.MatchReport) -> Outcome:
+    def _record(self, report: reporting.MatchReport) -> Outcome:
         """Fixes a match with its games and ratings, if this attempt is the one that counts."""
         session, now = self._session, self._now
         if report.worker not in self._workers:
@@ -209,7 +209,7 @@ def _lock_competitions(session: Session, matches: Sequence[Match]) -> int:
 
 def _refuse(
     session: Session,
-    report: jobs.MatchReport | jobs.CheckReport,
+    report: reporting.MatchReport | reporting.CheckReport,
     job: Leased | None,
     now: datetime,
 ) -> Outcome:
@@ -223,7 +223,7 @@ def _refuse(
     return Outcome.FORGED
 
 
-def contradiction(match: Match, report: jobs.MatchReport) -> str | None:
+def contradiction(match: Match, report: reporting.MatchReport) -> str | None:
     """Why a report can't be of this match; None if the rules confirm all of it."""
     spec = spec_of(match)
     if len(report.games) != spec.games or len(report.logs) != spec.games:
@@ -267,7 +267,7 @@ def results_of(
     ]
 
 
-def _play_out(match: Match, report: jobs.MatchReport, now: datetime) -> Played:
+def _play_out(match: Match, report: reporting.MatchReport, now: datetime) -> Played:
     """Moves the ratings and counters by a match, and says what is to be stored of it."""
     spec = spec_of(match)
     ids = [place.entrant_id for place in match.places]
@@ -333,7 +333,7 @@ def _count(match: Match, found: Tally, now: datetime) -> None:
     competition.last_game = now
 
 
-def record_check(session: Session, report: jobs.CheckReport, now: datetime) -> Outcome:
+def record_check(session: Session, report: reporting.CheckReport, now: datetime) -> Outcome:
     """Fixes the check of a version; one that passed is ready and enters its ladder."""
     job = scheduling.find(session, report.lease)
     if not isinstance(job, Check) or not scheduling.counts(job, report.lease):
@@ -359,7 +359,7 @@ def record_check(session: Session, report: jobs.CheckReport, now: datetime) -> O
         if other.ladder.game == check.ladder.game:
             other.status = JobStatus.FIXED
             words = f"passed on {check.ladder.title}"
-            other.findings = [jobs.Finding(True, words).to_json()]
+            other.findings = [reporting.Finding(True, words).to_json()]
             admit(session, other, now)
     return Outcome.FIXED
 

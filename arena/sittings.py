@@ -33,7 +33,7 @@ from arena.models import (
     VersionStatus,
 )
 from arena.recording import Outcome
-from engine import jobs, sitting
+from engine import reporting, sitting
 from engine.game import Seat, Variant
 from engine.match import entrants_needed
 from engine.openings import Opening, opening
@@ -318,7 +318,7 @@ def _set(found: Sitting, game: GameRecord, now: datetime) -> None:
     found.finished = now if over else None
 
 
-def record_move(session: Session, report: jobs.MoveReport, now: datetime) -> Outcome:
+def record_move(session: Session, report: reporting.MoveReport, now: datetime) -> Outcome:
     """Keeps what a bot answered, if this attempt is the one that counts."""
     found = scheduling.find_issued(session, report.lease)
     if not isinstance(found, Sitting):

@@ -21,7 +21,7 @@ from arena.counters import Tally
 from arena.models import GameSeat, Match, Meeting, PlayedGame
 from arena.ratings.book import RatingChange
 from arena.ratings.result import GameResult
-from engine import jobs
+from engine import reporting
 from engine.match import points, shares_beaten
 from engine.record import GameRecord
 
@@ -31,7 +31,7 @@ class Played:
     """A match that was fixed, and what is to be stored of it."""
 
     match: Match
-    report: jobs.MatchReport
+    report: reporting.MatchReport
     seatings: Sequence[Sequence[int]]
     """For each game the place of the entrant in each seat."""
     results: Sequence[GameResult[int]]

@@ -36,17 +36,17 @@ from arena.dispatch import WAKE, CeleryQueue, configure
 from arena.every import Every
 from arena.inbox import TOGETHER, Inbox, Said
 from arena.models import Worker
-from engine import jobs
+from engine import jobs, reporting
 from engine.logs import about
 from engine.record import RecordError
 
 T = TypeVar("T")
-Report = TypeVar("Report", jobs.MatchReport, jobs.CheckReport, jobs.MoveReport)
+Report = TypeVar("Report", reporting.MatchReport, reporting.CheckReport, reporting.MoveReport)
 
 OFTEN: Mapping[str, Callable[[Any], recording.Told]] = {
-    jobs.RECORD_MATCH: jobs.MatchReport.from_json,
-    jobs.JOB_STARTED: jobs.Started.from_json,
-    jobs.MATCH_PROGRESS: jobs.Progress.from_json,
+    jobs.RECORD_MATCH: reporting.MatchReport.from_json,
+    jobs.JOB_STARTED: reporting.Started.from_json,
+    jobs.MATCH_PROGRESS: reporting.Progress.from_json,
 }
 """The tasks that can be done together, and how each reads what it is told."""
 
@@ -209,7 +209,7 @@ def _take_in(messages: Sequence[tuple[Said, Sequence[recording.Told]]]) -> None:
     Matches for workers that reported one are issued in it, too.
     """
     told = [one for _, its in messages for one in its]
-    reports = any(isinstance(one, jobs.MatchReport) for one in told)
+    reports = any(isinstance(one, reporting.MatchReport) for one in told)
     now = _now()
 
     def do(session: Session) -> tuple[list[recording.Outcome], list[jobs.Batch]]:
@@ -227,7 +227,7 @@ def _take_in(messages: Sequence[tuple[Said, Sequence[recording.Told]]]) -> None:
     for said, _ in messages:
         said.acknowledge()
     for one, outcome in zip(told, outcomes, strict=True):
-        if isinstance(one, jobs.MatchReport):
+        if isinstance(one, reporting.MatchReport):
             _say(one, outcome)
     CeleryQueue(app, settings).send(issued, now)
 
@@ -237,7 +237,7 @@ def _handle(said: Said) -> None:
     try:
         if said.task == jobs.RECORD_MATCH:
             for data in said.args:
-                _record(data, jobs.MatchReport.from_json, _store_match)
+                _record(data, reporting.MatchReport.from_json, _store_match)
         elif read := OFTEN.get(said.task):
             told = [read(data) for data in said.args]
             _transact(lambda session: recording.take_in(session, told, settings, _now()))
@@ -250,7 +250,9 @@ def _handle(said: Said) -> None:
     said.acknowledge()
 
 
-def _store_match(session: Session, report: jobs.MatchReport, now: datetime) -> recording.Outcome:
+def _store_match(
+    session: Session, report: reporting.MatchReport, now: datetime
+) -> recording.Outcome:
     (outcome,) = recording.take_in(session, [report], settings, now)
     return outcome
 
@@ -313,13 +315,13 @@ def record_match(*data: dict[str, Any]) -> None:
 @app.task(name=jobs.RECORD_CHECK)
 def record_check(data: dict[str, Any]) -> None:
     """A worker checked a bot."""
-    _record(data, jobs.CheckReport.from_json, recording.record_check)
+    _record(data, reporting.CheckReport.from_json, recording.record_check)
 
 
 @app.task(name=jobs.RECORD_MOVE)
 def record_move(data: dict[str, Any]) -> None:
     """A worker made a bot's move against a person."""
-    _record(data, jobs.MoveReport.from_json, sittings.record_move)
+    _record(data, reporting.MoveReport.from_json, sittings.record_move)
 
 
 @app.task(name=WAKE)

@@ -20,13 +20,13 @@ from engine.channel import TracedChannel
 from engine.clauses import LINES_SHOWN, InapplicableError, Talk, shown
 from engine.clock import ALLOWANCES, Allowances
 from engine.conversation import Dialect, with_crlf, with_unknown_keys
-from engine.jobs import Finding
 from engine.match import MatchSpec, play_match
 from engine.player import BotError, StartError
 from engine.process import LOG_BYTES, BotProcess
 from engine.program import Program
 from engine.record import GameRecord
 from engine.referee import Watch
+from engine.reporting import Finding
 
 TURNS = 3
 """How often a bot is asked in a game that is not played to its end."""

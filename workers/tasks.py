@@ -32,7 +32,7 @@ from celery.signals import (
     worker_ready,
 )
 
-from engine import jobs, sitting
+from engine import jobs, reporting, sitting
 from engine.clock import ALLOWANCES, Allowances
 from engine.compliance import Check
 from engine.logs import about, use_json
@@ -112,7 +112,7 @@ def end_with_worker(**_: Any) -> None:
 @worker_ready.connect
 def live(sender: Any, **_: Any) -> None:
     """Says every few seconds that this worker lives, from its main process."""
-    sign = jobs.alive(
+    sign = reporting.alive(
         worker_name(),
         slots=sender.controller.concurrency,
         isolation=sandbox().level,
@@ -231,7 +231,7 @@ def tell_of_a_lost_process(args: Sequence[Any], exception: BaseException, **_: A
     """
     if isinstance(exception, WorkerLostError):
         leases = [jobs.Lease.from_json(data["lease"]) for data in args]
-        say(jobs.JOB_STARTED, *(jobs.Started(one, worker_name()).to_json() for one in leases))
+        say(jobs.JOB_STARTED, *(reporting.Started(one, worker_name()).to_json() for one in leases))
         for lease in leases:
             say(jobs.RECORD_VOID, _failure(lease, exception, is_its_own=len(leases) == 1))
 
@@ -269,7 +269,7 @@ class _Table:
             self._log_bytes = job.grant.log_bytes
             self._who = who
         result = self._players.play(spec, watch=progress.watch)
-        report = jobs.MatchReport(
+        report = reporting.MatchReport(
             job.lease,
             worker_name(),
             result.games,
@@ -295,12 +295,12 @@ def _check(job: jobs.Job, progress: Progress) -> Message:
         bot = _Bot.ready(job.grant, job.bots[0])
     except LanguageError as error:
         # What can't be run here is no fault of the machine while it is only being checked.
-        finding = jobs.Finding(False, str(error), "language")
+        finding = reporting.Finding(False, str(error), "language")
         return _checked(job, [finding], "")
     except BuildError as error:
-        return _checked(job, [jobs.Finding(False, str(error), "build")], _build_log(error.log))
+        return _checked(job, [reporting.Finding(False, str(error), "build")], _build_log(error.log))
     if bot.built:
-        findings.append(jobs.Finding(True, "it was built from its sources", "build"))
+        findings.append(reporting.Finding(True, "it was built from its sources", "build"))
     tested = Check(
         bot.start,
         job.spec,
@@ -313,8 +313,8 @@ def _check(job: jobs.Job, progress: Progress) -> Message:
     return _checked(job, findings, _build_log(bot.build_log) + tested.log)
 
 
-def _checked(job: jobs.Job, findings: Sequence[jobs.Finding], log: str) -> Message:
-    report = jobs.CheckReport(job.lease, worker_name(), tuple(findings), log)
+def _checked(job: jobs.Job, findings: Sequence[reporting.Finding], log: str) -> Message:
+    report = reporting.CheckReport(job.lease, worker_name(), tuple(findings), log)
     return jobs.RECORD_CHECK, report.to_json()
 
 
@@ -331,7 +331,7 @@ def _move(job: jobs.MoveJob, _: Progress) -> Message:
         game = sitting.ask(job.game, player)
     finally:
         player.close(kill=True)
-    return jobs.RECORD_MOVE, jobs.MoveReport(job.lease, worker_name(), game).to_json()
+    return jobs.RECORD_MOVE, reporting.MoveReport(job.lease, worker_name(), game).to_json()
 
 
 @dataclass(frozen=True, slots=True)

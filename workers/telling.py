@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from engine import jobs
+from engine import jobs, reporting
 from engine.game import State
 from engine.record import Ply
 from engine.referee import Watch
@@ -56,7 +56,7 @@ class Progress:
         self._lease = lease
         self._reports = reports
         self._longest_silence = longest_silence
-        self.findings: list[jobs.Finding] = []
+        self.findings: list[reporting.Finding] = []
         """What a check has found so far."""
         self._said: tuple[int, Sequence[Ply]] = (0, ())
         self._is_taken_up = False
@@ -67,7 +67,7 @@ class Progress:
         """Says that this worker has the job, once."""
         if not self._is_taken_up:
             self._reports.send()
-            say(jobs.JOB_STARTED, jobs.Started(self._lease, worker_name()).to_json())
+            say(jobs.JOB_STARTED, reporting.Started(self._lease, worker_name()).to_json())
             self._is_taken_up = True
 
     def __enter__(self) -> Progress:
@@ -103,7 +103,7 @@ class Progress:
                 continue
             told, last = now, time.monotonic()
             moves = tuple(f"{ply.seat + 1}:{ply.move}" for ply in plies[: now[1]])
-            progress = jobs.Progress(self._lease, game, moves, tuple(self.findings[: now[2]]))
+            progress = reporting.Progress(self._lease, game, moves, tuple(self.findings[: now[2]]))
             try:
                 say(jobs.MATCH_PROGRESS, progress.to_json())
             except Exception:

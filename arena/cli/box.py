@@ -14,8 +14,8 @@ from arena.cli.boxed import into_box, pack
 from engine.clock import TimeControl
 from engine.compliance import Check
 from engine.game import Variant
-from engine.jobs import Finding
 from engine.match import MatchSpec, entrants_needed
+from engine.reporting import Finding
 from workers.archives import BundleError
 from workers.building import BuildError
 from workers.bundles import Bundle

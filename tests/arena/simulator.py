@@ -47,7 +47,7 @@ from arena.models import (
 from arena.requests import RequestError, request_match
 from arena.submissions import enter, submit
 from arena.verdicts import VerdictError
-from engine import jobs
+from engine import jobs, reporting
 from engine.games import GAMES
 from engine.match import play_match
 from engine.player import Choice, CrashError, GameEnd, GameSetup, Turn
@@ -276,7 +276,7 @@ class Simulation:
     def alive(self) -> None:
         """Every worker's sign of life."""
         for name in self.workers:
-            sign = jobs.alive(name, slots=2, isolation="good", languages=[])
+            sign = reporting.alive(name, slots=2, isolation="good", languages=[])
             self.tell(lambda session, sign=sign: recording.record_alive(session, sign, self.now))
         self.later(10, self.alive)
 
@@ -284,20 +284,22 @@ class Simulation:
         """A worker takes a message; at any point it may die and say no more."""
         self.do_first(list(map(jobs.Job.from_json, data)), self.random.choice(self.workers), [])
 
-    def do_first(self, todo: list[jobs.Job], worker: str, reports: list[jobs.MatchReport]) -> None:
+    def do_first(
+        self, todo: list[jobs.Job], worker: str, reports: list[reporting.MatchReport]
+    ) -> None:
         """It does the first of its jobs, and then the others; reports may wait for each other."""
         if not todo or self.chance(self.villainy.worker_dies):
             return
         job, *others = todo
         lease = job.lease
         if lease.kind != "match" or not self.chance(self.villainy.beginning_unsaid):
-            self.say(jobs.Started(lease, worker))
+            self.say(reporting.Started(lease, worker))
         if self.chance(self.villainy.worker_dies):
             return
         usual = QUICK_SECONDS if self.quick else USUAL_SECONDS
         length = self.random.expovariate(1 / 60) if self.chance(self.villainy.slow) else usual
         for second in range(10, int(length), 10):
-            self.later(second, lambda: self.say(jobs.Progress(lease)))
+            self.later(second, lambda: self.say(reporting.Progress(lease)))
 
         def finish() -> None:
             if self.chance(self.villainy.worker_dies):
@@ -311,7 +313,7 @@ class Simulation:
 
         self.later(length, finish)
 
-    def finish(self, job: jobs.Job, worker: str) -> jobs.MatchReport | None:
+    def finish(self, job: jobs.Job, worker: str) -> reporting.MatchReport | None:
         """What came of a job: it is told here, or in the report of a match."""
         lease = job.lease
         if self.chance(self.villainy.job_void):
@@ -320,20 +322,20 @@ class Simulation:
             )
             return None
         if lease.kind == "check":
-            report = jobs.CheckReport(lease, worker, (jobs.Finding(True, "played"),), "")
+            report = reporting.CheckReport(lease, worker, (reporting.Finding(True, "played"),), "")
             self.tell(lambda session: recording.record_check(session, report, self.now))
             return None
         names = job.spec.entrants
         result = play_match(job.spec, lambda entrant: self.start(names[entrant]))
         moves = sum(len(game.plies) - game.opening for game in result.games)
         seconds = QUICK_SECONDS if self.quick else MOVE_SECONDS * moves
-        data = jobs.MatchReport(lease, worker, result.games, result.logs, seconds).to_json()
+        data = reporting.MatchReport(lease, worker, result.games, result.logs, seconds).to_json()
         if self.chance(self.villainy.report_forged):
             data["games"][0]["scores"].reverse()
             data["games"][0]["ranks"].reverse()
         if self.chance(self.villainy.report_forged):
             data["lease"]["ticket"] = "guessed"
-        return jobs.MatchReport.from_json(json.loads(json.dumps(data)))
+        return reporting.MatchReport.from_json(json.loads(json.dumps(data)))
 
     def start(self, name: str) -> LotPlayer:
         """A player for a bot's version."""

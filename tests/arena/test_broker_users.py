@@ -27,7 +27,7 @@ from arena.db import Database
 from arena.dispatch import CeleryQueue, configure
 from arena.signing import bundle_location
 from arena.web.app import create_app
-from engine import jobs
+from engine import jobs, reporting
 from engine.clock import TimeControl
 from engine.games import GAMES
 from engine.match import MatchSpec
@@ -269,7 +269,7 @@ def test_a_worker_elsewhere_needs_no_more_than_its_login(
                 return {jobs.RECORD_MATCH, jobs.RECORD_VOID, jobs.WORKER_ALIVE} <= said.keys()
 
             until(reported, "what a worker says of two jobs")
-        report = jobs.MatchReport.from_json(said[jobs.RECORD_MATCH])
+        report = reporting.MatchReport.from_json(said[jobs.RECORD_MATCH])
         assert (report.lease, report.worker) == (job.lease, "a")
         for record in report.games:
             replay(record)

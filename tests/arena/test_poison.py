@@ -21,7 +21,7 @@ from arena.models import (
     Match,
     Worker,
 )
-from engine import jobs
+from engine import jobs, reporting
 from tests.arena.simulator import CALM, Simulation
 
 VARIANTS = [("clobber", {"size": "4x3"})]
@@ -38,7 +38,7 @@ class Poisoned(Simulation):
     broken = ""
     game = ""
 
-    def finish(self, job: jobs.Job, worker: str) -> jobs.MatchReport | None:
+    def finish(self, job: jobs.Job, worker: str) -> reporting.MatchReport | None:
         poisonous = job.spec.variant.game == self.game
         if poisonous or worker == self.broken or self.poison.intersection(job.spec.entrants):
             lease, problem = job.lease, "it can't be run"

@@ -18,7 +18,7 @@ from arena.db import Database
 from arena.models import BotVersion, Check, JobStatus, Ladder, Match, Sitting, User, VersionStatus
 from arena.recording import Outcome
 from arena.sittings import Person, SittingError, Wish
-from engine import jobs, sitting
+from engine import jobs, reporting, sitting
 from engine.game import IllegalMoveError, Termination
 from engine.games import GAMES
 from engine.player import CrashError, Player
@@ -50,7 +50,7 @@ class Table:
 
     def wake(self) -> None:
         """A worker's sign of life."""
-        sign = jobs.alive("one", slots=2, isolation="good", languages=[])
+        sign = reporting.alive("one", slots=2, isolation="good", languages=[])
         with self.database.begin() as session:
             recording.record_alive(session, sign, self.now)
 
@@ -91,12 +91,14 @@ class Table:
         assert isinstance(job, jobs.MoveJob)
         return job
 
-    def answer(self, job: jobs.MoveJob, player: Player | None = None) -> jobs.MoveReport:
+    def answer(self, job: jobs.MoveJob, player: Player | None = None) -> reporting.MoveReport:
         """What a worker reports of a job."""
         game = sitting.ask(job.game, player or FirstMove(cpu_us=9, wall_us=9))
-        return jobs.MoveReport.from_json(jobs.MoveReport(job.lease, "one", game).to_json())
+        return reporting.MoveReport.from_json(
+            reporting.MoveReport(job.lease, "one", game).to_json()
+        )
 
-    def record(self, report: jobs.MoveReport) -> Outcome:
+    def record(self, report: reporting.MoveReport) -> Outcome:
         with self.database.begin() as session:
             return sittings.record_move(session, report, self.now)
 
@@ -161,7 +163,7 @@ def test_a_worker_that_is_not_heard_of(table: Table) -> None:
     for _ in range(3):
         job = table.issue_one()
         with table.database.begin() as session:
-            told = [jobs.Started(job.lease, "one"), jobs.Progress(job.lease)]
+            told = [reporting.Started(job.lease, "one"), reporting.Progress(job.lease)]
             assert recording.take_in(session, told, SETTINGS, table.now) == [Outcome.NOTED] * 2
         table.now += timedelta(seconds=SETTINGS.lease_seconds + 1)
         with table.database.begin() as session:

@@ -28,7 +28,7 @@ from arena.models import (
     VersionStatus,
 )
 from arena.submissions import SubmissionError, enter, submit
-from engine import jobs
+from engine import jobs, reporting
 from engine.games import GAMES
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -61,7 +61,7 @@ def take_in(session: Session, user: User, name: str, digest: str = "a", **more) 
 
 
 def worker(session: Session, slots: int = 8) -> None:
-    sign = jobs.alive("w", slots=slots, isolation="good", languages=[])
+    sign = reporting.alive("w", slots=slots, isolation="good", languages=[])
     recording.record_alive(session, sign, NOW)
     session.flush()
 
@@ -147,9 +147,9 @@ def test_a_new_version_keeps_mu_and_is_less_certain(database: Database) -> None:
         assert (first.state, second.state) == (EntrantState.ACTIVE, EntrantState.RETIRED)
 
 
-def report(job: jobs.Job, *kept: bool) -> jobs.CheckReport:
-    findings = tuple(jobs.Finding(one, "words") for one in kept)
-    return jobs.CheckReport(job.lease, "w", findings, "the log")
+def report(job: jobs.Job, *kept: bool) -> reporting.CheckReport:
+    findings = tuple(reporting.Finding(one, "words") for one in kept)
+    return reporting.CheckReport(job.lease, "w", findings, "the log")
 
 
 def test_a_check_that_passes_enters_the_bot(database: Database) -> None:
@@ -192,8 +192,8 @@ def test_findings_are_kept_as_they_come(database: Database) -> None:
         worker(session)
         version = take_in(session, person(session), "deep")
         (job,) = issued(session)
-        found = jobs.Finding(True, "words", "hello", lines=("> hello 1",))
-        told = jobs.Progress(job.lease, findings=(found,))
+        found = reporting.Finding(True, "words", "hello", lines=("> hello 1",))
+        told = reporting.Progress(job.lease, findings=(found,))
         later = NOW + timedelta(seconds=5)
         recording.take_in(session, [told], Settings(), later)
         check = session.scalars(sa.select(Check)).one()
@@ -249,7 +249,7 @@ def test_what_nobody_takes_up_is_no_failure(database: Database) -> None:
         check = session.scalars(sa.select(Check)).one()
         assert (check.status, check.failures) == (JobStatus.OPEN, 0)
         (job,) = issued(session)
-        started = jobs.Started(job.lease, "w")
+        started = reporting.Started(job.lease, "w")
         assert recording.take_in(session, [started], SETTINGS, NOW) == [recording.Outcome.NOTED]
         assert scheduling.roll_back_overdue(session, late) == 1
         assert (check.status, check.failures) == (JobStatus.OPEN, 1)

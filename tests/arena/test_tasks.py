@@ -25,7 +25,7 @@ from arena.config import Settings
 from arena.db import Database
 from arena.health import TICK_MARK
 from arena.models import Competition, Entrant, JobStatus, Ladder, Mark, Match, PlayedGame, Worker
-from engine import jobs
+from engine import jobs, reporting
 from engine.match import play_match
 from tests.arena.running import short_folder, until
 from tests.arena.simulator import CALM, LotPlayer, Simulation
@@ -76,7 +76,7 @@ def recorder(
 def report(database: Database) -> Iterator[Any]:
     """Issues the next match anew, and gives what its worker says of it."""
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x4"})], bots=2)
-    sign = jobs.alive("worker", slots=0, isolation="good", languages=[])
+    sign = reporting.alive("worker", slots=0, isolation="good", languages=[])
     with database.begin() as session:
         recording.record_alive(session, sign, datetime.now(UTC))
 
@@ -105,7 +105,7 @@ def played(job: jobs.AnyJob) -> dict[str, Any]:
     """What the worker says of a match."""
     assert isinstance(job, jobs.Job)
     result = play_match(job.spec, lambda _: LotPlayer())
-    told = jobs.MatchReport(job.lease, "worker", result.games, result.logs, MATCH_SECONDS)
+    told = reporting.MatchReport(job.lease, "worker", result.games, result.logs, MATCH_SECONDS)
     return json.loads(json.dumps(told.to_json()))
 
 

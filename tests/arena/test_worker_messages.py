@@ -18,7 +18,7 @@ from celery import Celery
 
 from arena import processes
 from arena.broker import EmbeddedBroker
-from engine import jobs
+from engine import jobs, reporting
 from engine.clock import TimeControl
 from engine.games import GAMES
 from engine.match import MatchSpec
@@ -115,11 +115,11 @@ def test_what_takes_longer_is_said_to_have_begun(worker: Worker) -> None:
     tasks = [task for task, _ in worker.said()]
     assert tasks[0] == jobs.JOB_STARTED
     assert tasks.count(jobs.JOB_STARTED) == 1
-    started = jobs.Started.from_json(worker.said()[0][1])
-    assert started.lease == jobs.MatchReport.from_json(report).lease
+    started = reporting.Started.from_json(worker.said()[0][1])
+    assert started.lease == reporting.MatchReport.from_json(report).lease
     for task, data in worker.said()[1:-1]:
         assert task == jobs.MATCH_PROGRESS
-        assert jobs.Progress.from_json(data).lease == started.lease
+        assert reporting.Progress.from_json(data).lease == started.lease
 
 
 @pytest.mark.parametrize("after", [jobs.JOB_STARTED, None], ids=["later", "at once"])

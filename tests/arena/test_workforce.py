@@ -14,7 +14,7 @@ from arena.db import Database
 from arena.idle import why_nobody_works
 from arena.models import AuditEntry, JobStatus, Match, Worker
 from arena.workforce import FailedJob, WorkerError, is_distrusted
-from engine import jobs
+from engine import jobs, reporting
 from engine.match import play_match
 from tests.arena.simulator import CALM, LotPlayer, Simulation
 
@@ -68,7 +68,7 @@ def test_a_worker_needs_boxes_as_good_as_asked(isolation: str, minimum: str, pla
 
 
 def sign(session: sa.orm.Session, name: str, now: datetime = NOW) -> None:
-    alive = jobs.alive(name, slots=2, isolation="good", languages=[])
+    alive = reporting.alive(name, slots=2, isolation="good", languages=[])
     recording.record_alive(session, alive, now)
 
 
@@ -89,21 +89,21 @@ class Crew:
     def fails(self, name: str, match: Match) -> None:
         """A worker takes a match up and can't play it."""
         job = scheduling.issue(self.session, match, SETTINGS, NOW)
-        self.tells(jobs.Started(job.lease, name), recording.Outcome.NOTED)
+        self.tells(reporting.Started(job.lease, name), recording.Outcome.NOTED)
         recording.record_void(self.session, job.lease, "no space left", SETTINGS, NOW)
 
     def plays(self, name: str, match: Match) -> None:
         """A worker plays a match."""
         job = scheduling.issue(self.session, match, SETTINGS, NOW)
-        self.tells(jobs.Started(job.lease, name), recording.Outcome.NOTED)
+        self.tells(reporting.Started(job.lease, name), recording.Outcome.NOTED)
         self.tells(self.report(job, name), recording.Outcome.FIXED)
 
     @staticmethod
-    def report(job: jobs.AnyJob, name: str) -> jobs.MatchReport:
+    def report(job: jobs.AnyJob, name: str) -> reporting.MatchReport:
         """What a worker says of a match that it played."""
         assert isinstance(job, jobs.Job)
         result = play_match(job.spec, lambda _: LotPlayer())
-        return jobs.MatchReport(job.lease, name, result.games, result.logs)
+        return reporting.MatchReport(job.lease, name, result.games, result.logs)
 
     def tells(self, told: recording.Told, outcome: recording.Outcome) -> None:
         """A worker says something, and that comes of it."""
@@ -134,7 +134,7 @@ def test_who_fails_at_what_others_do_is_set_aside(database: Database) -> None:
         noted = session.scalars(sa.select(AuditEntry)).one()
         assert (noted.action, noted.subject) == ("set aside", "worker broken")
         job = scheduling.issue(session, match, SETTINGS, NOW)
-        crew.tells(jobs.Started(job.lease, "broken"), recording.Outcome.STALE)
+        crew.tells(reporting.Started(job.lease, "broken"), recording.Outcome.STALE)
         assert match.status is JobStatus.OPEN
         job = scheduling.issue(session, match, SETTINGS, NOW)
         crew.tells(crew.report(job, "broken"), recording.Outcome.STALE)
@@ -213,7 +213,7 @@ def test_a_worker_of_another_release_gets_no_jobs(
     database: Database, said: dict[str, int], plays: bool
 ) -> None:
     """Its slots do not count, so that what it does not know waits for a worker that does."""
-    alive = jobs.alive("w", slots=2, isolation="good", languages=[]) | said
+    alive = reporting.alive("w", slots=2, isolation="good", languages=[]) | said
     with database.begin() as session:
         recording.record_alive(session, alive, NOW)
         assert workforce.slots(session, "good", NOW) == (2 if plays else 0)

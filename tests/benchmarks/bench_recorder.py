@@ -30,7 +30,7 @@ from arena.config import Settings
 from arena.db import Database
 from arena.inbox import TOGETHER
 from arena.models import Check, Entrant, Meeting
-from engine import jobs
+from engine import jobs, reporting
 from engine.match import play_match
 from tests import postgres
 from tests.arena.simulator import CALM, LotPlayer, Simulation
@@ -156,7 +156,7 @@ def measure(
         let_meet(database)
     # Without the rest of a ladder on which all ratings are settled.
     now, settings = datetime.now(UTC), Settings(trickle_seconds=0)
-    sign = jobs.alive("worker", slots=SLOTS, isolation="good", languages=[])
+    sign = reporting.alive("worker", slots=SLOTS, isolation="good", languages=[])
     with database.begin() as session:
         session.execute(sa.delete(Check))
         recording.record_alive(session, sign, now)
@@ -167,7 +167,7 @@ def measure(
     while time.monotonic() < deadline or not stretches:
         data = [played(waiting.popleft()) for _ in range(min(together, len(waiting)))]
         now, cpu, began = datetime.now(UTC), time.process_time(), time.perf_counter()
-        reports = [jobs.MatchReport.from_json(json.loads(one)) for one in data]
+        reports = [reporting.MatchReport.from_json(json.loads(one)) for one in data]
         with database.begin() as session:
             outcomes = recording.take_in(session, reports, settings, now)
             session.flush()  # else the first statement of the next step would write it
@@ -207,5 +207,5 @@ def let_meet(database: Database) -> None:
 def played(job: jobs.Job) -> str:
     """What a worker says of a match."""
     result = play_match(job.spec, lambda _: LotPlayer())
-    told = jobs.MatchReport(job.lease, "worker", result.games, result.logs, MATCH_SECONDS)
+    told = reporting.MatchReport(job.lease, "worker", result.games, result.logs, MATCH_SECONDS)
     return json.dumps(told.to_json())

@@ -13,7 +13,7 @@ from arena import recording, scheduling
 from arena.assignments import lease_of
 from arena.config import Settings
 from arena.models import Check, JobStatus
-from engine import jobs
+from engine import reporting
 from tests.arena.web.signing_in import PASSWORD
 from tests.browser.conftest import Watched
 
@@ -85,8 +85,8 @@ def answer(site: Watched, number: int) -> None:
         scheduling.issue(session, check, Settings(), now)
         lease = lease_of(check)
         findings = (
-            jobs.Finding(True, "It answers hello.", "hello"),
-            jobs.Finding(False, "It said nothing within 2 s.", "ready"),
+            reporting.Finding(True, "It answers hello.", "hello"),
+            reporting.Finding(False, "It said nothing within 2 s.", "ready"),
         )
-        report = jobs.CheckReport(lease, "one", findings, "what it wrote to its log")
+        report = reporting.CheckReport(lease, "one", findings, "what it wrote to its log")
         assert recording.record_check(session, report, now) is recording.Outcome.FIXED

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from engine import jobs
+from engine import jobs, reporting
 from engine.clauses import LINES_SHOWN
 from engine.clock import Allowances, TimeControl
 from engine.compliance import LONGEST_LOG, Check
 from engine.games import find_variant
-from engine.jobs import Finding
 from engine.match import MatchSpec, entrants_needed
 from engine.program import PlainProgram
+from engine.reporting import Finding
 
 BOTS = Path(__file__).parents[1] / "bots"
 CLAUSES = [
@@ -199,7 +199,7 @@ def test_findings_travel_as_json(no_leaks: None) -> None:
     """A report comes back as it went; one of before, with words alone, is read too."""
     found, log = check(scripted())
     lease = jobs.Lease("check", 1, 1, "ticket")
-    report = jobs.CheckReport(lease, "worker", tuple(found.values()), log)
-    assert jobs.CheckReport.from_json(report.to_json()) == report
+    report = reporting.CheckReport(lease, "worker", tuple(found.values()), log)
+    assert reporting.CheckReport.from_json(report.to_json()) == report
     assert report.passed
     assert Finding.from_json({"kept": True, "words": "fine"}) == Finding(True, "fine")

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from celery.signals import before_task_publish
 
-from engine import jobs, sitting
+from engine import jobs, reporting, sitting
 from engine.clock import TimeControl
 from engine.game import Termination
 from engine.games import GAMES
@@ -74,19 +74,19 @@ def unwatched() -> Progress:
     return Progress(jobs.Lease("match", 1, 1, "ticket"), Reports(), 30.0)
 
 
-def checked(job: jobs.Job) -> jobs.CheckReport:
+def checked(job: jobs.Job) -> reporting.CheckReport:
     """What the check of a job's bot reports."""
     task, report = tasks._check(job, unwatched())
     assert task == jobs.RECORD_CHECK
-    return jobs.CheckReport.from_json(report)
+    return reporting.CheckReport.from_json(report)
 
 
-def played_of(*matches: jobs.Job) -> list[jobs.MatchReport]:
+def played_of(*matches: jobs.Job) -> list[reporting.MatchReport]:
     """What is reported of the matches of one message."""
     with closing(tasks._Table()) as table:
         told = [table.play(job, unwatched()) for job in matches]
     assert {task for task, _ in told} == {jobs.RECORD_MATCH}
-    return [jobs.MatchReport.from_json(report) for _, report in told]
+    return [reporting.MatchReport.from_json(report) for _, report in told]
 
 
 @pytest.mark.parametrize("language", SOURCES)
@@ -115,7 +115,7 @@ def test_one_move_of_a_game_that_goes_on_elsewhere(tmp_path: Path) -> None:
     asked = jobs.MoveJob(job.lease, game, job.bots[0], GRANT, 30.0)
     task, told = tasks._move(jobs.MoveJob.from_json(asked.to_json()), unwatched())
     assert task == jobs.RECORD_MOVE
-    report = jobs.MoveReport.from_json(told)
+    report = reporting.MoveReport.from_json(told)
     sitting.confirm(game, report.game)
     assert report.game.isolation == tasks.sandbox().level
     assert report.game.plies[1].cpu_us
