@@ -293,7 +293,7 @@ class Variant(ABC):
     opening_plies: int = 4
     """How many random plies open a game where openings are asked for."""
     opening_playouts: int = 24
-    """By how many random games an opening is judged."""
+    """By how many random games an opening is judged; by none where one side wins nearly all."""
     solved_score: float | None = None
     """For a puzzle, the score that says it is solved."""
 

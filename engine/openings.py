@@ -1,8 +1,8 @@
 """Balanced random openings from a seed, all different, the same on every machine.
 
 An opening is a few random plies after which the game is open: nobody can end it at once, and
-random play from it gives every side a fair share. What the rules leave to the lot (Oxono's
-totems) is drawn with it. Puzzles have the empty opening alone.
+random play from it gives every side a fair share, where random play tells anything. What the rules
+leave to the lot (Oxono's totems) is drawn with it. Puzzles have the empty opening alone.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def is_open(state: State, seed: int) -> bool:
         return False
     sides, playouts = state.variant.side_of, state.variant.opening_playouts
     points = dict.fromkeys(sides, 0.0)
-    enough = LEAST_SHARE * playouts / len(points)
+    least, enough = 0.0, LEAST_SHARE * playouts / len(points)
     random = Random(derive(seed, "playouts"))
     for left in reversed(range(playouts)):
         scores = _scores_of_sides(sides, state.playout(random))

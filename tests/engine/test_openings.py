@@ -213,3 +213,13 @@ def test_golden_openings(game, options, seed, drawn, moves):
     variant = GAMES[game].variant(**options)
     expected = Opening(GAMES[game].variant(**(options | drawn)), tuple(moves.split()))
     assert opening(variant, seed) == expected
+
+
+@pytest.mark.parametrize("protection", ["any", "able"])
+@pytest.mark.parametrize("setup", ["free", "fixed"])
+def test_openings_of_a_game_that_chance_decides_alike(setup, protection):
+    """In the Siege with retreat Yellow wins random games; openings are found all the same."""
+    variant = GAMES["siege"].variant(retreat="yes", setup=setup, protection=protection)
+    found = list(islice(openings(variant, 1), 5))
+    assert len(set(found)) == 5
+    assert {len(one.moves) for one in found} == {variant.opening_plies}

@@ -94,6 +94,9 @@ class Siege(Variant):
         self.has_demands = options["demand"] == "yes"
         may_retreat = options["retreat"] == "yes"
         self.headings = {WHITE: 0, BLACK: 0} if may_retreat else {WHITE: 1, BLACK: -1}
+        if may_retreat and self.has_demands:
+            # Yellow wins nearly all random games then: they tell nothing of an opening.
+            self.opening_playouts = 0
         # The placing, then one turn of each army and two of Yellow.
         self.opening_plies = int(self.placed_by_hand) + 4
 
