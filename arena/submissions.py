@@ -73,6 +73,8 @@ def submit(
             test_first.check(ladder)
         except StrengthError as error:
             raise SubmissionError(str(error)) from None
+    session.add(owner)
+    session.flush()  # who is new has no number before
     # Two forms of one person at the same moment wait for each other here.
     session.get(User, owner.id, with_for_update=True)
     bot = session.scalar(sa.select(Bot).where(Bot.lower_name == name.lower()))
