@@ -72,6 +72,8 @@ RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
 PREFIX = "ARENA_"
 OF_OTHERS = {"DEBUG", "PASSWORD", "RUNTIME", "SERVER", "TOKEN", "WORKER_NAME"}
 """After the prefix: what workers, commands, and the compose file of docs/containers read."""
+ALIKE = 0.65
+"""How much of two names agrees, by `difflib`, if one is the other misspelt."""
 SECRET = {"database", "broker"}
 """Those that hold a password, and are shown nowhere."""
 
@@ -233,12 +235,12 @@ def load(environment: Mapping[str, str] = os.environ, **given: Any) -> Settings:
     """The settings of the environment, those ``given`` before it; an empty variable is none.
 
     Raises:
-        SettingError: a value that is none of its type, or not allowed, or a variable that begins
-            like a setting's and is none.
+        SettingError: a value that is none of its type, or not allowed, or a variable that is
+            nearly called like a setting.
     """
     values: dict[str, Any] = {}
     defaults = Settings()
-    _demand_known(environment)
+    _refuse_misspelt(environment)
     for known in fields(Settings):
         name = _variable(known.name)
         if given.get(known.name) is not None:
@@ -261,15 +263,19 @@ def load(environment: Mapping[str, str] = os.environ, **given: Any) -> Settings:
     return settings
 
 
-def _demand_known(environment: Mapping[str, str]) -> None:
-    """Refuses what looks like a setting and is none: a misspelt limit would limit nothing."""
+def _refuse_misspelt(environment: Mapping[str, str]) -> None:
+    """Refuses what is nearly a setting's name: a misspelt limit would limit nothing.
+
+    Others may call their variables as they like: a cluster names some after its services.
+    """
     settings = [known.name.upper() for known in fields(Settings)]
     for variable in sorted(environment):
         name = variable.removeprefix(PREFIX)
         if name not in (variable, *settings, *OF_OTHERS):
-            alike = get_close_matches(name, settings, n=1)
-            hint = f"did you mean {PREFIX}{alike[0]}?" if alike else "docs/operating.md lists them"
-            raise SettingError(f"{variable} is no setting of the arena: {hint}")
+            for alike in get_close_matches(name, settings, n=1, cutoff=ALIKE):
+                raise SettingError(
+                    f"{variable} is no setting of the arena: did you mean {PREFIX}{alike}?"
+                )
 
 
 def _variable(name: str) -> str:

@@ -43,7 +43,7 @@ def test_processes_read_the_same_settings() -> None:
         ("TICK_SECONDS", "inf", "at most a day"),
         ("WORKER", "2", "no setting of the arena: did you mean ARENA_WORKERS?"),
         ("ISOLATION", "full", "did you mean ARENA_MINIMUM_ISOLATION?"),
-        ("XYZZY", "", "docs/operating.md lists them"),
+        ("LEASE_SECOND", "", "did you mean ARENA_LEASE_SECONDS?"),
     ],
 )
 def test_what_is_not_allowed_is_refused(name: str, value: str, words: str) -> None:
@@ -61,8 +61,10 @@ def test_an_empty_variable_is_none() -> None:
 
 
 def test_variables_of_others_are_left_to_them() -> None:
-    """What commands, workers and the compose file read is no misspelt setting."""
-    assert load({f"ARENA_{name}": "x" for name in OF_OTHERS} | {"HOME": "/"}) == Settings()
+    """What commands, workers and the compose file read, and what a cluster names after services."""
+    of_cluster = {"ARENA_SERVICE_HOST": "10.0.0.1", "ARENA_PORT_8000_TCP_ADDR": "10.0.0.1"}
+    others = {f"ARENA_{name}": "x" for name in OF_OTHERS} | of_cluster | {"HOME": "/"}
+    assert load(others) == Settings()
 
 
 TLS = "ssl_cert_reqs=required&ssl_ca_certs=/etc/ca.pem"
