@@ -20,6 +20,16 @@ from engine.games import find_variant
 from workers.languages import LanguageError
 
 DEFAULT_MOVE_MS = 1000
+CLOCK = click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
+MOVE = click.option(
+    "--move",
+    "move_ms",
+    metavar="MS",
+    type=int,
+    help=f"Milliseconds a move; by default {DEFAULT_MOVE_MS}.",
+)
+WALL = click.option("--wall", "wall_time", is_flag=True, help="Charge wall time, not CPU time.")
+"""What `time_control` is made of."""
 HYPOTHESES = "0,10"
 
 SAMPLES = Path(__file__).parents[2] / "bots"

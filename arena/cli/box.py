@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 
 from arena.cli import Usage
-from arena.cli.arguments import DEFAULT_MOVE_MS, find_path, read_variant, time_control
+from arena.cli.arguments import CLOCK, MOVE, find_path, read_variant, time_control
 from arena.cli.boxed import into_box, pack
 from engine.clock import TimeControl
 from engine.compliance import Check
@@ -38,14 +38,8 @@ MINIMUM = click.option(
 @click.command()
 @click.argument("bot", metavar="BOT")
 @click.option("--game", help="A game, with options: 'clobber size=5x6'. By default the bot's own.")
-@click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
-@click.option(
-    "--move",
-    "move_ms",
-    metavar="MS",
-    type=int,
-    help=f"Milliseconds a move; by default {DEFAULT_MOVE_MS}.",
-)
+@CLOCK
+@MOVE
 @click.option("--json", "in_json", is_flag=True, help="Print JSON.")
 @MINIMUM
 def check(

@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from arena.cli import Usage
-from arena.cli.arguments import DEFAULT_MOVE_MS, Bot, find_bots, split_words, time_control
+from arena.cli.arguments import CLOCK, MOVE, WALL, Bot, find_bots, split_words, time_control
 from arena.cli.counting import counted_games
 from arena.cli.listing import Output, print_table
 from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
@@ -41,15 +41,9 @@ SETTLED = {"games", "seed", "clock", "move_ms", "wall_time", "plies", "concurren
 @click.argument("words", metavar="[KEY=VALUE]... BOT BOT [BOT BOT]", nargs=-1)
 @click.option("--games", type=click.IntRange(1), help="How many; by default one match.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
-@click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
-@click.option(
-    "--move",
-    "move_ms",
-    metavar="MS",
-    type=int,
-    help=f"Milliseconds a move; by default {DEFAULT_MOVE_MS}.",
-)
-@click.option("--wall", "wall_time", is_flag=True, help="Charge wall time, not CPU time.")
+@CLOCK
+@MOVE
+@WALL
 @click.option(
     "--opening",
     "plies",

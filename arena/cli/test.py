@@ -18,8 +18,10 @@ from click.core import ParameterSource
 
 from arena.cli import Usage
 from arena.cli.arguments import (
-    DEFAULT_MOVE_MS,
+    CLOCK,
     HYPOTHESES,
+    MOVE,
+    WALL,
     Bot,
     find_bots,
     read_hypotheses,
@@ -65,15 +67,9 @@ OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
     show_default=True,
     help="The unit of ELO0 and ELO1.",
 )
-@click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
-@click.option(
-    "--move",
-    "move_ms",
-    metavar="MS",
-    type=int,
-    help=f"Milliseconds a move; by default {DEFAULT_MOVE_MS}.",
-)
-@click.option("--wall", "wall_time", is_flag=True, help="Charge wall time, not CPU time.")
+@CLOCK
+@MOVE
+@WALL
 @click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
 @click.option(
     "--concurrency",
