@@ -44,8 +44,9 @@ from arena.web.pictures import pictures
 from arena.web.playing import playing
 from arena.web.requesting import requesting
 from arena.web.strength import strength
-from arena.web.submitting import FILES, UPLOADS, submitting, widen
+from arena.web.submitting import submitting
 from arena.web.tournaments import tournaments
+from arena.web.uploads import FILES, UPLOADS, widen
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "

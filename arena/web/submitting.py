@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import tempfile
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,7 +10,6 @@ from flask import (
     Blueprint,
     Response,
     abort,
-    current_app,
     flash,
     redirect,
     render_template,
@@ -21,16 +17,13 @@ from flask import (
     send_file,
     url_for,
 )
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
-from werkzeug.datastructures import FileStorage
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Response as Answer
 from wtforms import SelectChoice
 
-from arena import audit, entries
+from arena import entries
 from arena.competitions.strength_plans import FirstTest
-from arena.intake import FULL, Intake, TakenIn
 from arena.models import (
     Bot,
     BotVersion,
@@ -40,11 +33,9 @@ from arena.models import (
     Ladder,
     PlayedGame,
     Scope,
-    User,
 )
 from arena.submissions import SubmissionError
-from arena.submissions import submit as take_in
-from arena.web import queries
+from arena.web import queries, uploads
 from arena.web.forms import BotForm, SubmitForm
 from arena.web.identity import (
     current,
@@ -62,34 +53,14 @@ from engine.games import GAMES
 submitting = Blueprint("submitting", __name__)
 
 REFUSED = 422
-FOLDER_FILES = 1000
-UPLOADS = ("submitting.submit", "api.submit_bot")
-"""The endpoints that take a bot's files."""
-FILES = {"file", "folder"}
-"""The fields that have them."""
-SPARE_BYTES = 4 * 1024 * 1024
-"""What an upload has besides the files: an archive's headers, the form."""
-
-
-def intake() -> Intake:
-    """What takes files in on this server."""
-    found: Intake | None = current_app.extensions["arena.intake"]
-    return found or abort(503, "This server takes no uploads: use arena submit on its machine.")
-
-
-def widen() -> None:
-    """Lets a request that brings files be as large as a bot may be, from those signed in."""
-    if request.endpoint in UPLOADS and request.method == "POST" and current():
-        request.max_content_length = intake().largest + SPARE_BYTES
-        request.max_form_parts = FOLDER_FILES + 20
 
 
 @submitting.errorhandler(RequestEntityTooLarge)
 def say_how_large(_: RequestEntityTooLarge) -> tuple[str, int]:
     """What is allowed, when an upload is not even read."""
-    mib = intake().largest / 2**20
+    files, mib = uploads.FOLDER_FILES, uploads.intake().largest / 2**20
     error = RequestEntityTooLarge(
-        f"This is too large: a bot may have {FOLDER_FILES} files, of {mib:.0f} MiB together."
+        f"This is too large: a bot may have {files} files, of {mib:.0f} MiB together."
     )
     return render_template("error.html", error=error), 413
 
@@ -112,7 +83,7 @@ def submit() -> Any:
         form.ladder.errors = ["Choose one of these ladders."]
         return _form(form)
     try:
-        taken = take_files([form.file.data, *(form.folder.data or ())])
+        taken = uploads.take_files([form.file.data, *(form.folder.data or ())])
     except SubmissionError as error:
         form.file.errors = [sentence(error)]
         return _form(form)
@@ -120,7 +91,7 @@ def submit() -> Any:
     form.name.data = name
     test_first = FirstTest() if form.test_first.data else None
     try:
-        number = store(name, taken, ladder, form.note.data, test_first=test_first)
+        number = uploads.store(name, taken, ladder, form.note.data, test_first=test_first)
     except SubmissionError as error:
         form.name.errors = [sentence(error)]
         return _form(form)
@@ -128,7 +99,7 @@ def submit() -> Any:
 
 
 def _form(form: Any) -> tuple[str, int]:
-    page = render_template("submit.html", form=form, largest=intake().largest)
+    page = render_template("submit.html", form=form, largest=uploads.intake().largest)
     return page, REFUSED if form.errors else 200
 
 
@@ -140,94 +111,6 @@ def _by_game(ladders: list[Ladder]) -> dict[str, list[SelectChoice]]:
             SelectChoice(ladder.name, ladder.title)
         )
     return found
-
-
-def take_files(uploaded: list[Any]) -> TakenIn:
-    """Takes in what a browser sent: one file, or a folder's files by their paths.
-
-    Raises:
-        SubmissionError: there is nothing, or it is no bot.
-    """
-    files = [file for file in uploaded if isinstance(file, FileStorage) and file.filename]
-    if not files:
-        raise SubmissionError("choose a file or a folder")
-    with tempfile.TemporaryDirectory(prefix="arena-upload-") as made:
-        folder = Path(made)
-        paths = [_path(str(file.filename)) for file in files]
-        if len(files) == 1 and len(paths[0].parts) == 1:
-            files[0].save(folder / paths[0])
-            return intake()(folder / paths[0])
-        top = folder / "upload"
-        for file, path in zip(files, paths, strict=True):
-            try:
-                (top / path).parent.mkdir(parents=True, exist_ok=True)
-                file.save(top / path)
-            except OSError as error:
-                if error.errno in FULL:
-                    raise
-                raise SubmissionError(f"{str(path)[:60]!r} is no name for a file") from None
-        return intake()(_without_common_folder(top))
-
-
-def _without_common_folder(top: Path) -> Path:
-    """The folder that was sent, which gives the bot its name unless it says one."""
-    inside = list(top.iterdir())
-    return inside[0] if len(inside) == 1 and inside[0].is_dir() else top
-
-
-def _path(name: str) -> Path:
-    """The path of an uploaded file, below the folder that it is put in.
-
-    Raises:
-        SubmissionError: it leads elsewhere, or is no name.
-    """
-    parts = name.split("/")
-    if any(
-        part in ("", ".", "..") or len(part.encode()) > 200 or re.search(r"[\\\0-\x1f]", part)
-        for part in parts
-    ):
-        raise SubmissionError(f"{name[:60]!r} is no name for a file")
-    return Path(*parts)
-
-
-def store(
-    name: str, taken: TakenIn, ladder: Ladder, note: str | None, *, test_first: FirstTest | None
-) -> int:
-    """Takes a bot's stored files in, and gives the number of their check.
-
-    Raises:
-        SubmissionError: as `arena.submissions.submit`.
-    """
-    try:
-        return _store(name, taken, ladder, note, test_first)
-    except IntegrityError:
-        # Another submission made the same bot meanwhile; now it is there.
-        return _store(name, taken, ladder, note, test_first)
-
-
-def _store(
-    name: str, taken: TakenIn, ladder: Ladder, note: str | None, test_first: FirstTest | None
-) -> int:
-    who, now = signed_in(), datetime.now(UTC)
-    with database().begin() as session:
-        version = take_in(
-            session,
-            session.get_one(User, who.id),
-            name,
-            digest=taken.digest,
-            size=taken.size,
-            language=taken.language,
-            ladder=session.get_one(Ladder, ladder.id),
-            note=note or "",
-            test_first=test_first,
-            now=now,
-        )
-        words = f"version {version.number} for {ladder.name}, {taken.digest[:12]}"
-        audit.note(session, who.actor, "submit", f"bot {version.bot.name}", words, now=now)
-        asked = sa.select(sa.func.max(Check.id)).where(
-            Check.version_id == version.id, Check.ladder_id == ladder.id
-        )
-        return session.scalars(asked).one()
 
 
 @submitting.get("/checks/<int:number>")

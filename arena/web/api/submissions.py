@@ -13,7 +13,7 @@ from sqlalchemy.orm import joinedload
 from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES, FirstTest
 from arena.models import BotVersion, Check, Scope
 from arena.submissions import NAME, SubmissionError
-from arena.web import submitting
+from arena.web import submitting, uploads
 from arena.web.api.bot_shapes import CheckList, CheckShape
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Line, Name, Shape
@@ -62,9 +62,9 @@ def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
         ladder = find_ladder(session, form.ladder)
     test = FirstTest(form.elo0, form.elo1, form.max_games) if form.test_first else None
     with changing(SubmissionError):
-        taken = submitting.take_files(request.files.getlist("file"))
+        taken = uploads.take_files(request.files.getlist("file"))
         name = form.name or taken.name
-        number = submitting.store(name, taken, ladder, form.note, test_first=test)
+        number = uploads.store(name, taken, ladder, form.note, test_first=test)
     with reading() as session:
         made = CheckShape.of(submitting.find_check(session, number))
     return made, 201, {"Location": url_for("api.get_check", number=number)}

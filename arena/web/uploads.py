@@ -1,0 +1,131 @@
+"""What brings a bot's files, for the pages and the API: read, stored, and their check asked for."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from flask import abort, current_app, request
+from sqlalchemy.exc import IntegrityError
+from werkzeug.datastructures import FileStorage
+
+from arena import audit
+from arena.competitions.strength_plans import FirstTest
+from arena.intake import FULL, Intake, TakenIn
+from arena.models import Check, Ladder, User
+from arena.submissions import SubmissionError
+from arena.submissions import submit as take_in
+from arena.web.identity import current, database, signed_in
+
+FOLDER_FILES = 1000
+UPLOADS = ("submitting.submit", "api.submit_bot")
+"""The endpoints that take a bot's files."""
+FILES = {"file", "folder"}
+"""The fields that have them."""
+SPARE_BYTES = 4 * 1024 * 1024
+"""What an upload has besides the files: an archive's headers, the form."""
+
+
+def intake() -> Intake:
+    """What takes files in on this server."""
+    found: Intake | None = current_app.extensions["arena.intake"]
+    return found or abort(503, "This server takes no uploads: use arena submit on its machine.")
+
+
+def widen() -> None:
+    """Lets a request that brings files be as large as a bot may be, from those signed in."""
+    if request.endpoint in UPLOADS and request.method == "POST" and current():
+        request.max_content_length = intake().largest + SPARE_BYTES
+        request.max_form_parts = FOLDER_FILES + 20
+
+
+def take_files(uploaded: list[Any]) -> TakenIn:
+    """Takes in what a browser sent: one file, or a folder's files by their paths.
+
+    Raises:
+        SubmissionError: there is nothing, or it is no bot.
+    """
+    files = [file for file in uploaded if isinstance(file, FileStorage) and file.filename]
+    if not files:
+        raise SubmissionError("choose a file or a folder")
+    with tempfile.TemporaryDirectory(prefix="arena-upload-") as made:
+        folder = Path(made)
+        paths = [_path(str(file.filename)) for file in files]
+        if len(files) == 1 and len(paths[0].parts) == 1:
+            files[0].save(folder / paths[0])
+            return intake()(folder / paths[0])
+        top = folder / "upload"
+        for file, path in zip(files, paths, strict=True):
+            try:
+                (top / path).parent.mkdir(parents=True, exist_ok=True)
+                file.save(top / path)
+            except OSError as error:
+                if error.errno in FULL:
+                    raise
+                raise SubmissionError(f"{str(path)[:60]!r} is no name for a file") from None
+        return intake()(_without_common_folder(top))
+
+
+def _without_common_folder(top: Path) -> Path:
+    """The folder that was sent, which gives the bot its name unless it says one."""
+    inside = list(top.iterdir())
+    return inside[0] if len(inside) == 1 and inside[0].is_dir() else top
+
+
+def _path(name: str) -> Path:
+    """The path of an uploaded file, below the folder that it is put in.
+
+    Raises:
+        SubmissionError: it leads elsewhere, or is no name.
+    """
+    parts = name.split("/")
+    if any(
+        part in ("", ".", "..") or len(part.encode()) > 200 or re.search(r"[\\\0-\x1f]", part)
+        for part in parts
+    ):
+        raise SubmissionError(f"{name[:60]!r} is no name for a file")
+    return Path(*parts)
+
+
+def store(
+    name: str, taken: TakenIn, ladder: Ladder, note: str | None, *, test_first: FirstTest | None
+) -> int:
+    """Takes a bot's stored files in, and gives the number of their check.
+
+    Raises:
+        SubmissionError: as `arena.submissions.submit`.
+    """
+    try:
+        return _store(name, taken, ladder, note, test_first)
+    except IntegrityError:
+        # Another submission made the same bot meanwhile; now it is there.
+        return _store(name, taken, ladder, note, test_first)
+
+
+def _store(
+    name: str, taken: TakenIn, ladder: Ladder, note: str | None, test_first: FirstTest | None
+) -> int:
+    who, now = signed_in(), datetime.now(UTC)
+    with database().begin() as session:
+        version = take_in(
+            session,
+            session.get_one(User, who.id),
+            name,
+            digest=taken.digest,
+            size=taken.size,
+            language=taken.language,
+            ladder=session.get_one(Ladder, ladder.id),
+            note=note or "",
+            test_first=test_first,
+            now=now,
+        )
+        words = f"version {version.number} for {ladder.name}, {taken.digest[:12]}"
+        audit.note(session, who.actor, "submit", f"bot {version.bot.name}", words, now=now)
+        asked = sa.select(sa.func.max(Check.id)).where(
+            Check.version_id == version.id, Check.ladder_id == ladder.id
+        )
+        return session.scalars(asked).one()
