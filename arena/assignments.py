@@ -23,8 +23,8 @@ from arena.models import (
     SittingSeat,
     StrengthTest,
 )
+from arena.outcomes import seatings
 from arena.signing import bundle_location
-from arena.strength import seatings
 from engine import jobs
 from engine.game import Variant
 from engine.games import GAMES

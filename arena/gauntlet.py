@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from arena.outcomes import Outcome, cells, seatings
 from arena.ratings.elo import Estimate, elo_of, estimate, expected_score
 from arena.ratings.sprt import Decision
-from arena.strength import Outcome, StrengthError, cells, seatings
+from arena.strength import StrengthError
 from engine.game import Termination, Variant
 
 

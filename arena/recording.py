@@ -35,12 +35,12 @@ from arena.models import (
     VersionStatus,
     Worker,
 )
+from arena.outcomes import outcome
 from arena.ratings.book import RatingBook, RatingChange
 from arena.ratings.result import GameResult
 from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
 from arena.storing import Played, store
-from arena.strength import outcome
 from arena.suspension import suspend_if_faulty
 from engine import jobs, reporting
 from engine.match import race_ranks

@@ -16,8 +16,9 @@ from typing import IO
 from arena.cli.arguments import Bot, find_bots, read_position, read_variant, time_control
 from arena.cli.running import Launcher, cores, go_on, in_order, launch_all, on_cores
 from arena.cli.test import MAX_GAMES, version_of
+from arena.outcomes import margin, seatings
 from arena.ratings.sprt import Decision, Model
-from arena.strength import Settings, StrengthTest, margin, seatings
+from arena.strength import Settings, StrengthTest
 from arena.strength_words import result_rows
 from engine.clock import Clock, TimeControl
 from engine.game import GameError, State, Termination, Variant

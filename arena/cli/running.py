@@ -18,8 +18,9 @@ from arena.cli import Usage
 from arena.cli.arguments import Bot
 from arena.cli.boxed import into_box, pack
 from arena.gauntlet import Gauntlet
+from arena.outcomes import Outcome, outcome, seatings
 from arena.ratings.sprt import Decision
-from arena.strength import Outcome, StrengthTest, outcome, seatings
+from arena.strength import StrengthTest
 from engine.channel import PipeChannel
 from engine.clock import ALLOWANCES, Allowances, TimeControl
 from engine.match import MatchSpec, play_match

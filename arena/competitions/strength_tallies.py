@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena import strength
+from arena import outcomes, strength
 from arena.competitions.strength_plans import plan_of
 from arena.models import (
     BotVersion,
@@ -23,8 +23,8 @@ from arena.models import (
     StrengthTest,
     TestTally,
 )
+from arena.outcomes import BASELINE, CANDIDATE, Outcome
 from arena.ratings.result import GameResult
-from arena.strength import BASELINE, CANDIDATE, Outcome
 from engine.game import Termination
 from engine.record import Fault
 
@@ -34,7 +34,7 @@ def empty_tally(test: StrengthTest, worker: str) -> TestTally:
     return TestTally(
         test_id=test.id,
         worker=worker,
-        counts=[0] * strength.cells(test.variant),
+        counts=[0] * outcomes.cells(test.variant),
         wins=0,
         draws=0,
         losses=0,
@@ -171,7 +171,7 @@ def recounted(session: Session, test: StrengthTest) -> dict[str, TestTally]:
     for (_, worker), rows in groupby(session.execute(query), key=lambda row: (row[0], row[1])):
         if worker not in found:
             found[worker] = empty_tally(test, worker)
-        add(found[worker], strength.outcome(test.variant, list(_games(rows))))
+        add(found[worker], outcomes.outcome(test.variant, list(_games(rows))))
     return found
 
 

@@ -44,8 +44,9 @@ from arena.models import (
     User,
     VersionStatus,
 )
+from arena.outcomes import Outcome
 from arena.ratings.sprt import Decision
-from arena.strength import Outcome, StrengthError
+from arena.strength import StrengthError
 from engine.game import Variant
 from engine.games import GAMES
 from engine.openings import Opening, openings

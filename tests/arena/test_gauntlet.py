@@ -6,8 +6,9 @@ import pytest
 
 from arena.cli import run
 from arena.gauntlet import Gauntlet
+from arena.outcomes import Outcome
 from arena.ratings.sprt import Decision
-from arena.strength import Outcome, StrengthError
+from arena.strength import StrengthError
 from engine.game import Termination
 from engine.games import GAMES
 

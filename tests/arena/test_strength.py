@@ -7,20 +7,10 @@ from random import Random
 
 import pytest
 
+from arena.outcomes import BASELINE, CANDIDATE, Outcome, cells, outcome, seatings
 from arena.ratings.outliers import Series, outliers
 from arena.ratings.sprt import Decision
-from arena.strength import (
-    BASELINE,
-    CANDIDATE,
-    Outcome,
-    Settings,
-    StrengthError,
-    StrengthTest,
-    Version,
-    cells,
-    outcome,
-    seatings,
-)
+from arena.strength import Settings, StrengthError, StrengthTest, Version
 from arena.strength_words import chance_words
 from engine.clock import TimeControl
 from engine.game import Termination, Variant

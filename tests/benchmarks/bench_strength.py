@@ -26,9 +26,9 @@ from itertools import product
 from os import sched_getaffinity
 from random import Random
 
+from arena.outcomes import meetings, seatings
 from arena.ratings.elo import cell_scores, expected_score
 from arena.ratings.sprt import Decision, Model, Sprt
-from arena.strength import meetings, seatings
 from engine.games import GAMES
 from tests.benchmarks.table import Table
 
