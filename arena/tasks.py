@@ -36,6 +36,7 @@ from arena.dispatch import WAKE, CeleryQueue, configure
 from arena.every import Every
 from arena.inbox import TOGETHER, Inbox, Said
 from arena.models import Worker
+from arena.visible import visible
 from engine import jobs, reporting
 from engine.logs import about
 from engine.record import RecordError
@@ -357,7 +358,7 @@ def _refuse(data: Any, problem: str, *, failed: bool = True) -> None:
 
 def _line(text: str) -> str:
     """Words of a worker's, who may be anybody, as a part of one line of the log."""
-    return text[:2000] if text.isprintable() else repr(text[:2000])[1:-1]
+    return visible(text[:2000], but="")
 
 
 @app.task(name=jobs.JOB_STARTED)

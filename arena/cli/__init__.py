@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from arena.visible import visible
 from engine.game import GameError
 from engine.player import VoidGameError
 from workers.languages import LanguageError
@@ -157,8 +158,7 @@ def run(arguments: list[str]) -> int:
 
 def _complain(text: str) -> None:
     """Says what is wrong, on one line whatever is in it."""
-    line = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
-    click.echo(f"arena: {line}", err=True)
+    click.echo(f"arena: {visible(text, but='')}", err=True)
 
 
 def _give_up_output() -> None:

@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from arena.visible import visible
+
 
 def show(
     rows: Sequence[dict[str, Any]], columns: Sequence[str], in_json: bool, *, title: str = ""
@@ -57,10 +59,3 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "" if value is None else escape(visible(str(value)))
-
-
-def visible(text: str) -> str:
-    """A stranger's text with what would command a terminal, or can't be seen, written out."""
-    if text.isprintable():
-        return text
-    return "".join(one if one.isprintable() or one in "\n\t" else repr(one)[1:-1] for one in text)

@@ -17,7 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from arena.cli import Usage
 from arena.cli.client import Server, ServerFault, need_server, on_server
-from arena.cli.listing import show, visible
+from arena.cli.listing import show
+from arena.visible import visible
 from workers.bundles import Bundle
 
 LOOK_SECONDS = 1.0

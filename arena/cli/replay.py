@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from arena.cli import Usage
-from arena.cli.listing import visible
+from arena.visible import visible
 from engine import svg
 from engine.record import GameRecord, RecordError, parse_record, states
 from engine.scene import illustrate

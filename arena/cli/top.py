@@ -17,12 +17,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from arena.broker import EmbeddedBroker
 from arena.cli.arguments import Seconds
-from arena.cli.listing import Output, visible
+from arena.cli.listing import Output
 from arena.cli.local import as_json, on_data, opened
 from arena.config import Settings
 from arena.db import Database
 from arena.health import Health, look
 from arena.queues import waiting
+from arena.visible import visible
 
 
 @click.command()
