@@ -85,17 +85,24 @@ def entries(
         actor, action, subject: only those of just this, if it is given; an actor in whatever
             letters' size.
     """
-    query = sa.select(AuditEntry).order_by(AuditEntry.id.desc()).limit(count)
+    query = matching(actor=actor or None, action=action or None, subject=subject or None)
     if before is not None:
         query = query.where(AuditEntry.id < before)
-    for column, wanted in (
-        (sa.func.lower(AuditEntry.actor), actor.lower()),
-        (AuditEntry.action, action),
-        (AuditEntry.subject, subject),
-    ):
-        if wanted:
-            query = query.where(column == wanted)
-    return list(session.scalars(query))
+    return list(session.scalars(query.order_by(AuditEntry.id.desc()).limit(count)))
+
+
+def matching(
+    *, actor: str | None, action: str | None, subject: str | None
+) -> sa.Select[AuditEntry]:
+    """The entries of just this actor (in whatever letters' size), action and subject, or of any."""
+    query = sa.select(AuditEntry)
+    if actor is not None:
+        query = query.where(sa.func.lower(AuditEntry.actor) == actor.lower())
+    if action is not None:
+        query = query.where(AuditEntry.action == action)
+    if subject is not None:
+        query = query.where(AuditEntry.subject == subject)
+    return query
 
 
 def as_json(entry: AuditEntry) -> dict[str, Any]:

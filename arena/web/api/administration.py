@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from pydantic import RootModel
 
+from arena import audit
 from arena.health import look
 from arena.models import HOUSE, AuditEntry, Role, Scope, User
 from arena.queues import waiting
@@ -119,14 +120,7 @@ def list_users(query: UserPages) -> UserList:
 @operation(AuditList, tag=TAG, scope=Scope.ADMIN)
 def list_audit_entries(query: AuditPages) -> AuditList:
     """Who did what, when, on what, from where."""
-    wanted = sa.select(AuditEntry)
-    for column, value in (
-        (sa.func.lower(AuditEntry.actor), query.actor and query.actor.lower()),
-        (AuditEntry.action, query.action),
-        (AuditEntry.subject, query.subject),
-    ):
-        if value is not None:
-            wanted = wanted.where(column == value)
+    wanted = audit.matching(actor=query.actor, action=query.action, subject=query.subject)
     with reading() as session:
         found, following = page(session, wanted, AuditEntry.id, query)
         items = [AuditShape.of(one) for one in found]
