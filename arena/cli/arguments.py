@@ -9,11 +9,12 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from arena.cli import Usage
+from arena.ratings.sprt import Model
 from engine.clock import Charge, TimeControl, parse_time
 from engine.game import GameError, State, Variant
 from engine.games import find_variant
@@ -30,6 +31,20 @@ MOVE = click.option(
 )
 WALL = click.option("--wall", "wall_time", is_flag=True, help="Charge wall time, not CPU time.")
 """What `time_control` is made of."""
+ALPHA = click.option(
+    "--alpha", default=0.05, show_default=True, help="Chance to pass if ELO0 is true."
+)
+BETA = click.option(
+    "--beta", default=0.05, show_default=True, help="Chance to fail if ELO1 is true."
+)
+MODEL = click.option(
+    "--model",
+    type=click.Choice(get_args(Model)),
+    default="normalized",
+    show_default=True,
+    help="The unit of ELO0 and ELO1.",
+)
+"""Of a sequential test, beside its hypotheses."""
 HYPOTHESES = "0,10"
 
 SAMPLES = Path(__file__).parents[2] / "bots"

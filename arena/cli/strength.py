@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 from sqlalchemy.orm import Session
@@ -16,8 +16,12 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.cli import Usage
 from arena.cli.arguments import (
+    ALPHA,
+    BETA,
+    CLOCK,
     DEFAULT_MOVE_MS,
     HYPOTHESES,
+    MODEL,
     read_hypotheses,
     read_variant,
     time_control,
@@ -63,16 +67,10 @@ def _changing(data: Path | None) -> Iterator[tuple[Session, datetime]]:
     metavar="ELO0,ELO1",
     help="Is it ELO1 rather than ELO0?",
 )
-@click.option("--alpha", default=0.05, show_default=True, help="Chance to pass if ELO0 is true.")
-@click.option("--beta", default=0.05, show_default=True, help="Chance to fail if ELO1 is true.")
-@click.option(
-    "--model",
-    type=click.Choice(get_args(Model)),
-    default="normalized",
-    show_default=True,
-    help="The unit of ELO0 and ELO1.",
-)
-@click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
+@ALPHA
+@BETA
+@MODEL
+@CLOCK
 @click.option(
     "--move",
     "move_ms",

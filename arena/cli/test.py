@@ -11,15 +11,17 @@ from contextlib import closing, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from threading import Event
-from typing import get_args
 
 import click
 from click.core import ParameterSource
 
 from arena.cli import Usage
 from arena.cli.arguments import (
+    ALPHA,
+    BETA,
     CLOCK,
     HYPOTHESES,
+    MODEL,
     MOVE,
     WALL,
     Bot,
@@ -58,15 +60,9 @@ OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
 @click.argument("options", metavar="[KEY=VALUE]...", nargs=-1)
 @click.option("--game", required=True, help="The game; its options follow as KEY=VALUE.")
 @click.option("--elo", metavar="ELO0,ELO1", help="Is it ELO1 rather than ELO0? By default 0,10.")
-@click.option("--alpha", default=0.05, show_default=True, help="Chance to pass if ELO0 is true.")
-@click.option("--beta", default=0.05, show_default=True, help="Chance to fail if ELO1 is true.")
-@click.option(
-    "--model",
-    type=click.Choice(get_args(Model)),
-    default="normalized",
-    show_default=True,
-    help="The unit of ELO0 and ELO1.",
-)
+@ALPHA
+@BETA
+@MODEL
 @CLOCK
 @MOVE
 @WALL
