@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
+from arena.competitions.names import add_named, demand_free
 from arena.competitions.shares import come_back, fair_start
-from arena.models import Competition, CompetitionState, Ladder, OpeningPolicy
+from arena.models import CompetitionState, Ladder, OpeningPolicy
 from engine.clock import LONGEST_MS, parse_time
 from engine.game import GameError, Variant
 from engine.seeds import derive
@@ -224,8 +223,7 @@ def create(
         raise LadderError(
             f"{name[:60]!r} is no name for a ladder: 1 to 80 small letters, digits and '-'"
         )
-    if session.scalar(sa.select(Competition.id).where(Competition.name == name)):
-        raise LadderError(_taken(name))
+    demand_free(session, name, LadderError)
     defaults = {key: setting.default for key, setting in SETTINGS.items() if setting.default}
     if "time" in chosen:
         del defaults["move"]
@@ -242,18 +240,10 @@ def create(
         **columns,
     )
     ladder.head_start = fair_start(session, ladder.weight)
-    session.add(ladder)
-    try:
-        session.flush()
-    except IntegrityError:  # somebody else took the name meanwhile
-        raise LadderError(_taken(name)) from None
+    add_named(session, ladder, LadderError)
     detail = ", ".join([str(variant), *(f"{key}={text}" for key, text in chosen.items())])
     audit.note(session, actor, "create ladder", f"ladder {name}", detail, now=now)
     return ladder
-
-
-def _taken(name: str) -> str:
-    return f"there is a competition {name} already: choose another name"
 
 
 def change(

@@ -19,13 +19,13 @@ from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
 from arena.audit import ARENA
 from arena.competitions.fields import enter_field
 from arena.competitions.formats import FORMATS, FormatError, Frame, settings_for
+from arena.competitions.names import add_named, demand_free
 from arena.competitions.pairings import Pairing
 from arena.competitions.shares import fair_start
 from arena.competitions.tournament_matches import matches_of
@@ -130,8 +130,7 @@ def create(
         raise TournamentError(
             f"the title is to be a line of {LONGEST_TITLE} printable characters at most"
         )
-    if session.scalar(sa.select(Competition.id).where(Competition.name == plan.name)):
-        raise TournamentError(_taken(plan.name))
+    demand_free(session, plan.name, TournamentError)
     _check_versions(session, plan.variant, versions)
     frame = _frame(plan.variant, len(versions), plan.seed)
     settings = settings_for(plan.format, frame, plan.settings)
@@ -170,19 +169,11 @@ def create(
         format=plan.format,
         settings={**settings, "tie_breaks": list(tie_breaks)},
     )
-    session.add(tournament)
-    try:
-        session.flush()
-    except IntegrityError:  # somebody else took the name meanwhile
-        raise TournamentError(_taken(plan.name)) from None
+    add_named(session, tournament, TournamentError)
     enter_field(session, tournament, versions, now)
     detail = f"{plan.format}, {plan.variant}, {len(versions)} bots, seed {plan.seed}"
     audit.note(session, actor, "create tournament", f"tournament {plan.name}", detail, now=now)
     return tournament
-
-
-def _taken(name: str) -> str:
-    return f"there is a competition {name} already: choose another name"
 
 
 def _check_versions(session: Session, variant: Variant, versions: Sequence[BotVersion]) -> None:
