@@ -95,18 +95,21 @@ def test_a_file_that_can_not_be_written_does_not_take_the_result_with_it(options
 
 def test_wall_time_is_charged_if_asked_for(tmp_path):
     """A move of a quarter of a second may sleep through a whole one, but not on the wall clock."""
-    bot, result = tmp_path / "sleeper.py", tmp_path / "result.json"
-    bot.write_text(
-        "import sys, time\n"
-        "for line in sys.stdin:\n"
-        "    if line.startswith('hello'): print('ready sleeper', flush=True)\n"
-        "    if line.startswith('newgame'): print('ok', flush=True)\n"
-        "    if line.startswith('go'): time.sleep(1), print('move resign', flush=True)\n"
-    )
-    for option, faults in (([], {}), (["--wall"], {"timeout": 2})):
+    bot, other, result = (tmp_path / name for name in ("sleeper.py", "other.py", "result.json"))
+    # Both of them sleep: a busy machine may keep any bot waiting for a quarter of a second.
+    for path in (bot, other):
+        path.write_text(
+            "import sys, time\n"
+            "for line in sys.stdin:\n"
+            "    if line.startswith('hello'): print('ready sleeper', flush=True)\n"
+            "    if line.startswith('newgame'): print('ok', flush=True)\n"
+            "    if line.startswith('go'): time.sleep(1), print('move resign', flush=True)\n"
+        )
+    # Whoever moves first loses, by resigning or on time, and each does so once.
+    for option, faults in (([], {}), (["--wall"], {"timeout": 1})):
         options = ["--games", "2", "--move", "250", "--no-box", "--json", str(result), *option]
-        assert arena(str(bot), "random", *SMALL, *options) == 1
-        assert saved(result)["faults"][0] == faults
+        assert arena(str(bot), str(other), *SMALL, *options) == 1
+        assert saved(result)["faults"] == [faults, faults]
 
 
 def test_the_weaker_bot_fails(tmp_path):
