@@ -2,10 +2,11 @@
 
 A whole arena (`arena up`) plays matches of two games and of four between bots that answer at
 once. What its broker, its workers' own processes and its recorder use meanwhile is divided by the
-games that were recorded; what the same games take a referee in the same boxes, measured in as
-many processes that do nothing else, is taken off. Bots are processes of their own and not
-counted. In the same run a worker of Celery that does nothing takes tasks from the same broker: so
-much is Celery's alone.
+games that were recorded; what the same games take a referee in the same boxes, measured in turn
+with it in as many processes that do nothing else, is taken off. Bots are processes of their own
+and not counted. What is left has the replay by the rules in it, which is the recorder's; how much
+that is, the same processes measure. In the same run a worker of Celery that does nothing takes
+tasks from the same broker: so much is Celery's alone.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -45,6 +47,7 @@ from engine.game import Variant
 from engine.games import GAMES
 from engine.match import MatchSpec, entrants_needed, play_match
 from engine.process import BotProcess
+from engine.record import GameRecord, replay
 from tests.arena.running import RunningArena, short_folder, until
 from tests.benchmarks.bench_arena import cpu_seconds, games, stop
 from tests.benchmarks.bench_games import random_game
@@ -72,6 +75,8 @@ when all is known of it, or there would be hardly a game to measure."""
 TASKS = 500
 FEW_TASKS = 20
 SMOKE_SECONDS = 1.0
+ROUNDS = 4
+"""In which arena and referee take turns."""
 REFEREED = 20
 """Matches whose referee is measured in each process, at most."""
 
@@ -100,6 +105,7 @@ def nothing(data: str) -> None:
 def run(seconds: float) -> Table:
     """A row for Celery alone, and one for each number of games."""
     quick = seconds < SMOKE_SECONDS
+    rounds = 1 if quick else ROUNDS
     rows: list[list[str]] = []
     with ExitStack() as ends:
         folder = ends.enter_context(short_folder())
@@ -110,27 +116,33 @@ def run(seconds: float) -> Table:
         ends.callback(database.close)
         rest(database)
         cost = bare_task(arena, FEW_TASKS if quick else TASKS)
-        rows.append(["a task of Celery that does nothing", "-", "-", "-", "-", f"{1e3 * cost:.2f}"])
+        rows.append(["a task of Celery that does nothing", *"----", f"{1e3 * cost:.2f}", "-"])
         for name, options in list(MATCHES.items())[: 1 if quick else None]:
             variant = GAMES[name].variant(**options)
             with instant_bot(random_game(variant, Random(1))[1]) as bot:
-                open_ladder(arena, database, variant, bot)
-                count, spent = play(arena, database, seconds / len(MATCHES))
-                rest(database)
-                refereed = referee(variant, bot, 1 if quick else REFEREED)
+                ladder = open_ladder(arena, database, variant, bot)
+                count, spent, refereed = 0, Counter[str](), []
+                for _ in range(rounds):
+                    resume(database, ladder)
+                    more, used = play(arena, database, seconds / len(MATCHES) / rounds)
+                    count, spent = count + more, spent + used
+                    rest(database)
+                    refereed += referee(variant, bot, 1 if quick else REFEREED)
             each = [1e3 * spent[role] / count for role in ROLES]
+            alone, replayed = (1e3 * mean(times) for times in zip(*refereed, strict=True))
             rows.append(
                 [
                     f"a game of {name}, {entrants_needed(variant)} in a match",
                     *(f"{cost:.2f}" for cost in each),
-                    f"{1e3 * refereed:.2f}",
-                    f"{sum(each) - 1e3 * refereed:.2f}",
+                    f"{alone:.2f}",
+                    f"{sum(each) - alone:.2f}",
+                    f"{replayed:.2f}",
                 ]
             )
         stop(arena)
     return Table(
         f"The queue: CPU time in ms, {WORKERS} workers on one machine",
-        ["what", *ROLES, "referee alone", "overhead"],
+        ["what", *ROLES, "referee alone", "overhead", "of which replay"],
         rows,
     )
 
@@ -153,8 +165,8 @@ def rest(database: Database) -> None:
     until(rests, "the end of what is under way", seconds=300)
 
 
-def open_ladder(arena: RunningArena, database: Database, variant: Variant, bot: InstantBot) -> None:
-    """A ladder of bots that all play the same game, from the start."""
+def open_ladder(arena: RunningArena, database: Database, variant: Variant, bot: InstantBot) -> int:
+    """The id of a ladder of bots that all play the same game, from the start."""
     bundle = bundles.pack(bot.folder)
     bundles.store(arena.data / "bundles", bundle)
     now = datetime.now(UTC)
@@ -178,9 +190,16 @@ def open_ladder(arena: RunningArena, database: Database, variant: Variant, bot: 
             version.status = VersionStatus.READY
             enter(session, ladder, version, now)
         session.execute(sa.delete(Check).where(Check.ladder_id == ladder.id))
+        return ladder.id
 
 
-def play(arena: RunningArena, database: Database, seconds: float) -> tuple[int, dict[str, float]]:
+def resume(database: Database, ladder: int) -> None:
+    """Has a ladder play."""
+    with database.begin() as session:
+        session.get_one(Competition, ladder).state = CompetitionState.OPEN
+
+
+def play(arena: RunningArena, database: Database, seconds: float) -> tuple[int, Counter[str]]:
     """How many games are recorded in so many seconds, and what each role uses meanwhile."""
     first = games(database)
     until(lambda: games(database) > first, "the first game")
@@ -188,36 +207,48 @@ def play(arena: RunningArena, database: Database, seconds: float) -> tuple[int, 
     deadline = time.monotonic() + seconds
     until(lambda: time.monotonic() > deadline and games(database) > count, "games", seconds=300)
     after = cpu_seconds(arena)
-    return games(database) - count, {role: after[role] - before[role] for role in ROLES}
+    return games(database) - count, Counter({role: after[role] - before[role] for role in ROLES})
 
 
-def referee(variant: Variant, bot: InstantBot, matches: int) -> float:
-    """Seconds of CPU time a game in as many processes as there are workers, at the same time.
+def referee(variant: Variant, bot: InstantBot, matches: int) -> list[tuple[float, float]]:
+    """Seconds of CPU time a game, and those of its replay, in each of as many processes as there
+    are workers, at the same time.
 
-    The bots are in boxes as the workers' are.
+    The bots are in boxes, and on cores, as the workers' are.
     """
-    told: Queue[float] = Queue()
+    told: Queue[tuple[float, float]] = Queue()
+    cores = sorted(os.sched_getaffinity(0))
     processes = [
-        Process(target=_referee, args=(variant, bot, matches, told)) for _ in range(WORKERS)
+        Process(target=_referee, args=(variant, bot, matches, cores[number % len(cores)], told))
+        for number in range(WORKERS)
     ]
     for process in processes:
         process.start()
     spent = [told.get() for _ in processes]
     for process in processes:
         process.join()
-    return mean(spent)
+    return spent
 
 
-def _referee(variant: Variant, bot: InstantBot, matches: int, told: Queue[float]) -> None:
+def _referee(
+    variant: Variant, bot: InstantBot, matches: int, core: int, told: Queue[tuple[float, float]]
+) -> None:
     entrants = entrants_needed(variant)
     limits = Limits(memory_bytes=2**28)
-    start = partial(Sandbox("good").start, bot.folder, bot.launch, limits)
+    start = partial(Sandbox("good").start, bot.folder, bot.launch, limits, core=core)
     spec = MatchSpec(variant, ("instant",) * entrants, TimeControl(move_ms=1000))
-    play_match(spec, lambda _: BotProcess(start))
+
+    def play() -> Sequence[GameRecord]:
+        return play_match(spec, lambda _: BotProcess(start)).games
+
+    play()
     began = time.process_time()
-    for _ in range(matches):
-        play_match(spec, lambda _: BotProcess(start))
-    told.put((time.process_time() - began) / matches / spec.games)
+    records = [record for _ in range(matches) for record in play()]
+    played = time.process_time()
+    for record in records:
+        replay(record)
+    replayed = time.process_time()
+    told.put(((played - began) / len(records), (replayed - played) / len(records)))
 
 
 def bare_task(arena: RunningArena, tasks: int) -> float:
