@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -387,15 +386,3 @@ def record_void(
         )
     scheduling.roll_back(job, problem, failed=failed)
     return Outcome.ROLLED_BACK
-
-
-def record_alive(session: Session, data: dict[str, Any], now: datetime) -> None:
-    """Keeps a worker's sign of life."""
-    name = str(data["worker"])[:120]
-    worker = session.get(Worker, name) or Worker(name=name)
-    worker.last_seen = now
-    worker.slots = max(0, min(int(data["slots"]), 1024))
-    worker.isolation = str(data["isolation"])[:20]
-    worker.languages = [str(language) for language in data["languages"]][:100]
-    worker.format = max(0, min(int(data.get("format", 0)), 10_000))
-    session.add(worker)

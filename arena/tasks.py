@@ -27,7 +27,7 @@ from celery.worker import state
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from arena import health, rebuild, recording, scheduling, sittings, transport
+from arena import health, rebuild, recording, scheduling, sittings, transport, workforce
 from arena.claim import claim_connections
 from arena.competitions import ranks
 from arena.config import Settings, load
@@ -376,7 +376,10 @@ def match_progress(data: dict[str, Any]) -> None:
 @app.task(name=jobs.WORKER_ALIVE)
 def worker_alive(data: dict[str, Any]) -> None:
     """A worker gives a sign of life."""
-    _transact(lambda session: recording.record_alive(session, data, _now()))
+    try:
+        _transact(lambda session: workforce.note_alive(session, data, _now()))
+    except workforce.WorkerError as error:
+        log.warning("a sign of life was dropped: %s", _line(str(error)))
 
 
 @app.task(name="arena.tick")

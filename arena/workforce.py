@@ -13,9 +13,10 @@ readmitted it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -26,6 +27,7 @@ from arena.audit import ARENA, Actor
 from arena.config import ISOLATION
 from arena.models import Match, Sitting, Worker
 from engine import jobs
+from engine.reporting import LONGEST_NAME
 
 ALIVE_SECONDS = 30.0
 """A worker that was not heard of for so long is dead."""
@@ -33,6 +35,12 @@ ENOUGH = 3
 """So many jobs that speak against a worker, one after the other, set it aside."""
 REMEMBERED = 20
 """Jobs that a worker failed at, the last ones."""
+MOST_WORKERS, MOST_SLOTS = 1000, 1024
+"""That are believed: how many names are kept, and how many matches each says to play at once."""
+MOST_MATCHES = 10_000
+"""That all workers are given at the same time; each that is issued is a row and a message."""
+GONE_SECONDS = 24 * 60 * 60.0
+"""After which a worker may be forgotten, if there is no room for another."""
 
 
 class WorkerError(ValueError):
@@ -54,6 +62,44 @@ class FailedJob:
 def is_distrusted(failed: Sequence[FailedJob]) -> bool:
     """Whether the jobs that a worker failed at since it last did one speak against the worker."""
     return len({job.job for job in failed if job.against}) >= ENOUGH
+
+
+def note_alive(session: Session, sign: Mapping[str, Any], now: datetime) -> None:
+    """Keeps a worker's sign of life, as `engine.reporting.alive` makes it.
+
+    Names are not proven, so that there is no end of them unless it is made here.
+
+    Raises:
+        WorkerError: it is a new one, and as many are known and not long gone as are kept.
+    """
+    name = str(sign["worker"])[:LONGEST_NAME]
+    worker = session.get(Worker, name)
+    if worker is None:
+        _make_room(session, name, now)
+        worker = Worker(name=name)
+    worker.last_seen = now
+    worker.slots = max(0, min(int(sign["slots"]), MOST_SLOTS))
+    worker.isolation = str(sign["isolation"])[:20]
+    worker.languages = [str(language) for language in sign["languages"]][:100]
+    worker.format = max(0, min(int(sign.get("format", 0)), 10_000))
+    session.add(worker)
+
+
+def _make_room(session: Session, name: str, now: datetime) -> None:
+    """Forgets who is long gone, if that is what it takes to know another worker.
+
+    One that is set aside is not forgotten: it would come back as if nothing had been.
+    """
+    count = sa.select(sa.func.count()).select_from(Worker)
+    if session.scalars(count).one() < MOST_WORKERS:
+        return
+    long_gone = Worker.last_seen < now - timedelta(seconds=GONE_SECONDS)
+    session.execute(sa.delete(Worker).where(long_gone, Worker.set_aside.is_(None)))
+    if session.scalars(count).one() >= MOST_WORKERS:
+        raise WorkerError(
+            f"there are {MOST_WORKERS} workers already, so {name!r} is not one of them: if nobody "
+            "started so many, somebody invents them; see who has a login (arena acl)"
+        )
 
 
 def living(session: Session, now: datetime) -> list[Worker]:
@@ -97,7 +143,8 @@ def state(worker: Worker, minimum_isolation: str, now: datetime) -> str:
 
 def slots(session: Session, minimum_isolation: str, now: datetime) -> int:
     """How many matches the workers that are given jobs can play at the same time."""
-    return sum(one.slots for one in living(session, now) if may_play(one, minimum_isolation))
+    said = sum(one.slots for one in living(session, now) if may_play(one, minimum_isolation))
+    return min(said, MOST_MATCHES)
 
 
 def note_success(session: Session, job: Leased, name: str) -> None:

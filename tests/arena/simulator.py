@@ -277,7 +277,7 @@ class Simulation:
         """Every worker's sign of life."""
         for name in self.workers:
             sign = reporting.alive(name, slots=2, isolation="good", languages=[])
-            self.tell(lambda session, sign=sign: recording.record_alive(session, sign, self.now))
+            self.tell(lambda session, sign=sign: workforce.note_alive(session, sign, self.now))
         self.later(10, self.alive)
 
     def work(self, data: list[dict[str, Any]]) -> None:

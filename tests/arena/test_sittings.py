@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import recording, scheduling, sittings, waiting
+from arena import recording, scheduling, sittings, waiting, workforce
 from arena.config import Settings
 from arena.db import Database
 from arena.models import BotVersion, Check, JobStatus, Ladder, Match, Sitting, User, VersionStatus
@@ -52,7 +52,7 @@ class Table:
         """A worker's sign of life."""
         sign = reporting.alive("one", slots=2, isolation="good", languages=[])
         with self.database.begin() as session:
-            recording.record_alive(session, sign, self.now)
+            workforce.note_alive(session, sign, self.now)
 
     def begin(self, number: int = 0, *, place: int = 0, seed: int = 5, **more: object) -> int:
         """A new game against the first bot in every other seat."""

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import recording, scheduling
+from arena import recording, scheduling, workforce
 from arena.config import Settings
 from arena.db import Database
 from arena.furnish import Sample, furnish, ladder_name, ladder_title
@@ -62,7 +62,7 @@ def take_in(session: Session, user: User, name: str, digest: str = "a", **more) 
 
 def worker(session: Session, slots: int = 8) -> None:
     sign = reporting.alive("w", slots=slots, isolation="good", languages=[])
-    recording.record_alive(session, sign, NOW)
+    workforce.note_alive(session, sign, NOW)
     session.flush()
 
 

@@ -19,7 +19,7 @@ import redis
 import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
-from arena import rebuild, recording, scheduling
+from arena import rebuild, scheduling, workforce
 from arena.broker import EmbeddedBroker
 from arena.config import Settings
 from arena.db import Database
@@ -78,7 +78,7 @@ def report(database: Database) -> Iterator[Any]:
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x4"})], bots=2)
     sign = reporting.alive("worker", slots=0, isolation="good", languages=[])
     with database.begin() as session:
-        recording.record_alive(session, sign, datetime.now(UTC))
+        workforce.note_alive(session, sign, datetime.now(UTC))
 
     def next_report() -> dict[str, Any]:
         now = datetime.now(UTC) - AGO

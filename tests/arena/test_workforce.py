@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -69,7 +70,7 @@ def test_a_worker_needs_boxes_as_good_as_asked(isolation: str, minimum: str, pla
 
 def sign(session: sa.orm.Session, name: str, now: datetime = NOW) -> None:
     alive = reporting.alive(name, slots=2, isolation="good", languages=[])
-    recording.record_alive(session, alive, now)
+    workforce.note_alive(session, alive, now)
 
 
 class Crew:
@@ -215,7 +216,7 @@ def test_a_worker_of_another_release_gets_no_jobs(
     """Its slots do not count, so that what it does not know waits for a worker that does."""
     alive = reporting.alive("w", slots=2, isolation="good", languages=[]) | said
     with database.begin() as session:
-        recording.record_alive(session, alive, NOW)
+        workforce.note_alive(session, alive, NOW)
         assert workforce.slots(session, "good", NOW) == (2 if plays else 0)
         worker = session.get_one(Worker, "w")
         assert workforce.state(worker, "good", NOW) == (
@@ -230,3 +231,50 @@ def test_who_is_not_heard_of_has_no_slots(database: Database) -> None:
         sign(session, "w")
         assert workforce.slots(session, "good", NOW + timedelta(seconds=30)) == 2
         assert workforce.slots(session, "good", NOW + timedelta(seconds=31)) == 0
+
+
+def crowd(session: sa.orm.Session, number: int, **columns: Any) -> None:
+    """Workers that were all heard of, one column of theirs as it is told."""
+    common = {"last_seen": NOW, "slots": 1, "isolation": "good", "languages": [], "problem": ""}
+    common |= {"format": jobs.FORMAT, "failed": [], "set_aside": None} | columns
+    rows = [{"name": f"invented-{number}", **common} for number in range(number)]
+    session.execute(sa.insert(Worker), rows)
+
+
+@pytest.mark.parametrize(
+    ("columns", "room"),
+    [
+        ({}, False),
+        ({"last_seen": NOW - timedelta(hours=23)}, False),
+        ({"last_seen": NOW - timedelta(hours=25)}, True),
+        ({"last_seen": NOW - timedelta(hours=25), "set_aside": NOW}, False),
+    ],
+    ids=["living", "gone since yesterday", "long gone", "long gone and set aside"],
+)
+def test_names_are_not_kept_without_end(
+    database: Database, columns: dict[str, Any], room: bool
+) -> None:
+    """Who was not heard of for a day makes room; who is known is heard all the same."""
+    with database.begin() as session:
+        sign(session, "box1")
+        crowd(session, workforce.MOST_WORKERS - 1, **columns)
+        if room:
+            sign(session, "box2")
+            assert {one.name for one in session.scalars(sa.select(Worker))} == {"box1", "box2"}
+            return
+        with pytest.raises(WorkerError, match="there are 1000 workers already, so 'box2' is not"):
+            sign(session, "box2")
+        later = NOW + timedelta(seconds=10)
+        sign(session, "box1", later)
+        assert session.get_one(Worker, "box1").last_seen == later
+
+
+@pytest.mark.parametrize(
+    ("number", "slots", "given"), [(2, 2, 4), (9, 1024, 9216), (100, 1024, 10_000)]
+)
+def test_invented_slots_are_not_filled_without_end(
+    database: Database, number: int, slots: int, given: int
+) -> None:
+    with database.begin() as session:
+        crowd(session, number, slots=slots)
+        assert workforce.slots(session, "good", NOW) == given

@@ -25,7 +25,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from arena import recording, scheduling
+from arena import recording, scheduling, workforce
 from arena.config import Settings
 from arena.db import Database
 from arena.inbox import TOGETHER
@@ -159,7 +159,7 @@ def measure(
     sign = reporting.alive("worker", slots=SLOTS, isolation="good", languages=[])
     with database.begin() as session:
         session.execute(sa.delete(Check))
-        recording.record_alive(session, sign, now)
+        workforce.note_alive(session, sign, now)
     with database.begin() as session:
         waiting = deque(chain.from_iterable(scheduling.fill(session, settings, now)))
     stretches, cost = list[Cost](), Cost()
