@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
+import os
 from pathlib import Path
 
 import pytest
@@ -14,12 +14,15 @@ from workers.sandbox import Sandbox
 
 
 def test_report_agrees_with_the_sandbox(open_folder: Path) -> None:
-    """Level and layers are those of the best box, in JSON too, and it takes no second."""
+    """Level and layers are those of the best box, in JSON too, and it takes no second.
+
+    Of CPU time, which a busy machine changes less.
+    """
     runtime = open_folder / "runtime"
     sandbox = Sandbox("none", runtime)
-    start = time.monotonic()
+    start = sum(os.times()[:4])
     report = examine("reduced", runtime)
-    assert time.monotonic() - start < 1
+    assert sum(os.times()[:4]) - start < 1
     assert report.level == sandbox.level
     assert {layer.name for layer in report.layers} == {layer.name for layer in sandbox.layers}
     data = json.loads(json.dumps(report.to_json()))
