@@ -48,6 +48,10 @@ def test_buttons_step(game: Page, site: Watched) -> None:
                       ("First", 0), ("Previous", 0)]:  # fmt: skip
         game.get_by_role("button", name=f"{name} position").click()
         expect_ply(game, ply, plies)
+    # The step is heard, and a button is pressed by the space bar too.
+    expect(game.get_by_role("status")).to_have_text(f"ply 0 of {plies}")
+    game.get_by_role("button", name="Next position").press("Space")
+    expect_ply(game, 1, plies)
 
 
 def test_keys_step(game: Page, site: Watched) -> None:
@@ -108,7 +112,7 @@ def test_an_embedded_replay_steps_in_its_frame(page: Page, site: Watched) -> Non
     """Its board moves by the buttons and keys, and its address stays the one of the frame."""
     page.goto(site.address("/games/{trio}/embed"))
     plies, before = site.numbers["plies"], page.locator("#replay-board").inner_html()
-    page.get_by_role("button", name="Previous position").click()
+    page.get_by_role("button", name="Previous position").press("Space")
     expect(page.locator("#replay-where")).to_have_text(f"ply {plies - 1} of {plies}")
     page.keyboard.press("Home")
     expect(page.locator("#replay-where")).to_have_text(f"ply 0 of {plies}")

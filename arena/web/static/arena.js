@@ -1,5 +1,6 @@
-// Says every moment in the reader's own zone on hover; the words stay as the server wrote them.
+// Small things of every page.
 "use strict";
+// Says every moment in the reader's own zone on hover; the words stay as the server wrote them.
 const sayLocalTimes = () => {
   for (const time of document.querySelectorAll("time[datetime]")) {
     const moment = new Date(time.dateTime);
@@ -12,4 +13,11 @@ document.addEventListener("htmx:after:swap", sayLocalTimes);
 // Nobody looks at a page in the background, so it does not renew itself there.
 document.addEventListener("htmx:before:request", (event) => {
   if (document.hidden) event.preventDefault();
+});
+// A link that is said to be a button is pressed like one: by the space bar too.
+document.addEventListener("keydown", (event) => {
+  const button = event.target.closest('a[role="button"]');
+  if (event.key !== " " || !button) return;
+  event.preventDefault();
+  button.click();
 });

@@ -71,12 +71,14 @@ document.addEventListener("DOMContentLoaded", () => {
     run = null;
     playing.setAttribute("d", "M4 2v12l9-6z");
     button("play").setAttribute("aria-label", "Play");
+    where.removeAttribute("aria-live");
   };
   const play = async () => {
     if (run) return stop();
     const mine = (run = {});
     playing.setAttribute("d", "M3 2h4v12H3zM9 2h4v12H9z");
     button("play").setAttribute("aria-label", "Pause");
+    where.setAttribute("aria-live", "off"); // it would not be heard out before the next one
     if (ply === plies) await go(0);
     while (run === mine && ply < plies) {
       await new Promise((done) => { setTimeout(done, Number(speed.value)); });
