@@ -146,7 +146,7 @@ class Strip:
 
 
 def time_strips(record: GameRecord, ply: int) -> list[Strip]:
-    """For each seat the CPU time of its plies as bars, all to one scale; none if none thought."""
+    """For each seat that a bot played the CPU time of its plies as bars, all to one scale."""
     longest_us = max((move.cpu_us or 0 for move in record.plies), default=0)
     if not longest_us:
         return []
@@ -157,6 +157,8 @@ def time_strips(record: GameRecord, ply: int) -> list[Strip]:
             for number, move in enumerate(record.plies)
             if move.seat == seat and move.cpu_us is not None
         ]
+        if not spent:
+            continue  # a person's, who has no clock
         step = STRIP_WIDTH / len(record.plies)
         bars = "".join(
             f"M{(number + 0.5) * step:.1f} {STRIP_HEIGHT}v-{max(38 * us / longest_us, 0.6):.1f}"
@@ -165,7 +167,7 @@ def time_strips(record: GameRecord, ply: int) -> list[Strip]:
         drawn = Markup('<path class="bars ink {}" d="{}" stroke-width="{:.2f}"/>').format(
             seat_class(name), bars, min(step * 0.8, 12)
         )
-        most_us = max((us for _, us in spent), default=0)
+        most_us = max(us for _, us in spent)
         all_us = sum(us for _, us in spent)
         note = f"{duration(all_us / 1000)} in all, {duration(most_us / 1000)} at most"
         strips.append(Strip(name, note, _strip(record, ply, f"CPU time of {name}: {note}", drawn)))

@@ -206,6 +206,17 @@ def test_while_a_bot_thinks_the_page_waits(room: Room) -> None:
     assert "hx-trigger" not in page
 
 
+def test_a_person_has_no_cpu_time(room: Room) -> None:
+    """Only that of bots is drawn when the game is over."""
+    address = room.start(room.ada)
+    room.ada.post(f"{address}/move", {"move": "a2a1", "ply": "0"}, page=address)
+    room.serve(address)
+    room.ada.post(f"{address}/resign", {"ply": "2"}, page=address)
+    page = room.ada.get(address).text
+    assert "CPU time of Black" in page
+    assert "CPU time of White" not in page
+
+
 def test_what_people_did_is_told_of_people(room: Room) -> None:
     """Not of their bots."""
     address = room.start(room.ada)
