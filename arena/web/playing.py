@@ -26,7 +26,7 @@ from arena.web.words import outcome, sentence
 from engine import clicks, sitting, svg
 from engine.game import IllegalMoveError
 from engine.games import GAMES
-from engine.record import GameRecord
+from engine.record import GameRecord, Ply
 from engine.scene import illustrate
 
 playing = Blueprint("playing", __name__)
@@ -187,6 +187,13 @@ class Shown:
         """Whether the page will change by itself."""
         due = self.sitting.status in (JobStatus.OPEN, JobStatus.ISSUED)
         return due or (not self.over and not self.mine)
+
+    @property
+    def answers(self) -> tuple[Ply, ...]:
+        """What the others played since the person's last move: heard, where it can't be seen."""
+        played = self.record.plies[self.record.opening :]
+        own = [number for number, ply in enumerate(played, 1) if ply.seat in self.own_seats]
+        return played[max(own, default=0) :]
 
     @property
     def words(self) -> str:

@@ -206,6 +206,17 @@ def test_while_a_bot_thinks_the_page_waits(room: Room) -> None:
     assert "hx-trigger" not in page
 
 
+def test_what_bots_did_is_heard(room: Room) -> None:
+    """Their answers since one's own move stand beside whose turn it is."""
+    address = room.start(room.ada)
+    room.ada.post(f"{address}/move", {"move": "a2a1", "ply": "0"}, page=address)
+    room.serve(address)
+    played = sittings.record_of(room.look(1)).plies[-1].move
+    heard = f'<span class="hidden"> Black played {played}.</span>'
+    assert heard in room.ada.get(address).text
+    assert heard not in room.ada.get(f"{address}?at=b1").text
+
+
 def test_a_person_has_no_cpu_time(room: Room) -> None:
     """Only that of bots is drawn when the game is over."""
     address = room.start(room.ada)
