@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
+import pytest
+import sqlalchemy as sa
 from playwright.sync_api import Page, expect
 
+from arena import sittings
+from arena.audit import ARENA
+from arena.competitions import ladder_settings
+from arena.models import Bot, BotVersion, User, VersionStatus
+from arena.sittings import Person, Wish
+from arena.submissions import enter
+from engine.games import GAMES
 from tests.browser.conftest import Watched
 
 
@@ -76,3 +86,58 @@ def test_why_a_move_was_refused_is_read(site: Watched) -> None:
         assert page.url == site.address("/play/{sitting}")  # to be loaded anew, as it says
     # That it is refused is told in the console too.
     site.complaints[:] = [each for each in site.complaints if "400" not in each]
+
+
+@pytest.fixture(scope="module")
+def oxoxo(served: Watched) -> str:
+    """The address of a game of the owner's whose moves end with a choice beside the board."""
+    now = datetime.now(UTC)
+    with served.database.begin() as session:
+        variant = GAMES["oxoxo"].variant()
+        ladder = ladder_settings.create(session, ARENA, "oxoxo", variant, {}, now)
+        ready = sa.select(BotVersion).join(Bot).where(BotVersion.status == VersionStatus.READY)
+        version = session.scalars(ready.order_by(BotVersion.id)).first()
+        assert version is not None
+        enter(session, ladder, version, now)
+        owner = session.scalars(sa.select(User).where(User.name == served.owner)).one()
+        wish = Wish(ladder, 0, (version.id,), False, "oxoxo", 5)
+        begun = sittings.begin(session, Person(owner.name, owner.id), wish, now, most_open=9)
+        return f"{served.base}/play/{begun.id}"
+
+
+def test_a_lost_connection_leaves_the_game_in_sight(site: Watched, oxoxo: str) -> None:
+    """It is told, and the same click goes on when the connection is there again."""
+    with site.context("owner") as context:
+        page = context.new_page()
+        for address, click, after in [
+            (oxoxo, '[data-click="b2"]', "Chosen: b2"),
+            (site.address("/play/{sitting}"), '[data-piece="yellow I4"]', "yellow I4 fits on"),
+        ]:
+            page.goto(address)
+            context.set_offline(True)
+            page.locator(click).click()
+            expect(page.get_by_role("alert")).to_contain_text("The arena can't be reached.")
+            assert page.url == address
+            context.set_offline(False)
+            page.locator(click).click()
+            expect(page.locator("#sitting")).to_contain_text(after)
+    site.complaints[:] = [each for each in site.complaints if "DISCONNECTED" not in each]
+
+
+def test_a_piece_that_was_placed_in_another_window(site: Watched) -> None:
+    """The page of before shows how the game is now, by a button that is pressed by a key."""
+    with site.context("owner") as context:
+        first, second = context.new_page(), context.new_page()
+        for page in (first, second):
+            page.goto(site.address("/play/{sitting}"))
+        moves = first.get_by_role("list", name="Moves").get_by_role("listitem")
+        before = moves.count()
+        for page in (first, second):
+            button = page.get_by_role("button", name="yellow L4")
+            button.press("Space")
+            if page is first:
+                expect(page.locator("#fitting")).to_contain_text("fits on")
+                page.keyboard.press("Enter")
+                expect(moves).to_have_count(before + 1)
+        expect(button).to_have_count(0)
+        expect(second.locator(".moves li")).to_have_count(before + 1)

@@ -19,6 +19,17 @@ document.addEventListener("DOMContentLoaded", () => {
     said.focus();
   };
 
+  // A browser's own page about a lost connection would hide the game. The next answer removes this.
+  const unreached = () => {
+    if (document.getElementById("unreached")) return;
+    const said = document.createElement("p");
+    said.id = "unreached";
+    said.className = "flash bad";
+    said.setAttribute("role", "alert");
+    said.textContent = "The arena can't be reached. The game is kept there: try again in a moment.";
+    document.getElementById("turn")?.before(said);
+  };
+
   const show = (text) => {
     const page = new DOMParser().parseFromString(text, "text/html");
     const fresh = page.getElementById("sitting");
@@ -42,7 +53,7 @@ document.addEventListener("DOMContentLoaded", () => {
       const answer = await fetch(address, form ? { method: "POST", body: form } : {});
       show(await answer.text());
     } catch {
-      location.reload();
+      unreached();
     } finally {
       busy = false;
     }
@@ -101,12 +112,19 @@ document.addEventListener("DOMContentLoaded", () => {
   const pick = async (button) => {
     const tray = document.getElementById("tray");
     const name = button.dataset.piece;
-    const answer = await fetch(`${tray.dataset.moves}?${new URLSearchParams({ at: name })}`);
-    if (!answer.ok) return location.assign(button.href);
+    let found;
+    try {
+      const answer = await fetch(`${tray.dataset.moves}?${new URLSearchParams({ at: name })}`);
+      found = answer.ok ? Object.entries(await answer.json()) : [];
+    } catch {
+      return unreached();
+    }
+    // A piece with no move was placed meanwhile in another window: the page is to show it.
+    if (!found.length) return send(button.getAttribute("href"));
     const svg = board().querySelector("svg");
     const squares = squaresOf(svg);
     const moves = new Map();
-    for (const [move, names] of Object.entries(await answer.json())) {
+    for (const [move, names] of found) {
       moves.set(key(names.map((one) => squares.get(one).cell)), move);
     }
     const cells = button.dataset.shape.split(" ").map((cell) => cell.split(",").map(Number));
@@ -246,4 +264,5 @@ document.addEventListener("DOMContentLoaded", () => {
   });
 
   document.addEventListener("htmx:after:swap", () => { held = null; settle(); });
+  document.addEventListener("htmx:error", unreached);
 });
