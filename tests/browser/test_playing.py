@@ -105,6 +105,32 @@ def oxoxo(served: Watched) -> str:
         return f"{served.base}/play/{begun.id}"
 
 
+def test_what_is_chosen_beside_the_board_comes_into_sight(site: Watched, oxoxo: str) -> None:
+    """On a wide window twice enlarged the last row of the board is far below the choices."""
+    with site.context("owner", viewport={"width": 640, "height": 250}) as context:
+        page = context.new_page()
+        page.goto(oxoxo)
+        square = page.locator('#play-board a[data-click="b1"]')
+        square.evaluate("(square) => square.scrollIntoView({ block: 'start' })")
+        expect(page.locator("#turn")).not_to_be_in_viewport()
+        square.click()
+        for side in page.locator(".words button").all():
+            expect(side).to_be_in_viewport(ratio=1)
+
+
+def test_where_a_move_begins_is_marked_for_fingers(site: Watched, oxoxo: str) -> None:
+    """Who has a mouse sees it by pointing."""
+    strokes = []
+    for touch in (False, True):
+        with site.context("owner", has_touch=touch, is_mobile=touch) as context:
+            page = context.new_page()
+            page.goto(oxoxo)
+            first = page.locator("#play-board a.first rect").first
+            strokes.append(first.evaluate("(rect) => getComputedStyle(rect).stroke"))
+    assert strokes[0] == "rgba(0, 0, 0, 0)"
+    assert strokes[1] != strokes[0]
+
+
 def test_a_lost_connection_leaves_the_game_in_sight(site: Watched, oxoxo: str) -> None:
     """It is told, and the same click goes on when the connection is there again."""
     with site.context("owner") as context:

@@ -43,6 +43,8 @@ document.addEventListener("DOMContentLoaded", () => {
     const same = focused && fresh.querySelector(`[data-click="${CSS.escape(focused)}"]`);
     // Who plays by keyboard goes on from here, not from the top of the page.
     if (within) (same || document.getElementById("turn")).focus({ preventScroll: true });
+    // What is to be chosen beside the board may stand above what is seen of it.
+    fresh.querySelector(".words:not(#tray)")?.scrollIntoView({ block: "nearest" });
     settle();
   };
 
