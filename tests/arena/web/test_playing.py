@@ -231,8 +231,10 @@ def test_a_person_has_no_cpu_time(room: Room) -> None:
 def test_what_people_did_is_told_of_people(room: Room) -> None:
     """Not of their bots."""
     address = room.start(room.ada)
+    assert "<title>Your turn: " in room.ada.get(address).text
     room.ada.post(f"{address}/resign", {"ply": "0"}, page=address)
     page = unescape(room.ada.get(address).text)
+    assert "<title>Over: " in page
     assert "White (ada) resigned before the first ply. Black wins." in page
     assert '<span class="lost">lost</span>' in room.ada.get("/play").text
 
