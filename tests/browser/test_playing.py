@@ -36,6 +36,7 @@ def test_a_piece_is_placed_by_keyboard_and_by_mouse(
     expect(dots).to_have_count(10 * 5)
     owner.keyboard.press("Escape")
     expect(dots).to_have_count(0)
+    expect(owner.get_by_role("button", name="blue I4")).to_be_focused()
     owner.get_by_role("button", name="blue I4").click()
     expect(dots).to_have_count(8 * 7)
     owner.keyboard.press("Enter")
@@ -71,6 +72,21 @@ def test_a_piece_is_placed_by_touch(site: Watched) -> None:
         expect(moves).to_have_count(before)  # the first tap only shows it
         square.tap()
         expect(moves).to_have_count(before + 1)
+
+
+def test_a_piece_that_is_moved_by_keys_stays_in_sight(site: Watched) -> None:
+    """The window is too low for the board: it is scrolled to where the piece is."""
+    with site.context("owner") as context:
+        page = context.new_page()
+        page.goto(site.address("/play/{sitting}"))
+        page.get_by_role("button", name="yellow O4").press("Enter")
+        ghost = page.locator("#play-board .ghost")
+        expect(ghost).to_have_count(4)
+        for key in ("ArrowDown", "ArrowUp"):
+            for _ in range(10):
+                page.keyboard.press(key)
+            for part in ghost.all():
+                expect(part).to_be_in_viewport(ratio=0.9)
 
 
 def test_why_a_move_was_refused_is_read(site: Watched) -> None:

@@ -111,7 +111,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const fitting = (cells) =>
     [...held.squares.values()].filter((square) => held.moves.has(key(lying(cells, square.cell))));
 
-  const pick = async (button) => {
+  const pick = async (button, byKey) => {
     const tray = document.getElementById("tray");
     const name = button.dataset.piece;
     let found;
@@ -148,6 +148,7 @@ document.addEventListener("DOMContentLoaded", () => {
     // On a phone the board stands below the tray, out of sight.
     const { top, bottom } = board().getBoundingClientRect();
     if ((top + bottom) / 2 > window.innerHeight) turning.scrollIntoView();
+    if (byKey) follow();
   };
 
   const drop = () => {
@@ -187,12 +188,24 @@ document.addEventListener("DOMContentLoaded", () => {
     document.getElementById("fitting").textContent = said;
   };
 
+  // Whoever moves it by keys sees it; a pointer is where it is looked at already.
+  const follow = () => {
+    for (const part of held.svg.querySelectorAll(".ghost")) part.scrollIntoView({ block: "nearest" });
+  };
+
   const lay = () => {
     const move = held.moves.get(key(lying(held.cells, held.at)));
     if (move) play(move);
   };
 
-  const deeds = { place: lay, drop };
+  const putBack = () => {
+    const button = document.querySelector('[data-piece][aria-pressed="true"]');
+    drop();
+    // Who plays by keyboard chooses another piece from here.
+    button?.focus({ preventScroll: true });
+  };
+
+  const deeds = { place: lay, drop: putBack };
   const turn = (way) => {
     if (deeds[way]) return deeds[way]();
     held.cells = corner(held.cells.map(turns[way]));
@@ -225,7 +238,7 @@ document.addEventListener("DOMContentLoaded", () => {
     } else if (link) {
       event.preventDefault();
       if (link.dataset.move) play(link.dataset.move);
-      else if (link.dataset.piece && document.getElementById("tray")) pick(link);
+      else if (link.dataset.piece && document.getElementById("tray")) pick(link, !event.detail);
       else send(link.getAttribute("href"));
     } else if (held && board()?.contains(event.target)) {
       const cell = cellAt(event);
@@ -251,8 +264,10 @@ document.addEventListener("DOMContentLoaded", () => {
       const there = [...held.squares.values()].some(({ cell }) => String(cell) === String(next));
       if (there) held.at = next;
       draw();
+      follow();
     } else if (way) {
       turn(way);
+      if (held) follow();
     } else {
       return;
     }
