@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from random import Random
@@ -278,7 +278,11 @@ class Forfeited(State):
         return self.before.text()
 
     def scene(self) -> Scene:
-        return self.before.scene()
+        # The first line, and the title after the variant, say whose turn it was.
+        scene = self.before.scene()
+        left = f"{self.variant.seat_names[self.seat]} left the game"
+        title = f"{scene.title.partition(': ')[0]}: {left}"
+        return replace(scene, title=title, captions=(left, *scene.captions[1:]))
 
 
 class Variant(ABC):

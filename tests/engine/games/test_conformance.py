@@ -194,6 +194,9 @@ def test_any_seat_may_leave_at_any_moment(variant: Variant) -> None:
             left = [sides[seat]]
             if len(set(sides)) <= 2:
                 check_finished(after)
+                scene = after.scene()
+                assert "to move" not in " ".join([scene.title, *scene.captions])
+                assert f"{variant.seat_names[seat]} left the game" in scene.title
             for other in random.sample(range(variant.seats), variant.seats):
                 if after.to_move is None:
                     break
