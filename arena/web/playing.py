@@ -319,18 +319,23 @@ def _change(number: int, change: Callable[[Sitting, int, datetime], None]) -> An
 def board(number: int, ply: int) -> Response:
     """The board at a ply alone, for the replay."""
     with reading() as session:
-        record = _show(session, number).record
-    return lasting(Response(draw(*position(record, ply)), mimetype="image/svg+xml"))
+        shown = _show(session, number)
+    return _drawn(shown, ply, draw(*position(shown.record, ply)))
 
 
 @playing.get("/play/<int:number>/<int:ply>.svg")
 def picture(number: int, ply: int) -> Response:
     """A position of the game as SVG."""
     with reading() as session:
-        record = _show(session, number).record
-    state, last = position(record, ply)
-    drawn = svg.render(illustrate(state, last=last))
-    return lasting(Response(drawn, mimetype="image/svg+xml"))
+        shown = _show(session, number)
+    state, last = position(shown.record, ply)
+    return _drawn(shown, ply, svg.render(illustrate(state, last=last)))
+
+
+def _drawn(shown: Shown, ply: int, drawing: str) -> Response:
+    """A position; the last one of a game that goes on may change by who leaves it there."""
+    answer = Response(drawing, mimetype="image/svg+xml")
+    return lasting(answer) if shown.over or ply < len(shown.record.plies) else answer
 
 
 @playing.get("/play/<int:number>.json")

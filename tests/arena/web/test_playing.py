@@ -228,6 +228,22 @@ def test_a_person_has_no_cpu_time(room: Room) -> None:
     assert "CPU time of White" not in page
 
 
+def test_only_positions_that_can_not_change_are_kept(room: Room) -> None:
+    """Whoever leaves a game changes its last position, and what stands below the board."""
+    address = room.start(room.ada)
+    room.ada.post(f"{address}/move", {"move": "a2a1", "ply": "0"}, page=address)
+
+    def kept(what: str) -> bool:
+        return "max-age" in room.ada.get(address + what).headers["Cache-Control"]
+
+    assert [kept(what) for what in ("/0/board", "/0.svg")] == [True, True]
+    assert [kept(what) for what in ("/1/board", "/1.svg")] == [False, False]
+    assert ">Black to move<" in room.ada.get(f"{address}/1/board").text
+    room.ada.post(f"{address}/resign", {"ply": "1"}, page=address)
+    assert ">White left the game<" in room.ada.get(f"{address}/1/board").text
+    assert [kept(what) for what in ("/1/board", "/1.svg")] == [True, True]
+
+
 def test_what_people_did_is_told_of_people(room: Room) -> None:
     """Not of their bots."""
     address = room.start(room.ada)
