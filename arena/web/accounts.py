@@ -245,7 +245,7 @@ def add_token() -> Any:
 
 
 def _by_session() -> None:
-    """Keeps programs from what only a person at a browser may do: a token makes no token."""
+    """Keeps programs from what only a person at a browser may do with tokens and passwords."""
     if request.headers.get("Authorization"):
         abort(403, "A token can't do this: sign in with a browser.")
 
@@ -254,6 +254,7 @@ def _by_session() -> None:
 @needs(Scope.READ)
 def revoke_token(number: int) -> Response:
     """Makes a token worthless."""
+    _by_session()
     who = signed_in()
     query = sa.select(ApiToken).where(ApiToken.id == number, ApiToken.user_id == who.id)
     query = query.with_for_update()  # who sends this twice at once finds it gone

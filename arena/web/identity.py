@@ -174,7 +174,9 @@ def signed_in() -> Account:
 def may_read(bot: Bot) -> bool:
     """Whether who asks may read the code and the logs of a bot: its owner, or all if opened."""
     account = current()
-    return bot.open_source or (account is not None and account.owns(bot))
+    if bot.open_source or account is None:
+        return bot.open_source
+    return account.owns(bot) and account.may(Scope.READ)
 
 
 def needs(scope: Scope) -> Callable[[F], F]:

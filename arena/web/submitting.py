@@ -302,5 +302,9 @@ def log(number: int, seat: int) -> Response:
 
 def _must_read(bot: Bot, words: str) -> None:
     """Refuses who may not read a bot's code and logs."""
-    if not may_read(bot):
-        abort(403 if current() else 401, words)
+    if may_read(bot):
+        return
+    who = current()
+    if who is not None and who.owns(bot):
+        words = f"This token has no scope {Scope.READ}."
+    abort(403 if who else 401, words)

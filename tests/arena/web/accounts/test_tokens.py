@@ -104,11 +104,12 @@ def test_a_revoked_token_is_refused(app: Flask, database: Database) -> None:
     assert browser.client.get("/account", headers={"Authorization": "Bearer x"}).status_code == 401
 
 
-def test_a_token_makes_no_token_and_no_password(app: Flask, database: Database) -> None:
-    """Whoever found one can not dig in with it."""
+def test_a_token_makes_and_revokes_no_token_and_no_password(app: Flask, database: Database) -> None:
+    """Whoever found one can not dig in with it, nor shut its owner's programs out."""
     with database.begin() as session:
         ada = people.get(session, "ada")
         token = people.add_token(session, ARENA, ada, "ci", [Scope.READ, Scope.SUBMIT], now())
     client, bearer = app.test_client(), {"Authorization": f"Bearer {token}"}
-    for address in ("/account/tokens", "/account/password", "/account/end-sessions"):
-        assert client.post(address, headers=bearer).status_code == 403
+    for change in ("tokens", "tokens/1/revoke", "password", "end-sessions"):
+        assert client.post(f"/account/{change}", headers=bearer).status_code == 403
+    assert client.get("/account", headers=bearer).status_code == 200

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from arena import audit
 from arena.audit import ARENA
-from arena.models import Check, JobStatus, Role, Scope, VersionStatus
+from arena.models import Bot, Check, JobStatus, Role, Scope, VersionStatus
 from arena.people import add_token
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import now, person
@@ -350,6 +350,23 @@ def test_versions_checks_and_games_of_others_stay_closed(arena: SimpleNamespace)
     with arena.database.read() as session:
         other = session.scalar(sa.select(sa.func.max(Check.id))) + 1
     assert send(arena, "GET", f"/checks/{other}").status_code == 404
+
+
+@pytest.mark.parametrize("address", ["/games/{trio}/logs/1", "/bots/bot-0/versions/1/files"])
+def test_a_token_that_only_submits_reads_no_code_and_no_logs(
+    arena: SimpleNamespace, address: str
+) -> None:
+    """What the scopes promise of a token that a bot's CI may lose; on the pages, too."""
+    for scope in (Scope.SUBMIT, Scope.READ):
+        with arena.database.begin() as session:
+            owner = session.scalars(sa.select(Bot).where(Bot.name == "bot-0")).one().owner
+            arena.tokens[scope] = add_token(session, ARENA, owner, scope, [scope], now())
+    refused = send(arena, "GET", address, Scope.SUBMIT)
+    assert (refused.status_code, refused.json["detail"]) == (403, "This token has no scope read.")
+    assert send(arena, "GET", address, Scope.READ).status_code in (200, 404)  # kept nowhere: 404
+    bearer = {"Authorization": f"Bearer {arena.tokens[Scope.SUBMIT]}"}
+    page = address.format(**arena.numbers).replace("/files", ".tar")
+    assert arena.client.get(page, headers=bearer).status_code == 403
 
 
 def test_changes_are_limited(arena: SimpleNamespace) -> None:
