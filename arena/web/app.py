@@ -66,6 +66,8 @@ HEADERS = {
     # Pages tell what is so now; whoever kept one asks first whether it still is.
     "Cache-Control": "no-cache",
 }
+CHALLENGE = 'Bearer realm="arena"'
+"""What is asked for where who asks is not known: each 401 has to say it (RFC 9110)."""
 CONTACT_LASTS = timedelta(days=180)
 STATIC_SECONDS = 365 * 24 * 60 * 60
 PLAIN = (str, int, type(None))
@@ -183,7 +185,8 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
 
     @app.errorhandler(Unauthorized)
     def ask_to_sign_in(error: Unauthorized) -> Response:
-        if request.method == "GET" and identity.bearer() is None and not problems.are_wanted():
+        reads = request.method in ("GET", "HEAD")
+        if reads and identity.bearer() is None and not problems.are_wanted():
             if "HX-Request" not in request.headers:
                 there = request.full_path.rstrip("?")
                 return redirect(url_for("accounts.sign_in", next=there))
@@ -218,6 +221,9 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         if request.endpoint in FRAMED:
             framed = POLICY.replace("frame-ancestors 'self'", "frame-ancestors *")
             response.headers["Content-Security-Policy"] = framed
+        if response.status_code == 401:
+            # Browsers show no dialogue for this one.
+            response.headers["WWW-Authenticate"] = CHALLENGE
         for name, value in HEADERS.items():
             response.headers.setdefault(name, value)
         return response

@@ -33,6 +33,4 @@ def of(error: HTTPException) -> Response:
         problem = Problem(title=error.name, status=status, detail=error.description or error.name)
         answer.set_data(problem.model_dump_json())
         answer.mimetype = MEDIA_TYPE
-    if status == 401:
-        answer.headers["WWW-Authenticate"] = 'Bearer realm="arena"'
     return answer

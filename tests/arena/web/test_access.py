@@ -298,3 +298,18 @@ def test_everybody_gets_what_the_table_says(door: SimpleNamespace, kind: str) ->
         if endpoint == "accounts.end_sessions" and answer.status_code == 302:
             secret = browser.secret("/account")
     assert found == wanted
+
+
+def test_who_is_not_known_is_told_so_by_every_method(door: SimpleNamespace) -> None:
+    """HEAD says what GET says (RFC 9110, 9.3.2), and each 401 what is asked for (15.5.2)."""
+    client = door.browsers["anonymous"].client
+    for (method, endpoint), (pattern, answers) in ROUTES.items():
+        if answers[0] not in (ASK, 401):
+            continue
+        address = pattern.format(**door.numbers)
+        answer = client.open(address, method=method)
+        if answer.status_code == 401:
+            assert answer.headers["WWW-Authenticate"] == 'Bearer realm="arena"', endpoint
+        if method == "GET":
+            head = client.head(address)
+            assert (head.status_code, head.location) == (answer.status_code, answer.location)
