@@ -147,8 +147,12 @@ def read_body() -> None:
     if about.json is not None:
         try:
             body = request.get_json()
+            # JSON can name half of a character; nothing here could keep or show it.
+            json.dumps(body, ensure_ascii=False).encode()
         except RecursionError:
             abort(400, "The JSON is nested too deeply.")
+        except UnicodeEncodeError:
+            abort(400, "A text in the JSON has half of a surrogate pair: send whole characters.")
         except BadRequest:
             abort(400, f"The body is no JSON: {_what_is_wrong(request.get_data())}.")
         if not isinstance(body, dict):
@@ -163,8 +167,10 @@ def _what_is_wrong(text: bytes) -> str:
         json.loads(text)
     except UnicodeDecodeError:
         return "it is no UTF-8"
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         return str(error)
+    except ValueError:
+        return "a number in it has too many digits"
     return "it can't be read"
 
 
