@@ -46,7 +46,7 @@ from arena.web.requesting import requesting
 from arena.web.strength import strength
 from arena.web.submitting import submitting
 from arena.web.tournaments import tournaments
-from arena.web.uploads import FILES, UPLOADS, widen
+from arena.web.uploads import FILES, UPLOADS, allowed, widen
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -199,8 +199,9 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
 
     @app.errorhandler(RequestEntityTooLarge)
     def say_how_large(_: RequestEntityTooLarge) -> Response:
-        largest = (request.max_content_length or 0) / 1e6
-        return explain(RequestEntityTooLarge(f"This is too large: {largest:.1f} MB are allowed."))
+        largest = f"{(request.max_content_length or 0) / 1e6:.1f} MB are allowed"
+        words = allowed() if request.endpoint in UPLOADS else largest
+        return explain(RequestEntityTooLarge(f"This is too large: {words}."))
 
     @app.errorhandler(HTTPException)
     def explain(error: HTTPException) -> Response:

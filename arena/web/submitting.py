@@ -18,7 +18,6 @@ from flask import (
     url_for,
 )
 from sqlalchemy.orm import Session, joinedload
-from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Response as Answer
 from wtforms import SelectChoice
 
@@ -53,16 +52,6 @@ from engine.games import GAMES
 submitting = Blueprint("submitting", __name__)
 
 REFUSED = 422
-
-
-@submitting.errorhandler(RequestEntityTooLarge)
-def say_how_large(_: RequestEntityTooLarge) -> tuple[str, int]:
-    """What is allowed, when an upload is not even read."""
-    files, mib = uploads.FOLDER_FILES, uploads.intake().largest / 2**20
-    error = RequestEntityTooLarge(
-        f"This is too large: a bot may have {files} files, of {mib:.0f} MiB together."
-    )
-    return render_template("error.html", error=error), 413
 
 
 @submitting.route("/submit", methods=["GET", "POST"])

@@ -43,6 +43,12 @@ def widen() -> None:
         request.max_form_parts = FOLDER_FILES + 20
 
 
+def allowed() -> str:
+    """How large an upload may be, for one that is not even read."""
+    mib = intake().largest / 2**20
+    return f"a bot may have {FOLDER_FILES} files, of {mib:.0f} MiB together"
+
+
 def take_files(uploaded: list[Any]) -> TakenIn:
     """Takes in what a browser sent: one file, or a folder's files by their paths.
 

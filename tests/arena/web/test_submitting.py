@@ -201,7 +201,10 @@ def test_what_is_too_large_is_refused_before_it_is_read(ada: Browser, app: Flask
     assert large.status_code == 413
     assert "This is too large: a bot may have 1000 files, of 16 MiB together." in large.text
     assert Browser(app).client.post("/submit", data={"note": "x" * 400_000}).status_code == 401
-    assert ada.client.post("/account/tokens", data={"name": "x" * 600_000}).status_code == 413
+    for address in ("/account/tokens", "/bots/mine/settings"):
+        refused = ada.client.post(address, data={"name": "x" * 600_000})
+        assert refused.status_code == 413
+        assert "This is too large: 0.3 MB are allowed." in refused.text
     many = {f"part {number}": "" for number in range(1100)}
     kind = {"content_type": "multipart/form-data"}
     assert ada.post("/submit", many, page="/submit", **kind).status_code == 413

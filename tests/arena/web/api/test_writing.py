@@ -244,8 +244,12 @@ def test_submissions_are_refused(
 def test_what_is_too_large_is_refused_before_it_is_read(arena: SimpleNamespace) -> None:
     """For somebody with an account; for others there is no more room than for any form."""
     kind = {"content_type": "multipart/form-data; boundary=x", "data": b"x" * 22_000_000}
-    answer = send(arena, "POST", "/submissions", **kind)
-    assert (answer.status_code, answer.mimetype) == (413, "application/problem+json")
+    parts = {f"part {number}": "" for number in range(1100)}
+    many = {"content_type": "multipart/form-data", "data": parts}
+    for sent in (kind, many):
+        answer = send(arena, "POST", "/submissions", **sent)
+        assert (answer.status_code, answer.mimetype) == (413, "application/problem+json")
+        assert "a bot may have 1000 files, of 16 MiB together." in answer.json["detail"]
     assert send(arena, "POST", "/submissions", "anonymous", **kind).status_code == 401
 
 
