@@ -89,7 +89,10 @@ def _role() -> Role:
 @needs(Scope.ADMIN)
 def change_active(name: str) -> Answer:
     """Shuts somebody out, or lets them in again."""
-    active = request.form.get("active") == "yes"
+    asked = request.form.get("active")
+    if asked not in ("yes", "no"):
+        abort(400, "Say whether they are active: yes or no.")
+    active = asked == "yes"
     with database().begin() as session:
         user = _find(session, name)
         try:

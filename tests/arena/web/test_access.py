@@ -144,7 +144,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "administration.log"): ("/audit", ADMINISTRATORS),
     ("GET", "administration.log_json"): ("/audit.json", ADMINISTRATORS),
     ("POST", "administration.change_role"): ("/users/other/role", (401, 403, 403, 403, 400)),
-    ("POST", "administration.change_active"): ("/users/nobody/active", (401, 403, 403, 403, 404)),
+    ("POST", "administration.change_active"): ("/users/other/active", (401, 403, 403, 403, 400)),
     ("POST", "administration.give_reset_link"): ("/users/other/reset", (401, 403, 403, 403, 200)),
     ("POST", "administration.invite"): ("/users/invitations", (401, 403, 403, 403, 400)),
     ("GET", "api.openapi"): ("/api/v1/openapi.json", ALL),

@@ -41,6 +41,18 @@ def test_an_administrator_changes_roles_and_shuts_out(app: Flask, database: Data
     assert "deactivate user" in browser.get("/audit").text
 
 
+@pytest.mark.parametrize("fields", [{}, {"active": "true"}, {"activ": "yes"}])
+def test_nobody_is_shut_out_by_a_form_that_does_not_say_so(
+    app: Flask, database: Database, fields: dict[str, str]
+) -> None:
+    """A program with a token may well get a field wrong."""
+    person(database, "root", Role.ADMINISTRATOR)
+    refused = signed_in(app, "root").post("/users/ada/active", fields, page="/users")
+    assert (refused.status_code, "yes or no" in refused.text) == (400, True)
+    with database.read() as session:
+        assert people.get(session, "ada").active
+
+
 def test_the_log_is_read_page_by_page(app: Flask, database: Database) -> None:
     """A hundred at a time, none twice, none left out."""
     person(database, "root", Role.ADMINISTRATOR)
