@@ -24,6 +24,7 @@ from arena.requests import matches_of
 from arena.web.forms import PasswordForm, RegisterForm, ResetForm, SignInForm, TokenForm
 from arena.web.identity import (
     anybody,
+    bearer,
     before_change,
     begin_session,
     current,
@@ -246,7 +247,7 @@ def add_token() -> Any:
 
 def _by_session() -> None:
     """Keeps programs from what only a person at a browser may do with tokens and passwords."""
-    if request.headers.get("Authorization"):
+    if bearer() is not None:
         abort(403, "A token can't do this: sign in with a browser.")
 
 
