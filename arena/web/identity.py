@@ -27,7 +27,8 @@ from flask import (
     session,
     url_for,
 )
-from flask.sessions import SecureCookieSessionInterface
+from flask import Response as Answered
+from flask.sessions import SecureCookieSessionInterface, SessionMixin
 from flask_login import current_user
 from flask_security import RoleMixin, Security, UserDatastore, UserMixin, login_user
 from flask_wtf import CSRFProtect
@@ -285,6 +286,14 @@ class _Sessions(SecureCookieSessionInterface):
 
     def get_cookie_secure(self, app: Flask) -> bool:
         return request.is_secure
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Answered) -> None:
+        """Keeps the session; what looked at it may be for this reader alone, so no cache for all
+        keeps that, but where a view says that it may.
+        """
+        super().save_session(app, session, response)
+        if "Cookie" in response.vary and not response.cache_control.public:
+            response.cache_control.private = True
 
 
 def install(app: Flask) -> None:

@@ -313,3 +313,20 @@ def test_who_is_not_known_is_told_so_by_every_method(door: SimpleNamespace) -> N
         if method == "GET":
             head = client.head(address)
             assert (head.status_code, head.location) == (answer.status_code, answer.location)
+
+
+@pytest.mark.parametrize("kind", ["anonymous", "administrator"])
+def test_no_cache_for_all_keeps_what_was_made_for_one(door: SimpleNamespace, kind: str) -> None:
+    """Whatever looked at who asks says so; what may be kept for everybody is said by its view."""
+    browser = door.browsers[kind] if kind == "anonymous" else signed_in(door.app, kind)
+    found = {}
+    for (method, endpoint), (pattern, _) in ROUTES.items():
+        if method == "GET":
+            with browser.client.get(pattern.format(**door.numbers)) as answer:
+                kept = answer.cache_control
+                said = bool(kept.private), bool(kept.public)
+                found[endpoint] = (*said, "Cookie" in answer.vary)
+    assert {endpoint for endpoint, one in found.items() if one == (False, False, True)} == set()
+    assert {endpoint for endpoint, one in found.items() if one[:2] == (True, True)} == set()
+    assert found["strength.test"] == (True, False, True)
+    assert found["healthz"] == (False, False, False)
