@@ -130,7 +130,9 @@ def _streaming(checked: Callable[..., Any], view: Callable[..., Any]) -> Callabl
     def call(**given: Any) -> Any:
         if model is not None:
             try:
-                given["query"] = model.model_validate(request.args.to_dict())
+                # As spectree reads it: what is said twice is a list, and refused as such.
+                asked = {key: one if one[1:] else one[0] for key, one in request.args.lists()}
+                given["query"] = model.model_validate(asked)
             except ValidationError as error:
                 _refuse(request, None, error)
         return view(**given)

@@ -207,6 +207,7 @@ def test_a_changed_thing_has_another_tag(arena: SimpleNamespace) -> None:
         ("GET", "/matches?competition=nope", 404, "There is no competition nope."),
         ("GET", "/games?sort=up", 422, "sort: "),
         ("GET", "/ladders/ladder-0/games.jsonl?after=x", 422, "after: "),
+        ("GET", "/ladders/ladder-0/games.jsonl?after=1&after=2", 422, "after: "),
         ("GET", "/account", 401, "sign in and do it again, or send a token"),
         ("DELETE", "/ladders", 405, "not allowed"),
     ],
