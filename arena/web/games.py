@@ -9,9 +9,18 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from arena.assignments import spec_of, variant_of
-from arena.models import CompetitionState, Entrant, JobStatus, Ladder, Match, StrengthTest
+from arena.models import (
+    CompetitionState,
+    Entrant,
+    JobStatus,
+    Ladder,
+    Match,
+    Scope,
+    StrengthTest,
+)
 from arena.web import charts
 from arena.web.forms import VoidForm
+from arena.web.identity import current
 from arena.web.lookup import find_game, find_match, find_record, reading
 from arena.web.words import outcome
 from engine import svg
@@ -39,15 +48,18 @@ def draw(state: State, last: str | None) -> Markup:
 @games.get("/matches/<int:number>")
 def match(number: int) -> str:
     """A match: its games, or the running one's board, which renews itself."""
+    account = current()
+    # A form's secret takes a cookie, which nobody needs who only reads.
+    form = VoidForm() if account and account.may(Scope.ORGANISE) else None
     with reading() as session:
-        return match_page(session, number, VoidForm())
+        return match_page(session, number, form)
 
 
-def match_page(session: Session, number: int, form: VoidForm, problem: str = "") -> str:
+def match_page(session: Session, number: int, form: VoidForm | None, problem: str = "") -> str:
     """The page of a match.
 
     Args:
-        form: with which organisers make it void.
+        form: with which organisers make it void; None for who is none.
         problem: why that can't be.
     """
     found = find_match(session, number)

@@ -330,3 +330,13 @@ def test_no_cache_for_all_keeps_what_was_made_for_one(door: SimpleNamespace, kin
     assert {endpoint for endpoint, one in found.items() if one[:2] == (True, True)} == set()
     assert found["strength.test"] == (True, False, True)
     assert found["healthz"] == (False, False, False)
+
+
+def test_who_only_reads_gets_no_cookie(door: SimpleNamespace) -> None:
+    """It comes with a form that is there to be sent, and with no page before."""
+    found = set()
+    for (method, endpoint), (pattern, answers) in ROUTES.items():
+        if method == "GET" and answers[0] == 200:
+            with door.app.test_client().get(pattern.format(**door.numbers)) as answer:
+                found |= {endpoint} if "Set-Cookie" in answer.headers else set()
+    assert found == {"accounts.sign_in", "accounts.register"}
