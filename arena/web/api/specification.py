@@ -159,8 +159,12 @@ def read_body() -> None:
             abort(400, f"The body is no JSON: {_what_is_wrong(request.get_data())}.")
         if not isinstance(body, dict):
             abort(400, "The body is to be a JSON object.")
-    if about.form is not None and request.mimetype != "multipart/form-data":
-        abort(415, "Send the fields as multipart/form-data.")
+    if about.form is not None:
+        if request.mimetype != "multipart/form-data":
+            abort(415, "Send the fields as multipart/form-data.")
+        # What is broken off, or has names that are no UTF-8, would seem to lack every field.
+        if not request.form and not request.files:
+            abort(400, "The body is no whole multipart/form-data, or its names are no UTF-8.")
 
 
 def _what_is_wrong(text: bytes) -> str:

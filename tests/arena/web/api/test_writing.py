@@ -241,6 +241,23 @@ def test_submissions_are_refused(
     assert words in answer.json["detail"]
 
 
+PART = b'--x\r\nContent-Disposition: form-data; name="%s"\r\n\r\nladder-0\r\n'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", PART % b"ladder", PART % b'file"; filename="\xf6.py' + b"--x--\r\n"],
+    ids=["empty", "cut", "latin-1"],
+)
+def test_an_upload_that_can_not_be_read_is_not_said_to_lack_fields(
+    arena: SimpleNamespace, body: bytes
+) -> None:
+    """As when a script makes the form itself, or a file's name comes from an old system."""
+    kind = {"content_type": "multipart/form-data; boundary=x", "data": body}
+    answer = send(arena, "POST", "/submissions", **kind)
+    assert (answer.status_code, "multipart" in answer.json["detail"]) == (400, True)
+
+
 def test_what_is_too_large_is_refused_before_it_is_read(arena: SimpleNamespace) -> None:
     """For somebody with an account; for others there is no more room than for any form."""
     kind = {"content_type": "multipart/form-data; boundary=x", "data": b"x" * 22_000_000}
