@@ -154,7 +154,7 @@ def read_body() -> None:
         except RecursionError:
             abort(400, "The JSON is nested too deeply.")
         except UnicodeEncodeError:
-            abort(400, "A text in the JSON has half of a surrogate pair: send whole characters.")
+            abort(422, "A text in the JSON has half of a surrogate pair: send whole characters.")
         except BadRequest:
             abort(400, f"The body is no JSON: {_what_is_wrong(request.get_data())}.")
         if not isinstance(body, dict):
