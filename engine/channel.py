@@ -46,7 +46,7 @@ class HeadAndTail:
             self._head += data[:room]
             data = data[room:]
         joined = self._tail + data
-        self._tail = joined[-self._half :]
+        self._tail = joined[max(0, len(joined) - self._half) :]
         self._dropped += skipped + len(joined) - len(self._tail)
 
     def take(self) -> str:

@@ -259,6 +259,23 @@ def test_a_closed_bot_never_plays_again(start: StartBot):
         play(bot)
 
 
+@pytest.mark.parametrize(
+    ("limit", "kept"),
+    [
+        (0, "\n[... 12 bytes left out ...]\n"),
+        (1, "\n[... 12 bytes left out ...]\n"),
+        (2, "a\n[... 10 bytes left out ...]\nf"),
+        (12, "abcdefabcdef"),
+    ],
+)
+def test_no_more_is_kept_than_was_asked_for(limit: int, kept: str):
+    """Not even where nothing is to be kept."""
+    errors = HeadAndTail(limit)
+    for _ in range(2):
+        errors.add(b"abcdef")
+    assert errors.take() == kept
+
+
 def test_what_a_program_says_while_it_is_read(tmp_path: Path):
     """No byte is lost between two looks, the last least of all."""
     words, size = "".join(f"{n}\n" for n in range(1, 100_001)), 588_895
