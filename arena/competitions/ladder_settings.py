@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import Actor
 from arena.competitions.names import add_named, demand_free
-from arena.competitions.shares import come_back, fair_start
+from arena.competitions.shares import come_back, fair_start, weigh_anew
 from arena.models import CompetitionState, Ladder, OpeningPolicy
 from engine.clock import LONGEST_MS, parse_time
 from engine.game import GameError, Variant
@@ -280,12 +280,14 @@ def change(
                 f"the ladder {ladder.name} has matches by its {key}, which therefore stays as it "
                 "is: make another ladder"
             )
-    before = {key: SETTINGS[key].show(ladder) for key in different}
+    before, weight = {key: SETTINGS[key].show(ladder) for key in different}, ladder.weight
     for its in different.values():
         for column, value in its.items():
             setattr(ladder, column, value)
     if "draws" in different:
         ladder.rebuild_due = True
+    if "weight" in different:
+        weigh_anew(ladder, weight)
     if "state" in different:
         if ladder.state is CompetitionState.CLOSED:
             ladder.finished = now

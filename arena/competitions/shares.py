@@ -1,7 +1,8 @@
 """Where a competition begins in the sharing of the workers' time.
 
 One that comes late, or comes back, counts as having had as much as the open one that had the
-least: it would else have the workers to itself until it had caught up.
+least: it would else have the workers to itself until it had caught up. For the same reason, one
+whose weight is changed counts as having had what it had, by the weight that it has now.
 """
 
 from __future__ import annotations
@@ -31,3 +32,9 @@ def come_back(session: Session, competition: Competition) -> None:
     """Lets a competition that was not open take its place among those that were."""
     start = fair_start(session, competition.weight, but=competition)
     competition.head_start = max(competition.head_start, start - competition.worker_seconds)
+
+
+def weigh_anew(competition: Competition, before: float) -> None:
+    """Leaves a competition its place among the others though its weight was another before."""
+    had = competition.head_start + competition.worker_seconds
+    competition.head_start = had * competition.weight / before - competition.worker_seconds

@@ -164,6 +164,17 @@ def test_who_comes_late_does_not_have_the_workers_to_itself(database: Database) 
         assert second.head_start + second.worker_seconds == 1800.0
 
 
+@pytest.mark.parametrize(("weight", "had"), [("4", 3600.0), ("0.5", 450.0)])
+def test_another_weight_counts_from_now_on(database: Database, weight: str, had: float) -> None:
+    """It neither has the workers to itself until it has caught up, nor waits for the others."""
+    with database.begin() as session:
+        ladder = made(session)
+        ladder.worker_seconds, ladder.head_start = 800.0, 100.0
+        change(session, ARENA, ladder, {"weight": weight}, START)
+        assert ladder.head_start + ladder.worker_seconds == had
+        assert had / ladder.weight == 900.0
+
+
 @pytest.mark.parametrize(
     ("size", "words"), [(0, "0"), (1000, "1000"), (1024, "1k"), (3 * 2**29, "1536M")]
 )
