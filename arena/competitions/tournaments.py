@@ -27,7 +27,7 @@ from arena.competitions.fields import enter_field
 from arena.competitions.formats import FORMATS, FormatError, Frame, settings_for
 from arena.competitions.names import add_named, demand_free
 from arena.competitions.pairings import Pairing
-from arena.competitions.shares import fair_start
+from arena.competitions.shares import come_back, fair_start
 from arena.competitions.tournament_matches import matches_of
 from arena.competitions.voiding import make_void
 from arena.models import (
@@ -284,6 +284,8 @@ def set_state(
         raise TournamentError(f"the tournament {tournament.name} is over")
     if tournament.state is not state:
         tournament.state = state
+        if state is CompetitionState.OPEN:
+            come_back(session, tournament)
         action = "resume" if state is CompetitionState.OPEN else "pause"
         subject = f"tournament {tournament.name}"
         audit.note(session, actor, f"{action} tournament", subject, now=now)
@@ -363,3 +365,4 @@ def settle(session: Session, tournament: Tournament, now: datetime) -> None:
         tournament.state, tournament.finished = CompetitionState.CLOSED, now
     elif not over and tournament.state is CompetitionState.CLOSED:
         tournament.state, tournament.finished = CompetitionState.OPEN, None
+        come_back(session, tournament)

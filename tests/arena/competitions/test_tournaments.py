@@ -266,6 +266,28 @@ def test_a_paused_tournament_waits(arena: TournamentSimulation) -> None:
     ]
 
 
+@pytest.mark.parametrize("back", ["resumed", "reopened"])
+def test_who_comes_back_does_not_have_the_workers_to_itself(
+    arena: TournamentSimulation, back: str
+) -> None:
+    """It takes its place among those that were open meanwhile."""
+    arena.create("cup", "round-robin")
+    if back == "reopened":
+        play(arena)
+    with arena.database.begin() as session:
+        cup = session.scalars(sa.select(Tournament)).one()
+        if back == "resumed":
+            tournaments.set_state(session, cup, CompetitionState.PAUSED, START, ORGANISER)
+        ladder = session.scalars(sa.select(Ladder)).one()
+        ladder.state, ladder.worker_seconds = CompetitionState.OPEN, 1000.0
+        if back == "resumed":
+            tournaments.set_state(session, cup, CompetitionState.OPEN, START, ORGANISER)
+        else:
+            match = session.scalars(sa.select(Match).order_by(Match.id).limit(1)).one()
+            verdicts.void(session, ORGANISER, match.id, "the machine was busy", now=START)
+        assert (cup.head_start + cup.worker_seconds) / cup.weight >= 1000.0
+
+
 def test_a_void_match_is_played_again(arena: TournamentSimulation) -> None:
     """A closed tournament opens when a match is made void, and is played to the same end."""
     arena.create("cup", "round-robin")
