@@ -285,12 +285,19 @@ def find(session: Session, number: int) -> StrengthTest:
     return test
 
 
+def _lock(session: Session, test: StrengthTest) -> None:
+    """Looks at a test anew, which stays so meanwhile: the recorder may just be deciding it."""
+    session.flush()
+    session.refresh(test, with_for_update=True)
+
+
 def stop(session: Session, test: StrengthTest, now: datetime, actor: Actor) -> None:
     """Ends a test undecided; what is under way is played to its end and counted.
 
     Raises:
         StrengthError: it is over.
     """
+    _lock(session, test)
     if test.verdict is not TestVerdict.RUNNING:
         raise StrengthError(f"test {test.id} is over: {test.verdict}")
     end(session, test, TestVerdict.STOPPED, f"by {actor.name}", now)
@@ -305,6 +312,7 @@ def extend(
     Raises:
         StrengthError: it was decided, has used up its openings, or has had or may have so many.
     """
+    _lock(session, test)
     standing = standing_of(session, test)
     if test.verdict in (TestVerdict.PASSED, TestVerdict.FAILED) or standing.decision in (
         # A test that was stopped, by the matches that were under way then.

@@ -280,6 +280,8 @@ def set_state(
     Raises:
         TournamentError: it is over.
     """
+    session.flush()
+    session.refresh(tournament, with_for_update=True)  # the recorder may be closing it
     if tournament.state is CompetitionState.CLOSED:
         raise TournamentError(f"the tournament {tournament.name} is over")
     if tournament.state is not state:

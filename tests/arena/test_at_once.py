@@ -12,23 +12,29 @@ from sqlalchemy.orm import Session
 
 from arena import people, sittings
 from arena.audit import ARENA
-from arena.competitions import ladder_settings, tournaments
+from arena.competitions import ladder_settings, strength_tests, tournaments
 from arena.competitions.ladder_settings import LadderError
+from arena.competitions.strength_plans import Plan
 from arena.competitions.tournaments import TournamentError, named_versions
 from arena.db import Database
 from arena.models import (
     Bot,
     BotVersion,
     Check,
+    CompetitionState,
     Entrant,
     EntrantState,
     Ladder,
     Role,
     Sitting,
+    StrengthTest,
+    TestVerdict,
+    Tournament,
     User,
     VersionStatus,
 )
 from arena.people import PeopleError
+from arena.strength import StrengthError
 from arena.submissions import enter, submit
 from engine.games import GAMES
 from tests.arena.web.signing_in import now, pages, person, signed_in
@@ -140,6 +146,42 @@ def test_two_competitions_of_one_name(
     """The second is told that the name is taken."""
     with pytest.raises(error, match="there is a competition cup already"):
         at_once(furnished, make, make)
+
+
+def test_a_pause_as_a_tournament_ends(furnished: Database) -> None:
+    """It is over, and stays so."""
+    with furnished.begin() as session:
+        _new_tournament(session)
+
+    def end(session: Session) -> None:
+        cup = session.scalars(sa.select(Tournament)).one()
+        cup.state, cup.finished = CompetitionState.CLOSED, now()
+
+    def pause(session: Session) -> None:
+        cup = session.scalars(sa.select(Tournament)).one()
+        tournaments.set_state(session, cup, CompetitionState.PAUSED, now(), ARENA)
+
+    with pytest.raises(TournamentError, match="the tournament cup is over"):
+        at_once(furnished, end, pause)
+
+
+def test_a_stop_as_a_test_is_decided(furnished: Database) -> None:
+    """The verdict stands."""
+    with furnished.begin() as session:
+        new, old = named_versions(session, ["bot:2", "bot:1"])
+        plan = Plan.on(_ladder(session))
+        strength_tests.create(session, plan, new, old, now(), ARENA)
+
+    def decide(session: Session) -> None:
+        test = session.scalars(sa.select(StrengthTest)).one()
+        strength_tests.end(session, test, TestVerdict.PASSED, "", now())
+
+    def stop(session: Session) -> None:
+        test = session.scalars(sa.select(StrengthTest)).one()
+        strength_tests.stop(session, test, now(), ARENA)
+
+    with pytest.raises(StrengthError, match="is over: passed"):
+        at_once(furnished, decide, stop)
 
 
 def test_a_form_that_begins_a_game(furnished: Database) -> None:
