@@ -221,15 +221,18 @@ def test_a_race():
     assert race_ranks(result.games) == (1, 1, 1)
 
 
-def raced(score: float, *cpu_ms: float):
+def raced(score: float, *cpu_ms: float, wall_ms: float = 0, time: TimeControl = SECOND):
     """A record of the puzzle with this score and these thinking times."""
-    record = play_game(PUZZLE, [Scripted("stop")], time=SECOND)
-    ply = record.plies[0]
+    record = play_game(PUZZLE, [Scripted("stop")], time=time)
+    ply = record.plies[0]._replace(wall_us=round(1000 * wall_ms))
     return replace(
         record,
         scores=(score,),
         plies=tuple(ply._replace(cpu_us=round(1000 * ms)) for ms in cpu_ms),
     )
+
+
+BY_THE_WALL = TimeControl(move_ms=1000, charge="wall")
 
 
 @pytest.mark.parametrize(
@@ -241,6 +244,15 @@ def raced(score: float, *cpu_ms: float):
         ([raced(80, 500, 510), raced(80, 1000), raced(79, 1)], (2, 1, 3)),
         ([raced(80, 1004), raced(80, 996), raced(80, 1006)], (1, 1, 3)),
         ([raced(0, 5), raced(0)], (1, 1)),
+        # Whichever clock charges the time.
+        ([raced(80, 2, wall_ms=100), raced(80, 100, wall_ms=2)], (1, 2)),
+        (
+            [
+                raced(80, 2, wall_ms=100, time=BY_THE_WALL),
+                raced(80, 100, wall_ms=2, time=BY_THE_WALL),
+            ],
+            (2, 1),
+        ),
     ],
 )
 def test_the_ranks_of_a_race(races, ranks):
@@ -260,6 +272,8 @@ def test_the_ranks_of_a_race(races, ranks):
         # Partners share, and are not each other's rivals.
         (TEAMS, (1, 2, 1, 2), (1, 0, 1, 0)),
         (TEAMS, (1, 1, 1, 1), (0.5, 0.5, 0.5, 0.5)),
+        # Nobody is beaten, and nobody lost to.
+        (PUZZLE, (1,), (0.5,)),
     ],
     ids=str,
 )

@@ -149,6 +149,19 @@ def test_random_play_tells_a_one_sided_opening(sides, results, verdict, games):
     assert variant.played == games
 
 
+@pytest.mark.parametrize(
+    ("game", "options", "plies"),
+    [("clobber", {"size": "3x3"}, None), ("clobber", {"size": "4x3"}, 5), ("oxoxo", {}, 5)],
+)
+def test_nobody_ends_the_game_at_once(game, options, plies):
+    """On boards so small, or after so many plies, that random moves often lead to that."""
+    for one in islice(openings(GAMES[game].variant(**options), 1, plies=plies), 15):
+        state = one.variant.initial()
+        for move in one.moves:
+            state = state.play(move)
+        assert all(state.play(move).to_move is not None for move in state.legal_moves())
+
+
 @pytest.mark.parametrize("size", ["2x2", "2x3", "3x2"])
 def test_boards_too_small_for_openings(size):
     """Whatever comes first on them decides, so the series is the empty opening alone."""

@@ -131,6 +131,16 @@ def test_four_play_on_without_those_that_fail():
     assert [len(player.ends) for player in (blue, yellow, red, green)] == [0, 0, 0, 1]
 
 
+def test_a_game_that_goes_on_ends_by_the_rules():
+    """And by no fault of whoever left it before."""
+    players = [Scripted(start=StartError("no ready")), *(FirstMove() for _ in range(3))]
+    record = play_game(CLASSIC, players, time=SECOND)
+    assert record.faults == (Fault(0, 0, Termination.START, "no ready"),)
+    assert record.termination == Termination.NORMAL
+    assert players[1].ends[0].termination == Termination.NORMAL
+    assert replay(record).ranks() == record.ranks
+
+
 def test_a_fault_in_a_team_ends_the_game():
     """Both of its seats lose, whatever is on the board."""
     players = [FirstMove(), Scripted("nonsense"), FirstMove(), FirstMove()]
