@@ -48,7 +48,7 @@ def write_backup(database: Database, settings: Settings, file: Path, tell: Tell)
     """Writes a backup of a running arena, or of one that is still.
 
     Raises:
-        BackupError: the file is there already, or a bundle is missing.
+        BackupError: the file is there already.
         OSError: it can't be written.
     """
     if file.exists():
