@@ -231,6 +231,14 @@ def test_nobody_thinks_on_the_others_time(start: StartBot, events):
     assert max(rival.used_us) < 3000
 
 
+def test_nobody_thinks_before_its_first_turn(start: StartBot):
+    """Whoever said that it is ready stands still while the one before it thinks."""
+    program = scripted_program(newgame="honest(); ponder()")
+    rival = Rival(program)
+    play_game(SMALL, [rival, start(program=program)], time=TimeControl(move_ms=300))
+    assert rival.used_us[0] < 3000
+
+
 def test_nobody_thinks_between_games(start: StartBot):
     """After its game a bot stands still until it is spoken to: another may be preparing itself."""
     program = scripted_program(end="ponder()")

@@ -92,6 +92,19 @@ def test_a_bot_is_told_all_that_was_played() -> None:
     assert other.setups[0].seed != setup.seed
 
 
+def test_each_seat_has_a_clock_and_each_ply_its_dice() -> None:
+    """Of bots alone: none pays for another's moves, and the weakest box of all is kept."""
+    game = begun(GAMES["clobber"].variant(size="4x3"))
+    bots = [FirstMove(cpu_us=10_000 * (1 + number % 2)) for number in range(4)]
+    bots[1].isolation = "good"
+    for bot in bots:
+        game = sitting.ask(game, bot)
+    # 1000 ms, and of two moves each 100 ms more, and 10 or 20 ms less.
+    assert [clock.left_ms for clock in sitting.clocks(game)] == [1180, 1160]
+    assert len({bot.setups[0].seed for bot in bots}) == 4
+    assert game.isolation == "good"
+
+
 @pytest.mark.parametrize(
     ("answer", "start", "termination", "detail"),
     [
