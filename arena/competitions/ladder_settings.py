@@ -122,7 +122,13 @@ def _choice(column: str, *kinds: Any) -> Callable[[str], dict[str, Any]]:
 
 
 def _time_words(ladder: Ladder) -> str:
-    return "" if ladder.time_ms is None else f"{ladder.time_ms / 1000:g}+{ladder.inc_ms / 1000:g}"
+    seconds = [] if ladder.time_ms is None else [ladder.time_ms / 1000, ladder.inc_ms / 1000]
+    return "+".join(map(_exact, seconds))
+
+
+def _exact(number: float) -> str:
+    """A number with every digit that it was given."""
+    return f"{number:.12g}"
 
 
 SETTINGS: Mapping[str, Setting] = {
@@ -140,13 +146,13 @@ SETTINGS: Mapping[str, Setting] = {
         "how likely a draw between equals is; a change has all ratings made anew",
         "0.05",
         _number("draw_probability", 0.001, 0.95, float),
-        lambda one: f"{one.draw_probability:g}",
+        lambda one: _exact(one.draw_probability),
     ),
     "weight": Setting(
         "how many times the workers' time of a plain ladder it gets while they are scarce",
         "1",
         _number("weight", 0.01, 100, float),
-        lambda one: f"{one.weight:g}",
+        lambda one: _exact(one.weight),
     ),
     "openings": Setting(
         "random (a balanced opening for each match) or empty (the game's start)",

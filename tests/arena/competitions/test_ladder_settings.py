@@ -176,6 +176,23 @@ def test_another_weight_counts_from_now_on(database: Database, weight: str, had:
 
 
 @pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("time", "86399.999+0.001"),
+        ("time", "60+0"),
+        ("draws", "0.12345678"),
+        ("weight", "12.345678"),
+    ],
+)
+def test_what_was_chosen_is_shown(database: Database, key: str, text: str) -> None:
+    """With every digit: a form that is sent back as it came changes nothing."""
+    with database.begin() as session:
+        ladder = create(session, ARENA, "ladder", VARIANT, {key: text}, START)
+        assert SETTINGS[key].show(ladder) == text
+        assert change(session, ARENA, ladder, {key: text}, START) == []
+
+
+@pytest.mark.parametrize(
     ("size", "words"), [(0, "0"), (1000, "1000"), (1024, "1k"), (3 * 2**29, "1536M")]
 )
 def test_sizes_in_words(database: Database, size: int, words: str) -> None:
