@@ -18,15 +18,29 @@ import pytest
 import redis
 import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import undefer
 
 from arena import rebuild, scheduling, workforce
 from arena.broker import EmbeddedBroker
 from arena.config import Settings
 from arena.db import Database
 from arena.health import TICK_MARK
-from arena.models import Competition, Entrant, JobStatus, Ladder, Mark, Match, PlayedGame, Worker
+from arena.models import (
+    Competition,
+    Entrant,
+    GameSeat,
+    JobStatus,
+    Ladder,
+    Mark,
+    Match,
+    PlayedGame,
+    Worker,
+)
 from engine import jobs, reporting
 from engine.match import play_match
+from engine.openings import opening
+from engine.record import GameRecord
+from engine.referee import play_game
 from tests.arena.running import short_folder, until
 from tests.arena.simulator import CALM, LotPlayer, Simulation
 
@@ -143,6 +157,18 @@ def test_no_more_time_is_believed_than_there_was(
     assert 10 <= worker_seconds(database) <= (datetime.now(UTC) - began).total_seconds()
 
 
+def test_no_more_of_a_log_is_kept_than_a_worker_of_ours_says(
+    database: Database, recorder: ModuleType, report: Any
+) -> None:
+    """A ladder's limit of 64 KiB of standard error, and four times as much of other lines."""
+    data = report()
+    data["logs"][0][0] = "x" * 2**20
+    recorder.record_match(data)
+    with database.read() as session:
+        kept = session.scalars(sa.select(GameSeat).options(undefer(GameSeat.log))).all()
+        assert max(len(seat.log) for seat in kept) == 5 * 2**16 + 1000
+
+
 def test_a_worker_of_the_release_before(
     database: Database, recorder: ModuleType, report: Any
 ) -> None:
@@ -247,6 +273,26 @@ def a_box_of_many_words(data: dict[str, Any]) -> None:
     data["games"][0]["run"]["isolation"] = "full" * 100
 
 
+def another_opening(data: dict[str, Any]) -> None:
+    """A game by the rules, of the right bots, but not from where they were to begin."""
+    game = GameRecord.from_json(data["games"][1])
+    start = opening(game.variant, 1, plies=game.opening)
+    assert start.moves != game.moves[: game.opening]
+    forged = play_game(
+        game.variant,
+        [LotPlayer(), LotPlayer()],
+        time=game.time,
+        seed=game.seed,
+        opening=start.moves,
+        names=game.players,
+    )
+    data["games"][1] = forged.to_json()
+
+
+def a_log_too_few(data: dict[str, Any]) -> None:
+    data["logs"][1].pop()
+
+
 FORGERIES = {
     a_text_too_long: "game 1 is refuted by the rules: at ply 0: no bot can say such a text",
     a_text_for_terminals: "game 2 is refuted by the rules: at ply 0: no bot can say such a text",
@@ -258,6 +304,8 @@ FORGERIES = {
     nobodys_match: "it was never made",
     another_winner: "game 1 is refuted by the rules",
     a_game_of_its_own: "game 1 is not the one that was issued",
+    another_opening: "game 2 is not the one that was issued",
+    a_log_too_few: "game 2 has 1 logs",
 }
 
 

@@ -163,6 +163,17 @@ def test_nothing_but_draws_comes_to_an_end() -> None:
     assert test.decide([0, 0, round(1.01 * pairs), 0, 0]) is Decision.REJECT
 
 
+def test_a_bound_is_passed_by_a_hair() -> None:
+    """At 2.95, as docs/strength-tests.md shows it, and not a match before; so below, mirrored."""
+    passed, before = [7, 0, 28, 0, 71], [7, 0, 28, 0, 70]
+    test, mirrored = Sprt(0, 10), Sprt(-10, 0)
+    assert test.llr(passed) == pytest.approx(2.95, abs=0.005)
+    assert (test.upper, test.lower) == pytest.approx((2.944, -2.944), abs=0.001)
+    assert [test.decide(passed), test.decide(before)] == [Decision.ACCEPT, Decision.CONTINUE]
+    assert mirrored.decide(passed[::-1]) is Decision.REJECT
+    assert mirrored.decide(before[::-1]) is Decision.CONTINUE
+
+
 def test_the_greatest_number_ends_what_cannot_be_decided() -> None:
     """Draws say nothing between -5 and 5, so such a test needs a limit; a decision goes first."""
     test = Sprt(-5, 5, max_matches=400)

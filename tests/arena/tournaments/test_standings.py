@@ -266,3 +266,18 @@ def test_unknown_tie_breaks_are_refused() -> None:
     """One line says which there are."""
     with pytest.raises(ValueError, match="unknown tie-break 'elo'; there are buchholz, sonne"):
         standings(Table([A], []), ["elo"])
+
+
+def test_nobody_is_above_another_by_a_last_digit() -> None:
+    """Tenths that are added up in another order come to another sum; a lot decides then."""
+    points = {C: 0.1, D: 0.2, 5: 0.3}
+    assert 0.1 + 0.2 + 0.3 != 0.3 + 0.2 + 0.1
+    results = [
+        game(1 + (place if one == A else 2 - place), one, other, 1 - share / 2)
+        for one in (A, B)
+        for place, (other, share) in enumerate(points.items())
+    ]
+    found = standings(Table([A, B, C, D, 5], results), ["buchholz"])
+    first, second = found[:2]
+    assert {first.entrant, second.entrant} == {A, B}
+    assert first.tie_breaks[0] == second.tie_breaks[0] == 0.6
