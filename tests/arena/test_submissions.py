@@ -170,6 +170,26 @@ def test_a_check_that_passes_enters_the_bot(database: Database) -> None:
         assert [e.competition.name for e in entered] == ["clobber-6x7", "clobber-5x6"]
 
 
+def test_a_check_speaks_for_its_game_alone(database: Database) -> None:
+    """Another game's is still to come, and if that fails the bot stays where it is."""
+    with database.begin() as session:
+        furnished(session)
+        worker(session)
+        ada = person(session)
+        version = take_in(session, ada, "deep")
+        (job,) = issued(session)
+        take_in(session, ada, "deep", ladder=ladder(session, "oxoxo"))
+        recording.record_check(session, report(job, True), NOW)
+        other = session.scalars(sa.select(Check).order_by(Check.id.desc())).first()
+        assert other is not None
+        assert other.status is JobStatus.OPEN
+        (job,) = issued(session)
+        recording.record_check(session, report(job, False), NOW)
+        assert (other.status, version.status) == (JobStatus.FIXED, VersionStatus.READY)
+        (entered,) = session.scalars(sa.select(Entrant)).all()
+        assert (entered.competition.name, entered.state) == ("clobber-6x7", EntrantState.ACTIVE)
+
+
 def test_a_check_that_fails_refuses_the_bot(database: Database) -> None:
     """It enters nothing, and its findings are kept for its owner."""
     with database.begin() as session:

@@ -163,6 +163,16 @@ def test_a_job_done_between_clears_a_worker(database: Database) -> None:
         assert crew.aside() == []
 
 
+def test_the_last_failures_are_remembered(database: Database) -> None:
+    """And not the first: a worker that is the last one is never cleared by being set aside."""
+    with database.begin() as session:
+        sign(session, "lonely")
+        for number in range(workforce.REMEMBERED + 5):
+            workforce.note_falsehood(session, "lonely", f"match {number}", "no", NOW)
+        failed = [job["job"] for job in session.get_one(Worker, "lonely").failed]
+        assert failed == [f"match {number}" for number in range(5, workforce.REMEMBERED + 5)]
+
+
 def test_a_job_is_not_blamed_while_another_could_try_it(database: Database) -> None:
     """However often it fails at one worker; it is set aside once all failed at it."""
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=6)

@@ -8,7 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from arena import scheduling
-from arena.competitions.ladders import UNPLAYABLE_SECONDS, why_no_match
+from arena.competitions.due import DueMatch
+from arena.competitions.ladders import UNPLAYABLE_SECONDS, is_unplayable, why_no_match
 from arena.config import Settings
 from arena.db import Database
 from arena.idle import why_idle
@@ -221,3 +222,30 @@ def test_who_is_in_matches_set_aside_is_not_due_for_ever(furnished: Database) ->
             match.status = JobStatus.SET_ASIDE
             turns.append({place.entrant_id for place in match.places})
         assert not set.intersection(*turns)
+
+
+@pytest.mark.parametrize(
+    ("rated", "aside", "counts"),
+    [(True, False, True), (True, True, True), (False, False, True), (False, True, False)],
+)
+def test_what_counts_as_played(rated: bool, aside: bool, counts: bool) -> None:
+    """Who asked for a match that can't be played takes no turn of the ladder's."""
+    assert DueMatch((1, 2), rated, aside).counts_as_played is counts
+
+
+@SQLITE
+def test_as_many_matches_as_bots_tell_that_nothing_can_be_played(furnished: Database) -> None:
+    """All of the last ones, and at least three; one that was played tells the contrary."""
+    with furnished.begin() as session:
+        ladder = the_ladder(session)
+        made = [next(scheduling.new_matches(session, NOW)) for _ in range(5)]
+        session.flush()
+        played, *others = made
+        played.status, played.seq = JobStatus.FIXED, 1
+        for aside, match in enumerate(others, 1):
+            match.status = JobStatus.SET_ASIDE
+            session.flush()
+            found = [is_unplayable(session, ladder, bots) for bots in (2, 3, 4, 5)]
+            assert found == [aside >= 3, aside >= 3, aside >= 4, False]
+        session.execute(sa.update(Entrant).values(games=0, wins=0))
+        assert not is_unplayable(session, ladder, 2)
