@@ -7,10 +7,16 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 
+from arena import recording, scheduling
+from arena.config import Settings
 from arena.db import Database
 from arena.fake.fill import fill
-from arena.models import Ladder
+from arena.models import Entrant, Ladder, User, VersionStatus
 from arena.rebuild import AT_A_TIME, rebuild
+from arena.submissions import enter, submit
+from engine import jobs, reporting
+from engine.match import play_match
+from tests.arena.simulator import CALM, LotPlayer, Simulation
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 
@@ -40,3 +46,31 @@ def test_recorded_games_are_rated_again_to_the_same_digits(database: Database, g
         assert len(rebuild(session, ladder, write=True).differences) > games
     with database.read() as session:
         assert rebuild(session, session.scalars(sa.select(Ladder)).one(), write=False).equal
+
+
+def test_a_new_version_takes_over_the_rating_of_its_moment(database: Database) -> None:
+    """Which is that after the last match before it entered, and before the next."""
+    Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=2)
+    with database.begin() as session:
+        sign = reporting.alive("w", slots=1, isolation="good", languages=[])
+        recording.record_alive(session, sign, NOW)
+        ladder = session.scalars(sa.select(Ladder)).one()
+        owner = session.scalars(sa.select(User)).one()
+        for digest in ("e", "f", "0"):
+            match = next(scheduling.new_matches(session, NOW))
+            job = scheduling.issue(session, match, Settings(), NOW)
+            assert isinstance(job, jobs.Job)
+            result = play_match(job.spec, lambda _: LotPlayer())
+            report = reporting.MatchReport(job.lease, "w", result.games, result.logs)
+            recording.take_in(session, [report], Settings(), NOW)
+            entrant = session.scalars(sa.select(Entrant).order_by(Entrant.id)).first()
+            assert entrant is not None
+            name, files = entrant.version.bot.name, {"size": 9, "language": "Python"}
+            version = submit(
+                session, owner, name, digest=digest * 64, **files, ladder=ladder, now=NOW
+            )
+            version.status = VersionStatus.READY
+            enter(session, ladder, version, NOW)
+        found = rebuild(session, ladder, write=False)
+        assert (found.games, found.entrants) == (6, 5)
+        assert found.equal, found.differences

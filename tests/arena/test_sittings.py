@@ -296,6 +296,16 @@ def test_abandoned_games_are_given_up(table: Table) -> None:
     assert table.record(table.answer(job)) is Outcome.STALE
 
 
+def test_moves_take_half_of_the_slots(table: Table) -> None:
+    """Of two one; who plays in two games waits for the second until the first was answered."""
+    for seed in (1, 2):
+        table.begin(place=1, seed=seed)
+    job = table.issue_one()
+    assert table.issue() == []
+    assert table.record(table.answer(job)) is Outcome.FIXED
+    assert table.issue_one().lease.job != job.lease.job
+
+
 def test_moves_go_before_matches(table: Table) -> None:
     """Of two slots one is the person's while somebody plays; later all are the ladder's again."""
     table.begin(place=1)

@@ -13,7 +13,8 @@ from arena.audit import ARENA
 from arena.config import Settings
 from arena.db import Database
 from arena.idle import why_nobody_works
-from arena.models import AuditEntry, JobStatus, Match, Worker
+from arena.models import AuditEntry, Check, JobStatus, Ladder, Match, Worker
+from arena.models.competitions import FIRST_GUESS_SECONDS
 from arena.workforce import FailedJob, WorkerError, is_distrusted
 from engine import jobs, reporting
 from engine.match import play_match
@@ -161,6 +162,39 @@ def test_a_job_done_between_clears_a_worker(database: Database) -> None:
             if number % 3 == 2:
                 crew.plays("unlucky", crew.match())
         assert crew.aside() == []
+
+
+def test_a_match_that_fails_costs_its_ladder_as_much_as_one_that_is_played(
+    database: Database,
+) -> None:
+    """Or its next would be everybody's next, again and again; one that nobody tried is free."""
+    Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=2)
+    with database.begin() as session:
+        crew = Crew(session, "one")
+        match = crew.match()
+        crew.fails("one", match)
+        assert match.competition.head_start == FIRST_GUESS_SECONDS
+        job = scheduling.issue(session, match, SETTINGS, NOW)
+        recording.record_void(session, job.lease, "not understood", SETTINGS, NOW, failed=False)
+        assert match.competition.head_start == FIRST_GUESS_SECONDS
+
+
+def test_a_match_that_is_issued_again_has_a_turn_of_its_own(database: Database) -> None:
+    """It may be what ended the process that played it, and others with it."""
+    Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=6)
+    with database.begin() as session:
+        sign(session, "w")
+        ladder = session.scalars(sa.select(Ladder)).one()
+        ladder.matches_made, ladder.worker_seconds = 100, 1.0
+        session.flush()
+        session.execute(sa.delete(Check))
+
+        def sent() -> list[int]:
+            return [len(batch) for batch in scheduling.fill(session, SETTINGS, NOW)]
+
+        assert sent() == [jobs.MOST_MATCHES] * 2 * scheduling.AHEAD
+        scheduling.roll_back_all(session)
+        assert sent() == [1] * 2 * scheduling.AHEAD
 
 
 def test_the_last_failures_are_remembered(database: Database) -> None:
