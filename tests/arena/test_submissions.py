@@ -334,6 +334,23 @@ def test_a_match_needs_two_bots(database: Database) -> None:
         assert len({match.seed for match in matches}) == len(matches)
 
 
+def test_a_heap_of_uploads_does_not_stop_the_ladders(database: Database) -> None:
+    """Checks get half of the room while there are matches to play, and all of it otherwise."""
+    with database.begin() as session:
+        furnished(session)
+        worker(session, slots=2)
+        ada = person(session)
+        versions = [take_in(session, ada, f"bot{digit}", digit) for digit in "123456"]
+        for version in versions[:2]:
+            enter(session, ladder(session), version, NOW)
+        kinds = [job.lease.kind for job in issued(session)]
+        assert kinds == ["check"] * scheduling.AHEAD + ["match"] * scheduling.AHEAD
+        scheduling.roll_back_all(session)
+        session.execute(sa.update(Ladder).values(state=CompetitionState.PAUSED))
+        session.execute(sa.update(Match).values(status=JobStatus.VOID))
+        assert [job.lease.kind for job in issued(session)] == ["check"] * 2 * scheduling.AHEAD
+
+
 def test_ladders_get_the_same_time_of_workers(database: Database) -> None:
     """Not the same number of matches: a ladder of quick games plays more of them."""
     with database.begin() as session:
