@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 
-from arena import recording, scheduling
+from arena import recording, scheduling, workforce
 from arena.config import Settings
 from arena.db import Database
 from arena.fake.fill import fill
@@ -53,7 +53,7 @@ def test_a_new_version_takes_over_the_rating_of_its_moment(database: Database) -
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=2)
     with database.begin() as session:
         sign = reporting.alive("w", slots=1, isolation="good", languages=[])
-        recording.record_alive(session, sign, NOW)
+        workforce.note_alive(session, sign, NOW)
         ladder = session.scalars(sa.select(Ladder)).one()
         owner = session.scalars(sa.select(User)).one()
         for digest in ("e", "f", "0"):

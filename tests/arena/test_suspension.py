@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import matchmaking, recording, scheduling
+from arena import matchmaking, recording, scheduling, workforce
 from arena.competitions.pairings import Pairing
 from arena.config import Settings
 from arena.db import Database
@@ -75,7 +75,7 @@ def test_only_rated_games_since_a_bot_came_back_count(database: Database) -> Non
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=2)
     with database.begin() as session:
         sign = reporting.alive("w", slots=1, isolation="good", languages=[])
-        recording.record_alive(session, sign, START)
+        workforce.note_alive(session, sign, START)
         somebody = session.scalars(sa.select(User)).first()
         asked = [crashes(session, somebody) for _ in range(4)]
         rated = [crashes(session) for _ in range(3)]
