@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,9 @@ def take_files(uploaded: list[Any]) -> TakenIn:
         if len(files) == 1 and len(paths[0].parts) == 1:
             files[0].save(folder / paths[0])
             return intake()(folder / paths[0])
+        path, times = Counter(paths).most_common(1)[0]
+        if times > 1:
+            raise SubmissionError(f"{str(path)[:60]!r} was sent {times} times: send each file once")
         top = folder / "upload"
         for file, path in zip(files, paths, strict=True):
             try:

@@ -167,6 +167,7 @@ def test_a_bot_is_taken_in(
         ([(BOT, "/etc/mine.py")], {}, "is no name for a file"),
         ([(BOT, "x" * 300 + ".py")], {}, "is no name for a file"),
         ([(BOT, "mine.py"), (BOT, "mine.py/bot.py")], {"field": "folder"}, "is no name for a file"),
+        ([(BOT, "m/a.py"), (b"", "m/a.py")], {"field": "folder"}, "'m/a.py' was sent 2 times"),
         ([(BOT, "mine.py")], {"name": "<b>bot</b>"}, "is no name for a bot"),
         ([(BOT, "mine.py")], {"name": "\N{RIGHT-TO-LEFT OVERRIDE}bot"}, "is no name for a bot"),
         ([(BOT, "mine.py")], {"name": "x" * 41}, "A name has at most 40 characters."),
