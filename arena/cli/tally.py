@@ -11,6 +11,7 @@ from typing import Any
 from engine.game import Termination, Variant
 from engine.match import MatchResult, MatchSpec, points, race_ranks, shares_beaten
 from engine.record import GameRecord
+from engine.referee import ISOLATION_LEVELS
 
 SHOWN_FAULTS = 3
 """Faults of a bot that are told in words; the rest are counted."""
@@ -54,7 +55,7 @@ class Tally:
         self.results: list[dict[str, Any]] = []
         """What came of each game, as JSON's types."""
         self._digests = hashlib.sha256()
-        self._isolation: str | None = None
+        self._isolations: set[str] = set()
 
     @property
     def faults(self) -> int:
@@ -75,7 +76,7 @@ class Tally:
         race = race_ranks(result.games) if spec.variant.seats == 1 else ()
         for number, record in enumerate(result.games):
             self.games += 1
-            self._isolation = record.isolation
+            self._isolations.add(record.isolation)
             digest = record.digest()
             self._digests.update(digest.encode())
             self.results.append(
@@ -128,7 +129,8 @@ class Tally:
             "games": self.games,
             "seconds": round(self.seconds, 3),
             "games_per_second": round(self.games / self.seconds, 3) if self.seconds else None,
-            "isolation": self._isolation,
+            # The weakest, as of the players of a game.
+            "isolation": min(self._isolations, key=ISOLATION_LEVELS.index, default=None),
             "digest": self.digest(),
             "bots": [
                 {

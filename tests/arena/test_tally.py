@@ -1,0 +1,29 @@
+"""What is added up of a run of games."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from arena.cli.tally import Tally
+from engine.clock import TimeControl
+from engine.games import GAMES
+from engine.match import MatchResult, MatchSpec, play_match
+from tests.engine.players import FirstMove
+
+
+@pytest.mark.parametrize(
+    ("boxes", "weakest"),
+    [(["full", "good"], "good"), (["none", "full"], "none"), (["good", "good"], "good")],
+)
+def test_a_run_was_as_safe_as_its_weakest_box(boxes: list[str], weakest: str) -> None:
+    """Whichever game came last."""
+    variant = GAMES["clobber"].variant(size="2x3")
+    spec = MatchSpec(variant, ("one", "two"), TimeControl(move_ms=1000))
+    played = play_match(spec, lambda _: FirstMove())
+    games = [replace(game, isolation=box) for game, box in zip(played.games, boxes, strict=True)]
+    tally = Tally(variant, spec.entrants)
+    assert tally.to_json()["isolation"] is None
+    tally.add(spec, MatchResult(tuple(games), played.logs))
+    assert tally.to_json()["isolation"] == weakest
