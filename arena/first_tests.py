@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, joinedload
 from arena.audit import Actor
 from arena.competitions.strength_plans import FirstTest
 from arena.competitions.strength_tallies import versions_of
-from arena.competitions.strength_tests import create, end
+from arena.competitions.strength_tests import create, end, lock
 from arena.models import (
     BotVersion,
     Check,
@@ -59,7 +59,9 @@ def admit(session: Session, check: Check, now: datetime) -> None:
 def give_up(session: Session, ladder: Competition, bot_id: int, reason: str, now: datetime) -> None:
     """Stops the tests after which a version of a bot was to enter a ladder."""
     for test, _ in _waiting(session, ladder, bot_id):
-        end(session, test, TestVerdict.STOPPED, reason, now)
+        lock(session, test)
+        if test.verdict is TestVerdict.RUNNING:
+            end(session, test, TestVerdict.STOPPED, reason, now)
 
 
 def _came_later(session: Session, there: Entrant, check: Check) -> bool:

@@ -285,7 +285,7 @@ def find(session: Session, number: int) -> StrengthTest:
     return test
 
 
-def _lock(session: Session, test: StrengthTest) -> None:
+def lock(session: Session, test: StrengthTest) -> None:
     """Looks at a test anew, which stays so meanwhile: the recorder may just be deciding it."""
     session.flush()
     session.refresh(test, with_for_update=True)
@@ -297,7 +297,7 @@ def stop(session: Session, test: StrengthTest, now: datetime, actor: Actor) -> N
     Raises:
         StrengthError: it is over.
     """
-    _lock(session, test)
+    lock(session, test)
     if test.verdict is not TestVerdict.RUNNING:
         raise StrengthError(f"test {test.id} is over: {test.verdict}")
     end(session, test, TestVerdict.STOPPED, f"by {actor.name}", now)
@@ -310,9 +310,10 @@ def extend(
     """Lets a test that was not decided have so many games in all, and go on.
 
     Raises:
-        StrengthError: it was decided, has used up its openings, or has had or may have so many.
+        StrengthError: it was decided, has used up its openings, or has had or may have so many;
+            or it is over, and too many of this person's tests are running.
     """
-    _lock(session, test)
+    lock(session, test)
     standing = standing_of(session, test)
     if test.verdict in (TestVerdict.PASSED, TestVerdict.FAILED) or standing.decision in (
         # A test that was stopped, by the matches that were under way then.
@@ -328,9 +329,12 @@ def extend(
         raise StrengthError(f"test {test.id} has had {standing.games} games: allow it more")
     if max_games < test.max_games:
         raise StrengthError(f"test {test.id} may have {test.max_games} games already")
+    is_over = test.verdict is not TestVerdict.RUNNING
+    if is_over and test.ladder_id is None and actor.id is not None and actor.id == test.creator_id:
+        _refuse_too_many(session, actor.id)
     before, test.max_games = test.max_games, max_games
     standing_of(session, test)  # refuses a limit that is none
-    if test.verdict is not TestVerdict.RUNNING:
+    if is_over:
         test.verdict, test.reason = TestVerdict.RUNNING, ""
         test.state, test.finished = CompetitionState.OPEN, None
         come_back(session, test)

@@ -165,6 +165,12 @@ def test_a_person_runs_a_few_tests_at_a_time(arena: StrengthSimulation) -> None:
     with arena.database.begin() as session:
         strength_tests.stop(session, arena.test(session, numbers[0]), START, OWNER)
     arena.create()
+    with arena.database.begin() as session:
+        stopped, running = (arena.test(session, number) for number in numbers[:2])
+        limit = stopped.max_games + 1000
+        with pytest.raises(StrengthError, match="tests of yours are running"):
+            strength_tests.extend(session, stopped, limit, START, OWNER)
+        strength_tests.extend(session, running, limit, START, OWNER)
 
 
 @pytest.mark.parametrize(
