@@ -151,7 +151,7 @@ def list_tests(data: Path | None, in_json: bool) -> None:
     Example: arena strength list
     """
     with opened(data) as (database, _), database.read() as session:
-        found = last_tests(session, count=1000)
+        found = last_tests(session, count=None)
         rows = [
             one.to_json()
             | {
@@ -177,8 +177,11 @@ def show(number: int, data: Path | None, in_json: bool) -> None:
 
     Example: arena strength show 17
     """
-    with _changing(data) as (session, _):
-        found = _one(session, strength_tests.find(session, number))
+    with opened(data) as (database, _), database.read() as session:
+        try:
+            found = _one(session, strength_tests.find(session, number))
+        except StrengthError as error:
+            raise Usage(str(error)) from None
     if in_json:
         click.echo(json.dumps(found.to_json()))
         return

@@ -193,8 +193,12 @@ class Wanted:
         return found
 
 
-def last_tests(session: Session, wanted: Wanted = Wanted(), *, count: int = 100) -> list[Report]:
-    """The tests made last: those that run first, then the last that ended."""
+def last_tests(
+    session: Session, wanted: Wanted = Wanted(), *, count: int | None = 100
+) -> list[Report]:
+    """The tests made last, all of them without a count: those that run first, then the last that
+    ended.
+    """
     query = wanted.query.order_by(
         StrengthTest.verdict != TestVerdict.RUNNING, StrengthTest.id.desc()
     )

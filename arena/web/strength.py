@@ -71,7 +71,7 @@ def listing() -> str:
 def listing_json() -> Response:
     """The tests as JSON."""
     with reading() as session:
-        return jsonify([one.to_json() for one in last_tests(session, _wanted(), count=1000)])
+        return jsonify([one.to_json() for one in last_tests(session, _wanted(), count=None)])
 
 
 def _wanted() -> Wanted:
