@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from datetime import datetime
+from math import ceil
 from typing import Any, Protocol
 
 from celery import Celery
@@ -16,6 +17,9 @@ from engine.logs import use_json
 
 TASK = {"match": jobs.PLAY_MATCH, "check": jobs.CHECK_BOT, "move": jobs.PLAY_MOVE}
 WAKE = "arena.wake"
+GRACE_SECONDS = 6 * 60 * 60
+"""Beyond what clocks allow: for builds and starts, and for a machine that is far too busy. What has
+not ended then hangs, and its worker ends it; a game's waits all end by themselves."""
 FIRST, LATER = 0, 6
 """Priorities; people wait for bots' moves, which overtake what waits in the queue."""
 
@@ -47,9 +51,17 @@ class CeleryQueue:
                     queue=jobs.MATCHES_QUEUE,
                     expires=self._expires,
                     priority=FIRST if isinstance(batch[0], jobs.MoveJob) else LATER,
+                    time_limit=GRACE_SECONDS + ceil(sum(map(_longest_seconds, batch))),
                     argsrepr="",  # a text of it for people, which takes long and nobody reads
                     producer=producer,
                 )
+
+
+def _longest_seconds(job: jobs.AnyJob) -> float:
+    """How long a job may take by its clocks; a check plays one game of its match."""
+    if isinstance(job, jobs.Job):
+        return job.spec.longest_seconds
+    return job.game.time.longest_ms(seats=1, plies=1) / 1000
 
 
 def configure(app: Celery[Any], settings: Settings, **more: Any) -> None:

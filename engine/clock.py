@@ -65,6 +65,15 @@ class TimeControl:
             return f"move={self.move_ms}{wall}"
         return f"time={self.time_ms} inc={self.inc_ms}{wall}"
 
+    def longest_ms(self, seats: int, plies: int) -> int:
+        """How long a game of so many plies may take by the wall clock, by what its clocks allow."""
+        if self.move_ms is not None:
+            thought, slack_us = plies * self.move_ms, plies * MOVE_SLACK_US
+        else:
+            assert self.time_ms is not None
+            thought, slack_us = seats * self.time_ms + plies * self.inc_ms, seats * GAME_SLACK_US
+        return thought if self.charge == "wall" else 2 * thought + slack_us // 1000
+
     def to_json(self) -> dict[str, Any]:
         """The control as JSON's types."""
         if self.move_ms is not None:

@@ -58,6 +58,12 @@ class MatchSpec:
         """The seed of a game; in a race everyone has the same start and the same dice."""
         return derive(self.seed, "game", 0 if self.variant.seats == 1 else game)
 
+    @property
+    def longest_seconds(self) -> float:
+        """How long its games may take by what their clocks allow, starts of bots not counted."""
+        variant = self.variant
+        return self.games * self.time.longest_ms(variant.seats, variant.max_plies) / 1000
+
     def to_json(self) -> dict[str, Any]:
         """The match as JSON's types."""
         return {

@@ -17,6 +17,7 @@ from kombu import Queue
 from engine import jobs
 
 LONGEST_JOB_SECONDS = 6 * 60 * 60
+"""Of a message that says nothing of its own limit."""
 
 
 def worker_name() -> str:
