@@ -24,11 +24,11 @@ from arena.requests import matches_of
 from arena.web.forms import PasswordForm, RegisterForm, ResetForm, SignInForm, TokenForm
 from arena.web.identity import (
     anybody,
-    bearer,
     before_change,
     begin_session,
     current,
     database,
+    demand_session,
     keep_to_itself,
     needs,
     settings,
@@ -226,7 +226,7 @@ WORDS = {
 @needs(Scope.READ)
 def add_token() -> Any:
     """Makes a token, and shows it this once."""
-    _by_session()
+    demand_session()
     who, form = signed_in(), TokenForm()
     form.scopes.choices = [SelectChoice(str(scope)) for scope in Scope]
     if not form.validate_on_submit():
@@ -245,17 +245,11 @@ def add_token() -> Any:
     return _account(TokenForm(formdata=None), secret)
 
 
-def _by_session() -> None:
-    """Keeps programs from what only a person at a browser may do with tokens and passwords."""
-    if bearer() is not None:
-        abort(403, "A token can't do this: sign in with a browser.")
-
-
 @accounts.post("/account/tokens/<int:number>/revoke")
 @needs(Scope.READ)
 def revoke_token(number: int) -> Response:
     """Makes a token worthless."""
-    _by_session()
+    demand_session()
     who = signed_in()
     query = sa.select(ApiToken).where(ApiToken.id == number, ApiToken.user_id == who.id)
     query = query.with_for_update()  # who sends this twice at once finds it gone
@@ -273,7 +267,7 @@ def revoke_token(number: int) -> Response:
 @before_change
 def password() -> Any:
     """Changes the password; every other session ends."""
-    _by_session()
+    demand_session()
     who, form = signed_in(), PasswordForm()
     if not form.validate_on_submit():
         return _form("password.html", form)
@@ -301,7 +295,7 @@ def password() -> Any:
 @needs(Scope.READ)
 def end_sessions() -> Response:
     """Ends every session of the account, but this one begins anew."""
-    _by_session()
+    demand_session()
     who = signed_in()
     with database().begin() as writing:
         user = writing.get_one(User, who.id)

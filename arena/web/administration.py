@@ -21,7 +21,7 @@ from werkzeug.wrappers import Response as Answer
 from arena import audit, people
 from arena.models import AuditEntry, Role, Scope, User
 from arena.people import PeopleError
-from arena.web.identity import database, keep_to_itself, needs, signed_in
+from arena.web.identity import database, demand_session, keep_to_itself, needs, signed_in
 from arena.web.lookup import LARGEST_ID, reading
 from arena.web.words import sentence
 
@@ -110,6 +110,7 @@ def change_active(name: str) -> Answer:
 @needs(Scope.ADMIN)
 def give_reset_link(name: str) -> str:
     """Makes a link with which somebody sets a new password, and shows it this once."""
+    demand_session()
     with database().begin() as session:
         user = _find(session, name)
         secret = people.reset_link(session, signed_in().actor, user, datetime.now(UTC))

@@ -143,6 +143,12 @@ def bearer() -> str | None:
     return token.strip() if scheme.lower() == "bearer" else None
 
 
+def demand_session() -> None:
+    """Keeps programs from what only a person at a browser may do with tokens and passwords."""
+    if bearer() is not None:
+        abort(403, "A token can't do this: sign in with a browser.")
+
+
 def _of_token(_: object) -> Account | None:
     token = bearer()
     if not token:

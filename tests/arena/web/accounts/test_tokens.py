@@ -108,8 +108,13 @@ def test_a_token_makes_and_revokes_no_token_and_no_password(app: Flask, database
     """Whoever found one can not dig in with it, nor shut its owner's programs out."""
     with database.begin() as session:
         ada = people.get(session, "ada")
-        token = people.add_token(session, ARENA, ada, "ci", [Scope.READ, Scope.SUBMIT], now())
+        # An administrator's: what else it may do.
+        ada.role = Role.ADMINISTRATOR
+        token = people.add_token(session, ARENA, ada, "ci", list(Scope), now())
     client, bearer = app.test_client(), {"Authorization": f"Bearer {token}"}
     for change in ("tokens", "tokens/1/revoke", "password", "end-sessions"):
         assert client.post(f"/account/{change}", headers=bearer).status_code == 403
+    for name in ("ada", "root"):
+        refused = client.post(f"/users/{name}/reset", headers=bearer)
+        assert (refused.status_code, "sign in with a browser" in refused.text) == (403, True)
     assert client.get("/account", headers=bearer).status_code == 200
