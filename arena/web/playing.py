@@ -22,7 +22,7 @@ from arena.web import boards, charts, queries
 from arena.web.games import draw, lasting, position
 from arena.web.identity import anybody, bearer, current, database, settings
 from arena.web.lookup import find_ladder, reading
-from arena.web.words import outcome, sentence
+from arena.web.words import outcome, own_result, sentence
 from engine import clicks, sitting, svg
 from engine.game import IllegalMoveError
 from engine.games import GAMES
@@ -204,7 +204,11 @@ class Shown:
             return "It was given up, for nobody moved any more."
         if sitting.goes_on(self.record):
             return "It ended when the person left; the bots did not play on."
-        return outcome(self.record, self.own_seats)
+        said = outcome(self.record, self.own_seats)
+        if not self.mine:
+            return said
+        own = own_result(self.record.ranks, self.record.variant.side_of, self.own_seats[0])
+        return f"{own} {said}".lstrip()
 
 
 def _show(session: Session, number: int) -> Shown:

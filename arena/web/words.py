@@ -11,7 +11,7 @@ from arena.models import PlayedGame
 from arena.ratings.elo import signed
 from arena.ratings.trueskill import Rating
 from engine.clock import TimeControl
-from engine.game import Termination
+from engine.game import Seat, Termination
 from engine.record import Fault, GameRecord
 
 
@@ -103,6 +103,23 @@ def outcome(record: GameRecord, people: Collection[int] = ()) -> str:
     elif record.termination is Termination.PLY_LIMIT:
         sentences.append("The game ended because it had too many plies.")
     return " ".join(sentences)
+
+
+PLACES = {2: "second", 3: "third", 4: "fourth"}
+
+
+def own_result(ranks: Sequence[int], sides: Sequence[int], seat: Seat) -> str:
+    """What came of a game for a seat, said to whoever sat there; empty where nobody won.
+
+    Args:
+        sides: the side of each seat.
+    """
+    count = len(set(sides))
+    if set(ranks) == {1}:
+        return ""
+    if ranks[seat] == 1:
+        return "You won."
+    return "You lost." if count == 2 else f"You came {PLACES[ranks[seat]]} of {count}."
 
 
 def _left(record: GameRecord, fault: Fault, people: Collection[int]) -> str:

@@ -251,7 +251,8 @@ def test_what_people_did_is_told_of_people(room: Room) -> None:
     room.ada.post(f"{address}/resign", {"ply": "0"}, page=address)
     page = unescape(room.ada.get(address).text)
     assert "<title>Over: " in page
-    assert "White (ada) resigned before the first ply. Black wins." in page
+    assert "<bdi>You lost. White (ada) resigned before the first ply. Black wins." in page
+    assert "<bdi>White (ada) resigned" in unescape(room.eve.get(address).text)
     assert '<span class="lost">lost</span>' in room.ada.get("/play").text
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from arena.ratings.trueskill import Rating
 from arena.web.charts import RatedGame, rating_chart, sparkline, ticks
-from arena.web.words import ago, duration, listed, time_control
+from arena.web.words import ago, duration, listed, own_result, time_control
 from engine.clock import TimeControl
 
 
@@ -33,6 +33,30 @@ def test_how_long_ago(seconds: float, words: str) -> None:
     # Half a second of grace, for the test takes time too.
     moment = datetime.now(UTC) - timedelta(seconds=seconds + (0.5 if seconds > 0 else 0))
     assert f">{words}</time>" in ago(moment)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "sides", "words"),
+    [
+        ((1, 2), (0, 1), ["You won.", "You lost."]),
+        ((1, 1), (0, 1), ["", ""]),
+        # Alone, against a puzzle.
+        ((1,), (0,), [""]),
+        # Four for themselves, two of whom tie; two teams; one against two.
+        (
+            (2, 1, 4, 2),
+            (0, 1, 2, 3),
+            ["You came second of 4.", "You won.", "You came fourth of 4.", "You came second of 4."],
+        ),
+        ((2, 1, 2, 1), (0, 1, 0, 1), ["You lost.", "You won."] * 2),
+        ((1, 2, 2), (0, 1, 1), ["You won.", "You lost.", "You lost."]),
+    ],
+)
+def test_what_came_of_it_for_oneself(
+    ranks: tuple[int, ...], sides: tuple[int, ...], words: list[str]
+) -> None:
+    """Ranks count the better sides, not the better seats."""
+    assert [own_result(ranks, sides, seat) for seat in range(len(ranks))] == words
 
 
 def test_a_moment_that_never_came() -> None:
