@@ -17,9 +17,6 @@ from engine.logs import use_json
 
 TASK = {"match": jobs.PLAY_MATCH, "check": jobs.CHECK_BOT, "move": jobs.PLAY_MOVE}
 WAKE = "arena.wake"
-GRACE_SECONDS = 6 * 60 * 60
-"""Beyond what clocks allow: for builds and starts, and for a machine that is far too busy. What has
-not ended then hangs, and its worker ends it; a game's waits all end by themselves."""
 FIRST, LATER = 0, 6
 """Priorities; people wait for bots' moves, which overtake what waits in the queue."""
 
@@ -51,7 +48,7 @@ class CeleryQueue:
                     queue=jobs.MATCHES_QUEUE,
                     expires=self._expires,
                     priority=FIRST if isinstance(batch[0], jobs.MoveJob) else LATER,
-                    time_limit=GRACE_SECONDS + ceil(sum(map(_longest_seconds, batch))),
+                    time_limit=jobs.GRACE_SECONDS + ceil(sum(map(_longest_seconds, batch))),
                     argsrepr="",  # a text of it for people, which takes long and nobody reads
                     producer=producer,
                 )

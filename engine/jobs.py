@@ -33,6 +33,10 @@ RESULTS_QUEUE = "results"
 
 MOST_MATCHES = 16
 """That a message gives out or reports, at most."""
+GRACE_SECONDS = 6 * 60 * 60
+"""That a message may take beyond what clocks allow: for builds and starts, and for a machine that
+is far too busy. What has not ended then hangs, and its worker ends it; a game's waits all end by
+themselves."""
 
 
 class JobError(ValueError):

@@ -16,9 +16,6 @@ from kombu import Queue
 
 from engine import jobs
 
-LONGEST_JOB_SECONDS = 6 * 60 * 60
-"""Of a message that says nothing of its own limit."""
-
 
 def worker_name() -> str:
     """What this worker calls itself, the same after a restart."""
@@ -56,7 +53,7 @@ app.conf.update(
     accept_content=["json"],
     task_default_queue=jobs.MATCHES_QUEUE,
     task_queues=QUEUES,
-    task_time_limit=LONGEST_JOB_SECONDS,
+    task_time_limit=jobs.GRACE_SECONDS,
     worker_prefetch_multiplier=1,
     worker_hijack_root_logger=False,
     worker_enable_remote_control=False,
