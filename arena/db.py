@@ -134,6 +134,19 @@ class Database:
             command.upgrade(config, "head")
 
 
+def lock(session: Session, row: Any) -> None:
+    """Looks at a row anew, which nobody else changes until this transaction ends.
+
+    The recorder may just be changing what a command or a page is about, and two requests for the
+    same wait for each other here.
+
+    Args:
+        row: an object of a class of `arena.models`.
+    """
+    session.flush()
+    session.refresh(row, with_for_update=True)
+
+
 def _patience(seconds: int | None) -> dict[str, Any]:
     """What tells the driver of PostgreSQL to give up, and when."""
     if seconds is None:

@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session, joinedload
 from arena.audit import Actor
 from arena.competitions.strength_plans import FirstTest
 from arena.competitions.strength_tallies import versions_of
-from arena.competitions.strength_tests import create, end, lock
+from arena.competitions.strength_tests import create, end
+from arena.db import lock
 from arena.models import (
     BotVersion,
     Check,

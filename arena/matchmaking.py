@@ -140,15 +140,6 @@ class _Turns:
                 return None
 
 
-def lock(session: Session, competition: Competition) -> None:
-    """Leaves it to this transaction alone to make matches of a competition.
-
-    Requests are made beside the recorder, and each match has a number of its own.
-    """
-    session.flush()
-    session.refresh(competition, with_for_update=True)
-
-
 def make(
     session: Session,
     competition: Competition,

@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions import strength_tallies
 from arena.counters import EntrantTally, MeetingTally, Tally, tally
+from arena.db import lock
 from arena.models import (
     BotVersion,
     Competition,
@@ -118,8 +119,7 @@ def rebuild(
         advance: is told now and then how many more games were folded.
     """
     if write:
-        session.flush()
-        session.refresh(competition, with_for_update=True)
+        lock(session, competition)
     entrants = session.scalars(
         sa.select(Entrant)
         .where(Entrant.competition_id == competition.id)

@@ -9,7 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from arena.competitions.pairings import Pairing
-from arena.matchmaking import lock, make
+from arena.db import lock
+from arena.matchmaking import make
 from arena.models import (
     Bot,
     BotVersion,
@@ -63,6 +64,7 @@ def request_match(
         raise RequestError("a bot version sits in a match once: name different ones")
     if quota is not None:
         _check_quota(session, requester, quota, now)
+    # Requests are made beside the recorder, and each match has a number of its own.
     lock(session, ladder)
     pairing = Pairing(tuple(entrant.id for entrant in entrants))
     match = make(session, ladder, pairing, now, requester=requester)
@@ -97,8 +99,7 @@ def find_entrant(session: Session, ladder: Ladder, name: str) -> Entrant:
 
 def _check_quota(session: Session, requester: User, quota: int, now: datetime) -> None:
     # Two requests of one user at the same moment wait for each other here.
-    session.flush()
-    session.refresh(requester, with_for_update=True)
+    lock(session, requester)
     asked = session.scalars(
         sa.select(Match.created)
         .where(Match.requester_id == requester.id, Match.created > now - DAY)

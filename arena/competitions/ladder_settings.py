@@ -14,6 +14,7 @@ from arena import audit
 from arena.audit import Actor
 from arena.competitions.names import add_named, demand_free
 from arena.competitions.shares import come_back, fair_start, weigh_anew
+from arena.db import lock
 from arena.models import CompetitionState, Ladder, OpeningPolicy
 from engine.clock import LONGEST_MS, parse_time
 from engine.game import GameError, Variant
@@ -266,8 +267,7 @@ def change(
     Raises:
         LadderError: a setting can't be so, or stays as it is on this ladder.
     """
-    session.flush()
-    session.refresh(ladder, with_for_update=True)
+    lock(session, ladder)
     columns = _read(chosen)
     different = {
         key: its

@@ -30,6 +30,7 @@ from arena.competitions.pairings import Pairing
 from arena.competitions.shares import come_back, fair_start
 from arena.competitions.strength_plans import Plan, plan_of
 from arena.competitions.strength_tallies import add, empty_tally, standing_of, versions_of
+from arena.db import lock
 from arena.models import (
     BotVersion,
     Check,
@@ -285,19 +286,13 @@ def find(session: Session, number: int) -> StrengthTest:
     return test
 
 
-def lock(session: Session, test: StrengthTest) -> None:
-    """Looks at a test anew, which stays so meanwhile: the recorder may just be deciding it."""
-    session.flush()
-    session.refresh(test, with_for_update=True)
-
-
 def stop(session: Session, test: StrengthTest, now: datetime, actor: Actor) -> None:
     """Ends a test undecided; what is under way is played to its end and counted.
 
     Raises:
         StrengthError: it is over.
     """
-    lock(session, test)
+    lock(session, test)  # the recorder may just be deciding it
     if test.verdict is not TestVerdict.RUNNING:
         raise StrengthError(f"test {test.id} is over: {test.verdict}")
     end(session, test, TestVerdict.STOPPED, f"by {actor.name}", now)

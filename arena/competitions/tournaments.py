@@ -30,6 +30,7 @@ from arena.competitions.pairings import Pairing
 from arena.competitions.shares import come_back, fair_start
 from arena.competitions.tournament_matches import matches_of
 from arena.competitions.voiding import make_void
+from arena.db import lock
 from arena.models import (
     Bot,
     BotVersion,
@@ -280,8 +281,7 @@ def set_state(
     Raises:
         TournamentError: it is over.
     """
-    session.flush()
-    session.refresh(tournament, with_for_update=True)  # the recorder may be closing it
+    lock(session, tournament)  # the recorder may be closing it
     if tournament.state is CompetitionState.CLOSED:
         raise TournamentError(f"the tournament {tournament.name} is over")
     if tournament.state is not state:
