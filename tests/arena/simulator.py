@@ -117,6 +117,12 @@ class Villainy:
 CALM = Villainy(0, 0, 0, 0, 0, 0, 0, 0, 0, faulty_bots=False)
 
 
+def give_sign(session: sa.orm.Session, worker: str, now: datetime, *, slots: int) -> None:
+    """Has a worker with good boxes say that it lives."""
+    sign = reporting.alive(worker, slots=slots, isolation="good", languages=[])
+    workforce.note_alive(session, sign, now)
+
+
 class Simulation:
     """One schedule of events from one seed."""
 
@@ -276,8 +282,7 @@ class Simulation:
     def alive(self) -> None:
         """Every worker's sign of life."""
         for name in self.workers:
-            sign = reporting.alive(name, slots=2, isolation="good", languages=[])
-            self.tell(lambda session, sign=sign: workforce.note_alive(session, sign, self.now))
+            self.tell(lambda session, name=name: give_sign(session, name, self.now, slots=2))
         self.later(10, self.alive)
 
     def work(self, data: list[dict[str, Any]]) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 
-from arena import recording, scheduling, workforce
+from arena import recording, scheduling
 from arena.config import Settings
 from arena.db import Database
 from arena.fake.fill import fill
@@ -16,7 +16,7 @@ from arena.rebuild import AT_A_TIME, rebuild
 from arena.submissions import enter, submit
 from engine import jobs, reporting
 from engine.match import play_match
-from tests.arena.simulator import CALM, LotPlayer, Simulation
+from tests.arena.simulator import CALM, LotPlayer, Simulation, give_sign
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 
@@ -52,8 +52,7 @@ def test_a_new_version_takes_over_the_rating_of_its_moment(database: Database) -
     """Which is that after the last match before it entered, and before the next."""
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=2)
     with database.begin() as session:
-        sign = reporting.alive("w", slots=1, isolation="good", languages=[])
-        workforce.note_alive(session, sign, NOW)
+        give_sign(session, "w", NOW, slots=1)
         ladder = session.scalars(sa.select(Ladder)).one()
         owner = session.scalars(sa.select(User)).one()
         for digest in ("e", "f", "0"):

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import recording, scheduling, sittings, waiting, workforce
+from arena import recording, scheduling, sittings, waiting
 from arena.config import Settings
 from arena.db import Database
 from arena.models import BotVersion, Check, JobStatus, Ladder, Match, Sitting, User, VersionStatus
@@ -23,7 +23,7 @@ from engine.game import IllegalMoveError, Termination
 from engine.games import GAMES
 from engine.player import CrashError, Player
 from engine.record import replay
-from tests.arena.simulator import CALM, START, Simulation
+from tests.arena.simulator import CALM, START, Simulation, give_sign
 from tests.engine.players import FirstMove, Scripted
 
 VARIANTS = [(game.name, dict(game.offered[0].options)) for game in GAMES.values()]
@@ -50,9 +50,8 @@ class Table:
 
     def wake(self) -> None:
         """A worker's sign of life."""
-        sign = reporting.alive("one", slots=2, isolation="good", languages=[])
         with self.database.begin() as session:
-            workforce.note_alive(session, sign, self.now)
+            give_sign(session, "one", self.now, slots=2)
 
     def begin(self, number: int = 0, *, place: int = 0, seed: int = 5, **more: object) -> int:
         """A new game against the first bot in every other seat."""

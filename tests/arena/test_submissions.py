@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import recording, scheduling, workforce
+from arena import recording, scheduling
 from arena.config import Settings
 from arena.db import Database
 from arena.furnish import Sample, furnish, ladder_name, ladder_title
@@ -30,6 +30,7 @@ from arena.models import (
 from arena.submissions import SubmissionError, enter, submit
 from engine import jobs, reporting
 from engine.games import GAMES
+from tests.arena.simulator import give_sign
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SETTINGS = Settings()
@@ -61,8 +62,7 @@ def take_in(session: Session, user: User, name: str, digest: str = "a", **more) 
 
 
 def worker(session: Session, slots: int = 8) -> None:
-    sign = reporting.alive("w", slots=slots, isolation="good", languages=[])
-    workforce.note_alive(session, sign, NOW)
+    give_sign(session, "w", NOW, slots=slots)
     session.flush()
 
 

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import matchmaking, recording, scheduling, workforce
+from arena import matchmaking, recording, scheduling
 from arena.competitions.pairings import Pairing
 from arena.config import Settings
 from arena.db import Database
@@ -17,7 +17,7 @@ from engine import jobs, reporting
 from engine.game import Termination
 from engine.match import play_match
 from engine.player import CrashError
-from tests.arena.simulator import CALM, START, LotPlayer, Simulation
+from tests.arena.simulator import CALM, START, LotPlayer, Simulation, give_sign
 from tests.engine.players import Scripted
 
 CRASH, TIMEOUT, RESIGN = Termination.CRASH, Termination.TIMEOUT, Termination.RESIGN
@@ -74,8 +74,7 @@ def test_only_rated_games_since_a_bot_came_back_count(database: Database) -> Non
     """What anybody may ask for suspends nobody, and who was brought back begins anew."""
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=2)
     with database.begin() as session:
-        sign = reporting.alive("w", slots=1, isolation="good", languages=[])
-        workforce.note_alive(session, sign, START)
+        give_sign(session, "w", START, slots=1)
         somebody = session.scalars(sa.select(User)).first()
         asked = [crashes(session, somebody) for _ in range(4)]
         rated = [crashes(session) for _ in range(3)]

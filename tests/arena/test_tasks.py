@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import undefer
 
-from arena import rebuild, scheduling, workforce
+from arena import rebuild, scheduling
 from arena.broker import EmbeddedBroker
 from arena.config import Settings
 from arena.db import Database
@@ -42,7 +42,7 @@ from engine.openings import opening
 from engine.record import GameRecord
 from engine.referee import play_game
 from tests.arena.running import short_folder, until
-from tests.arena.simulator import CALM, LotPlayer, Simulation
+from tests.arena.simulator import CALM, LotPlayer, Simulation, give_sign
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +90,8 @@ def recorder(
 def report(database: Database) -> Iterator[Any]:
     """Issues the next match anew, and gives what its worker says of it."""
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x4"})], bots=2)
-    sign = reporting.alive("worker", slots=0, isolation="good", languages=[])
     with database.begin() as session:
-        workforce.note_alive(session, sign, datetime.now(UTC))
+        give_sign(session, "worker", datetime.now(UTC), slots=0)
 
     def next_report() -> dict[str, Any]:
         now = datetime.now(UTC) - AGO

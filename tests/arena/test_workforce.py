@@ -18,7 +18,7 @@ from arena.models.competitions import FIRST_GUESS_SECONDS
 from arena.workforce import FailedJob, WorkerError, is_distrusted
 from engine import jobs, reporting
 from engine.match import play_match
-from tests.arena.simulator import CALM, LotPlayer, Simulation
+from tests.arena.simulator import CALM, LotPlayer, Simulation, give_sign
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SETTINGS = Settings()
@@ -70,8 +70,7 @@ def test_a_worker_needs_boxes_as_good_as_asked(isolation: str, minimum: str, pla
 
 
 def sign(session: sa.orm.Session, name: str, now: datetime = NOW) -> None:
-    alive = reporting.alive(name, slots=2, isolation="good", languages=[])
-    workforce.note_alive(session, alive, now)
+    give_sign(session, name, now, slots=2)
 
 
 class Crew:

@@ -25,7 +25,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from arena import recording, scheduling, workforce
+from arena import recording, scheduling
 from arena.config import Settings
 from arena.db import Database
 from arena.inbox import TOGETHER
@@ -33,7 +33,7 @@ from arena.models import Check, Entrant, Meeting
 from engine import jobs, reporting
 from engine.match import play_match
 from tests import postgres
-from tests.arena.simulator import CALM, LotPlayer, Simulation
+from tests.arena.simulator import CALM, LotPlayer, Simulation, give_sign
 from tests.benchmarks.table import Table
 
 BOTS, LARGE = 40, 1000
@@ -156,10 +156,9 @@ def measure(
         let_meet(database)
     # Without the rest of a ladder on which all ratings are settled.
     now, settings = datetime.now(UTC), Settings(trickle_seconds=0)
-    sign = reporting.alive("worker", slots=SLOTS, isolation="good", languages=[])
     with database.begin() as session:
         session.execute(sa.delete(Check))
-        workforce.note_alive(session, sign, now)
+        give_sign(session, "worker", now, slots=SLOTS)
     with database.begin() as session:
         waiting = deque(chain.from_iterable(scheduling.fill(session, settings, now)))
     stretches, cost = list[Cost](), Cost()
