@@ -35,6 +35,7 @@ from arena.models import (
 log = logging.getLogger("arena.health")
 
 TICK_MARK = "last tick"
+SINCE_MARK = "at work since"
 ALARMS_MARK = "alarms"
 WINDOW = timedelta(minutes=5)
 NEWEST = 5000
@@ -101,6 +102,9 @@ class Health:
 
 def note_tick(session: Session, now: datetime) -> None:
     """The recorder is there, and has come as far as this tick."""
+    silent = _silent_seconds(session, now)
+    if silent is None or silent > LATE_TICKS:
+        session.merge(Mark(key=SINCE_MARK, value=now.isoformat()))
     session.merge(Mark(key=TICK_MARK, value=now.isoformat()))
 
 
@@ -108,8 +112,7 @@ def look(session: Session, settings: Settings, now: datetime) -> Health:
     """How the arena is now."""
     games, faults = _lately(session, now)
     workers = tuple(_worker(one, settings, now) for one in _workers(session))
-    tick = session.get(Mark, TICK_MARK)
-    silent = (now - datetime.fromisoformat(tick.value)).total_seconds() if tick else None
+    silent = _silent_seconds(session, now)
     matches, checks = _jobs(session, Match, now), _jobs(session, Check, now)
     alarms = (
         *_idle_ladders(session, settings, now),
@@ -129,6 +132,12 @@ def log_alarms(session: Session, settings: Settings, now: datetime) -> None:
         log.warning("the alarm is over: %s", key, extra={"alarm": key.partition(":")[0]})
     if known != alarms.keys():
         session.merge(Mark(key=ALARMS_MARK, value="\n".join(sorted(alarms))))
+
+
+def _silent_seconds(session: Session, now: datetime) -> float | None:
+    """Since the recorder's last tick; None if there was none ever."""
+    tick = session.get(Mark, TICK_MARK)
+    return (now - datetime.fromisoformat(tick.value)).total_seconds() if tick else None
 
 
 def _jobs(session: Session, kind: type[Match] | type[Check], now: datetime) -> Jobs:
@@ -187,6 +196,9 @@ def _lately(session: Session, now: datetime) -> tuple[dict[str, float], dict[str
 def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[Alarm]:
     """Open ladders that could play and have not for long."""
     before = now - timedelta(seconds=settings.alarm_seconds)
+    since = session.get(Mark, SINCE_MARK)
+    if since is not None and datetime.fromisoformat(since.value) > before:
+        return []  # An arena that was off has had no time to play yet.
     quiet = sa.select(Ladder).where(
         Ladder.state == CompetitionState.OPEN,
         sa.func.coalesce(Ladder.last_game, Ladder.created) < before,

@@ -108,6 +108,25 @@ def test_what_is_wrong_is_an_alarm(  # type: ignore[no-untyped-def]
     assert "the alarm is over" in caplog.records[-1].message
 
 
+@pytest.mark.parametrize(
+    ("off", "later", "alarms"), [(3600, 0, 0), (3600, 599, 0), (3600, 600, 1), (29, 0, 1)]
+)
+def test_an_arena_that_was_off_has_time_to_play(
+    database: Database, lived: Simulation, off: int, later: int, alarms: int
+) -> None:
+    """Its ladders are idle ten minutes after it came back; a pause of the recorder is nothing."""
+    before = lived.now - timedelta(seconds=off)
+    with database.begin() as session:
+        for tick in range(600, -1, -20):
+            health.note_tick(session, before - timedelta(seconds=tick))
+        for tick in range(0, later + 1, 20):
+            health.note_tick(session, lived.now + timedelta(seconds=tick))
+        idle(session, lived.now)
+        now = lived.now + timedelta(seconds=later)
+        found = [one.kind for one in look(session, SETTINGS, now).alarms]
+    assert found.count("idle ladder") == alarms
+
+
 def test_a_ladder_that_cannot_play_is_no_alarm(database: Database, lived: Simulation) -> None:
     """Paused, or with nobody to play."""
     with database.begin() as session:
