@@ -29,6 +29,9 @@ from workers.archives import MAX_ARCHIVE_BYTES, MAX_BYTES, BundleError
 
 ENDING = re.compile(r"(\.tar)?\.\w+$")
 THREADS = 4
+CONNECTIONS = 900
+"""Taken at once: each browser that looks at a page keeps one or more for two minutes. Together
+with what else is open that is less than the 1,024 files that a process may open by default."""
 LARGEST_REQUEST = MAX_ARCHIVE_BYTES + 1024 * 1024
 """Bytes; waitress would spool more to disk before the app saw it."""
 
@@ -123,6 +126,8 @@ def _server() -> BaseWSGIServer | MultiSocketServer:
             host=settings.host,
             port=settings.port,
             threads=THREADS,
+            connection_limit=CONNECTIONS,
+            asyncore_use_poll=True,
             max_request_body_size=LARGEST_REQUEST,
             # What a proxy says is for the application, which knows how many there are.
             clear_untrusted_proxy_headers=not settings.proxies,

@@ -1,0 +1,51 @@
+"""The server of the pages as `arena up` starts it: what it bears."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from tests.arena.running import environment, free_port, until
+
+MAIN = "import sys; from arena.cli.serve import main; sys.exit(main())"
+SILENT = 300
+"""More than waitress takes by default, which is 100."""
+
+
+@pytest.fixture
+def port(sqlite_like: Path, tmp_path: Path) -> Iterator[int]:
+    """Where a server of an empty arena's pages listens."""
+    port = free_port()
+    shutil.copy(sqlite_like, tmp_path / "arena.db")
+    variables = environment(ARENA_DATA=str(tmp_path), ARENA_PORT=str(port))
+    server = subprocess.Popen([sys.executable, "-c", MAIN], env=variables)
+    try:
+        until(lambda: _listens(port), "the server's start")
+        yield port
+    finally:
+        server.terminate()
+        assert server.wait(20) == 0
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_who_says_nothing_keeps_nobody_out(port: int) -> None:
+    """Browsers keep connections open in which they ask for nothing."""
+    with ExitStack() as stack:
+        for _ in range(SILENT):
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
+        asks = HTTPConnection("127.0.0.1", port, timeout=5)
+        asks.request("GET", "/healthz")
+        assert asks.getresponse().read() == b"ok\n"
+        asks.close()
