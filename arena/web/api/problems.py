@@ -21,8 +21,8 @@ class Problem(BaseModel):
 
 
 def are_wanted() -> bool:
-    """Whether who asks is a program, which reads no pages."""
-    return request.path.startswith(PREFIX)
+    """Whether who asks is a program, which reads no pages: at the API, or for a page's data."""
+    return request.path.startswith(PREFIX) or request.path.endswith(".json")
 
 
 def of(error: HTTPException) -> Response:

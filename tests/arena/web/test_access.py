@@ -43,7 +43,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "metrics.scrape"): ("/metrics", ALL),
     ("GET", "metrics.readyz"): ("/readyz", ALL),
     ("GET", "operating.overview"): ("/operator", ORGANISERS),
-    ("GET", "operating.overview_json"): ("/operator.json", ORGANISERS),
+    ("GET", "operating.overview_json"): ("/operator.json", (401, *ORGANISERS[1:])),
     ("POST", "operating.decide"): ("/operator/matches", (401, 403, 403, 400, 400)),
     ("POST", "operating.change_state"): ("/operator/ladders/x", (401, 403, 403, 400, 400)),
     ("POST", "operating.readmit"): ("/operator/workers/x", (401, 403, 403, 409, 409)),
@@ -140,9 +140,9 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "submitting.download"): ("/bots/bot-0/versions/{last}.tar", OWNERS),
     ("GET", "submitting.log"): ("/games/{trio}/logs/1", OWNERS),
     ("GET", "administration.users"): ("/users", ADMINISTRATORS),
-    ("GET", "administration.users_json"): ("/users.json", ADMINISTRATORS),
+    ("GET", "administration.users_json"): ("/users.json", (401, *ADMINISTRATORS[1:])),
     ("GET", "administration.log"): ("/audit", ADMINISTRATORS),
-    ("GET", "administration.log_json"): ("/audit.json", ADMINISTRATORS),
+    ("GET", "administration.log_json"): ("/audit.json", (401, *ADMINISTRATORS[1:])),
     ("POST", "administration.change_role"): ("/users/other/role", (401, 403, 403, 403, 400)),
     ("POST", "administration.change_active"): ("/users/other/active", (401, 403, 403, 403, 400)),
     ("POST", "administration.give_reset_link"): ("/users/other/reset", (401, 403, 403, 403, 200)),
@@ -313,6 +313,27 @@ def test_who_is_not_known_is_told_so_by_every_method(door: SimpleNamespace) -> N
         if method == "GET":
             head = client.head(address)
             assert (head.status_code, head.location) == (answer.status_code, answer.location)
+
+
+NO_PAGES = {
+    "/ladders/nothing.json": (404, "nothing"),
+    "/games/999999.json": (404, "999999"),
+    "/games/1000000000000000000000.json": (404, "1000000000000000000000"),
+    "/no-such-place.json": (404, "There is nothing at this address."),
+    "/users.json": (401, "This needs an account"),
+}
+"""Addresses of data at which there is none, and what is said."""
+
+
+@pytest.mark.parametrize(("address", "said"), NO_PAGES.items())
+def test_what_is_wrong_with_data_is_told_as_data(
+    door: SimpleNamespace, address: str, said: tuple[int, str]
+) -> None:
+    """A problem document (RFC 9457), as of the API: whoever asks for JSON reads no page."""
+    answer = door.browsers["anonymous"].client.get(address)
+    assert (answer.status_code, answer.mimetype) == (said[0], "application/problem+json")
+    assert said[1] in answer.json["detail"]
+    assert answer.json["status"] == said[0]
 
 
 @pytest.mark.parametrize("kind", ["anonymous", "administrator"])
