@@ -166,6 +166,28 @@ def test_a_lost_connection_leaves_the_game_in_sight(site: Watched, oxoxo: str) -
     site.complaints[:] = [each for each in site.complaints if "DISCONNECTED" not in each]
 
 
+def test_a_title_in_the_background_tells_whose_turn_it_is(site: Watched, oxoxo: str) -> None:
+    """Whoever waits for a bot looks at something else meanwhile; others' games stand still there."""
+    hidden = "Object.defineProperty(document, 'hidden', { get: () => true })"
+    with site.context("owner") as context, site.context() as stranger:
+        page, other = context.new_page(), stranger.new_page()
+        page.goto(f"{site.base}/play/on/oxoxo")
+        page.locator("input[name=place][value='1']").check()
+        page.get_by_role("button", name="Begin").click()
+        expect(page.locator("#turn")).to_contain_text("is to move")
+        number = int(page.url.rsplit("/", 1)[1])
+        other.goto(page.url)
+        for one in (page, other):
+            one.evaluate(hidden)
+        going_on = other.title()
+        with site.database.begin() as session:
+            found = sittings.find(session, number, to_change=True)
+            assert found is not None
+            sittings.resign(found, 0, datetime.now(UTC))
+        expect(page).to_have_title("Over: " + going_on)
+        expect(other).to_have_title(going_on)
+
+
 def test_a_piece_that_was_placed_in_another_window(site: Watched) -> None:
     """The page of before shows how the game is now, by a button that is pressed by a key."""
     with site.context("owner") as context:

@@ -10,9 +10,10 @@ const sayLocalTimes = () => {
 };
 document.addEventListener("DOMContentLoaded", sayLocalTimes);
 document.addEventListener("htmx:after:swap", sayLocalTimes);
-// Nobody looks at a page in the background, so it does not renew itself there.
+// Nobody looks at a page in the background, so it does not renew itself there; but its title tells
+// who went elsewhere meanwhile that it is their turn.
 document.addEventListener("htmx:before:request", (event) => {
-  if (document.hidden) event.preventDefault();
+  if (document.hidden && !event.target.closest("[data-in-background]")) event.preventDefault();
 });
 // A link that is said to be a button is pressed like one: by the space bar too.
 document.addEventListener("keydown", (event) => {
