@@ -302,7 +302,7 @@ def _at(found: Sitting, ply: int) -> GameRecord:
     if found.finished is not None:
         raise SittingError("the game is over")
     if ply != len(game.plies):
-        raise SittingError("the game went on meanwhile, so nothing was played")
+        raise SittingError("the game went on meanwhile, so nothing was done")
     return game
 
 

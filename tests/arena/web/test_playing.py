@@ -147,7 +147,7 @@ def test_what_pieces_of_a_puzzle_may_do(room: Room) -> None:
         ({"move": "a1a1", "ply": "0"}, 422, "is not legal here: a move takes one of your stones"),
         ({"move": "<b>" + "x" * 300, "ply": "0"}, 422, "is not legal here"),
         ({"move": "", "ply": "0"}, 422, "is not legal here"),
-        ({"move": "a2a1", "ply": "7"}, 409, "The game went on meanwhile, so nothing was played."),
+        ({"move": "a2a1", "ply": "7"}, 409, "The game went on meanwhile, so nothing was done."),
         ({"move": "a2a1"}, 409, "The game went on meanwhile"),
         ({"move": "a2a1", "ply": "-1"}, 409, "The game went on meanwhile"),
     ],
