@@ -167,7 +167,7 @@ def test_a_lost_connection_leaves_the_game_in_sight(site: Watched, oxoxo: str) -
 
 
 def test_a_title_in_the_background_tells_whose_turn_it_is(site: Watched, oxoxo: str) -> None:
-    """Whoever waits for a bot looks at something else meanwhile; others' games stand still there."""
+    """Whoever waits for a bot looks elsewhere meanwhile; what others play stands still there."""
     hidden = "Object.defineProperty(document, 'hidden', { get: () => true })"
     with site.context("owner") as context, site.context() as stranger:
         page, other = context.new_page(), stranger.new_page()
