@@ -62,7 +62,6 @@ GROUND: Mapping[Theme, Mapping[Shade | str, str]] = {
         "text": "#3a3d42",
         "edge": "#8d8672",
         "outline": "#26282c",
-        "last": "#c2185b",
         "target": "#5b2da8",
     },
     "dark": {
@@ -74,10 +73,12 @@ GROUND: Mapping[Theme, Mapping[Shade | str, str]] = {
         "text": "#d8dade",
         "edge": "#8f8874",
         "outline": "#a8a294",
-        "last": "#ff7fb0",
         "target": "#cdb4ff",
     },
 }
+LAST = {"last-edge": ("#ffffff", 5), "last": ("#ad1457", 3)}
+"""Colours and widths of the frame around the squares of the last move: a dark line with a light
+edge, one of which is seen on each ground and each piece."""
 SIGNS: Mapping[str, str] = {
     Sign.CROSS: "M-.22-.22L.22 .22M-.22 .22L.22-.22",
     Sign.PLUS: "M-.26 0H.26M0-.26V.26",
@@ -143,7 +144,7 @@ def render(
         names = min(COORDINATE, highest)
         parts += _coordinates(scene.squares, left, top, width, board_height, names, colours)
     parts += (_piece(piece, places, colours) for piece in scene.pieces)
-    parts += (_last(name, places, colours) for name in scene.last)
+    parts += (_last(name, places) for name in scene.last)
     parts += (_target(name, places, colours) for name in scene.targets)
     parts += (_link(name, link, places) for name, link in (links or {}).items())
     for row, caption in enumerate(scene.captions):
@@ -284,13 +285,12 @@ def _polyomino(piece: Piece, places: Mapping[str, tuple[float, float]]) -> str:
     )
 
 
-def _last(
-    name: str, places: Mapping[str, tuple[float, float]], colours: Mapping[Shade | str, str]
-) -> str:
+def _last(name: str, places: Mapping[str, tuple[float, float]]) -> str:
     x, y = places[name]
-    return (
-        f'<rect class="last" x="{_n(x - 0.46)}" y="{_n(y - 0.46)}" width="{_n(0.92)}" '
-        f'height="{_n(0.92)}" fill="none" stroke="{colours["last"]}" stroke-width="3"/>'
+    return "".join(
+        f'<rect class="{kind}" x="{_n(x - 0.46)}" y="{_n(y - 0.46)}" width="{_n(0.92)}" '
+        f'height="{_n(0.92)}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
+        for kind, (colour, width) in LAST.items()
     )
 
 

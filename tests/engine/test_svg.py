@@ -9,7 +9,7 @@ import pytest
 from engine.game import State
 from engine.games import GAMES
 from engine.scene import Body, Line, Paint, Piece, Scene, Shade, Sign, Square, grid, illustrate
-from engine.svg import GROUND, render
+from engine.svg import FILL, GROUND, LAST, render
 
 SVG = "{http://www.w3.org/2000/svg}"
 VARIANTS = [variant for game in GAMES.values() for variant in game.offered]
@@ -61,6 +61,26 @@ def test_every_game_is_drawn(variant, theme):
         assert not {SVG + "script", SVG + "style", SVG + "image", SVG + "a"} & {
             item.tag for item in picture.iter()
         }
+
+
+def _luminance(colour: str) -> float:
+    """By WCAG 2.2, "relative luminance"."""
+    shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in shares]
+    return sum(weight * one for weight, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def _contrast(one: str, other: str) -> float:
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_last_move_is_seen_on_everything(theme):
+    """Contrast of 3 at least to whatever it lies on, by the line or by its edge (WCAG 1.4.11)."""
+    on = [*FILL.values(), *(GROUND[theme][shade] for shade in Shade)]
+    least = {colour: max(_contrast(colour, line) for line, _ in LAST.values()) for colour in on}
+    assert {colour: best for colour, best in least.items() if best < 3} == {}
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
