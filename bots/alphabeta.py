@@ -20,14 +20,13 @@ from __future__ import annotations
 
 import gc
 import sys
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 from random import Random
 from typing import NamedTuple
 
+from engine.following import Followed, Stopwatch, follow
 from engine.game import State
-from engine.games import GAMES
 
 DEEPEST = 60
 """Plies; searches go no deeper."""
@@ -60,7 +59,7 @@ class Search:
         self,
         state: State,
         dice: Random,
-        stopwatch: Callable[[], float] = lambda: 0.0,
+        stopwatch: Stopwatch = lambda: 0.0,
         seconds: float = inf,
     ) -> None:
         """Takes the position, and what tells the seconds gone; by ``seconds`` it is to be over."""
@@ -190,90 +189,25 @@ def outcome(state: State, side: int) -> float:
     return sum((points[side] > other) - (points[side] < other) for other in others) / len(others)
 
 
-class Table:
-    """A game as the referee tells of it."""
-
-    def __init__(self, words: Sequence[str]) -> None:
-        """Begins with the words behind `newgame`."""
-        name, *rest = words
-        self.keys = keys_in(rest)
-        options = {key: self.keys[key] for key in GAMES[name].options if key in self.keys}
-        self.state: State = GAMES[name].variant(**options).initial()
-        self.seat = int(self.keys["you"]) - 1
-        self.dice = Random(int(self.keys.get("seed", 0)))
-        self.plies = 0
-        self.gone: set[str] = set()
-
-    def follow(self, words: Sequence[str]) -> Mapping[str, str]:
-        """Takes in what is new in the words behind `go`, and returns their keys."""
-        start = words.index("moves") + 1
-        keys, moves = keys_in(words[:start]), words[start:]
-        leavers = [gone.split("@") for gone in keys.get("out", "").split(",") if gone]
-        for ply in range(self.plies, len(moves) + 1):
-            for seat, left in leavers:
-                if int(left) == ply and seat not in self.gone:
-                    self.gone.add(seat)
-                    self.state = self.state.retire(int(seat) - 1)
-            if ply < len(moves):
-                self.state = self.state.play(moves[ply].partition(":")[2])
-        self.plies = len(moves)
-        return keys
-
-    def seconds(self, clocks: str) -> float:
-        """How long to think about a move, with a margin for all that is not thinking."""
-        left = int(clocks.split(",")[self.seat]) / 1000
-        most = 0.95 * left - min(0.025, 0.4 * left)
-        if "move" in self.keys:
-            return most
-        return min(left / 25 + 0.75 * int(self.keys.get("inc", 0)) / 1000, most)
-
-    def stopwatch(self, came: float, answered: float) -> Callable[[], float]:
-        """Tells the seconds charged for a move.
-
-        That is CPU time since the last answer, or wall time since the request came. Where CPU
-        time is charged wall time counts from half a second on, as a busy machine may not give us
-        the time before the referee loses its patience.
-        """
-        if self.keys.get("clock") == "wall":
-            return lambda: time.monotonic() - came
-        return lambda: max(time.process_time() - answered, time.monotonic() - came - 0.5)
-
-
-def keys_in(words: Sequence[str]) -> dict[str, str]:
-    """The words of the form ``key=value``."""
-    return dict(word.split("=", 1) for word in words if "=" in word)
-
-
 def main() -> None:
     """Answers the referee until it says quit."""
     plies = int(sys.argv[1]) if len(sys.argv) > 1 else None
     # Nothing here refers in circles, and looking through a large table for it takes long.
     gc.disable()
-    table: Table | None = None
-    answered = time.process_time()
-    for line in sys.stdin:
-        came = time.monotonic()
-        verb, *words = line.split() or [""]
-        if verb == "hello":
-            print("ready alphabeta", flush=True)
-        elif verb == "newgame":
-            table = Table(words)
-            print("ok", flush=True)
-        elif verb == "go" and table:
-            clocks = table.follow(words)["clocks"]
-            limits = (table.stopwatch(came, answered), table.seconds(clocks)) if not plies else ()
-            search = Search(table.state, table.dice, *limits)
-            left = table.state.variant.max_plies - table.plies
-            if len(search.codes) > 1:
-                search.run(min(plies or DEEPEST, left))
-            print(
-                f"# eval {search.value:.3f}\n# nodes {search.nodes}\n# depth {search.depth}\n"
-                f"move {table.state.word(search.best)} {search.value:+.2f} at {search.depth} plies",
-                flush=True,
-            )
-        elif verb == "quit":
-            return
-        answered = time.process_time()
+
+    def answer(game: Followed) -> str:
+        limits = () if plies else (game.stopwatch, game.seconds(most=0.95, margin=0.025, moves=25))
+        search = Search(game.state, game.dice, *limits)
+        left = game.state.variant.max_plies - len(game.moves)
+        if len(search.codes) > 1:
+            search.run(min(plies or DEEPEST, left))
+        word = game.state.word(search.best)
+        return (
+            f"# eval {search.value:.3f}\n# nodes {search.nodes}\n# depth {search.depth}\n"
+            f"move {word} {search.value:+.2f} at {search.depth} plies"
+        )
+
+    follow("alphabeta", lambda game: game, answer)
 
 
 if __name__ == "__main__":

@@ -25,15 +25,14 @@ from __future__ import annotations
 
 import gc
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count, pairwise, repeat
 from math import log, sqrt
 from random import Random
 
-from engine.games import GAMES
-from engine.games.clobber import ClobberState
+from engine.following import Followed, Stopwatch, follow
+from engine.games.clobber import Clobber, ClobberState
 
 SMALL = 7
 """Stones of a part that is replaced by its value."""
@@ -59,7 +58,6 @@ LARGEST_TREE = 50_000
 
 WHITE, BLACK = 0, 1
 ZERO = 0
-Stopwatch = Callable[[], float]
 Stones = tuple[int, int]
 """White's and Black's stones, as masks."""
 Sum = tuple[int, ...]
@@ -562,55 +560,28 @@ def settle(path: Sequence[Node]) -> None:
             return
 
 
-class Table:
-    """A game as the referee tells of it."""
+class Player:
+    """A game, and what is known of its ends."""
 
-    def __init__(self, words: Sequence[str]) -> None:
-        """Begins with the words behind `newgame`."""
-        name, *rest = words
-        if name != "clobber":
-            raise SystemExit(f"this bot plays Clobber and not {name}")
-        self.keys = keys_in(rest)
-        options = {key: self.keys[key] for key in GAMES[name].options if key in self.keys}
-        state = GAMES[name].variant(**options).initial()
+    def __init__(self, game: Followed, steps: int | None = None) -> None:
+        """Begins a game; so many steps a move, or as long as there is time."""
+        variant = game.state.variant
+        if not isinstance(variant, Clobber):
+            raise SystemExit(f"this bot plays Clobber and not {variant.game}")
+        self.game, self.steps = game, steps
+        self.endgame = Endgame(variant.width, variant.height)
+
+    def answer(self) -> str:
+        """What was found, then the move."""
+        state = self.game.state
         assert isinstance(state, ClobberState)
-        self.state = state
-        self.endgame = Endgame(state.variant.width, state.variant.height)
-        self.seat = int(self.keys["you"]) - 1
-        self.dice = Random(int(self.keys.get("seed", 0)))
-        self.plies = 0
-
-    def follow(self, words: Sequence[str]) -> Mapping[str, str]:
-        """Takes in what is new in the words behind `go`, and returns their keys."""
-        start = words.index("moves") + 1
-        for move in words[start + self.plies :]:
-            self.state = self.state.play(move.partition(":")[2])
-        self.plies = len(words) - start
-        return keys_in(words[:start])
-
-    def seconds(self, clocks: str) -> float:
-        """How long to think about a move, with a margin for all that is not thinking."""
-        left = int(clocks.split(",")[self.seat]) / 1000
-        most = 0.92 * left - min(0.025, 0.4 * left)
-        if "move" in self.keys:
-            return most
-        return min(left / 20 + 0.75 * int(self.keys.get("inc", 0)) / 1000, most)
-
-    def stopwatch(self, came: float, answered: float) -> Stopwatch:
-        """Tells the seconds charged for a move.
-
-        That is CPU time since the last answer, or wall time since the request came. Where CPU
-        time is charged wall time counts from half a second on, as a busy machine may not give us
-        the time before the referee loses its patience.
-        """
-        if self.keys.get("clock") == "wall":
-            return lambda: time.monotonic() - came
-        return lambda: max(time.process_time() - answered, time.monotonic() - came - 0.5)
-
-
-def keys_in(words: Sequence[str]) -> dict[str, str]:
-    """The words of the form ``key=value``."""
-    return dict(word.split("=", 1) for word in words if "=" in word)
+        self.endgame.make_room()
+        tree = Tree(state, self.endgame, self.game.dice)
+        if self.steps is None:
+            tree.run(self.game.stopwatch, self.game.seconds(most=0.92, margin=0.025, moves=20))
+        else:
+            tree.run(count().__next__, self.steps)
+        return reply(tree)
 
 
 def reply(tree: Tree) -> str:
@@ -631,28 +602,7 @@ def main() -> None:
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else None
     # Nothing here refers in circles, and looking through large tables for it takes long.
     gc.disable()
-    table: Table | None = None
-    answered = time.process_time()
-    for line in sys.stdin:
-        came = time.monotonic()
-        verb, *words = line.split() or [""]
-        if verb == "hello":
-            print("ready clobber-expert", flush=True)
-        elif verb == "newgame":
-            table = Table(words)
-            print("ok", flush=True)
-        elif verb == "go" and table:
-            clocks = table.follow(words)["clocks"]
-            table.endgame.make_room()
-            tree = Tree(table.state, table.endgame, table.dice)
-            if steps is None:
-                tree.run(table.stopwatch(came, answered), table.seconds(clocks))
-            else:
-                tree.run(count().__next__, steps)
-            print(reply(tree), flush=True)
-        elif verb == "quit":
-            return
-        answered = time.process_time()
+    follow("clobber-expert", lambda game: Player(game, steps), Player.answer)
 
 
 if __name__ == "__main__":

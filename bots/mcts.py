@@ -26,14 +26,14 @@ import gc
 import sys
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import inf, isinf, log, sqrt
 from operator import itemgetter
 from random import Random
 
+from engine.following import Followed, follow
 from engine.game import State
-from engine.games import GAMES
 
 EXPLORE, EXPLORE_LIKED = 0.4, 0.1
 """How much what is little known is preferred to what looks good; gains lie between 0 and 1.
@@ -285,71 +285,42 @@ def gains_of(state: State, scores: Sequence[float]) -> list[float]:
     return [gains[side] / (len(points) - 1) for side in sides]
 
 
-class Table:
-    """A game as the referee tells of it."""
+class Player:
+    """A game that is searched anew at every move."""
 
-    def __init__(self, words: Sequence[str]) -> None:
-        """Begins with the words behind `newgame`."""
-        name, *rest = words
-        self.keys = keys_in(rest)
-        options = {key: self.keys[key] for key in GAMES[name].options if key in self.keys}
-        self.state: State = GAMES[name].variant(**options).initial()
-        self.seat = int(self.keys["you"]) - 1
-        self.dice = Random(int(self.keys.get("seed", 0)))
-        self.plies = 0
-        self.gone: set[str] = set()
+    def __init__(self, game: Followed, rounds: int | None) -> None:
+        """Begins a game; so many rounds a move, or as many as there is time for."""
+        self.game, self.rounds = game, rounds
+        self.longest = 0.0
+        if rounds is None:
+            # Thinking is free here, and shows how long a round can take.
+            game.start_stopwatch(time.monotonic(), time.process_time())
+            search = Search(game.state, Random(0))
+            search.run(game.stopwatch, WARM_UP)
+            self.longest = search.longest
 
-    def follow(self, words: Sequence[str]) -> Mapping[str, str]:
-        """Takes in what is new in the words behind `go`, and returns their keys."""
-        start = words.index("moves") + 1
-        keys, moves = keys_in(words[:start]), words[start:]
-        leavers = [gone.split("@") for gone in keys.get("out", "").split(",") if gone]
-        for ply in range(self.plies, len(moves) + 1):
-            for seat, left in leavers:
-                if int(left) == ply and seat not in self.gone:
-                    self.gone.add(seat)
-                    self.state = self.state.retire(int(seat) - 1)
-            if ply < len(moves):
-                self.state = self.state.play(moves[ply].partition(":")[2])
-        self.plies = len(moves)
-        return keys
-
-    def seconds(self, clocks: str) -> float:
-        """How long to think about a move, with a margin for all that is not thinking."""
-        left = int(clocks.split(",")[self.seat]) / 1000
-        most = 0.95 * left - min(0.025, 0.4 * left)
-        if "move" in self.keys:
-            return most
-        return min(left / 25 + 0.75 * int(self.keys.get("inc", 0)) / 1000, most)
-
-    def stopwatch(self, came: float, answered: float) -> Callable[[], float]:
-        """Tells the seconds charged for a move.
-
-        That is CPU time since the last answer, or wall time since the request came. Where CPU
-        time is charged wall time counts from half a second on, as a busy machine may not give us
-        the time before the referee loses its patience.
-        """
-        if self.keys.get("clock") == "wall":
-            return lambda: time.monotonic() - came
-        return lambda: max(time.process_time() - answered, time.monotonic() - came - 0.5)
-
-
-def keys_in(words: Sequence[str]) -> dict[str, str]:
-    """The words of the form ``key=value``."""
-    return dict(word.split("=", 1) for word in words if "=" in word)
-
-
-def choose(table: Table, search: Search) -> str:
-    """The reply: what was found, then the move."""
-    if not search.root.children:
-        # Any move will do but the first, which gives a puzzle up.
-        return f"move {table.state.word(table.state.codes()[-1])} at once"
-    best = search.best()
-    share = min(1.0, max(0.0, best.gained / max(1, best.visits)))
-    return (
-        f"# eval {share:.3f}\n# nodes {search.rounds}\n"
-        f"move {table.state.word(best.code)} {share:.0%} in {search.rounds} rounds"
-    )
+    def answer(self) -> str:
+        """The reply: what was found, then the move."""
+        game = self.game
+        search = Search(game.state, game.dice, 0.8 * self.longest)
+        if len(game.state.codes()) == 1:
+            pass  # there is nothing to think about
+        elif self.rounds is not None:
+            search.look_around(lambda: True)
+            while search.rounds < self.rounds and not search.is_proven:
+                search.round()
+        else:
+            search.run(game.stopwatch, game.seconds(most=0.95, margin=0.025, moves=25))
+            self.longest = search.longest
+        if not search.root.children:
+            # Any move will do but the first, which gives a puzzle up.
+            return f"move {game.state.word(game.state.codes()[-1])} at once"
+        best = search.best()
+        share = min(1.0, max(0.0, best.gained / max(1, best.visits)))
+        return (
+            f"# eval {share:.3f}\n# nodes {search.rounds}\n"
+            f"move {game.state.word(best.code)} {share:.0%} in {search.rounds} rounds"
+        )
 
 
 def main() -> None:
@@ -357,38 +328,7 @@ def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else None
     # Nothing here refers in circles, and looking through a large tree for it takes long.
     gc.disable()
-    table: Table | None = None
-    longest = 0.0
-    answered = time.process_time()
-    for line in sys.stdin:
-        came = time.monotonic()
-        verb, *words = line.split() or [""]
-        if verb == "hello":
-            print("ready mcts", flush=True)
-        elif verb == "newgame":
-            table = Table(words)
-            if rounds is None:
-                # Thinking is free here, and shows how long a round can take.
-                search = Search(table.state, Random(0))
-                search.run(table.stopwatch(came, time.process_time()), WARM_UP)
-                longest = search.longest
-            print("ok", flush=True)
-        elif verb == "go" and table:
-            clocks = table.follow(words)["clocks"]
-            search = Search(table.state, table.dice, 0.8 * longest)
-            if len(table.state.codes()) == 1:
-                pass  # there is nothing to think about
-            elif rounds is not None:
-                search.look_around(lambda: True)
-                while search.rounds < rounds and not search.is_proven:
-                    search.round()
-            else:
-                search.run(table.stopwatch(came, answered), table.seconds(clocks))
-                longest = search.longest
-            print(choose(table, search), flush=True)
-        elif verb == "quit":
-            return
-        answered = time.process_time()
+    follow("mcts", lambda game: Player(game, rounds), Player.answer)
 
 
 if __name__ == "__main__":

@@ -21,15 +21,14 @@ from __future__ import annotations
 
 import gc
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from math import log, sqrt
 from random import Random
 from typing import NamedTuple
 
-from engine.games import GAMES
-from engine.games.mijnlieff import MijnlieffState
+from engine.following import Followed, Stopwatch, follow
+from engine.games.mijnlieff import Mijnlieff, MijnlieffState
 from engine.games.mijnlieff.board import TYPES, Board
 
 ENDGAME = 11
@@ -52,7 +51,6 @@ LARGEST_TREE = 100_000
 
 DIGIT = 4
 """Bits for the number of pieces of one type in a hand; no seat begins with more than 8."""
-Stopwatch = Callable[[], float]
 Piece = tuple[int, int]
 """A type and the mask of its square."""
 
@@ -351,38 +349,38 @@ class Search:
         return max(self.root.children, key=lambda child: child.visits).piece
 
 
-class Table:
-    """A game as the referee tells of it."""
+class Player:
+    """A game, and what is known of its end."""
 
-    def __init__(self, words: Sequence[str]) -> None:
-        """Begins with the words behind `newgame`."""
-        name, *rest = words
-        if name != "mijnlieff":
-            raise SystemExit(f"this bot plays Mijnlieff and not {name}")
-        self.keys = keys_in(rest)
-        options = {key: self.keys[key] for key in GAMES[name].options if key in self.keys}
-        state = GAMES[name].variant(**options).initial()
-        assert isinstance(state, MijnlieffState)
-        self.state = state
-        self.endgame = Endgame(Rules(state.variant.board))
-        self.seat = int(self.keys["you"]) - 1
-        self.dice = Random(int(self.keys.get("seed", 0)))
-        self.plies = 0
+    def __init__(self, game: Followed, steps: int | None = None) -> None:
+        """Begins a game; so many steps a move, or as long as there is time."""
+        variant = game.state.variant
+        if not isinstance(variant, Mijnlieff):
+            raise SystemExit(f"this bot plays Mijnlieff and not {variant.game}")
+        self.game, self.steps = game, steps
+        self.endgame = Endgame(Rules(variant.board))
 
-    def follow(self, words: Sequence[str]) -> Mapping[str, str]:
-        """Takes in what is new in the words behind `go`, and returns their keys."""
-        start = words.index("moves") + 1
-        for move in words[start + self.plies :]:
-            self.state = self.state.play(move.partition(":")[2])
-        self.plies = len(words) - start
-        return keys_in(words[:start])
+    def answer(self) -> str:
+        """What was found, then the move."""
+        search = self.search()
+        if self.steps is None:
+            search.run(self.game.stopwatch, self.game.seconds(most=0.85, margin=0.015, moves=12))
+        else:
+            search.run(count().__next__, self.steps)
+        return self.reply(search)
+
+    @property
+    def state(self) -> MijnlieffState:
+        """The position on the board."""
+        assert isinstance(self.game.state, MijnlieffState)
+        return self.game.state
 
     def search(self) -> Search:
-        """A search from the position on the board."""
+        """A search from there."""
         if len(self.endgame.table) > LARGEST_TABLE:
             self.endgame.table.clear()
         position = self.endgame.rules.position(self.state)
-        return Search(position, self.endgame.rules.pieces(position), self.endgame, self.dice)
+        return Search(position, self.endgame.rules.pieces(position), self.endgame, self.game.dice)
 
     def reply(self, search: Search) -> str:
         """What was found, then the move."""
@@ -399,57 +397,13 @@ class Table:
             return f"move {move} at once"
         return f"# eval {share:.3f}\n# nodes {search.rounds}\nmove {move} {remark}"
 
-    def seconds(self, clocks: str) -> float:
-        """How long to think about a move, with a margin for all that is not thinking."""
-        left = int(clocks.split(",")[self.seat]) / 1000
-        most = 0.85 * left - 0.015
-        if "move" in self.keys:
-            return most
-        return min(left / 12 + 0.75 * int(self.keys.get("inc", 0)) / 1000, most)
-
-    def stopwatch(self, came: float, answered: float) -> Stopwatch:
-        """Tells the seconds charged for a move.
-
-        That is CPU time since the last answer, or wall time since the request came. Where CPU
-        time is charged wall time counts from half a second on, as a busy machine may not give us
-        the time before the referee loses its patience.
-        """
-        if self.keys.get("clock") == "wall":
-            return lambda: time.monotonic() - came
-        return lambda: max(time.process_time() - answered, time.monotonic() - came - 0.5)
-
-
-def keys_in(words: Sequence[str]) -> dict[str, str]:
-    """The words of the form ``key=value``."""
-    return dict(word.split("=", 1) for word in words if "=" in word)
-
 
 def main() -> None:
     """Answers the referee until it says quit."""
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else None
     # Nothing here refers in circles, and looking through large tables for it takes long.
     gc.disable()
-    table: Table | None = None
-    answered = time.process_time()
-    for line in sys.stdin:
-        came = time.monotonic()
-        verb, *words = line.split() or [""]
-        if verb == "hello":
-            print("ready mijnlieff-expert", flush=True)
-        elif verb == "newgame":
-            table = Table(words)
-            print("ok", flush=True)
-        elif verb == "go" and table:
-            clocks = table.follow(words)["clocks"]
-            search = table.search()
-            if steps is None:
-                search.run(table.stopwatch(came, answered), table.seconds(clocks))
-            else:
-                search.run(count().__next__, steps)
-            print(table.reply(search), flush=True)
-        elif verb == "quit":
-            return
-        answered = time.process_time()
+    follow("mijnlieff-expert", lambda game: Player(game, steps), Player.answer)
 
 
 if __name__ == "__main__":

@@ -19,19 +19,17 @@ is known it plays the best attempt as far as it goes, and then the largest piece
 from __future__ import annotations
 
 import gc
-import sys
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import count
 from math import inf
 from random import Random
 
 from engine.board import bits_of
-from engine.game import State
-from engine.games import GAMES
+from engine.following import Followed, Stopwatch, follow
 from engine.games.blokus.board import masks, shape_of
 from engine.games.blokus.polyominoes import SIZES, of_size, squares_in
 from engine.games.blokus.position import COLOURS
@@ -48,7 +46,6 @@ LUCK = 2.0
 
 Placement = tuple[int, int]
 """A colour, and the mask of the squares that its piece covers."""
-Stopwatch = Callable[[], float]
 
 
 class TimeUp(Exception):
@@ -291,88 +288,42 @@ class Board(Solver):
                 yield mask
 
 
-class Table:
-    """A game as the referee tells of it."""
+class Player:
+    """A task, and the plan for it."""
 
-    def __init__(self, words: Sequence[str]) -> None:
-        """Begins with the words behind `newgame`."""
-        name, *rest = words
-        if name != "puzzle":
-            raise SystemExit(f"this bot solves puzzles and does not play {name}")
-        self.keys = keys_in(rest)
-        options = {key: self.keys[key] for key in GAMES[name].options if key in self.keys}
-        variant = GAMES[name].variant(**options)
-        assert isinstance(variant, Puzzle)
-        self.variant = variant
+    def __init__(self, game: Followed) -> None:
+        """Looks for an answer while it costs nothing."""
+        variant = game.state.variant
+        if not isinstance(variant, Puzzle):
+            raise SystemExit(f"this bot solves puzzles and does not play {variant.game}")
+        self.game, self.variant = game, variant
         kind = Board if variant.in_turn else Rectangle
         self.said: list[str] = []
         """The moves of the plan that were played."""
-        self.solver: Solver = kind(variant, Random(int(self.keys.get("seed", 0))))
-
-    def think_before(self, came: float) -> None:
-        """Looks for an answer while it costs nothing."""
+        self.solver: Solver = kind(variant, game.dice)
+        came = time.monotonic()
         self.solver.run(0, lambda: time.monotonic() - came, BEFORE)
 
-    def choose(self, words: Sequence[str], came: float, answered: float) -> str:
-        """The move after the words behind `go`."""
-        moves = [move.partition(":")[2] for move in words[words.index("moves") + 1 :]]
-        if moves == self.said:
+    def answer(self) -> str:
+        """The move that the plan goes on with."""
+        game = self.game
+        if game.moves == self.said:
             if not self.solver.is_solved:
-                clock = int(keys_in(words)["clocks"])
-                self.solver.run(len(moves), self.stopwatch(came, answered), self.seconds(clock))
-            if len(moves) < len(self.solver.plan):
-                colour, mask = self.solver.plan[len(moves)]
+                seconds = game.seconds(most=0.9, margin=0.02, moves=10)
+                self.solver.run(len(game.moves), game.stopwatch, seconds)
+            if len(game.moves) < len(self.solver.plan):
+                colour, mask = self.solver.plan[len(game.moves)]
                 self.said.append(f"{COLOURS[colour]}:{self.variant.board.write(mask)}")
-                return self.said[-1]
+                return f"move {self.said[-1]}"
         # Either the plan is at its end, or the game was begun by somebody else.
-        state: State = self.variant.initial()
-        for move in moves:
-            state = state.play(move)
-        return state.word(max(state.codes(), key=int.bit_count))
-
-    def seconds(self, left_ms: int) -> float:
-        """How long to think about a move, with a margin for all that is not thinking."""
-        left = left_ms / 1000
-        most = 0.9 * left - 0.02
-        return most if "move" in self.keys else min(left / 10, most)
-
-    def stopwatch(self, came: float, answered: float) -> Stopwatch:
-        """Tells the seconds charged for a move.
-
-        That is CPU time since the last answer, or wall time since the request came. Where CPU
-        time is charged wall time counts from half a second on, as a busy machine may not give us
-        the time before the referee loses its patience.
-        """
-        if self.keys.get("clock") == "wall":
-            return lambda: time.monotonic() - came
-        return lambda: max(time.process_time() - answered, time.monotonic() - came - 0.5)
-
-
-def keys_in(words: Sequence[str]) -> dict[str, str]:
-    """The words of the form ``key=value``."""
-    return dict(word.split("=", 1) for word in words if "=" in word)
+        return f"move {game.state.word(max(game.state.codes(), key=int.bit_count))}"
 
 
 def main() -> None:
     """Answers the referee until it says quit."""
     # Nothing here refers in circles, and looking for such things takes its time.
     gc.disable()
-    table: Table | None = None
-    answered = time.process_time()
-    for line in sys.stdin:
-        came = time.monotonic()
-        verb, *words = line.split() or [""]
-        if verb == "hello":
-            print("ready solver", flush=True)
-        elif verb == "newgame":
-            table = Table(words)
-            table.think_before(came)
-            print("ok", flush=True)
-        elif verb == "go" and table:
-            print("move", table.choose(words, came, answered), flush=True)
-        elif verb == "quit":
-            return
-        answered = time.process_time()
+    follow("solver", Player, Player.answer)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from random import Random
 import pytest
 
 from engine.clock import TimeControl
+from engine.following import Followed
 from engine.game import State, Variant
 from engine.games import GAMES, find_variant
 from tests.sample_bots.play import ask, load, play, random_moves, sample, start
@@ -213,10 +214,10 @@ def test_specialists_share_out_their_clock(name: str, time: TimeControl) -> None
 
 @pytest.mark.parametrize(
     "make",
-    [clobber_expert.Table, mijnlieff_expert.Table, solver.Table],
+    [clobber_expert.Player, mijnlieff_expert.Player, solver.Player],
     ids=["clobber", "mijnlieff", "puzzles"],
 )
-def test_specialists_refuse_other_games(make: Callable[[list[str]], object]) -> None:
+def test_specialists_refuse_other_games(make: Callable[[Followed], object]) -> None:
     """In one line that says so."""
     with pytest.raises(SystemExit, match="oxono"):
-        make(["oxono", "totems=xc4", "seats=2", "you=1", "move=100", "seed=1"])
+        make(Followed(["oxono", "totems=xc4", "seats=2", "you=1", "move=100", "seed=1"]))
