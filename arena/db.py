@@ -19,6 +19,8 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session, sessionmaker
 
 MIGRATIONS = Path(__file__).parent.parent / "migrations"
+LARGEST_ID = 2**31 - 1
+"""What a database keeps as an id; to ask it for more is an error there."""
 
 
 class SchemaError(RuntimeError):

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from arena.competitions.pairings import Pairing
-from arena.db import lock
+from arena.db import LARGEST_ID, lock
 from arena.matchmaking import make
 from arena.models import (
     Bot,
@@ -87,7 +87,7 @@ def find_entrant(session: Session, ladder: Ladder, name: str) -> Entrant:
     )
     if number:
         wanted = int(number) if number.isascii() and number.isdigit() else 0
-        found = session.scalar(query.where(BotVersion.number == min(wanted, 2**31 - 1)))
+        found = session.scalar(query.where(BotVersion.number == min(wanted, LARGEST_ID)))
         what = f"version {number} of a bot {bot}"
     else:
         found = session.scalar(query.where(Entrant.state == EntrantState.ACTIVE))

@@ -28,6 +28,7 @@ from sqlalchemy.orm import Session
 from arena import workforce
 from arena.assignments import KINDS, Leased, jobs_of
 from arena.config import Settings
+from arena.db import LARGEST_ID
 from arena.matchmaking import new_matches
 from arena.models import (
     Check,
@@ -44,8 +45,6 @@ from engine import jobs
 
 FAILURES_ALLOWED = 2
 """A job that fails once more is set aside."""
-LARGEST_ID = 2**31 - 1
-"""What a database keeps as an id; to ask it for more is an error there."""
 AHEAD = 2
 """Turns of workers for each slot of a living one: one under way, one waiting."""
 

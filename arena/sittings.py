@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
 from arena import scheduling, workforce
 from arena.config import Settings
+from arena.db import LARGEST_ID
 from arena.models import (
     Bot,
     BotVersion,
@@ -197,7 +198,7 @@ def begin(
 
 
 def _opponent(session: Session, ladder: Ladder, number: int) -> BotVersion:
-    known = 0 < number <= scheduling.LARGEST_ID
+    known = 0 < number <= LARGEST_ID
     found = _active(session, ladder, BotVersion.id == number, Entrant.conservative.desc())
     if not known or not found:
         raise SittingError("choose each opponent from the list: one of them is not there any more")
@@ -214,7 +215,7 @@ def opponent_named(session: Session, ladder: Ladder, name: str) -> int:
     which = Bot.name == bot
     if number:
         wanted = int(number) if number.isascii() and number.isdecimal() else 0
-        which &= BotVersion.number == min(wanted, scheduling.LARGEST_ID)
+        which &= BotVersion.number == min(wanted, LARGEST_ID)
     found = _active(session, ladder, which, (Entrant.competition_id != ladder.id).asc())
     if not found:
         raise SittingError(f"no bot {name[:60]!r} plays {ladder.game} on a ladder here")
@@ -227,7 +228,7 @@ def find(session: Session, number: int, *, to_change: bool = False) -> Sitting |
     Args:
         to_change: locks it, against whoever else might change it.
     """
-    if not 0 < number <= scheduling.LARGEST_ID:
+    if not 0 < number <= LARGEST_ID:
         return None
     query = sa.select(Sitting).where(Sitting.id == number)
     if to_change:

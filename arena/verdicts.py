@@ -14,6 +14,7 @@ from arena import audit
 from arena.audit import Actor
 from arena.competitions import tournaments
 from arena.competitions.voiding import make_void
+from arena.db import LARGEST_ID
 from arena.models import (
     Check,
     Competition,
@@ -119,7 +120,7 @@ def requeue_check(session: Session, actor: Actor, number: int, now: datetime) ->
     Raises:
         VerdictError: there is no such check, or it is not set aside.
     """
-    known = 0 < number < 2**31
+    known = 0 < number <= LARGEST_ID
     check = session.get(Check, number, with_for_update=True) if known else None
     if check is None:
         raise VerdictError(f"there is no check {number}")
@@ -130,7 +131,7 @@ def requeue_check(session: Session, actor: Actor, number: int, now: datetime) ->
 
 
 def _find(session: Session, number: int) -> Match:
-    known = 0 < number < 2**31
+    known = 0 < number <= LARGEST_ID
     match = session.get(Match, number, with_for_update=True) if known else None
     if match is None:
         raise VerdictError(f"there is no match {number}")

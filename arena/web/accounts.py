@@ -18,6 +18,7 @@ from wtforms import SelectChoice
 
 from arena import audit, entries, people
 from arena.audit import Actor
+from arena.db import LARGEST_ID
 from arena.models import SCOPES, ApiToken, LinkKind, Role, Scope, User
 from arena.people import PeopleError
 from arena.requests import matches_of
@@ -34,7 +35,6 @@ from arena.web.identity import (
     settings,
     signed_in,
 )
-from arena.web.lookup import LARGEST_ID
 from arena.web.words import sentence
 
 accounts = Blueprint("accounts", __name__)

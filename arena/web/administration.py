@@ -19,10 +19,11 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as Answer
 
 from arena import audit, people
+from arena.db import LARGEST_ID
 from arena.models import AuditEntry, Role, Scope, User
 from arena.people import PeopleError
 from arena.web.identity import database, demand_session, keep_to_itself, needs, signed_in
-from arena.web.lookup import LARGEST_ID, reading
+from arena.web.lookup import reading
 from arena.web.words import sentence
 
 administration = Blueprint("administration", __name__)

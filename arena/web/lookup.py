@@ -9,14 +9,11 @@ import sqlalchemy as sa
 from flask import abort, current_app
 from sqlalchemy.orm import Session, joinedload
 
-from arena.db import Database
+from arena.db import LARGEST_ID, Database
 from arena.models import Bot, Competition, Ladder, Match, PlayedGame, Tournament
 from arena.storing import unpack
 from arena.web import queries
 from engine.record import GameRecord
-
-LARGEST_ID = 2**31 - 1
-"""What a database keeps as an id; to ask it for more is an error there."""
 
 
 @contextmanager

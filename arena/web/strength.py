@@ -27,6 +27,7 @@ from arena.competitions import strength_tests
 from arena.competitions.strength_plans import Plan, plan_of
 from arena.competitions.strength_reports import Report, Wanted, last_tests, reports
 from arena.competitions.strength_tallies import versions_of
+from arena.db import LARGEST_ID
 from arena.models import (
     HOUSE,
     Bot,
@@ -42,7 +43,7 @@ from arena.strength_words import result_rows
 from arena.web.bundle_diff import difference
 from arena.web.forms import ExtendForm, StrengthForm
 from arena.web.identity import Account, current, database, may_read, needs, settings, signed_in
-from arena.web.lookup import LARGEST_ID, reading
+from arena.web.lookup import reading
 from arena.web.words import sentence
 
 strength = Blueprint("strength", __name__)

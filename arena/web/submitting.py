@@ -23,6 +23,7 @@ from wtforms import SelectChoice
 
 from arena import entries
 from arena.competitions.strength_plans import FirstTest
+from arena.db import LARGEST_ID
 from arena.models import (
     Bot,
     BotVersion,
@@ -45,7 +46,7 @@ from arena.web.identity import (
     settings,
     signed_in,
 )
-from arena.web.lookup import LARGEST_ID, find_bot, reading
+from arena.web.lookup import find_bot, reading
 from arena.web.words import sentence
 from engine.games import GAMES
 

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import entries
 from arena.competitions.ranks import ranks_of
+from arena.db import LARGEST_ID
 from arena.models import Bot, BotVersion, EntrantState, Scope, User
 from arena.submissions import SubmissionError
 from arena.web import pages, queries, submitting
@@ -32,7 +33,7 @@ from arena.web.api.shapes import Name, Shape
 from arena.web.api.specification import operation
 from arena.web.api.transactions import changing
 from arena.web.identity import signed_in
-from arena.web.lookup import LARGEST_ID, find_bot, find_ladder, reading
+from arena.web.lookup import find_bot, find_ladder, reading
 from arena.web.on_ladder import on_ladder, shown_first
 from arena.web.submitting import own_bot
 

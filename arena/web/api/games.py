@@ -13,7 +13,7 @@ from flask import Response, request
 from pydantic import Field
 from sqlalchemy.orm import joinedload
 
-from arena.db import Database
+from arena.db import LARGEST_ID, Database
 from arena.models import GameSeat, JobStatus, Match, PlayedGame, Scope, User
 from arena.requests import RequestError, request_match
 from arena.web import queries, submitting
@@ -32,7 +32,6 @@ from arena.web.api.transactions import changing
 from arena.web.games import PICTURE_SECONDS
 from arena.web.identity import database, settings, signed_in
 from arena.web.lookup import (
-    LARGEST_ID,
     find_competition,
     find_game,
     find_ladder,

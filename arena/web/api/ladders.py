@@ -11,6 +11,7 @@ from sqlalchemy.orm import joinedload
 
 from arena.competitions import ladder_settings
 from arena.competitions.ladder_settings import SETTINGS, LadderError
+from arena.db import LARGEST_ID
 from arena.idle import why_idle
 from arena.models import BotVersion, Entrant, EntrantState, Ladder, Scope
 from arena.web import exports, leaderboards
@@ -28,7 +29,7 @@ from arena.web.api.specification import operation
 from arena.web.api.transactions import changing
 from arena.web.identity import settings, signed_in
 from arena.web.leaderboards import View
-from arena.web.lookup import LARGEST_ID, find_ladder, reading
+from arena.web.lookup import find_ladder, reading
 from engine.game import GameError
 from engine.games import find_variant
 

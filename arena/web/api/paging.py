@@ -13,8 +13,8 @@ from flask import request, url_for
 from pydantic import Field
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from arena.db import LARGEST_ID
 from arena.web.api.shapes import Shape
-from arena.web.lookup import LARGEST_ID
 
 T = TypeVar("T")
 

@@ -12,6 +12,7 @@ from pydantic import Field
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
 from arena import sittings
+from arena.db import LARGEST_ID
 from arena.models import BotVersion, JobStatus, Scope, Sitting, SittingSeat
 from arena.sittings import SittingError, Wish
 from arena.web import playing
@@ -21,7 +22,7 @@ from arena.web.api.shapes import NO_NUL, BotVersionName, List, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.api.transactions import refusing
 from arena.web.identity import signed_in
-from arena.web.lookup import LARGEST_ID, find_ladder, reading
+from arena.web.lookup import find_ladder, reading
 from engine.game import IllegalMoveError
 from engine.record import GameRecord
 from engine.sitting import position

@@ -14,6 +14,7 @@ from arena.competitions import strength_tests
 from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES, MOST_WEIGHT, Plan
 from arena.competitions.strength_reports import Wanted, reports
 from arena.competitions.tournaments import TournamentError, named_versions
+from arena.db import LARGEST_ID
 from arena.models import BotVersion, Scope, StrengthTest, TestVerdict
 from arena.strength import StrengthError
 from arena.web import strength
@@ -23,7 +24,7 @@ from arena.web.api.shapes import BotVersionName, Line, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.api.transactions import changing
 from arena.web.identity import signed_in
-from arena.web.lookup import LARGEST_ID, find_ladder, reading
+from arena.web.lookup import find_ladder, reading
 
 TAG = "strength tests"
 Games = Annotated[int, Field(ge=1, le=MOST_GAMES)]
