@@ -224,8 +224,10 @@ class MijnlieffState(State):
             held = zip(board.held(side), SIGNS, strict=True)
             hands.append(f"{name.title()} " + " ".join(f"{count}{sign}" for count, sign in held))
         turn, where = self._turn()
+        options = self.variant.options
+        outline = options["size"] if options["shape"] == "square" else options["shape"]
         return Scene(
-            title=f"Mijnlieff {self.variant.options['size']}: {turn}, {where}",
+            title=f"Mijnlieff {outline}: {turn}, {where}",
             squares=tuple(self._square(bit) for bit in bits_of(board.outline)),
             pieces=tuple(pieces),
             captions=(turn, where, *hands),

@@ -329,6 +329,20 @@ def test_the_scene_says_what_there_is() -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "title"),
+    [
+        ({"size": "6x4"}, "Mijnlieff 6x4: White to move, anywhere"),
+        ({"first": "edge"}, "Mijnlieff 4x4: White to move, on the rim"),
+        ({"shape": "ell", "first": "edge"}, "Mijnlieff ell: White to move, anywhere"),
+        ({"shape": "tee"}, "Mijnlieff tee: White to move, anywhere"),
+    ],
+)
+def test_the_title_names_the_board(options: dict[str, str], title: str) -> None:
+    """A board in another outline is no square of 4x4, and who only hears of it should know."""
+    assert GAME.variant(**options).initial().scene().title == title
+
+
+@pytest.mark.parametrize(
     ("white", "black", "prospects"),
     [
         # Counted on paper: a corner is in three threes of a 4x4 board, a square in its middle in
