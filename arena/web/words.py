@@ -24,7 +24,7 @@ def sentence(error: Exception) -> str:
 ENDINGS: Mapping[Termination, str] = {
     Termination.NORMAL: "by the rules",
     Termination.REPETITION: "repetition",
-    Termination.PLY_LIMIT: "too many plies",
+    Termination.PLY_LIMIT: "ply limit",
     Termination.ILLEGAL: "illegal move",
     Termination.TIMEOUT: "out of time",
     Termination.CRASH: "crash",
@@ -101,7 +101,7 @@ def outcome(record: GameRecord, people: Collection[int] = ()) -> str:
     if record.termination is Termination.REPETITION:
         sentences.append("The game ended when a position came back.")
     elif record.termination is Termination.PLY_LIMIT:
-        sentences.append("The game ended because it had too many plies.")
+        sentences.append("The game ended at a limit of plies: in all, or without progress.")
     return " ".join(sentences)
 
 

@@ -9,8 +9,11 @@ import pytest
 
 from arena.ratings.trueskill import Rating
 from arena.web.charts import RatedGame, rating_chart, sparkline, ticks
-from arena.web.words import ago, duration, listed, own_result, time_control
+from arena.web.words import ago, duration, ending, listed, outcome, own_result, time_control
 from engine.clock import TimeControl
+from engine.game import Termination
+from engine.games import GAMES
+from engine.record import GameRecord
 
 
 @pytest.mark.parametrize(
@@ -57,6 +60,38 @@ def test_what_came_of_it_for_oneself(
 ) -> None:
     """Ranks count the better sides, not the better seats."""
     assert [own_result(ranks, sides, seat) for seat in range(len(ranks))] == words
+
+
+@pytest.mark.parametrize(
+    ("termination", "words"),
+    [
+        (Termination.NORMAL, "A draw."),
+        (Termination.REPETITION, "A draw. The game ended when a position came back."),
+        # The Siege has two limits, and one of them ends games that are not long at all.
+        (
+            Termination.PLY_LIMIT,
+            "A draw. The game ended at a limit of plies: in all, or without progress.",
+        ),
+    ],
+)
+def test_how_a_draw_came_about(termination: Termination, words: str) -> None:
+    """What rule made it one, and nothing that the game need not have been."""
+    record = GameRecord(
+        variant=GAMES["siege"].variant(),
+        seed=0,
+        players=("a", "b", "c"),
+        time=TimeControl(move_ms=100),
+        opening=0,
+        plies=(),
+        faults=(),
+        termination=termination,
+        scores=(0.5, 0.5, 0.5),
+        ranks=(1, 1, 1),
+        isolation="full",
+        started="2026-01-01T00:00:00Z",
+    )
+    assert outcome(record) == words
+    assert "too many" not in ending(termination)
 
 
 def test_a_moment_that_never_came() -> None:
