@@ -142,11 +142,13 @@ class BloccoState(State):
         start, end, pair, beside = variant.step_of.get(step, (0, 0, 0, 0))
         own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)
         if not (own & start and other & end) or pair & marked:
-            raise IllegalMoveError(
-                move,
+            reason = (
                 "a move takes an unmarked stone of yours onto an unmarked neighbour of the other "
-                "colour",
+                "colour"
+                if self._can_move()
+                else "the game is over"
             )
+            raise IllegalMoveError(move, reason)
         own ^= pair
         if edge := own & beside:
             group = end | variant.joined(own ^ end, edge)

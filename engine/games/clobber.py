@@ -78,9 +78,12 @@ class ClobberState(State):
         start, end = self.variant.ends_of.get(move, (0, 0))
         own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)
         if not (own & start and other & end):
-            raise IllegalMoveError(
-                move, "a move takes one of your stones onto a neighbour of the other colour"
+            reason = (
+                "a move takes one of your stones onto a neighbour of the other colour"
+                if self._can_move()
+                else "the game is over"
             )
+            raise IllegalMoveError(move, reason)
         return start, end
 
     def _step(self, start: int, end: int) -> ClobberState:

@@ -24,7 +24,7 @@ def check_finished(state: State) -> None:
     assert expected == ranks, "a rank is 1 and the number of better sides"
     for seat, side in enumerate(variant.side_of):
         assert ranks[seat] == ranks[variant.side_of.index(side)], "a side shares its rank"
-    with pytest.raises(IllegalMoveError):
+    with pytest.raises(IllegalMoveError, match="the game is over"):
         state.play("a1")
 
 
