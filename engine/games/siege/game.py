@@ -252,9 +252,10 @@ class SiegeState(State):
         if not written[3]:
             return step
         if not (self._attackers_may_demand() and self._may_demand(step)):
-            raise IllegalMoveError(
-                move, "an attacker may demand a capture where the game goes on and Yellow has one"
-            )
+            reason = "an attacker may demand a capture where the game goes on and Yellow has one"
+            if not self.variant.has_demands:
+                reason = "with demand=no nobody may demand a capture"
+            raise IllegalMoveError(move, reason)
         return step | DEMAND
 
     def clicks(self, move: Move) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from engine.game import OptionError, Termination
+from engine.game import IllegalMoveError, OptionError, Termination
 from engine.games.siege.game import GAME, SiegeState
 from tests.engine.games import oracle_siege as oracle
 from tests.engine.games.positions_siege import FAR, IN, LAST, ROUND_TRIP, START, at, play, text_of
@@ -299,6 +299,8 @@ def test_demands_that_are_not_legal(pieces, turn, rest, cells, move, options):
     assert state.is_legal(move[:-1])
     assert not state.is_legal(move)
     assert move not in state.legal_moves()
+    with pytest.raises(IllegalMoveError, match="demand=no" if options else "the game goes on"):
+        state.play(move)
 
 
 # Turns, and the end.
