@@ -173,7 +173,9 @@ def _check_count(variant: Variant, bots: Sequence[Bot]) -> None:
         if not bots:
             raise Usage(f"{variant} takes one bot or more; none is given")
     elif len(bots) != needed:
-        raise Usage(f"{variant} takes {needed} bots; {len(bots)} are given")
+        sides = "" if needed == variant.seats else ", each for all seats of a side"
+        given = f"{len(bots)} {'is' if len(bots) == 1 else 'are'} given"
+        raise Usage(f"{variant} takes {needed} bots{sides}; {given}")
 
 
 def _matches(

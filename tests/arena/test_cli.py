@@ -426,7 +426,11 @@ def assert_refused(said: Said, words: str) -> None:
         ("replay {records} --ply 1", "has 2 games: say which with --game N"),
         ("replay {records} --game 1 --ply 99", "so there is no position 99"),
         ("replay {records} --game 1 --draw /proc/nowhere/a.svg", "can't write /proc/nowhere/a.svg"),
-        ("play clobber {dice}", "clobber size=6x7 takes 2 bots; 1 are given"),
+        ("play clobber {dice}", "clobber size=6x7 takes 2 bots; 1 is given"),
+        (
+            "play blokus mode=teams {dice} {dice} {dice} {dice}",
+            "takes 2 bots, each for all seats of a side; 4 are given",
+        ),
         ("play clobber {dice} nobody", "there is no bot nobody: give the path of a program, or"),
         ("play clobber {dice} {plain}", "how is 'plain' run\\? Give it the ending of a language"),
         ("play clobber {dice} {folder}", "folder holds no files"),
