@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
+from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 
-from arena.db import Database, SchemaError
-from arena.models import Base, Mark, User
+from arena.db import MIGRATIONS, Database, SchemaError
+from arena.models import Base, Bot, Mark, User
+from tests import postgres
+from tests.conftest import DATABASES
+
+FIRST = MIGRATIONS / "versions" / "0002_the_schema.py"
+UNSETTLED = (
+    ('        sa.Column("lower_name", sa.String(length=40), nullable=False),\n', ""),
+    ('        sa.UniqueConstraint("lower_name", name=op.f("uq_bot_lower_name")),\n', ""),
+    ('"last_match", sa.DateTime(), nullable=True', '"last_match_id", sa.Integer(), nullable=False'),
+    ('        sa.Column("trend", sa.JSON(), nullable=False),\n', ""),
+    ('        sa.Column("best_rank", sa.Integer(), nullable=True),\n', ""),
+    ('        sa.Column("best_rank_at", sa.DateTime(), nullable=True),\n', ""),
+    (
+        """        sa.CheckConstraint(
+            "(best_rank IS NULL) = (best_rank_at IS NULL)", name=op.f("ck_entrant_best_rank")
+        ),
+""",
+        "",
+    ),
+)
+"""What the first migration came to say while nothing was released, and what it said before."""
 
 
 def test_migrations_make_the_models(database: Database) -> None:
@@ -20,6 +45,86 @@ def test_migrations_make_the_models(database: Database) -> None:
     with database.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, Base.metadata) == []
+
+
+def test_a_migration_stays_as_it_is() -> None:
+    """Arenas were made by it, and would be taken for what it makes now: write another one."""
+    digest = hashlib.sha256(FIRST.read_bytes()).hexdigest()
+    assert digest == "f427ce5ebadb13efacdb344d30469dfc066014a1c4798b2d15d25c3d6d2a8e5f"
+
+
+@pytest.fixture(params=DATABASES)
+def unsettled(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """A database as the first migration made it before the last changes to it."""
+    words = FIRST.read_text()
+    for later, before in UNSETTLED:
+        assert words.count(later) == 1, later
+        words = words.replace(later, before)
+    made: dict[str, Any] = {}
+    exec(compile(words, FIRST, "exec", dont_inherit=True), made)
+    with ExitStack() as ended:
+        url = f"sqlite:///{tmp_path}/arena.db"
+        if request.param == "postgresql":
+            server = request.getfixturevalue("postgres_url")
+            url = ended.enter_context(postgres.database(server))
+        found = Database(url)
+        ended.callback(found.close)
+        with found.engine.begin() as connection:
+            with Operations.context(MigrationContext.configure(connection)):
+                made["upgrade"]()
+            connection.execute(sa.text("CREATE TABLE alembic_version (version_num VARCHAR(32))"))
+            connection.execute(sa.text("INSERT INTO alembic_version VALUES ('0002')"))
+        yield found
+
+
+def test_an_arena_made_before_the_schema_was_settled_is_brought_up_to_it(
+    unsettled: Database,
+) -> None:
+    """With all columns; of two bots whose names differ in the size of letters, one is renamed."""
+    names = ["mybot", "MyBot", "M" * 40, "m" * 40]
+    with unsettled.engine.begin() as connection:
+        for table, row in (
+            ("user", {"id": 1, "name": "ada", "lower_name": "ada", "role": "participant"}),
+            *(("bot", {"id": 3 + n, "name": name, "owner_id": 1}) for n, name in enumerate(names)),
+        ):
+            described = sa.Table(table, sa.MetaData(), autoload_with=connection, resolve_fks=False)
+            connection.execute(sa.insert(described).values(_whole(described, row)))
+    unsettled.upgrade()
+    unsettled.demand_schema()
+    with unsettled.engine.connect() as connection:
+        found = sa.inspect(connection)
+        for table in Base.metadata.sorted_tables:
+            columns = {column["name"] for column in found.get_columns(table.name)}
+            assert columns == set(table.c.keys()), table.name
+    with unsettled.read() as session:
+        bots = session.execute(sa.select(Bot.name, Bot.lower_name).order_by(Bot.id)).all()
+        assert bots == [
+            ("mybot", "mybot"),
+            ("MyBot-4", "mybot-4"),
+            ("M" * 40, "m" * 40),
+            ("m" * 38 + "-6", "m" * 38 + "-6"),
+        ]
+    with pytest.raises(sa.exc.IntegrityError), unsettled.begin() as session:
+        session.add(Bot(name="MYBOT", owner_id=1, created=datetime.now(UTC)))
+
+
+def _whole(table: sa.Table, row: dict[str, object]) -> dict[str, object]:
+    """A row with something in each column that must have a value."""
+    usual = {int: 0, str: "", bool: False, datetime: datetime(2026, 1, 1)}
+    missing = (one for one in table.c if not one.nullable and one.name not in row)
+    return {one.name: usual[one.type.python_type] for one in missing} | row
+
+
+def test_a_database_too_old_to_be_brought_up_is_refused(database: Database) -> None:
+    """By a line, and it is left as it was."""
+    with database.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0002'"))
+        connection.execute(sa.text("DROP TABLE sitting_seat"))
+        connection.execute(sa.text("ALTER TABLE sitting RENAME TO other"))
+    with pytest.raises(SchemaError, match="too old for this release: use the release that made it"):
+        database.upgrade()
+    with database.engine.connect() as connection:
+        assert connection.scalar(sa.text("SELECT version_num FROM alembic_version")) == "0002"
 
 
 def test_a_newer_database_is_refused(database: Database) -> None:
