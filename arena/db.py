@@ -83,7 +83,8 @@ class Database:
         # As the files of migrations begin; alembic knows better and takes long to import.
         wanted = max(path.name for path in (MIGRATIONS / "versions").glob("*.py")).split("_")[0]
         found = None
-        with self.engine.connect() as connection:
+        # Only read: who holds the write lock of SQLite is nobody to wait for.
+        with self.engine.execution_options(read_only=True).connect() as connection:
             if sa.inspect(connection).has_table("alembic_version"):
                 found = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
         if found != wanted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -15,6 +16,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
+from sqlalchemy import event
 
 from arena.db import MIGRATIONS, Database, SchemaError
 from arena.models import Base, Bot, Mark, User
@@ -159,6 +161,23 @@ def test_what_is_not_prepared_is_refused(database: Database) -> None:
         connection.execute(sa.text("DROP TABLE alembic_version"))
     with pytest.raises(SchemaError, match=words.format("none")):
         database.demand_schema()
+
+
+def test_the_schema_is_looked_at_beside_a_writer(database: Database) -> None:
+    """Who makes ratings anew writes for long, and commands that only read don't wait for it."""
+    other = Database(database.url)
+    # Or a failure would come after half a minute.
+    event.listen(other.engine, "connect", lambda connection, _: _hasten(connection))
+    with database.begin() as session:
+        session.add(Mark(key="count", value="0"))
+        session.flush()
+        other.demand_schema()
+    other.close()
+
+
+def _hasten(connection: Any) -> None:
+    if isinstance(connection, sqlite3.Connection):
+        connection.execute("PRAGMA busy_timeout=0")
 
 
 def test_times_come_back_in_utc(database: Database) -> None:
