@@ -69,7 +69,7 @@ def opened(data: Path | None, *, new: bool = False) -> Iterator[tuple[Database, 
         new: makes one where there is none.
 
     Raises:
-        Usage: there is none, or it can't be used.
+        Usage: there is none, or it can't be used, at first or while it is used.
     """
     try:
         settings = load(data=data)
@@ -91,6 +91,9 @@ def opened(data: Path | None, *, new: bool = False) -> Iterator[tuple[Database, 
         raise Usage(f"can't use {error.filename}: {error.strerror}") from None
     try:
         yield database, settings
+    except sa.exc.OperationalError as error:
+        # It went away meanwhile, its disk is full, or somebody else writes for too long.
+        raise Usage(f"can't use the database: {str(error).splitlines()[0]}") from None
     finally:
         database.close()
 

@@ -6,6 +6,7 @@ import importlib
 import io
 import json
 import re
+import resource
 import shlex
 import shutil
 import sqlite3
@@ -684,6 +685,20 @@ def test_a_database_of_another_release_is_left_alone(
         assert_refused(said, f"the database is not prepared .* schema is {schema}")
         left = connection.execute("SELECT version_num FROM alembic_version").fetchall()
     assert left == [(schema,)]
+
+
+def test_a_full_disk_is_told_in_one_line(cli: Cli, data: Path, tmp_path: Path) -> None:
+    """Here the largest file that may be written is full, just when the command writes its row."""
+    shutil.copytree(data, tmp_path / "var")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (32_768, before[1]))
+    try:
+        said = cli("user", "add", "grace", "--data", tmp_path / "var")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert_refused(said, r"can't use the database: .*(I/O error|disk is full)")
+    listed = cli("user", "list", "--json", "--data", tmp_path / "var").out
+    assert "grace" not in [one["name"] for one in json.loads(listed)]
 
 
 # Boxes.
