@@ -168,7 +168,10 @@ def _about(tar: tarfile.TarFile, member: tarfile.TarInfo | None) -> dict[str, An
     except (ValueError, KeyError, TypeError):
         raise BackupError("the backup is damaged: it doesn't say of which release it is") from None
     if form != FORMAT:
-        raise BackupError(f"a backup of format {form}; this release knows {FORMAT}")
+        raise BackupError(
+            f"the backup is of another release (format {form}, and not {FORMAT}): restore it with "
+            "that one, then start this one on it"
+        )
     return about
 
 
