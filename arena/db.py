@@ -35,7 +35,8 @@ class Database:
             statement; by default without end.
 
     Raises:
-        SchemaError: what drives a database of this kind is not installed.
+        SchemaError: what drives a database of this kind is not installed, or the URL's port is no
+            number.
     """
 
     def __init__(self, url: str, *, patience_seconds: int | None = None) -> None:
@@ -49,6 +50,8 @@ class Database:
             raise SchemaError(
                 f"this database needs {error.name}: pip install 'game-bot-arena[prod]'"
             ) from None
+        except ValueError:
+            raise SchemaError("ARENA_DATABASE can't be read: its port is no number") from None
         if sqlite:
             event.listen(self.engine, "connect", _prepare)
             event.listen(self.engine, "begin", _begin)

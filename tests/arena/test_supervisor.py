@@ -102,6 +102,7 @@ def test_what_prevents_a_start_is_said(
         ({"ARENA_PORT": "many"}, "ARENA_PORT='many' can't be read as int"),
         ({"ARENA_MINIMUM_ISOLATION": "some"}, "it is one of full, good, reduced, none"),
         ({"ARENA_DATABASE": "postgresql+psycopg://u@/d?host=/nowhere"}, "can't use the database"),
+        ({"ARENA_DATABASE": "postgresql://u:p@h:x/d"}, "ARENA_DATABASE .*: its port is no number"),
         ({"ARENA_DATABASE": "my games"}, "ARENA_DATABASE is not allowed: it is sqlite:///FILE or"),
     ],
 )
