@@ -84,6 +84,12 @@ def test_the_containers_start_what_there_is() -> None:
     )
 
 
+def test_an_image_holds_nothing_of_the_host() -> None:
+    """Beside the sources: `make` may have left its environment there, and an arena its secrets."""
+    kept_out = (DOCS.parent / ".dockerignore").read_text().splitlines()
+    assert {".venv*", "var", ".git", "**/.env", "**/users.acl"} <= set(kept_out)
+
+
 def words_of(value: Any) -> Iterator[str]:
     """All the text in a part of the file."""
     if isinstance(value, dict):
