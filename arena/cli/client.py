@@ -192,12 +192,12 @@ class Server:
             ServerFault: the server can't be reached, or fails.
         """
         with self._open("GET", self._there(path, query)) as answer:
-            return _json(answer.read())
+            return _json(self._read(answer))
 
     def text(self, path: str) -> str:
         """What an address of the API answers, as text; errors as for `get`."""
         with self._open("GET", self._there(path, {})) as answer:
-            return answer.read().decode("utf-8", "replace")
+            return self._read(answer).decode("utf-8", "replace")
 
     def all(self, path: str, **query: Any) -> Iterator[Any]:
         """What a list of the API has, page by page; errors as for `get`."""
@@ -206,7 +206,7 @@ class Server:
         while found["next"]:
             there = urllib.parse.urljoin(self.address, found["next"])
             with self._open("GET", there) as answer:
-                found = _json(answer.read())
+                found = _json(self._read(answer))
             yield from found["items"]
 
     def lines(self, path: str, **query: Any) -> Iterator[bytes]:
@@ -225,12 +225,18 @@ class Server:
         boundary, body = encode_multipart({**fields, "file": file})
         headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
         with self._open("POST", self._there(path, {}), body, headers) as answer:
-            return _json(answer.read())
+            return _json(self._read(answer))
 
     def _there(self, path: str, query: Mapping[str, Any]) -> str:
         given = {key: value for key, value in query.items() if value is not None}
         address = f"{self.address}{API}{urllib.parse.quote(path)}"
         return f"{address}?{urllib.parse.urlencode(given)}" if given else address
+
+    def _read(self, answer: http.client.HTTPResponse) -> bytes:
+        try:
+            return answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise ServerFault(f"the answer of {self.address} broke off: {error}") from None
 
     def _open(
         self,
@@ -265,9 +271,11 @@ def _refusal(server: str, error: urllib.error.HTTPError) -> click.ClickException
     try:
         detail = str(json.loads(error.read())["detail"])
     except (ValueError, KeyError, TypeError, OSError):
-        detail = f"status {error.code}"
+        detail = ""
     if error.code == 401:
         return Usage(f"{server} wants a token that it knows: log in with arena login {server}")
     if error.code >= 500 or error.code == 429:
-        return ServerFault(f"{server} can't do it: {detail}")
-    return Usage(detail)
+        return ServerFault(f"{server} can't do it: {detail or f'status {error.code}'}")
+    return Usage(
+        detail or f"{server} answers by status {error.code}: is that the address of an arena?"
+    )

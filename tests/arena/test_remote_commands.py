@@ -412,3 +412,36 @@ def test_a_token_goes_nowhere_else(
             server.shutdown()
             thread.join()
     assert seen == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("status", "length", "code", "words"),
+    [
+        (404, 2, 2, "answers by status 404: is that the address of an arena?"),
+        (502, 2, 3, "can't do it: status 502"),
+        (200, 2, 3, "the server answers no JSON: is that the address of an arena?"),
+        (200, 100, 3, "broke off: IncompleteRead(2 bytes read, 98 more expected)"),
+    ],
+)
+def test_an_answer_that_is_no_arenas_is_told(
+    arena: Arena, status: int, length: int, code: int, words: str
+) -> None:
+    """Of another program, of a proxy whose arena is away, and one that is cut short."""
+
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(length))
+            self.end_headers()
+            self.wfile.write(b"no")
+
+        def log_message(self, *_: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Other) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        found, _, errors = arena("status", "bot-0", "--server", url)
+        thread.join()
+    assert (found, errors.count("\n")) == (code, 1), errors
+    assert f"{words}\n" in errors
