@@ -207,7 +207,12 @@ def read_tar(collected: Collected, data: bytes) -> None:
         with tarfile.open(
             fileobj=io.BytesIO(data), mode="r:", encoding="utf-8", tarinfo=_Header
         ) as archive:
+            place = 0
             for member in archive:
+                # A size below zero leads back; some releases of Python go round for ever.
+                if archive.offset <= place:
+                    raise BundleError("the archive is no whole tar file")
+                place = archive.offset
                 _from_tar(collected, archive, member)
     except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, BundleError):
@@ -251,9 +256,12 @@ def _from_zip(collected: Collected, data: IO[bytes]) -> None:
                 collected.add(name, content, executable=bool(mode & stat.S_IXUSR))
     except NotImplementedError:
         raise BundleError("the zip file is compressed in a way that is not supported") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError, RuntimeError) as error:
-        if isinstance(error, BundleError):
-            raise
+    except BundleError:
+        raise
+    except (
+        *(zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError, RuntimeError),
+        OverflowError,  # of a place that Python can't count to
+    ):
         raise BundleError("the archive is no whole zip file") from None
 
 

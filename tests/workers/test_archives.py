@@ -78,6 +78,31 @@ def tar_of_words(path: Path, *, words: bytes, times: int) -> Path:
     return path
 
 
+def tar_that_goes_back(path: Path, steps: int) -> Path:
+    """A tar whose last member has a size below zero, so many blocks, by its pax header."""
+    words = f"{len(f'00 size={-512 * steps}') + 1} size={-512 * steps}\n".encode()
+    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
+        for name in (".git/a", ".git/b", ".git/c"):
+            archive.addfile(tarfile.TarInfo(name))
+        member = tarfile.TarInfo("words")
+        member.type, member.size = tarfile.XHDTYPE, len(words)
+        archive.addfile(member, io.BytesIO(words))
+        archive.addfile(tarfile.TarInfo(".git/d"))
+    return path
+
+
+def zip_with_a_far_file(path: Path) -> Path:
+    """A zip whose file begins at the last byte that 64 bits count to (APPNOTE 4.5.3)."""
+    data = make_zip(path, {"bot.py": BOT}).read_bytes()
+    entry = bytearray(data[data.index(b"PK\x01\x02") : data.index(b"PK\x05\x06")])
+    entry[30:32], entry[42:46] = (12).to_bytes(2, "little"), b"\xff" * 4
+    entry += b"\x01\x00\x08\x00" + b"\xff" * 8
+    end = bytearray(data[data.index(b"PK\x05\x06") :])
+    end[12:16] = len(entry).to_bytes(4, "little")
+    path.write_bytes(data[: data.index(b"PK\x01\x02")] + entry + end)
+    return path
+
+
 REFUSED: Mapping[str, tuple[Callable[[Path], object], str]] = {
     "nothing": (lambda p: p / "missing.py", "missing.py can't be read: No such file"),
     "empty folder": (lambda p: make_folder(p, {}), "holds no files"),
@@ -187,6 +212,15 @@ REFUSED: Mapping[str, tuple[Callable[[Path], object], str]] = {
         lambda p: tar_of_words(p / "a.tar", words=b"12 comment=x", times=2000),
         "no whole tar file",
     ),
+    # Older releases of Python go round in it for ever (CVE-2025-8194).
+    **{
+        f"{steps} steps back": (
+            lambda p, steps=steps: tar_that_goes_back(p / "a.tar", steps),  # type: ignore[misc]
+            "no whole tar file",
+        )
+        for steps in (3, 4, 5)
+    },
+    "far file": (lambda p: zip_with_a_far_file(p / "a.zip"), "no whole zip file"),
     "odd compression": (
         lambda p: make_zip(p / "a.zip", {"bot.py": BOT}, method=zipfile.ZIP_LZMA),
         "compressed in a way that is not supported",
@@ -199,6 +233,7 @@ REFUSED: Mapping[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
+@pytest.mark.timeout(20)
 @pytest.mark.parametrize(("make", "words"), REFUSED.values(), ids=REFUSED.keys())
 def test_refused(make: Callable[[Path], Path], words: str, tmp_path: Path) -> None:
     """Each threat and each mistake gets one clear line."""
