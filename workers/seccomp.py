@@ -16,7 +16,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from errno import EAFNOSUPPORT, ENOSYS, ENOTTY, EPERM
+from errno import EAFNOSUPPORT, EINVAL, ENOSYS, ENOTTY, EPERM
 
 NEWEST_CALL = 450
 """The last call that was looked at for the tables, set_mempolicy_home_node of Linux 5.17."""
@@ -48,11 +48,11 @@ SHARED_BY_ALL = """
     inotify_rm_watch fanotify_init fanotify_mark
 """
 # Memory that is charged to no process, and that may outlive it; vmsplice keeps a huge page for
-# each slot of a pipe.
+# each slot of a pipe, and Landlock every rule that it is told.
 MEMORY_OF_NOBODY = """
     memfd_create memfd_secret shmget shmat shmctl shmdt msgget msgsnd msgrcv msgctl
     semget semop semctl semtimedop mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify
-    mq_getsetattr vmsplice
+    mq_getsetattr vmsplice landlock_create_ruleset landlock_add_rule landlock_restrict_self
 """
 # Counted for the whole machine, or done to all its disks.
 WHOLE_MACHINE = """
@@ -126,7 +126,8 @@ X86_64 = Architecture(
         rt_sigqueueinfo=129 rt_tgsigqueueinfo=297 fork=57 vfork=58 clone=56 clone3=435
         socket=41 socketpair=53 ioctl=16 fcntl=72 mmap=9 prctl=157 prlimit64=302
         setsockopt=54 vmsplice=278 io_setup=206 sync=162 syncfs=306 timer_create=222 mremap=25
-        bind=49 setrlimit=160
+        bind=49 setrlimit=160 landlock_create_ruleset=444 landlock_add_rule=445
+        landlock_restrict_self=446 close_range=436 fsync=74 fdatasync=75 msync=26
         """
     ),
 )
@@ -159,7 +160,8 @@ AARCH64 = Architecture(
         tgkill=131 rt_sigqueueinfo=138 rt_tgsigqueueinfo=240 clone=220 clone3=435
         socket=198 socketpair=199 ioctl=29 fcntl=25 mmap=222 prctl=167 prlimit64=261
         setsockopt=208 vmsplice=75 io_setup=0 sync=81 syncfs=267 timer_create=107 mremap=216
-        bind=200 setrlimit=164
+        bind=200 setrlimit=164 landlock_create_ruleset=444 landlock_add_rule=445
+        landlock_restrict_self=446 close_range=436 fsync=82 fdatasync=83 msync=227
         """
     ),
 )
@@ -183,7 +185,9 @@ AF_UNIX = 1
 SOCK_TYPE, SOCK_STREAM, SOCK_SEQPACKET = 0xF, 1, 5
 # Of SOL_SOCKET, the only level that sockets of AF_UNIX have.
 SO_SNDBUF, SO_SNDBUFFORCE = 7, 32
-CLONE_THREAD = 0x00010000
+CLONE_FILES, CLONE_THREAD = 0x00000400, 0x00010000
+CLOSE_RANGE_UNSHARE = 2
+MS_SYNC = 4
 # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 CLONE_NEW = 0x7E020000
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
@@ -206,6 +210,8 @@ MAP_TYPE, MAP_SHARED, MAP_SHARED_VALIDATE, MAP_ANONYMOUS, MAP_GROWSDOWN = 0xF, 1
 MAP_HUGETLB = 0x40000
 # With the first a bot would outlive its worker, with the second have a core's twin stand idle.
 PR_SET_PDEATHSIG, PR_SCHED_CORE = 1, 62
+# As for calls; a later one makes a table of locks in the kernel's memory, as large as one likes.
+NEWEST_OPTION = PR_SCHED_CORE
 # By it a bot is found that outlived its worker all the same.
 RLIMIT_LOCKS = 10
 
@@ -214,7 +220,7 @@ Instruction = tuple[int, int, int, int]
 
 
 def refuse(error: int) -> Instruction:
-    """Answers the call with an error number."""
+    """Answers the call with an error number; with 0 it says that it did what it did not."""
     return (RETURN, 0, 0, ERRNO | error)
 
 
@@ -299,7 +305,11 @@ def _argument_rules(
     flags = load_argument(0)
     clone = [flags, (ANY_BIT, 0, 1, CLONE_NEW), refuse(EPERM)]
     if single_process:
-        clone += [(ANY_BIT, 1, 0, CLONE_THREAD), refuse(EPERM)]
+        # With a table of files of its own each thread would have as many as the limit allows.
+        for needed in (CLONE_THREAD, CLONE_FILES):
+            clone += [(ANY_BIT, 1, 0, needed), refuse(EPERM)]
+        own_files = [load_argument(2), (ANY_BIT, 0, 1, CLOSE_RANGE_UNSHARE), refuse(EPERM)]
+        yield "close_range", own_files
     yield "clone", clone
     only_unix = [flags, (EQUAL, 1, 0, AF_UNIX), refuse(EAFNOSUPPORT)]
     yield "socket", [refuse(EAFNOSUPPORT)] if without_namespaces else only_unix
@@ -328,7 +338,13 @@ def _argument_rules(
         ]
         yield "setsockopt", [load_argument(2), *_equal_any(SO_SNDBUF, SO_SNDBUFFORCE)]
     yield "mmap", maps
-    yield "prctl", [flags, *_equal_any(PR_SET_PDEATHSIG, PR_SCHED_CORE)]
+    # Even for a file that one may only read the disk writes all that it has put off. Nothing of a
+    # bot's or a build's is to outlast a crash of the machine.
+    for name in ("fsync", "fdatasync"):
+        yield name, [refuse(0)]
+    yield "msync", [load_argument(2), (ANY_BIT, 0, 1, MS_SYNC), refuse(0)]
+    options = [(GREATER, 0, 1, NEWEST_OPTION), refuse(EINVAL)]
+    yield "prctl", [flags, *options, *_equal_any(PR_SET_PDEATHSIG, PR_SCHED_CORE)]
     yield "setrlimit", [flags, *_equal_any(RLIMIT_LOCKS)]
     its_own = [flags, (EQUAL, 1, 0, 0), refuse(EPERM)]
     limits = [load_argument(1), *_equal_any(RLIMIT_LOCKS)]

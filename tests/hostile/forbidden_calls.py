@@ -1,6 +1,7 @@
 """Tries what no game needs: other namespaces, mounts, shared memory, watches, locks, priority."""
 
 import ctypes
+import errno
 import fcntl
 import os
 import resource
@@ -12,9 +13,10 @@ from frame import play, tried
 
 libc = ctypes.CDLL(None, use_errno=True)
 # From Linux 5.1 on a new call has the same number on every processor.
-IO_URING_SETUP, IO_URING_REGISTER = 425, 427
+IO_URING_SETUP, IO_URING_REGISTER, CLOSE_RANGE, LANDLOCK = 425, 427, 436, 444
+CLOSE_RANGE_UNSHARE, LANDLOCK_TCP = 2, 2
 CLONE_NEWUSER, CLONE_NEWNS, MS_BIND = 0x10000000, 0x20000, 4096
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG, PR_FUTEX_HASH, SET_SLOTS = 1, 78, 1
 # linux/fs.h
 FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, FS_NOATIME_FL = 0x80086601, 0x40086602, 0x80
 # asm/unistd_64.h and asm-generic/unistd.h
@@ -49,11 +51,25 @@ def mark():
         fcntl.ioctl(file, FS_IOC_SETFLAGS, flags)
 
 
+def rule():
+    """Makes a set of rules for Landlock, of which the kernel keeps as many as one likes."""
+    call("syscall", LANDLOCK, (ctypes.c_uint64 * 2)(0, LANDLOCK_TCP), 16, 0)
+
+
+def hash_locks():
+    """Makes a table for locks in the kernel, which gives one of 64 bytes for each slot."""
+    if libc.prctl(PR_FUTEX_HASH, SET_SLOTS, 1 << 16, 0, 0) < 0:
+        raise OSError(errno.ENOSYS, "not in this kernel, as it seems")
+
+
 def attack():
     attempts = {name: lambda n=n: call("syscall", n, 0, 0, 0, 0) for name, n in NUMBERS.items()}
     attempts |= {
         "io_uring": lambda: call("syscall", IO_URING_SETUP, 1, bytes(120)),
         "io_uring_register": lambda: call("syscall", IO_URING_REGISTER, -1, 0, 0, 0),
+        "ruleset": rule,
+        "files of its own": lambda: call("syscall", CLOSE_RANGE, 99, 99, CLOSE_RANGE_UNSHARE),
+        "hash of locks": hash_locks,
         "user namespace": lambda: call("unshare", CLONE_NEWUSER),
         "mount namespace": lambda: call("unshare", CLONE_NEWNS),
         "mount": lambda: call("mount", b"/usr", b"/tmp", None, MS_BIND, None),

@@ -14,6 +14,8 @@ from errno import errorcode
 def verdict(program: bytes, audit: int, number: int, arguments: Sequence[int] = ()) -> str:
     """What the kernel would do with a call: ``allow``, ``kill``, or an error's name.
 
+    ``done`` is said of a call that is left out, and answered as if it had been made.
+
     Args:
         program: an array of ``struct sock_filter``.
         audit: the architecture.
@@ -50,5 +52,5 @@ def _name(value: int) -> str:
     """A filter's return value in a word; see linux/seccomp.h."""
     action, data = value & 0xFFFF0000, value & 0xFFFF
     if action == 0x00050000:
-        return errorcode[data]
+        return errorcode[data] if data else "done"
     return {0x7FFF0000: "allow", 0x80000000: "kill"}[action]

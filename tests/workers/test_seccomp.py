@@ -69,12 +69,17 @@ NUMBERS: dict[str, tuple[int, int | None]] = {
     "mremap": (25, 216),
     "bind": (49, 200),
     "setsockopt": (54, 208),
+    "close_range": (436, 436),
+    "fsync": (74, 82),
+    "fdatasync": (75, 83),
+    "msync": (26, 227),
 }
 NEXT_AFTER_KNOWN = 451  # cachestat, Linux 6.5
 
 AF_UNIX, AF_INET, AF_NETLINK, AF_VSOCK = 1, 2, 16, 40
 # clone(2)'s flags: glibc's for a thread, and for fork
 THREAD, FORK = 0x3D0F00, 0x1200011
+FILES = 0x400
 NEW_USER, NEW_NET, NEW_NS = 0x10000000, 0x40000000, 0x20000
 SHARED, PRIVATE, VALIDATE, ANONYMOUS, GROWSDOWN, HUGETLB = 1, 2, 3, 0x20, 0x100, 0x40000
 SIGCONT = 18  # asm/signal.h
@@ -104,7 +109,7 @@ def judge(machine: str, name: str, *arguments: int, **options: object) -> str:
         ("futex", (), "allow"),
         ("exit_group", (), "allow"),
         ("sched_getaffinity", (), "allow"),
-        ("landlock_create_ruleset", (), "allow"),
+        ("landlock_create_ruleset", (), "EPERM"),
         ("kill", (1, 9), "allow"),  # in its own namespace there is nobody else
         ("prlimit64", (7, 7), "allow"),  # RLIMIT_NOFILE
         ("prlimit64", (0, 10), "EPERM"),  # RLIMIT_LOCKS
@@ -135,6 +140,16 @@ def judge(machine: str, name: str, *arguments: int, **options: object) -> str:
         ("prctl", (1, 0), "EPERM"),  # PR_SET_PDEATHSIG
         ("prctl", (62,), "EPERM"),  # PR_SCHED_CORE
         ("prctl", (15,), "allow"),  # PR_SET_NAME
+        ("prctl", (63,), "EINVAL"),  # that of Linux 6.3, PR_SME_SET_VL
+        ("prctl", (78, 1, 1 << 24), "EINVAL"),  # PR_FUTEX_HASH, PR_FUTEX_HASH_SET_SLOTS
+        ("prctl", (0x53564D41,), "EINVAL"),  # PR_SET_VMA
+        ("close_range", (3, 9, 0), "allow"),
+        ("close_range", (3, 9, 2), "EPERM"),  # CLOSE_RANGE_UNSHARE
+        ("close_range", (3, 9, 4), "allow"),  # CLOSE_RANGE_CLOEXEC
+        ("fsync", (3,), "done"),
+        ("fdatasync", (3,), "done"),
+        ("msync", (0, 1, 1), "allow"),  # MS_ASYNC
+        ("msync", (0, 1, 4), "done"),  # MS_SYNC
         ("flock", (), "EPERM"),
         ("sched_setaffinity", (), "EPERM"),
         ("fork", (), "EPERM"),
@@ -142,6 +157,7 @@ def judge(machine: str, name: str, *arguments: int, **options: object) -> str:
         ("clone3", (), "ENOSYS"),
         ("clone", (THREAD,), "allow"),
         ("clone", (FORK,), "EPERM"),
+        ("clone", (THREAD & ~FILES,), "EPERM"),
         ("clone", (THREAD | NEW_USER,), "EPERM"),
         ("clone", (THREAD | NEW_NET,), "EPERM"),
         ("clone", (FORK | HIGH,), "EPERM"),
@@ -202,6 +218,8 @@ def test_calls_of_a_boxed_bot(
         ("fork", (), "allow"),
         ("clone", (FORK,), "allow"),
         ("clone", (THREAD,), "allow"),
+        ("clone", (THREAD & ~FILES,), "allow"),
+        ("close_range", (3, 9, 2), "allow"),
         ("clone", (FORK | NEW_USER,), "EPERM"),
         ("clone", (FORK | NEW_NS,), "EPERM"),
         ("clone3", (), "ENOSYS"),
