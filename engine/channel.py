@@ -18,7 +18,7 @@ from engine.player import CrashError, ProtocolError, TimeForfeitError
 from engine.program import Program, is_ready_to_run
 
 CHECK_MS = 20
-"""How often the CPU clock of a thinking bot is looked at."""
+"""How often a thinking bot's CPU clock is looked at, and what else it uses."""
 CHECK_NS = CHECK_MS * 1_000_000
 READ_BYTES = 4096
 """A reply and more. Python makes room for so many bytes at every read."""
@@ -175,6 +175,7 @@ class PipeChannel:
                 # By the clock and not only when nothing comes: it may come byte by byte.
                 next_check = now + CHECK_NS
                 self.errors.drain()
+                program.look()
                 if cpu_us is not None and (used := program.cpu_us() - cpu_start) > cpu_us:
                     raise TimeForfeitError(f"no reply after {used / 1000:.0f} ms of CPU time")
             ready = (self._both if unsent else self._output).poll(min(CHECK_MS, left_ms + 1))
@@ -190,6 +191,7 @@ class PipeChannel:
             wall = min(wall, wall_us)
         used = program.cpu_us() - cpu_start
         self.errors.drain()
+        program.look()
         if unsent:
             raise ProtocolError(f"said {line[:60]!r} before it had read the request")
         return line, used, wall

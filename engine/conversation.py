@@ -85,7 +85,7 @@ class PatientChannel(TracedChannel):
         """
         patience = wall.monotonic() + READ_SECONDS
         while self._is_unread() and wall.monotonic() < patience and not self._output.poll(1):
-            pass
+            self.program.look()
         end = wall.monotonic() + PAUSE_MS / 1000
         self.settle()
         while (left := end - wall.monotonic()) > 0:

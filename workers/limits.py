@@ -72,6 +72,11 @@ class Limits:
             return f"it needs {launch.threads} threads, and the limit is {self.threads}"
         return None
 
+    @property
+    def looked_at_bytes(self) -> int:
+        """What a bot's process may hold as others see it; 0 for a build, which is watched."""
+        return 0 if self.work_bytes else self.memory_bytes + STACK_BYTES
+
     def for_process(self, *, metered: bool, counted: bool) -> dict[str, int]:
         """The resource limits of the bot's process, by the names of RLIMIT_ in lower case.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -23,8 +23,8 @@ def limit_process(pid: int, limits: Mapping[str, int]) -> None:
         resource.prlimit(pid, number, (value, value))
 
 
-def status_of(pid: int) -> dict[str, str]:
-    """What /proc/PID/status says.
+def status_of(pid: int | str) -> dict[str, str]:
+    """What /proc/PID/status says; it may be that of a thread, PID/task/TID.
 
     Raises:
         OSError: there is no such process.
@@ -60,8 +60,10 @@ def _children(pid: int) -> list[int]:
 
 def is_stopped(pid: int) -> bool:
     """Whether a process stands still for good, by a stop signal or its end."""
-    with suppress(OSError), open(f"/proc/{pid}/stat", errors="replace") as file:
-        return file.read().rpartition(")")[2].split()[0] in "TtZX"
+    for thread in _threads(pid):
+        with suppress(OSError), open(f"/proc/{thread}/stat", errors="replace") as file:
+            if file.read().rpartition(")")[2].split()[0] not in "TtZX":
+                return False
     return True
 
 
@@ -76,8 +78,30 @@ def tasks_of_user() -> int:
     return count
 
 
+def _threads(pid: int) -> Iterator[str]:
+    """A process's threads below /proc, its first as the process itself.
+
+    That one may have ended while others run on; then it has no memory and is no more than a name.
+    """
+    yield str(pid)
+    with suppress(OSError):
+        yield from (f"{pid}/task/{thread}" for thread in os.listdir(f"/proc/{pid}/task"))
+
+
+def own_bytes(pid: int) -> int:
+    """The memory, in swap or not, that a process shares with no file; 0 if it has ended."""
+    for thread in _threads(pid):
+        with suppress(OSError):
+            status = status_of(thread)
+            if "RssAnon" in status:
+                return sum(int(status[name].split()[0]) for name in ("RssAnon", "VmSwap")) << 10
+    return 0
+
+
 def resident_bytes(pid: int) -> int:
     """The memory that a process holds; 0 if it has ended."""
-    with suppress(OSError), open(f"/proc/{pid}/statm") as file:
-        return int(file.read().split()[1]) * PAGE_BYTES
+    for thread in _threads(pid):
+        with suppress(OSError), open(f"/proc/{thread}/statm") as file:
+            if pages := int(file.read().split()[1]):
+                return pages * PAGE_BYTES
     return 0

@@ -15,9 +15,12 @@ from engine.player import VoidGameError
 from engine.program import cpu_clock, ended_within, exit_words
 from workers.bubblewrap import SCRATCH, complaint
 from workers.cgroups import Group
+from workers.processes import own_bytes
 from workers.runtime import BotUser, remove_tree
 
 END_SECONDS = 0.5
+LOOK_SECONDS = 0.02
+"""How often the memory of a running bot is looked at."""
 SUPERVISOR_SECONDS = 10.0
 """What a build's supervisor may take to end all that the build started."""
 MOST_COUNTED = 100_000
@@ -43,6 +46,7 @@ class BoxProgram:
         several_processes: bool = False,
         work: Path | None = None,
         scratch_bytes: int = 0,
+        memory_bytes: int = 0,
         status: FileIO | None = None,
     ) -> None:
         """Takes over a started bot and all that is to be given back at its end.
@@ -52,6 +56,7 @@ class BoxProgram:
             pid: the bot's process as the host sees it.
             work: a folder on disk in which it could write.
             scratch_bytes: the size of such a folder in memory.
+            memory_bytes: how much of it is too much, where no memory group counts it; or 0.
             status: what bubblewrap tells of the box, where that builds it.
 
         Raises:
@@ -69,6 +74,9 @@ class BoxProgram:
         self._user = user
         self._work = work
         self._scratch_bytes = scratch_bytes
+        self._memory_bytes = memory_bytes
+        self._took_too_much = False
+        self._next_look = 0.0
         self._status = status
         # One process is stopped by a signal and has one clock; for several there is the group.
         self._whole = group if several_processes else None
@@ -126,8 +134,23 @@ class BoxProgram:
         else:
             self._signal(signal.SIGCONT)
 
+    def look(self) -> None:
+        # RLIMIT_DATA forgets what a bot has written once it may only read it, and pieces of the
+        # stack that are marked in different ways may each be as long as the whole.
+        now = time.monotonic()
+        if self._memory_bytes and now >= self._next_look:
+            self._next_look = now + LOOK_SECONDS
+            if own_bytes(self.pid) > self._memory_bytes and not self._end.poll(0):
+                self._took_too_much = True
+                self._signal(signal.SIGKILL)
+
     def wait(self, seconds: float) -> bool:
-        return bool(self._end.poll(seconds * 1000))
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            if self._end.poll(min(left, LOOK_SECONDS) * 1000):
+                return True
+            self.look()
+        return bool(self._end.poll(0))
 
     def kill(self) -> str:
         """As `engine.program.Program` has it.
@@ -152,9 +175,9 @@ class BoxProgram:
             signalled = boxed and 128 < code <= 128 + signal.SIGRTMAX
             words = exit_words(128 - code if signalled else code)
             self._ended = words if own_end else "still running"
+            if self._took_too_much or (self._group and self._group.memory_kills()):
+                self._ended = "memory limit reached"
             if self._group:
-                if self._group.memory_kills():
-                    self._ended = "memory limit reached"
                 self._group.remove()
             if self._work:
                 remove_tree(self._work)

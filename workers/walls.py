@@ -117,6 +117,7 @@ class NamespaceBox:
                 user=user,
                 several_processes=limits.several_processes,
                 scratch_bytes=scratch_bytes,
+                memory_bytes=0 if group else limits.looked_at_bytes,
                 status=status,
             )
             kept.pop_all()
@@ -190,7 +191,15 @@ class LandlockBox:
             words = _read_until(report, READY)
             if words != READY:
                 raise BoxError(f"the reduced box can't be built: {words or written(stderr)}")
-            program = BoxProgram(bot, bot.pid, stderr, self.level, user=user, work=work)
+            program = BoxProgram(
+                bot,
+                bot.pid,
+                stderr,
+                self.level,
+                user=user,
+                work=work,
+                memory_bytes=limits.looked_at_bytes,
+            )
             kept.pop_all()
             return program
 

@@ -58,6 +58,8 @@ ATTACKS: Mapping[str, Mapping[str, Expected]] = {
     "growing_map_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "PermissionError")),
     "page_table_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "OSError")),
     "stack_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "all refused")),
+    "read_only_bomb": everywhere(MEMORY, "memory limit"),
+    "split_stack_bomb": everywhere(MEMORY, "memory limit"),
     "fork_bomb": everywhere(NORMAL, "all refused"),
     # The limit is 12, the first thread included; where threads are not counted apart from
     # those of other processes, 256 more are allowed.
