@@ -90,6 +90,10 @@ FILE_MODES = """
 SIGNALS = """
     kill tkill rt_sigqueueinfo rt_tgsigqueueinfo
 """
+# A note that a bot could leave on a device that anybody may write to.
+TIMES = """
+    utime utimes futimesat utimensat
+"""
 # Names of sockets, of which the host's processes have theirs.
 NAMES = """
     bind
@@ -287,6 +291,8 @@ def program(
         code += [(AT_LEAST, 0, 2, first), (GREATER, 1, 0, last), refuse(EPERM)]
     rules = _argument_rules(single_process, metered_memory, without_namespaces, own_pid, file_locks)
     for name, rule in rules:
+        if name not in architecture.calls:
+            continue
         # Each rule reloads the accumulator and ends in a verdict, or falls through to ALLOW.
         body = [*rule, (RETURN, 0, 0, ALLOW)]
         code += [(EQUAL, 0, len(body), architecture.calls[name]), *body]
@@ -340,7 +346,8 @@ def _argument_rules(
     yield "mmap", maps
     # Even for a file that one may only read the disk writes all that it has put off. Nothing of a
     # bot's or a build's is to outlast a crash of the machine.
-    for name in ("fsync", "fdatasync"):
+    unneeded = "fsync fdatasync" + (TIMES if single_process else "")
+    for name in unneeded.split():
         yield name, [refuse(0)]
     yield "msync", [load_argument(2), (ANY_BIT, 0, 1, MS_SYNC), refuse(0)]
     options = [(GREATER, 0, 1, NEWEST_OPTION), refuse(EINVAL)]

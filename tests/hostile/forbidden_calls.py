@@ -56,6 +56,14 @@ def rule():
     call("syscall", LANDLOCK, (ctypes.c_uint64 * 2)(0, LANDLOCK_TCP), 16, 0)
 
 
+def note():
+    """Has a device keep when it was touched, for whoever comes next."""
+    before = os.stat("/dev/null").st_mtime_ns
+    os.utime("/dev/null")
+    if os.stat("/dev/null").st_mtime_ns == before:
+        raise OSError(errno.EPERM, "it was not done")
+
+
 def hash_locks():
     """Makes a table for locks in the kernel, which gives one of 64 bytes for each slot."""
     if libc.prctl(PR_FUTEX_HASH, SET_SLOTS, 1 << 16, 0, 0) < 0:
@@ -92,6 +100,7 @@ def attack():
         "outlive the worker": lambda: call("prctl", PR_SET_PDEATHSIG, 0, 0, 0, 0),
         "hostname": lambda: socket.sethostname("mine"),
         "mark a file": mark,
+        "note on a device": note,
         "write to /bot": lambda: os.chmod("bot.py", 0o777),
     }
     return tried(attempts)

@@ -73,6 +73,8 @@ NUMBERS: dict[str, tuple[int, int | None]] = {
     "fsync": (74, 82),
     "fdatasync": (75, 83),
     "msync": (26, 227),
+    "utimensat": (280, 88),
+    "utimes": (235, None),
 }
 NEXT_AFTER_KNOWN = 451  # cachestat, Linux 6.5
 
@@ -148,6 +150,8 @@ def judge(machine: str, name: str, *arguments: int, **options: object) -> str:
         ("close_range", (3, 9, 4), "allow"),  # CLOSE_RANGE_CLOEXEC
         ("fsync", (3,), "done"),
         ("fdatasync", (3,), "done"),
+        ("utimensat", (), "done"),
+        ("utimes", (), "done"),
         ("msync", (0, 1, 1), "allow"),  # MS_ASYNC
         ("msync", (0, 1, 4), "done"),  # MS_SYNC
         ("flock", (), "EPERM"),
@@ -224,6 +228,7 @@ def test_calls_of_a_boxed_bot(
         ("clone", (FORK | NEW_NS,), "EPERM"),
         ("clone3", (), "ENOSYS"),
         ("memfd_create", (), "EPERM"),
+        ("utimensat", (), "allow"),
         ("kill", (2, SIGCONT), "allow"),
     ],
 )
@@ -269,6 +274,7 @@ def test_calls_of_several_processes_in_a_group(
         ("ioctl", (0, 0x5412), "EPERM"),  # TIOCSTI
         ("truncate", (), "EPERM"),
         ("chmod", (), "EPERM"),
+        ("utimensat", (), "EPERM"),
         ("fchmodat", (), "EPERM"),
     ],
 )
