@@ -45,7 +45,7 @@ from workers.bundles import digest_of, discard, one_at_a_time, write_files
 from workers.languages import LANGUAGES, LanguageError, Launch, box_program
 from workers.limits import Limits
 from workers.manifest import ELF, read_manifest
-from workers.processes import descendants, resident_bytes
+from workers.processes import descendants, held_bytes
 from workers.program import BoxProgram
 from workers.runtime import FreshFolder
 from workers.sandbox import Sandbox
@@ -275,7 +275,7 @@ class _Watch:
         if len(family) > limits.threads:
             return f"the build had more than {limits.threads} processes"
         counted = program.isolation == "full"  # by its memory group
-        if not counted and sum(map(resident_bytes, family)) > limits.memory_bytes:
+        if not counted and sum(map(held_bytes, family)) > limits.memory_bytes:
             return f"the build used more than {limits.memory_bytes // MIB} MiB of memory"
         files, size = program.written()
         if files > MAX_FILES:

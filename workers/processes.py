@@ -7,7 +7,6 @@ import resource
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 RLIMIT_LOCKS = 10
 """Of asm-generic/resource.h; Python has no name for it."""
 
@@ -89,19 +88,19 @@ def _threads(pid: int) -> Iterator[str]:
 
 
 def own_bytes(pid: int) -> int:
-    """The memory, in swap or not, that a process shares with no file; 0 if it has ended."""
+    """The memory that a process shares with no file, with the tables that map it; 0 at its end."""
+    return _sum_of_status(pid, "RssAnon", "VmSwap", "VmPTE")
+
+
+def held_bytes(pid: int) -> int:
+    """The memory that a process holds, with the tables that map it; 0 if it has ended."""
+    return _sum_of_status(pid, "VmRSS", "VmSwap", "VmPTE")
+
+
+def _sum_of_status(pid: int, *names: str) -> int:
     for thread in _threads(pid):
         with suppress(OSError):
             status = status_of(thread)
-            if "RssAnon" in status:
-                return sum(int(status[name].split()[0]) for name in ("RssAnon", "VmSwap")) << 10
-    return 0
-
-
-def resident_bytes(pid: int) -> int:
-    """The memory that a process holds; 0 if it has ended."""
-    for thread in _threads(pid):
-        with suppress(OSError), open(f"/proc/{thread}/statm") as file:
-            if pages := int(file.read().split()[1]):
-                return pages * PAGE_BYTES
+            if names[0] in status:
+                return sum(int(status.get(name, "0").split()[0]) for name in names) << 10
     return 0

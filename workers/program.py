@@ -135,8 +135,8 @@ class BoxProgram:
             self._signal(signal.SIGCONT)
 
     def look(self) -> None:
-        # RLIMIT_DATA forgets what a bot has written once it may only read it, and pieces of the
-        # stack that are marked in different ways may each be as long as the whole.
+        # RLIMIT_DATA forgets what a bot has written once it may only read it. It counts no tables
+        # and no stack, whose pieces, marked in different ways, may each be as long as the whole.
         now = time.monotonic()
         if self._memory_bytes and now >= self._next_look:
             self._next_look = now + LOOK_SECONDS

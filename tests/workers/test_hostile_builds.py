@@ -69,6 +69,7 @@ ATTACKS: Mapping[str, Mapping[str, Verdict]] = {
     "include_random": grouped(ENDED, f"{COUNTED}|{ENDED}"),
     "template_bomb": grouped(ENDED, f"{COUNTED}|{ENDED}"),
     "memory_bomb": grouped("the build failed: memory", COUNTED),
+    "table_bomb": grouped("the build failed: memory", COUNTED),
     "socket_bomb": {
         "full": (ENDED, ""),
         "good": ("built", "refused"),

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from workers.processes import is_stopped, own_bytes, resident_bytes, status_of
+from workers.processes import held_bytes, is_stopped, own_bytes, status_of
 
 MIB = 1 << 20
 BUSY = """
@@ -48,6 +48,6 @@ def test_threads_of_a_process(source: str) -> None:
             time.sleep(0.001)
         assert (status_of(process.pid)["State"][0] == "Z") == ended
         assert not is_stopped(process.pid)
-        assert 32 * MIB <= own_bytes(process.pid) <= resident_bytes(process.pid) < 128 * MIB
+        assert 32 * MIB <= own_bytes(process.pid) <= held_bytes(process.pid) < 128 * MIB
     assert is_stopped(process.pid)
-    assert own_bytes(process.pid) == resident_bytes(process.pid) == 0
+    assert own_bytes(process.pid) == held_bytes(process.pid) == 0
