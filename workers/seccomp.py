@@ -255,7 +255,7 @@ def program(
             sockets, signals to others and changes of file metadata are refused as well.
         own_pid: the process that will run under the filter, needed ``without_namespaces``; it
             may signal itself, and 0 nobody.
-        file_locks: files may be locked; compilers do, to share what they keep.
+        file_locks: whole files may be locked; compilers do, to share what they keep.
         file_modes: metadata of files may be changed ``without_namespaces`` as well, because the
             user has none but those that it just made.
 
@@ -289,7 +289,7 @@ def program(
     numbers = {architecture.calls[name] for name in refused.split() if name in architecture.calls}
     for first, last in _ranges(numbers):
         code += [(AT_LEAST, 0, 2, first), (GREATER, 1, 0, last), refuse(EPERM)]
-    rules = _argument_rules(single_process, metered_memory, without_namespaces, own_pid, file_locks)
+    rules = _argument_rules(single_process, metered_memory, without_namespaces, own_pid)
     for name, rule in rules:
         if name not in architecture.calls:
             continue
@@ -305,7 +305,6 @@ def _argument_rules(
     metered_memory: bool,
     without_namespaces: bool,
     own_pid: int,
-    file_locks: bool,
 ) -> Iterator[tuple[str, list[Instruction]]]:
     """Calls whose arguments decide."""
     flags = load_argument(0)
@@ -332,8 +331,9 @@ def _argument_rules(
     ioctl = [command, *_equal_any(TIOCSTI, TIOCLINUX)]
     yield "ioctl", [*(terminals if without_namespaces else ()), *ioctl]
     signals = FCNTL_SIGNALS if without_namespaces else ()
-    locks = FCNTL_WATCHES if file_locks else (*FCNTL_LOCKS, *FCNTL_WATCHES)
-    yield "fcntl", [command, *_equal_any(*locks, *FCNTL_WAKING, *signals)]
+    # Of locks on parts of a file the kernel keeps any number, and no memory group counts them.
+    refused = (*FCNTL_LOCKS, *FCNTL_WATCHES, *FCNTL_WAKING, *signals)
+    yield "fcntl", [command, *_equal_any(*refused)]
     # Huge pages come out of the machine's pool, which no memory group counts.
     maps = [load_argument(3), (ANY_BIT, 0, 1, MAP_HUGETLB), refuse(EPERM)]
     if not metered_memory:

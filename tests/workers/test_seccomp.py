@@ -301,6 +301,23 @@ def test_sockets_of_a_build(machine: str, options: dict[str, bool], expected: st
 
 
 @pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    ("options", "flock", "record_lock"),
+    [
+        ({}, "EPERM", "EPERM"),
+        ({"single_process": False, "file_locks": True}, "allow", "EPERM"),
+        ({"single_process": False, "file_locks": True, "metered_memory": True}, "allow", "EPERM"),
+    ],
+)
+def test_locks_of_a_build(
+    machine: str, options: dict[str, bool], flock: str, record_lock: str
+) -> None:
+    """A whole file has one lock for each that opened it, its parts any number, counted nowhere."""
+    assert judge(machine, "flock", **options) == flock
+    assert judge(machine, "fcntl", 0, 6, **options) == record_lock  # F_SETLK
+
+
+@pytest.mark.parametrize("machine", MACHINES)
 def test_foreign_calls_kill(machine: str) -> None:
     """Calls by way of another architecture's interface have other numbers, so none is allowed."""
     program = seccomp.program(machine)
