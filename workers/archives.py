@@ -24,6 +24,8 @@ MIB = 1 << 20
 MAX_BYTES = 16 * MIB
 """All files of a bot together, unpacked."""
 MAX_FILES = 1000
+MAX_MEMBERS = 20 * MAX_FILES
+"""What an archive may name, with folders and all that is left out; each takes a time to read."""
 MAX_NAME_BYTES = 200
 MAX_HEADER_BYTES = 4096
 """What a tar may say of one file beside its name and size."""
@@ -38,6 +40,11 @@ OTHER_ARCHIVES = (".7z", ".rar", ".gz", ".bz2", ".xz", ".zst", ".tbz", ".tbz2", 
 
 class BundleError(ValueError):
     """Files that are no bot; one sentence for its author."""
+
+
+TOO_MANY = f"the archive names more than {MAX_MEMBERS} files and folders"
+ZIP_ENTRY = b"PK\x01\x02"
+"""What an entry of a zip's table of contents begins with (APPNOTE 4.3.12)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,7 @@ def read_files(path: Path) -> dict[str, File]:
         if path.is_dir():
             _from_folder(collected, path)
         elif name.endswith(".zip"):
-            _from_zip(collected, io.BytesIO(_whole(path, MAX_ARCHIVE_BYTES)))
+            _from_zip(collected, _whole(path, MAX_ARCHIVE_BYTES))
         elif name.endswith(".tar"):
             read_tar(collected, _whole(path, MAX_ARCHIVE_BYTES))
         elif name.endswith((".tar.gz", ".tgz")):
@@ -208,11 +215,13 @@ def read_tar(collected: Collected, data: bytes) -> None:
             fileobj=io.BytesIO(data), mode="r:", encoding="utf-8", tarinfo=_Header
         ) as archive:
             place = 0
-            for member in archive:
+            for count, member in enumerate(archive, 1):
                 # A size below zero leads back; some releases of Python go round for ever.
                 if archive.offset <= place:
                     raise BundleError("the archive is no whole tar file")
                 place = archive.offset
+                if count > MAX_MEMBERS:
+                    raise BundleError(TOO_MANY)
                 _from_tar(collected, archive, member)
     except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, BundleError):
@@ -235,9 +244,12 @@ def _from_tar(collected: Collected, archive: tarfile.TarFile, member: tarfile.Ta
     collected.add(member.name, content, executable=bool(member.mode & stat.S_IXUSR))
 
 
-def _from_zip(collected: Collected, data: IO[bytes]) -> None:
+def _from_zip(collected: Collected, data: bytes) -> None:
+    # Counted before Python takes all of them in.
+    if data.count(ZIP_ENTRY) > MAX_MEMBERS:
+        raise BundleError(TOO_MANY)
     try:
-        with zipfile.ZipFile(data) as archive:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for member in archive.infolist():
                 # What the archive says in full; its reader cuts names at a zero byte.
                 name, mode = member.orig_filename, member.external_attr >> 16

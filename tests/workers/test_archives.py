@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workers.archives import MAX_BYTES, MAX_FILES, BundleError
+from workers.archives import MAX_BYTES, MAX_FILES, MAX_MEMBERS, BundleError
 from workers.bundles import pack
 
 BOT = b'print("ready a")\n'
@@ -178,6 +178,17 @@ REFUSED: Mapping[str, tuple[Callable[[Path], object], str]] = {
     "too many files": (
         lambda p: make_zip(p / "a.zip", {f"{n}.py": b"" for n in range(MAX_FILES + 1)}),
         "more than 1000 files",
+    ),
+    "too many members of a zip": (
+        lambda p: make_zip(p / "a.zip", {f".git/{n}": b"" for n in range(MAX_MEMBERS + 1)}),
+        "names more than 20000 files and folders",
+    ),
+    "too many members of a tar": (
+        lambda p: (
+            make_folder(p, {"a.tar": tarfile.TarInfo(".git/x").tobuf() * (MAX_MEMBERS + 1)})
+            / "a.tar"
+        ),
+        "names more than 20000 files and folders",
     ),
     "zip bomb": (
         lambda p: make_zip(p / "a.zip", {"bot.py": bytes(MAX_BYTES + 1)}),
