@@ -317,15 +317,11 @@ def _argument_rules(
         yield "close_range", own_files
     yield "clone", clone
     only_unix = [flags, (EQUAL, 1, 0, AF_UNIX), refuse(EAFNOSUPPORT)]
-    # A build's many processes could fill so many buffers that no limit but a group's holds.
-    no_buffers = not (single_process or metered_memory)
-    none = [refuse(EAFNOSUPPORT)]
-    yield "socket", none if without_namespaces or no_buffers else only_unix
+    yield "socket", [refuse(EAFNOSUPPORT)] if without_namespaces else only_unix
     # A socket for datagrams may write to any that has a name.
     connected = [load_argument(1), (AND, 0, 0, SOCK_TYPE), (EQUAL, 2, 0, SOCK_STREAM)]
     connected += [(EQUAL, 1, 0, SOCK_SEQPACKET), refuse(EPERM)]
-    pairs = [*only_unix, *(connected if without_namespaces else ())]
-    yield "socketpair", none if no_buffers else pairs
+    yield "socketpair", [*only_unix, *(connected if without_namespaces else ())]
     command = load_argument(1)
     terminals = [command, (AND, 0, 0, IOCTL_KIND), (EQUAL, 1, 0, TERMINALS), refuse(ENOTTY)]
     ioctl = [command, *_equal_any(TIOCSTI, TIOCLINUX)]

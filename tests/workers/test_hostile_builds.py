@@ -70,11 +70,6 @@ ATTACKS: Mapping[str, Mapping[str, Verdict]] = {
     "template_bomb": grouped(ENDED, f"{COUNTED}|{ENDED}"),
     "memory_bomb": grouped("the build failed: memory", COUNTED),
     "table_bomb": grouped("the build failed: memory", COUNTED),
-    "socket_bomb": {
-        "full": (ENDED, ""),
-        "good": ("built", "refused"),
-        "reduced": ("built", "refused"),
-    },
     "daemon": everywhere("built"),
     "runner": everywhere("built"),
     "fork_bomb": everywhere(f"{ENDED}|more than 48 processes|took more than"),

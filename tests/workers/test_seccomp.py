@@ -288,20 +288,6 @@ def test_calls_without_namespaces(
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({"single_process": False, "metered_memory": True}, "allow"),
-        ({"single_process": False}, "EAFNOSUPPORT"),
-        ({"single_process": False, "without_namespaces": True}, "EAFNOSUPPORT"),
-    ],
-)
-def test_sockets_of_a_build(machine: str, options: dict[str, bool], expected: str) -> None:
-    """What lies in those of many processes together, only a memory group bounds."""
-    assert judge(machine, "socketpair", AF_UNIX, 1, **options) == expected
-
-
-@pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize(
     ("options", "flock", "record_lock"),
     [
         ({}, "EPERM", "EPERM"),
