@@ -137,8 +137,7 @@ class BoxProgram:
     def look(self) -> None:
         # RLIMIT_DATA forgets what a bot has written once it may only read it. It counts no tables
         # and no stack, whose pieces, marked in different ways, may each be as long as the whole.
-        now = time.monotonic()
-        if self._memory_bytes and now >= self._next_look:
+        if self._memory_bytes and (now := time.monotonic()) >= self._next_look:
             self._next_look = now + LOOK_SECONDS
             if own_bytes(self.pid) > self._memory_bytes and not self._end.poll(0):
                 self._took_too_much = True
