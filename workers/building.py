@@ -45,7 +45,7 @@ from workers.bundles import digest_of, discard, one_at_a_time, write_files
 from workers.languages import LANGUAGES, LanguageError, Launch, box_program
 from workers.limits import Limits
 from workers.manifest import ELF, read_manifest
-from workers.processes import descendants, held_bytes
+from workers.processes import descendants, file_slots, held_bytes
 from workers.program import BoxProgram
 from workers.runtime import FreshFolder
 from workers.sandbox import Sandbox
@@ -55,6 +55,9 @@ WALL_SECONDS = 120.0
 """For the whole build, which has one core."""
 MAX_FILES = 10_000
 """Files in the folder of a build, while it runs."""
+MAX_OPEN_FILES = 4096
+"""For which all its processes have room, outside a memory group, each for 64 at least: the kernel
+keeps some 200 KiB of what was written to a socket and not yet read."""
 MAX_BUILT_BYTES = 64 * MIB
 """All files together, those of the bundle and those made of them."""
 LOG_BYTES = 32 * 1024
@@ -274,9 +277,11 @@ class _Watch:
         family = descendants(program.pid)
         if len(family) > limits.threads:
             return f"the build had more than {limits.threads} processes"
-        counted = program.isolation == "full"  # by its memory group
-        if not counted and sum(map(held_bytes, family)) > limits.memory_bytes:
-            return f"the build used more than {limits.memory_bytes // MIB} MiB of memory"
+        if program.isolation != "full":  # there its memory group counts
+            if sum(map(held_bytes, family)) > limits.memory_bytes:
+                return f"the build used more than {limits.memory_bytes // MIB} MiB of memory"
+            if sum(map(file_slots, family)) > MAX_OPEN_FILES:
+                return f"the build had room for more than {MAX_OPEN_FILES} open files"
         files, size = program.written()
         if files > MAX_FILES:
             return f"the build had more than {MAX_FILES} files"

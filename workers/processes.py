@@ -87,6 +87,20 @@ def _threads(pid: int) -> Iterator[str]:
         yield from (f"{pid}/task/{thread}" for thread in os.listdir(f"/proc/{pid}/task"))
 
 
+def file_slots(pid: int) -> int:
+    """How many files a process has room for without asking for more, 64 at least; 0 at its end.
+
+    So many it may have open, sockets and pipes among them: anybody may know that, where only some
+    may see the files. Its threads are taken to share them.
+    """
+    for thread in _threads(pid):
+        with suppress(OSError):
+            status = status_of(thread)
+            if status["State"][0] not in "ZX":
+                return int(status["FDSize"])
+    return 0
+
+
 def own_bytes(pid: int) -> int:
     """The memory that a process shares with no file, with the tables that map it; 0 at its end."""
     return _sum_of_status(pid, "RssAnon", "VmSwap", "VmPTE")

@@ -310,12 +310,12 @@ def _argument_rules(
     flags = load_argument(0)
     clone = [flags, (ANY_BIT, 0, 1, CLONE_NEW), refuse(EPERM)]
     if single_process:
-        # With a table of files of its own each thread would have as many as the limit allows.
-        for needed in (CLONE_THREAD, CLONE_FILES):
-            clone += [(ANY_BIT, 1, 0, needed), refuse(EPERM)]
-        own_files = [load_argument(2), (ANY_BIT, 0, 1, CLOSE_RANGE_UNSHARE), refuse(EPERM)]
-        yield "close_range", own_files
+        clone += [(ANY_BIT, 1, 0, CLONE_THREAD), refuse(EPERM)]
+    # With a table of files of its own each thread would have as many as the limit allows.
+    clone += [(ANY_BIT, 0, 2, CLONE_THREAD), (ANY_BIT, 1, 0, CLONE_FILES), refuse(EPERM)]
     yield "clone", clone
+    own_files = [load_argument(2), (ANY_BIT, 0, 1, CLOSE_RANGE_UNSHARE), refuse(EPERM)]
+    yield "close_range", own_files
     only_unix = [flags, (EQUAL, 1, 0, AF_UNIX), refuse(EAFNOSUPPORT)]
     yield "socket", [refuse(EAFNOSUPPORT)] if without_namespaces else only_unix
     # A socket for datagrams may write to any that has a name.

@@ -70,6 +70,7 @@ ATTACKS: Mapping[str, Mapping[str, Verdict]] = {
     "template_bomb": grouped(ENDED, f"{COUNTED}|{ENDED}"),
     "memory_bomb": grouped("the build failed: memory", COUNTED),
     "table_bomb": grouped("the build failed: memory", COUNTED),
+    "socket_bomb": grouped(ENDED, "the build had room for more than 4096 open files"),
     "daemon": everywhere("built"),
     "runner": everywhere("built"),
     "fork_bomb": everywhere(f"{ENDED}|more than 48 processes|took more than"),

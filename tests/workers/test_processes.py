@@ -10,12 +10,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from workers.processes import held_bytes, is_stopped, own_bytes, status_of
+from workers.processes import file_slots, held_bytes, is_stopped, own_bytes, status_of
 
 MIB = 1 << 20
 BUSY = """
 import ctypes, os, sys, threading
 held = bytearray(os.urandom(32 << 20))
+pipes = [os.pipe() for _ in range(150)]
 def work():
     print("up", flush=True)
     while True: held[0] += 0
@@ -48,6 +49,7 @@ def test_threads_of_a_process(source: str) -> None:
             time.sleep(0.001)
         assert (status_of(process.pid)["State"][0] == "Z") == ended
         assert not is_stopped(process.pid)
+        assert 300 <= file_slots(process.pid) < 1024
         assert 32 * MIB <= own_bytes(process.pid) <= held_bytes(process.pid) < 128 * MIB
     assert is_stopped(process.pid)
-    assert own_bytes(process.pid) == held_bytes(process.pid) == 0
+    assert file_slots(process.pid) == own_bytes(process.pid) == held_bytes(process.pid) == 0
