@@ -37,7 +37,7 @@ class Followed:
     stopwatch: Stopwatch
     """Tells the seconds charged for the present request."""
 
-    def __init__(self, words: Sequence[str], stopwatch: Stopwatch = time.process_time) -> None:
+    def __init__(self, words: Sequence[str]) -> None:
         """Begins with the words behind ``newgame``."""
         name, *rest = words
         self._keys = _keys_in(rest)
@@ -45,7 +45,7 @@ class Followed:
         self.state = GAMES[name].variant(**options).initial()
         self.moves = []
         self.dice = Random(int(self._keys.get("seed", 0)))
-        self.stopwatch = stopwatch
+        self.stopwatch = time.process_time
         self._seat = int(self._keys["you"]) - 1
         self._gone: set[str] = set()
         self._left = 0.0

@@ -43,6 +43,16 @@ class BundleError(ValueError):
 
 
 TOO_MANY = f"the archive names more than {MAX_MEMBERS} files and folders"
+BROKEN_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+)
+"""What Python raises of a zip file that is none; the last, of a place that it can't count to."""
 ZIP_ENTRY = b"PK\x01\x02"
 """What an entry of a zip's table of contents begins with (APPNOTE 4.3.12)."""
 
@@ -270,10 +280,7 @@ def _from_zip(collected: Collected, data: bytes) -> None:
         raise BundleError("the zip file is compressed in a way that is not supported") from None
     except BundleError:
         raise
-    except (
-        *(zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError, RuntimeError),
-        OverflowError,  # of a place that Python can't count to
-    ):
+    except BROKEN_ZIP:
         raise BundleError("the archive is no whole zip file") from None
 
 

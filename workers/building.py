@@ -45,7 +45,7 @@ from workers.bundles import digest_of, discard, one_at_a_time, write_files
 from workers.languages import LANGUAGES, LanguageError, Launch, box_program
 from workers.limits import Limits
 from workers.manifest import ELF, read_manifest
-from workers.processes import descendants, file_slots, held_bytes
+from workers.processes import descendants, usage
 from workers.program import BoxProgram
 from workers.runtime import FreshFolder
 from workers.sandbox import Sandbox
@@ -278,9 +278,10 @@ class _Watch:
         if len(family) > limits.threads:
             return f"the build had more than {limits.threads} processes"
         if program.isolation != "full":  # there its memory group counts
-            if sum(map(held_bytes, family)) > limits.memory_bytes:
+            used = [usage(pid) for pid in family]
+            if sum(one.held_bytes for one in used) > limits.memory_bytes:
                 return f"the build used more than {limits.memory_bytes // MIB} MiB of memory"
-            if sum(map(file_slots, family)) > MAX_OPEN_FILES:
+            if sum(one.file_slots for one in used) > MAX_OPEN_FILES:
                 return f"the build had room for more than {MAX_OPEN_FILES} open files"
         files, size = program.written()
         if files > MAX_FILES:

@@ -7,11 +7,13 @@ import re
 import resource
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 
 STATUS_BYTES = 1 << 14
 """More than /proc/PID/status has."""
-OWN = re.compile(rb"^(?:RssAnon|VmSwap|VmPTE):\s+(\d+) kB$", re.MULTILINE)
-HELD = re.compile(rb"^(?:VmRSS|VmSwap|VmPTE):\s+(\d+) kB$", re.MULTILINE)
+USED = re.compile(rb"^(RssAnon|VmRSS|VmSwap|VmPTE|FDSize):\s+(\d+)", re.MULTILINE)
+"""Fields of it, in KiB but the last, which is a number."""
+ENDED = re.compile(rb"^State:\s+[ZX]", re.MULTILINE)
 RLIMIT_LOCKS = 10
 """Of asm-generic/resource.h; Python has no name for it."""
 
@@ -27,20 +29,20 @@ def limit_process(pid: int, limits: Mapping[str, int]) -> None:
         resource.prlimit(pid, number, (value, value))
 
 
-def status_of(pid: int | str) -> dict[str, str]:
-    """What /proc/PID/status says; it may be that of a thread, PID/task/TID.
+def status_of(pid: int) -> dict[str, str]:
+    """What /proc/PID/status says.
 
     Raises:
         OSError: there is no such process.
     """
     # A name may be any bytes; nobody here asks for it.
-    pairs = (line.partition(":") for line in _status(pid).decode(errors="replace").split("\n"))
+    pairs = (line.partition(":") for line in _status(str(pid)).decode(errors="replace").split("\n"))
     return {key: value.strip() for key, _, value in pairs}
 
 
-def _status(pid: int | str) -> bytes:
+def _status(thread: str) -> bytes:
     # Bots are looked at often, and a file object takes longer than all the rest.
-    file = os.open(f"/proc/{pid}/status", os.O_RDONLY | os.O_CLOEXEC)
+    file = os.open(f"/proc/{thread}/status", os.O_RDONLY | os.O_CLOEXEC)
     try:
         return os.read(file, STATUS_BYTES)
     finally:
@@ -100,33 +102,31 @@ def _threads(pid: int) -> Iterator[str]:
         yield from (f"{pid}/task/{thread}" for thread in os.listdir(f"/proc/{pid}/task"))
 
 
-def file_slots(pid: int) -> int:
-    """How many files a process has room for without asking for more, 64 at least; 0 at its end.
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a process uses; nothing at its end."""
+
+    own_bytes: int = 0
+    """Memory that it shares with no file, with the tables that map it."""
+    held_bytes: int = 0
+    """All memory that it holds, with those tables."""
+    file_slots: int = 0
+    """How many files it has room for without asking for more, 64 at least.
 
     So many it may have open, sockets and pipes among them: anybody may know that, where only some
     may see the files. Its threads are taken to share them.
     """
+
+
+def usage(pid: int) -> Usage:
+    """What a process uses at this moment."""
     for thread in _threads(pid):
         with suppress(OSError):
-            status = status_of(thread)
-            if status["State"][0] not in "ZX":
-                return int(status["FDSize"])
-    return 0
-
-
-def own_bytes(pid: int) -> int:
-    """The memory that a process shares with no file, with the tables that map it; 0 at its end."""
-    return _sum_of_status(pid, OWN)
-
-
-def held_bytes(pid: int) -> int:
-    """The memory that a process holds, with the tables that map it; 0 if it has ended."""
-    return _sum_of_status(pid, HELD)
-
-
-def _sum_of_status(pid: int, lines: re.Pattern[bytes]) -> int:
-    for thread in _threads(pid):
-        with suppress(OSError):
-            if found := lines.findall(_status(thread)):
-                return sum(map(int, found)) << 10
-    return 0
+            status = _status(thread)
+            if ENDED.search(status):
+                continue
+            used = {name: int(number) for name, number in USED.findall(status)}
+            tables = used.get(b"VmSwap", 0) + used.get(b"VmPTE", 0)
+            own, held = used.get(b"RssAnon", 0) + tables, used.get(b"VmRSS", 0) + tables
+            return Usage(own << 10, held << 10, used[b"FDSize"])
+    return Usage()

@@ -15,7 +15,7 @@ from engine.player import VoidGameError
 from engine.program import cpu_clock, ended_within, exit_words
 from workers.bubblewrap import SCRATCH, complaint
 from workers.cgroups import Group
-from workers.processes import own_bytes
+from workers.processes import usage
 from workers.runtime import BotUser, remove_tree
 
 END_SECONDS = 0.5
@@ -139,7 +139,7 @@ class BoxProgram:
         # and no stack, whose pieces, marked in different ways, may each be as long as the whole.
         if self._memory_bytes and (now := time.monotonic()) >= self._next_look:
             self._next_look = now + LOOK_SECONDS
-            if own_bytes(self.pid) > self._memory_bytes and not self._end.poll(0):
+            if usage(self.pid).own_bytes > self._memory_bytes and not self._end.poll(0):
                 self._took_too_much = True
                 self._signal(signal.SIGKILL)
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from workers.processes import file_slots, held_bytes, is_stopped, own_bytes, status_of
+from workers.processes import Usage, is_stopped, status_of, usage
 
 MIB = 1 << 20
 BUSY = """
@@ -49,7 +49,8 @@ def test_threads_of_a_process(source: str) -> None:
             time.sleep(0.001)
         assert (status_of(process.pid)["State"][0] == "Z") == ended
         assert not is_stopped(process.pid)
-        assert 300 <= file_slots(process.pid) < 1024
-        assert 32 * MIB <= own_bytes(process.pid) <= held_bytes(process.pid) < 128 * MIB
+        used = usage(process.pid)
+        assert 300 <= used.file_slots < 1024
+        assert 32 * MIB <= used.own_bytes <= used.held_bytes < 128 * MIB
     assert is_stopped(process.pid)
-    assert file_slots(process.pid) == own_bytes(process.pid) == held_bytes(process.pid) == 0
+    assert usage(process.pid) == Usage(0, 0, 0)
