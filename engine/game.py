@@ -298,6 +298,8 @@ class Variant(ABC):
     """How many random plies open a game where openings are asked for."""
     opening_playouts: int = 24
     """By how many random games an opening is judged; by none where one side wins nearly all."""
+    harmless_plies: int = 0
+    """An opening of no more plies leaves every side its share: no random games need to tell."""
     solved_score: float | None = None
     """For a puzzle, the score that says it is solved."""
 

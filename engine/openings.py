@@ -52,7 +52,12 @@ def openings(
         number += 1
         opening, state = _random_opening(variant, draw, length)
         key = (opening.variant, state.text())
-        fits = opening == due if due else key not in seen and (length == 0 or is_open(state, draw))
+        playouts = variant.opening_playouts if length > variant.harmless_plies else 0
+        fits = (
+            opening == due
+            if due
+            else key not in seen and (length == 0 or is_open(state, draw, playouts))
+        )
         if fits:
             seen.add(key)
             fruitless = 0
@@ -93,14 +98,18 @@ def _random_opening(variant: Variant, seed: int, length: int) -> tuple[Opening, 
     return Opening(drawn, tuple(moves)), state
 
 
-def is_open(state: State, seed: int) -> bool:
-    """Whether nobody can end the game at once, and random play gives each side its share."""
+def is_open(state: State, seed: int, playouts: int) -> bool:
+    """Whether nobody can end the game at once, and random play gives each side its share.
+
+    Args:
+        playouts: how many random games tell that.
+    """
     codes = state.codes()
     if len(codes) < 2:
         return False
     if len(codes) <= 200 and any(state.play_code(code).to_move is None for code in codes):
         return False
-    sides, playouts = state.variant.side_of, state.variant.opening_playouts
+    sides = state.variant.side_of
     points = dict.fromkeys(sides, 0.0)
     least, enough = 0.0, LEAST_SHARE * playouts / len(points)
     random = Random(derive(seed, "playouts"))

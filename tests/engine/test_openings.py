@@ -44,6 +44,21 @@ def test_openings_of_every_variant(variant):
             assert all(state.play(move).to_move is not None for move in moves)
 
 
+@pytest.mark.parametrize(("plies", "judged"), [(2, False), (3, True)])
+def test_where_few_plies_decide_nothing_no_game_tells(plies, judged):
+    """Random games on a large board take long."""
+    variant = Scripted((0, 1), [(1, 0), (0, 1)])
+    variant.harmless_plies = 2
+    opening(variant, 1, plies=plies)
+    assert (variant.played > 0) == judged
+
+
+@pytest.mark.parametrize("game", ["blocco", "clobber"])
+@pytest.mark.parametrize(("size", "harmless"), [("10x10", 0), ("26x26", 4), ("4x26", 4)])
+def test_four_plies_decide_nothing_on_a_large_board(game, size, harmless):
+    assert GAMES[game].variant(size=size).harmless_plies == harmless
+
+
 @pytest.mark.parametrize("name", ["clobber", "oxono", "oxoxo", "mijnlieff"])
 def test_a_series_depends_on_its_seed_alone(name):
     """The same seed gives the same series, another one another."""
@@ -145,7 +160,7 @@ class ScriptedState(State):
 def test_random_play_tells_a_one_sided_opening(sides, results, verdict, games):
     """Each side must win half of an equal share; no more games are played than it takes."""
     variant = Scripted(sides, results)
-    assert is_open(variant.initial(), 1) == verdict
+    assert is_open(variant.initial(), 1, variant.opening_playouts) == verdict
     assert variant.played == games
 
 
