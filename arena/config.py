@@ -66,6 +66,7 @@ RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "play": (f"it is one of {', '.join(PLAY)}", PLAY.__contains__),
     "open_games": ("from 1 to 1000", lambda games: 1 <= games <= 1000),
     "abandoned_days": ("days, more than 0 and at most 3650", lambda days: 0 < days <= 3650),
+    "log_days": ("days, from 0 to 3650", lambda days: 0 <= days <= 3650),
     "requests_a_day": ("from 0 to 10000", lambda requests: 0 <= requests <= 10_000),
 }
 """What a setting must be, in words and as a test."""
@@ -202,6 +203,13 @@ class Settings:
     abandoned_days: float = field(
         default=7.0,
         metadata={"doc": "After how many days without a move a person's game is given up."},
+    )
+    log_days: float = field(
+        default=90.0,
+        metadata={
+            "doc": "For how many days the logs of bots' games are kept; 0 for ever. Records are "
+            "always kept."
+        },
     )
 
     @property

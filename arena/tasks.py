@@ -36,6 +36,7 @@ from arena.dispatch import WAKE, CeleryQueue, configure
 from arena.every import Every
 from arena.inbox import TOGETHER, Inbox, Said
 from arena.models import Worker
+from arena.retention import forget_logs
 from arena.visible import visible
 from engine import jobs, reporting
 from engine.logs import about
@@ -393,5 +394,6 @@ def tick() -> None:
     _transact(rebuild.rebuild_one)
     _transact(lambda session: rebuild.check_one(session, settings.check_seconds, now))
     _transact(lambda session: sittings.give_up_abandoned(session, settings, now))
+    _transact(lambda session: forget_logs(session, settings, now))
     issued = _transact(lambda session: scheduling.schedule(session, settings, now))
     CeleryQueue(app, settings).send(issued, now)

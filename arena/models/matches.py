@@ -175,11 +175,18 @@ class PlayedGame(Base):
     )
 
 
+IS_LOGGED = sa.text("log <> ''")
+"""Of a game's seat, whether a log of it is kept; spelt out, or no index of just these is used."""
+
+
 class GameSeat(Base):
     """Who sat where in a game, what came of it, and what it did to the rating."""
 
     __tablename__ = "game_seat"
-    __table_args__ = (Index("ix_game_seat_entrant_id_game_id", "entrant_id", "game_id"),)
+    __table_args__ = (
+        Index("ix_game_seat_entrant_id_game_id", "entrant_id", "game_id"),
+        Index("ix_game_seat_logged", "game_id", sqlite_where=IS_LOGGED, postgresql_where=IS_LOGGED),
+    )
 
     game_id: Mapped[int] = mapped_column(ForeignKey("game.id"), primary_key=True)
     seat: Mapped[int] = mapped_column(primary_key=True)
@@ -196,7 +203,7 @@ class GameSeat(Base):
     mu_after: Mapped[float | None]
     sigma_after: Mapped[float | None]
     log: Mapped[str] = mapped_column(sa.Text, deferred=True)
-    """For the bot's owner alone."""
+    """For the bot's owner alone; empty, too, once it was kept long enough (`arena.retention`)."""
 
     game: Mapped[PlayedGame] = relationship(back_populates="seats")
     entrant: Mapped[Entrant] = relationship()

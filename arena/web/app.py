@@ -156,6 +156,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.jinja_env.globals["url_for"] = _remembered(app)
     app.jinja_env.globals["may_read"] = identity.may_read
     app.jinja_env.globals["people_play"] = settings.play != "nobody"
+    app.jinja_env.globals["log_days"] = settings.log_days
     limits.install(app, settings)
     outage.install(app)
 

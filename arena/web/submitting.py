@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session, joinedload
 from werkzeug.wrappers import Response as Answer
 from wtforms import SelectChoice
 
-from arena import entries
+from arena import entries, retention
 from arena.competitions.strength_plans import FirstTest
 from arena.db import LARGEST_ID
 from arena.models import (
@@ -273,7 +273,7 @@ def log(number: int, seat: int) -> Response:
     """What a seat's bot wrote during a game, for its owner; seats are counted from 1."""
     with reading() as session:
         query = (
-            sa.select(GameSeat.log, Bot, PlayedGame.id)
+            sa.select(GameSeat.log, Bot, PlayedGame.finished)
             .join(PlayedGame, PlayedGame.id == GameSeat.game_id)
             .join(Entrant, Entrant.id == GameSeat.entrant_id)
             .join(BotVersion, BotVersion.id == Entrant.version_id)
@@ -284,9 +284,13 @@ def log(number: int, seat: int) -> Response:
         row = session.execute(query).first() if small else None
     if row is None:
         abort(404, f"There is no game {number} with a seat {seat}.")
-    text, bot, _ = row
+    text, bot, finished = row
     _must_read(bot, f"The logs of {bot.name} are its owner's alone.")
-    answer = Response(text or "The bot wrote nothing.\n", mimetype="text/plain")
+    if not text:
+        days = settings().log_days
+        is_over = retention.are_over(finished, settings(), datetime.now(UTC))
+        text = f"Logs are kept for {days:g} days.\n" if is_over else "The bot wrote nothing.\n"
+    answer = Response(text, mimetype="text/plain")
     return keep_to_itself(answer)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,16 @@ from werkzeug.test import TestResponse
 
 from arena import audit
 from arena.audit import ARENA
-from arena.models import Bot, Check, JobStatus, Role, Scope, VersionStatus
+from arena.models import (
+    Bot,
+    Check,
+    GameSeat,
+    JobStatus,
+    PlayedGame,
+    Role,
+    Scope,
+    VersionStatus,
+)
 from arena.people import add_token
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import now, person
@@ -411,6 +421,26 @@ def test_a_token_that_only_submits_reads_no_code_and_no_logs(
     bearer = {"Authorization": f"Bearer {arena.tokens[Scope.SUBMIT]}"}
     page = address.format(**arena.numbers).replace("/files", ".tar")
     assert arena.client.get(page, headers=bearer).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("log", "days", "words"),
+    [
+        ("thinking\n", 0, "thinking\n"),
+        ("", 0, "The bot wrote nothing.\n"),
+        ("", 91, "Logs are kept for 90 days.\n"),
+    ],
+)
+def test_an_empty_log_says_why(arena: SimpleNamespace, log: str, days: int, words: str) -> None:
+    """A game that ended long ago may have had one."""
+    game = arena.numbers["trio"]
+    with arena.database.begin() as session:
+        session.get_one(PlayedGame, game).finished = now() - timedelta(days=days)
+        session.get_one(GameSeat, (game, 0)).log = log
+        owner = session.scalars(sa.select(Bot).where(Bot.name == "bot-0")).one().owner
+        arena.tokens["reader"] = add_token(session, ARENA, owner, "reads", [Scope.READ], now())
+    answer = send(arena, "GET", "/games/{trio}/logs/1", "reader")
+    assert (answer.status_code, answer.text) == (200, words)
 
 
 def test_changes_are_limited(arena: SimpleNamespace) -> None:

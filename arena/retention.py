@@ -1,0 +1,43 @@
+"""What is not kept for ever: the logs of bots, which can be many times as large as their games."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.config import Settings
+from arena.models import GameSeat, PlayedGame
+from arena.models.matches import IS_LOGGED
+
+AT_ONCE = 500
+"""So many logs are forgotten in one transaction, which must not hold anybody up."""
+
+
+def are_over(finished: datetime, settings: Settings, now: datetime) -> bool:
+    """Whether the logs of a game that ended then are kept no more."""
+    return bool(settings.log_days) and finished < now - timedelta(days=settings.log_days)
+
+
+def forget_logs(session: Session, settings: Settings, now: datetime) -> int:
+    """Empties logs that were kept long enough, the oldest first, and says how many."""
+    if not settings.log_days:
+        return 0
+    # Games are numbered as they end, so that the first logs are the oldest.
+    oldest = (
+        sa.select(GameSeat.game_id, PlayedGame.finished)
+        .join(PlayedGame, PlayedGame.id == GameSeat.game_id)
+        .where(IS_LOGGED)
+        .order_by(GameSeat.game_id)
+        .limit(AT_ONCE)
+        .subquery()
+    )
+    over = now - timedelta(days=settings.log_days)
+    last = session.scalar(sa.select(sa.func.max(oldest.c.game_id)).where(oldest.c.finished < over))
+    if last is None:
+        return 0
+    forget = sa.update(GameSeat).where(IS_LOGGED, GameSeat.game_id <= last).values(log="")
+    done = session.execute(forget, execution_options={"synchronize_session": False})
+    return cast("sa.CursorResult[Any]", done).rowcount
