@@ -18,7 +18,6 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Self
 
 MIB = 1 << 20
 MAX_BYTES = 16 * MIB
@@ -193,25 +192,14 @@ def _gunzip(data: bytes) -> bytes:
     return found
 
 
-class _Header(tarfile.TarInfo):
-    """A block that describes a file of a tar, or announces more words about the next one."""
+class _Headers(io.BytesIO):
+    """A tar, of which no more is read at once than a header may have."""
 
-    @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
-        header = super().frombuf(buf, encoding, errors)
-        # Python takes a time for such words that grows with their length squared.
-        if header.type in HEADERS_OF_WORDS and not 0 <= header.size <= MAX_HEADER_BYTES:
+    def read(self, size: int | None = -1, /) -> bytes:
+        # For a header's words Python takes a time that grows with their length squared.
+        if size is None or not 0 <= size <= MAX_HEADER_BYTES:
             raise BundleError("the archive says too much of one of its files")
-        return header
-
-
-HEADERS_OF_WORDS = (
-    tarfile.XHDTYPE,
-    tarfile.XGLTYPE,
-    tarfile.SOLARIS_XHDTYPE,
-    tarfile.GNUTYPE_LONGNAME,
-    tarfile.GNUTYPE_LONGLINK,
-)
+        return super().read(size)
 
 
 def read_tar(collected: Collected, data: bytes) -> None:
@@ -221,9 +209,7 @@ def read_tar(collected: Collected, data: bytes) -> None:
         BundleError: see `read_files`.
     """
     try:
-        with tarfile.open(
-            fileobj=io.BytesIO(data), mode="r:", encoding="utf-8", tarinfo=_Header
-        ) as archive:
+        with tarfile.open(fileobj=_Headers(data), mode="r:", encoding="utf-8") as archive:
             place = 0
             for count, member in enumerate(archive, 1):
                 # A size below zero leads back; some releases of Python go round for ever.
@@ -232,23 +218,25 @@ def read_tar(collected: Collected, data: bytes) -> None:
                 place = archive.offset
                 if count > MAX_MEMBERS:
                     raise BundleError(TOO_MANY)
-                _from_tar(collected, archive, member)
+                _from_tar(collected, data, member)
+            # Of a header that is none Python says nothing, and takes it for the end.
+            end = data[place : place + tarfile.BLOCKSIZE]
+            if archive.offset != place or end.strip(b"\0"):
+                raise BundleError("the archive is no whole tar file")
     except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, BundleError):
             raise
         raise BundleError("the archive is no whole tar file") from None
 
 
-def _from_tar(collected: Collected, archive: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+def _from_tar(collected: Collected, data: bytes, member: tarfile.TarInfo) -> None:
     if not collected.wants(member.name) or member.isdir():
         return
     if member.issym() or member.islnk():
         raise BundleError(f"{member.name!r} is a link: put the file itself there")
     if not member.isreg() or member.issparse():
         raise BundleError(f"{member.name!r} is no plain file")
-    file = archive.extractfile(member)
-    assert file is not None
-    content = _bounded(file, collected)
+    content = data[member.offset_data : member.offset_data + member.size]
     if len(content) != member.size:
         raise BundleError("the archive is no whole tar file")
     collected.add(member.name, content, executable=bool(member.mode & stat.S_IXUSR))
@@ -274,7 +262,8 @@ def _from_zip(collected: Collected, data: bytes) -> None:
                 if member.flag_bits & 1:
                     raise BundleError("the archive has a password: give one without")
                 with archive.open(member) as file:
-                    content = _bounded(file, collected)
+                    # Never more than a byte too many.
+                    content = file.read(collected.room + 1)
                 collected.add(name, content, executable=bool(mode & stat.S_IXUSR))
     except NotImplementedError:
         raise BundleError("the zip file is compressed in a way that is not supported") from None
@@ -282,11 +271,6 @@ def _from_zip(collected: Collected, data: bytes) -> None:
         raise
     except BROKEN_ZIP:
         raise BundleError("the archive is no whole zip file") from None
-
-
-def _bounded(file: IO[bytes], collected: Collected) -> bytes:
-    """A file's content, and never more than a byte too many."""
-    return file.read(collected.room + 1)
 
 
 def _from_folder(collected: Collected, folder: Path) -> None:

@@ -78,6 +78,26 @@ def tar_of_words(path: Path, *, words: bytes, times: int) -> Path:
     return path
 
 
+def tar_with_a_damaged_header(path: Path) -> Path:
+    """A tar in which a second file is described, but for one bit."""
+    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
+        for name in ("bot.py", "more.py"):
+            archive.addfile(tarfile.TarInfo(name))
+    data = bytearray(path.read_bytes())
+    data[512] ^= 1
+    path.write_bytes(data)
+    return path
+
+
+def tar_of_one(path: Path, size: int) -> Path:
+    """A tar with a file of so many bytes."""
+    with tarfile.open(path, "w") as archive:
+        member = tarfile.TarInfo("bot.py")
+        member.size = size
+        archive.addfile(member, io.BytesIO(bytes(size)))
+    return path
+
+
 def tar_that_goes_back(path: Path, steps: int) -> Path:
     """A tar whose last member has a size below zero, so many blocks, by its pax header."""
     words = f"{len(f'00 size={-512 * steps}') + 1} size={-512 * steps}\n".encode()
@@ -213,6 +233,12 @@ REFUSED: Mapping[str, tuple[Callable[[Path], object], str]] = {
     "other archive": (
         lambda p: make_folder(p, {"a.tar.xz": b"x"}) / "a.tar.xz",
         "a.tar.xz can't be read: give a zip, tar or tar.gz archive",
+    ),
+    # Of this Python says nothing, and the rest would be left out.
+    "damaged header": (lambda p: tar_with_a_damaged_header(p / "a.tar"), "no whole tar file"),
+    "large file in a tar": (
+        lambda p: tar_of_one(p / "a.tar", MAX_BYTES + 1000),
+        "more than 16 MiB",
     ),
     # Python before 3.11.10 takes hours for so many digits (CVE-2024-6232).
     "words without end": (
