@@ -119,6 +119,7 @@ LANGUAGES = (
             "CGO_ENABLED": "0",
             "GOFLAGS": "-buildvcs=false",
         },
+        finds_itself=True,
     ),
     Language(
         "Java",
