@@ -56,6 +56,7 @@ def submit_there(
         click.echo(f"{label} passed its check")
         return 0
     if any(not finding["kept"] for finding in check["findings"]):
+        _show_log(check)
         click.echo(f"{label} did not pass its check")
         return FAILED
     why = check["problem"] or "it could not be tried"
@@ -64,7 +65,7 @@ def submit_there(
 
 def _watch(server: Server, check: dict[str, Any], seconds: float) -> dict[str, Any]:
     """Tells the findings of a check as they come, until it has ended."""
-    told, ends = 0, time.monotonic() + seconds
+    told, away, ends = 0, "", time.monotonic() + seconds
     console = Console(stderr=True)
     with console.status("waiting for a worker") if console.is_terminal else _nothing() as status:
         while True:
@@ -81,7 +82,15 @@ def _watch(server: Server, check: dict[str, Any], seconds: float) -> dict[str, A
             if status and (told or check["status"] == "issued"):
                 status.update(f"checking, {told} findings")
             time.sleep(LOOK_SECONDS)
-            check = server.get(f"/checks/{check['number']}")
+            try:
+                check, away = server.get(f"/checks/{check['number']}"), ""
+            except ServerFault as fault:
+                # The check goes on there, whatever hinders us from hearing of it.
+                if time.monotonic() > ends:
+                    raise
+                if fault.message != away:
+                    away = fault.message
+                    click.echo(f"{away}; asking again", err=True)
 
 
 @contextmanager
@@ -92,7 +101,14 @@ def _nothing() -> Iterator[None]:
 def _finding(finding: dict[str, Any]) -> str:
     mark = "FAIL" if not finding["kept"] else "ok  " if finding["applies"] else "-   "
     lines = [] if finding["kept"] else [f"       {line}" for line in finding["lines"]]
-    return visible("\n".join([f"  {mark} {finding['words']}", *lines]))
+    clause = f"{finding['clause']}: " if finding["clause"] else ""
+    return visible("\n".join([f"  {mark} {clause}{finding['words']}", *lines]))
+
+
+def _show_log(check: dict[str, Any]) -> None:
+    """What the bot and its build wrote, tracebacks and compilers' errors among it."""
+    if check["log"]:
+        click.echo(f"--- what it wrote\n{visible(check['log'].rstrip())}")
 
 
 def whole_board(server: Server, ladder: str) -> dict[str, Any]:
@@ -235,8 +251,7 @@ def _show_check(there: Server, bot: str, in_json: bool) -> int:
         )
         for finding in check["findings"]:
             click.echo(_finding(finding))
-        if check["log"]:
-            click.echo(f"--- what it wrote\n{visible(check['log'].rstrip())}")
+        _show_log(check)
     return FAILED if check["passed"] is False else 0
 
 

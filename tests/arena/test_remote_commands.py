@@ -127,8 +127,14 @@ class Checker(threading.Thread):
                     if self._status is JobStatus.FIXED:
                         check.findings = [
                             {"kept": True, "words": "said hello", "clause": "", "lines": []},
-                            {"kept": self._kept, "words": "moved", "lines": ["> go", "< oops"]},
+                            {
+                                "kept": self._kept,
+                                "words": "moved",
+                                "clause": "move",
+                                "lines": ["> go", "< oops"],
+                            },
                         ]
+                        check.log = "IndexError: no such move\n"
                     check.status, check.problem = self._status, "the machine burnt down"
                     return
             time.sleep(0.1)
@@ -209,7 +215,8 @@ def test_submit_waits_for_the_check(
     assert words in said + errors
     if status is JobStatus.FIXED:
         assert "  ok   said hello\n" in said
-        assert ("  FAIL moved\n       > go\n       < oops\n" in said) is not kept
+        assert ("  FAIL move: moved\n       > go\n       < oops\n" in said) is not kept
+        assert ("--- what it wrote\nIndexError: no such move\n" in said) is not kept
         again, said, _ = owner("logs", "--check", name)
         assert again == code
         assert "moved" in said
@@ -228,6 +235,45 @@ def test_submit_waits_no_longer_than_is_said(
         session.execute(
             sa.update(Check).where(Check.status == JobStatus.OPEN).values(status=JobStatus.VOID)
         )
+
+
+def test_submit_waits_for_a_server_that_is_away(
+    arena: Arena, bot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What began goes on there while the server is started anew; each failure is told once."""
+    check = {"number": 7, "bot": "mine", "version": 1, "ladder": "x", "status": "issued"}
+    check |= {"passed": None, "findings": [], "log": "", "problem": ""}
+    answers = [(201, check), *[(503, {"detail": "not now"})] * 3, (502, {}), (200, check)]
+    answers.append((200, {**check, "passed": True}))
+
+    class Restarting(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.do_GET()
+
+        def do_GET(self) -> None:
+            status, answer = answers.pop(0)
+            body = json.dumps(answer).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setattr("arena.cli.remote.LOOK_SECONDS", 0.01)
+    with HTTPServer(("127.0.0.1", 0), Restarting) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        where = f"http://127.0.0.1:{server.server_port}"
+        words = ["submit", bot, "--ladder", "x", "--server", where, "--wait"]
+        code, said, errors = arena(*words)
+        server.shutdown()
+        thread.join()
+    assert (code, "mine v1 passed its check" in said) == (0, True), errors
+    assert errors.count("can't do it: not now; asking again\n") == 1
+    assert errors.count("can't do it: status 502; asking again\n") == 1
 
 
 @pytest.mark.parametrize(
