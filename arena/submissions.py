@@ -59,8 +59,8 @@ def submit(
     """
     if not NAME.fullmatch(name) or name.endswith(".json"):
         raise SubmissionError(
-            f"{name[:60]!r} is no name for a bot: 1 to 40 letters, digits, '_', '.', '-', and no "
-            ".json at the end"
+            f"{name[:60]!r} is no name for a bot: 1 to 40 letters, digits, '_', '.', '-', a letter "
+            "or digit first, and no .json at the end"
         )
     if not ladder.takes_bots:
         raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")

@@ -12,7 +12,7 @@ from sqlalchemy.orm import joinedload
 
 from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES, FirstTest
 from arena.models import BotVersion, Check, Scope
-from arena.submissions import NAME, SubmissionError
+from arena.submissions import SubmissionError
 from arena.web import submitting, uploads
 from arena.web.api.bot_shapes import CheckList, CheckShape
 from arena.web.api.paging import Pages, page
@@ -37,9 +37,9 @@ class Submission(Shape):
     name: Annotated[
         str | None,
         Field(
-            pattern=f"^{NAME.pattern}$",
-            max_length=40,
-            description="The bot's; by default as its file or manifest has it.",
+            # Told in words and refused in words, by the one who takes the bot in.
+            description="The bot's, of 1 to 40 letters, digits, '_', '.' and '-', a letter or "
+            "digit first; by default as its file or manifest has it.",
         ),
     ] = None
     note: Line = ""

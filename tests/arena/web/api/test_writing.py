@@ -238,7 +238,7 @@ def test_a_bot_is_submitted_checked_entered_and_retired(arena: SimpleNamespace) 
     ("fields", "status", "words"),
     [
         ({"ladder": "none"}, 404, "There is no ladder none."),
-        ({"name": "../x"}, 422, "name: "),
+        ({"name": "../x"}, 409, "'../x' is no name for a bot: 1 to 40 letters, digits, "),
         ({"files": []}, 422, "file: "),
         ({"ladder": []}, 422, "ladder: Field required."),
         ({"files": [("../x.py", BOT)]}, 409, "is no name for a file"),
