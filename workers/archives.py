@@ -55,6 +55,9 @@ BROKEN_ZIP = (
 ZIP_ENTRY = b"PK\x01\x02"
 """What an entry of a zip's table of contents begins with (APPNOTE 4.3.12)."""
 
+ZIP_UNIX, ZIP_UTF8 = 3, 0x800
+"""Who made an entry, and the flag by which its name is UTF-8 (the same, 4.4.2 and 4.4.4)."""
+
 
 @dataclass(frozen=True, slots=True)
 class File:
@@ -249,8 +252,7 @@ def _from_zip(collected: Collected, data: bytes) -> None:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for member in archive.infolist():
-                # What the archive says in full; its reader cuts names at a zero byte.
-                name, mode = member.orig_filename, member.external_attr >> 16
+                name, mode = _name_in_zip(member), member.external_attr >> 16
                 if not collected.wants(name) or member.is_dir():
                     continue
                 if stat.S_ISLNK(mode):
@@ -271,6 +273,20 @@ def _from_zip(collected: Collected, data: bytes) -> None:
         raise
     except BROKEN_ZIP:
         raise BundleError("the archive is no whole zip file") from None
+
+
+def _name_in_zip(member: zipfile.ZipInfo) -> str:
+    """What the archive says in full; its reader cuts names at a zero byte.
+
+    The `zip` of Unix writes UTF-8 without saying so, and Python takes that for DOS's letters.
+    """
+    name = member.orig_filename
+    if member.flag_bits & ZIP_UTF8 or member.create_system != ZIP_UNIX:
+        return name
+    try:
+        return name.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return name
 
 
 def _from_folder(collected: Collected, folder: Path) -> None:

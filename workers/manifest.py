@@ -2,7 +2,7 @@
 
 The file is optional, as are its keys:
 
-    name = "Greedy Gus"
+    name = "greedy-gus"
     main = "src/player.py"      # the file to start; by default bot.* or main.*
     language = "python"         # if the file's name and first line don't tell
     run = "./player --fast"     # instead of main and language: the whole command
@@ -38,6 +38,8 @@ from workers.languages import (
 MANIFEST = "bot.toml"
 STEMS = ("bot", "main")
 """What the file to start is called, in any case: Java's has a capital."""
+KIT = "arena_bot"
+"""What the kits' files are called; beside a bot they are none."""
 MAX_THREADS = 64
 MAX_NAME = 60
 MAX_BYTES = 8192
@@ -112,9 +114,11 @@ def _parse(content: bytes) -> Mapping[str, Any]:
     if len(content) > MAX_BYTES:
         raise BundleError(f"{MANIFEST} has more than {MAX_BYTES // 1024} KiB")
     try:
-        said = tomllib.loads(content.decode())
+        # Editors of Windows put a mark before the text.
+        said = tomllib.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise BundleError(f"{MANIFEST}: {error}") from None
+        hint = "; texts stand in quotes" if str(error).startswith("Invalid value") else ""
+        raise BundleError(f"{MANIFEST}: {error}{hint}") from None
     for key, value in said.items():
         if key not in KEYS:
             raise BundleError(f"{MANIFEST}: there is no key {key[:40]!r}; {', '.join(KEYS)} are")
@@ -195,7 +199,8 @@ def _find_main(files: Files) -> str:
     top = [name for name in files if "/" not in name and name != MANIFEST]
     runnable = [name for name in top if _may_run(name, files[name])]
     named = [name for name in runnable if PurePosixPath(name).stem.lower() in STEMS]
-    for choice in (named, runnable, top):
+    own = [name for name in runnable if PurePosixPath(name).stem != KIT]
+    for choice in (named, own, top):
         if len(choice) == 1:
             return choice[0]
         if choice:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workers.archives import MAX_BYTES, MAX_FILES, MAX_MEMBERS, BundleError
+from workers.archives import MAX_BYTES, MAX_FILES, MAX_MEMBERS, BundleError, read_files
 from workers.bundles import pack
 
 BOT = b'print("ready a")\n'
@@ -121,6 +121,26 @@ def zip_with_a_far_file(path: Path) -> Path:
     end[12:16] = len(entry).to_bytes(4, "little")
     path.write_bytes(data[: data.index(b"PK\x01\x02")] + entry + end)
     return path
+
+
+@pytest.mark.parametrize(
+    ("name", "maker", "found"),
+    [
+        ("eröffnung.txt".encode(), 3, "eröffnung.txt"),  # Info-ZIP, and the Finder of a Mac
+        ("eröffnung.txt".encode("cp437"), 3, "eröffnung.txt"),
+        ("eröffnung.txt".encode("cp437"), 0, "eröffnung.txt"),  # the DOS of old
+        ("ö".encode(), 0, "├╢"),
+    ],
+)
+def test_names_of_a_zip_that_does_not_say_utf_8(
+    name: bytes, maker: int, found: str, tmp_path: Path
+) -> None:
+    """They are what their author called them, if that can be told (APPNOTE 4.4.4, D.1)."""
+    path = make_zip(tmp_path / "a.zip", {"bot.py": BOT, "x" * len(name): b"1"})
+    data = path.read_bytes().replace(b"x" * len(name), name)
+    entry = data.rindex(b"PK\x01\x02")
+    path.write_bytes(data[: entry + 5] + bytes([maker]) + data[entry + 6 :])
+    assert found in read_files(path)
 
 
 REFUSED: Mapping[str, tuple[Callable[[Path], object], str]] = {

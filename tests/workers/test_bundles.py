@@ -136,6 +136,8 @@ def test_name_of_the_folder_one_is_in(tmp_path: Path, monkeypatch: pytest.Monkey
         ({"Main.java": b"", "Other.java": b""}, "Main.java"),
         ({"player.py": b"", "README.md": b"", "weights/a.py": b""}, "player.py"),
         ({"src/bot.py": b"", "other.py": b""}, "other.py"),
+        ({"gambler.py": b"", "arena_bot.py": b""}, "gambler.py"),
+        ({"arena_bot.py": b""}, "arena_bot.py"),
         ({"src/bot.py": b""}, "bot.py"),
     ],
 )
@@ -156,6 +158,7 @@ PYTHON = ("{python}", "-u", "-s")
         ('run = "python3 bot.py --depth 4"', (*PYTHON, "./bot.py", "--depth", "4"), 1),
         ("run = \"./tool 'two words'\"", ("./tool", "two words"), 1),
         ('run = "sh plain"', ("/usr/bin/sh", "./plain"), 1),
+        ('\ufeffmain = "plain"\r\nlanguage = "python"\r\n', (*PYTHON, "./plain"), 1),
     ],
 )
 def test_manifest_says_how_it_is_run(
@@ -182,7 +185,7 @@ def test_manifest_of_a_bot_in_full(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("manifest", "words"),
     [
-        ("name = ", "bot.toml: Invalid value"),
+        ("name = Gambler", "bot.toml: Invalid value .*; texts stand in quotes"),
         (b"name = '\xff'", "bot.toml: .*decode"),
         (
             "colour = 1",
