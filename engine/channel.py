@@ -167,7 +167,9 @@ class PipeChannel:
             left_ms = (deadline - now) / 1e6
             if left_ms <= 0:
                 if cpu_us is None or not is_ready_to_run(program.pid):
-                    raise TimeForfeitError(f"no reply within {wall_us / 1000:.0f} ms of wall time")
+                    raise TimeForfeitError(
+                        f"no reply within {wall_us / 1000:.0f} ms of wall time{self.half_line()}"
+                    )
                 # It runs, and its CPU time has a limit, or others keep it from running.
                 deadline += CHECK_NS
                 continue
@@ -177,7 +179,9 @@ class PipeChannel:
                 self.errors.drain()
                 program.look()
                 if cpu_us is not None and (used := program.cpu_us() - cpu_start) > cpu_us:
-                    raise TimeForfeitError(f"no reply after {used / 1000:.0f} ms of CPU time")
+                    raise TimeForfeitError(
+                        f"no reply after {used / 1000:.0f} ms of CPU time{self.half_line()}"
+                    )
             ready = (self._both if unsent else self._output).poll(min(CHECK_MS, left_ms + 1))
             for file, _ in ready:
                 if file == program.stdout:
@@ -195,6 +199,13 @@ class PipeChannel:
         if unsent:
             raise ProtocolError(f"said {line[:60]!r} before it had read the request")
         return line, used, wall
+
+    def half_line(self) -> str:
+        """What is to be said of a line that has begun and not ended, if there is one."""
+        if not self._buffer:
+            return ""
+        begun = self._buffer[:60].decode("utf-8", "replace")
+        return f", only {begun!r} and no end of that line"
 
     def _write(self, data: bytes) -> bytes:
         """Writes what the pipe takes, and returns the rest."""

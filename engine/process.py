@@ -100,10 +100,12 @@ class BotProcess:
 
     def _greet(self, request: str, seconds: float, answer: str) -> str:
         assert self._started is not None
+        channel = self._started[1]
         try:
-            line, _, _ = self._started[1].ask(request, cpu_us=None, wall_us=int(seconds * 1e6))
+            line, _, _ = channel.ask(request, cpu_us=None, wall_us=int(seconds * 1e6))
         except TimeForfeitError:
-            raise StartError(f"sent no {answer!r} within {seconds:g} s") from None
+            begun = channel.half_line()
+            raise StartError(f"sent no {answer!r} within {seconds:g} s{begun}") from None
         return line
 
     def choose(self, turn: Turn) -> Choice:

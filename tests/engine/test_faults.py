@@ -78,12 +78,25 @@ def fault(name, termination, detail, *, ply=0, time=PLENTY, allowances=ALLOWANCE
         fault(
             "burns while it writes byte by byte",
             TIMEOUT,
-            "of CPU time; its clock had 50 ms",
+            "xx' and no end of that line; its clock had 50 ms",
             time=TimeControl(move_ms=50),
             go="while True: say('x'); burn(1)",
         ),
         fault("never flushes", TIMEOUT, "no reply", time=WALL, go="print('move', legal[0])"),
-        fault("writes half a line", TIMEOUT, "no reply", time=WALL, go="say('move a')"),
+        fault(
+            "writes half a line",
+            TIMEOUT,
+            "ms of wall time, only 'move a' and no end of that line; its clock had",
+            time=WALL,
+            go="say('move a')",
+        ),
+        fault(
+            "writes half a ready",
+            START,
+            "no 'ready' within 0.15 s, only 'ready a' and no end of that line",
+            allowances=NO_READY,
+            hello="say('ready a')",
+        ),
         # Replies that are none.
         fault("moves illegally", ILLEGAL, "'a1a3' is not legal here", go="say('move a1a3\\n')"),
         fault("moves nothing", PROTOCOL, "expected 'move MOVE'", go="say('move\\n')"),
