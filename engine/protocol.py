@@ -130,7 +130,8 @@ def parse_ready(line: str) -> Ready:
         ProtocolError: it is not ``ready NAME [key=value ...]``.
     """
     words = split_words(line)
-    if len(words) < 2 or words[0] != "ready":
+    # A key in the place of the name is a name forgotten.
+    if len(words) < 2 or words[0] != "ready" or words[1].startswith(("want=", "protocol=")):
         raise ProtocolError(f"expected 'ready NAME' after 'hello', got {line[:60]!r}")
     keys = dict(word.split("=", 1) for word in words[2:] if "=" in word)
     if not re.fullmatch(r"[0-9]{1,9}", keys.get("protocol", "1")):

@@ -114,7 +114,7 @@ def test_the_end(end, line):
         ("ready a protocol=1", "a", set()),
         ("ready a colour=blue protocol=2 want=state hello", "a", {"state"}),
         ("  ready   a\twant=state ", "a", {"state"}),
-        ("ready want=legal", "want=legal", set()),
+        ("ready key=value", "key=value", set()),
         ("ready " + "n" * 200, "n" * 80, set()),
         ("ready Köche", "Köche", set()),
         ("ready a\u00a0b\u2003want=legal", "a\u00a0b\u2003want=legal", set()),
@@ -137,6 +137,8 @@ def test_ready(line, name, wants):
         "ready a protocol=",
         "a ready",
         "ready\u00a0a",
+        "ready want=legal",  # its author forgot the name, and would wonder where "legal" is
+        "ready protocol=1 a",
     ],
 )
 def test_what_is_no_ready(line):
