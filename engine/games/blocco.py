@@ -144,7 +144,7 @@ class BloccoState(State):
         if not (own & start and other & end) or pair & marked:
             reason = (
                 "a move takes an unmarked stone of yours onto an unmarked neighbour of the other "
-                "colour"
+                "colour, as in e4d4@d3"
                 if self._can_move()
                 else "the game is over"
             )

@@ -79,7 +79,7 @@ class ClobberState(State):
         own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)
         if not (own & start and other & end):
             reason = (
-                "a move takes one of your stones onto a neighbour of the other colour"
+                "a move takes one of your stones onto a neighbour of the other colour, as in a2a1"
                 if self._can_move()
                 else "the game is over"
             )

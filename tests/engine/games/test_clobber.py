@@ -99,7 +99,7 @@ def test_other_moves_are_refused(move: str) -> None:
     """Only a stone of one's own moves, onto a neighbour of the other colour."""
     state = GAME.variant(size="4x3").initial()
     assert not state.is_legal(move)
-    with pytest.raises(IllegalMoveError, match="neighbour of the other colour"):
+    with pytest.raises(IllegalMoveError, match="neighbour of the other colour, as in a2a1"):
         state.play(move)
 
 
