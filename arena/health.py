@@ -31,6 +31,7 @@ from arena.models import (
     PlayedGame,
     Worker,
 )
+from engine.counting import counted
 
 log = logging.getLogger("arena.health")
 
@@ -225,9 +226,10 @@ def _trouble(
     silent: float | None,
 ) -> list[Alarm]:
     found = []
-    for words, jobs in (("matches", matches), ("checks", checks)):
+    for word, words, jobs in (("match", "matches", matches), ("check", "checks", checks)):
         if jobs.set_aside:
-            said = f"{jobs.set_aside} {words} are set aside, since they failed three times"
+            aside = counted(jobs.set_aside, f"{word} is", f"{words} are")
+            said = f"{aside} set aside after failing three times"
             found.append(Alarm("set aside", words, said))
     differs = sa.select(Competition).where(Competition.alarm != "").order_by(Competition.id)
     for one in session.scalars(differs):

@@ -22,6 +22,7 @@ from arena.models import (
     Place,
     User,
 )
+from engine.counting import counted
 from engine.match import entrants_needed
 
 DAY = timedelta(hours=24)
@@ -108,7 +109,9 @@ def _check_quota(session: Session, requester: User, quota: int, now: datetime) -
     ).all()
     if len(asked) >= quota:
         again = f": the next is free at {asked[-1] + DAY:%Y-%m-%d %H:%M} UTC" if asked else ""
-        raise RequestError(f"{quota} matches may be asked for within 24 hours{again}")
+        raise RequestError(
+            f"{counted(quota, 'match', 'matches')} may be asked for within 24 hours{again}"
+        )
 
 
 def asked_lately(session: Session, requester_id: int, now: datetime) -> int:

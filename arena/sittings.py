@@ -35,6 +35,7 @@ from arena.models import (
 )
 from arena.recording import Outcome
 from engine import reporting, sitting
+from engine.counting import counted
 from engine.game import Seat, Variant
 from engine.match import entrants_needed
 from engine.openings import Opening, opening
@@ -157,13 +158,14 @@ def begin(
     if not 0 <= wish.place < needed:
         raise SittingError(f"choose one of the seats: {', '.join(places(variant))}")
     if len(wish.opponents) != needed - 1:
-        bots = "1 bot" if needed == 2 else f"{needed - 1} bots"
+        bots = counted(needed - 1, "bot")
         raise SittingError(f"the ladder {ladder.title} is played against {bots}")
     versions = [_opponent(session, ladder, number) for number in wish.opponents]
     going_on = sa.select(sa.func.count()).where(person.own, Sitting.finished.is_(None))
     if (session.scalar(going_on) or 0) >= most_open:
         raise SittingError(
-            f"you have {most_open} games that are not over: end or give up one of them first"
+            f"you have {counted(most_open, 'game that is', 'games that are')} not over: end or "
+            "give up one of them first"
         )
     holders = [*versions[: wish.place], None, *versions[wish.place :]]
     seated = [holders[place] for place in variant.entrant_of]

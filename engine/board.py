@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Sequence
 from functools import cache
 
+from engine.counting import counted
 from engine.game import PositionError
 
 FILES = "abcdefghijklmnopqrstuvwxyz"
@@ -59,7 +60,7 @@ def read_ranks(text: str, width: int, height: int, letters: str) -> list[str]:
     """
     ranks = text.split("/")
     if len(ranks) != height:
-        raise PositionError(f"the position has {len(ranks)} ranks, not {height}")
+        raise PositionError(f"the position has {counted(len(ranks), 'rank')}, not {height}")
     cells: list[str] = []
     for number, rank in zip(range(1, height + 1), reversed(ranks), strict=True):
         runs = re.findall(r"[0-9]+", rank)
@@ -72,7 +73,7 @@ def read_ranks(text: str, width: int, height: int, letters: str) -> list[str]:
             )
         row = re.sub(r"[0-9]+", lambda run: FREE * int(run[0]), rank)
         if len(row) != width:
-            raise PositionError(f"rank {number} has {len(row)} squares, not {width}")
+            raise PositionError(f"rank {number} has {counted(len(row), 'square')}, not {width}")
         cells.extend(row)
     return cells
 

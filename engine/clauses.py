@@ -12,6 +12,7 @@ from engine import protocol
 from engine.channel import HeadAndTail
 from engine.clock import Allowances, TimeControl
 from engine.conversation import Dialect, PatientChannel, TestedGame
+from engine.counting import counted
 from engine.game import Seat, Variant
 from engine.match import MatchSpec
 from engine.player import GameSetup, ProtocolError
@@ -150,7 +151,8 @@ class Talk:
 
     def notes(self) -> str:
         """Its notes come where they may."""
-        longest = f"the longest of its {self._heard} lines has {self._longest} bytes"
+        lines = counted(self._heard, "line")
+        longest = f"the longest of its {lines} has {counted(self._longest, 'byte')}"
         if not self._notes:
             raise InapplicableError(f"it sends no # lines; {longest}")
         return f"{self._notes} # lines, each before a reply or between; {longest}"

@@ -20,6 +20,7 @@ from engine.channel import TracedChannel
 from engine.clauses import LINES_SHOWN, InapplicableError, Talk, shown
 from engine.clock import ALLOWANCES, Allowances
 from engine.conversation import Dialect, with_crlf, with_unknown_keys
+from engine.counting import counted
 from engine.match import MatchSpec, play_match
 from engine.player import BotError, StartError
 from engine.process import LOG_BYTES, BotProcess
@@ -169,8 +170,9 @@ def _told(record: GameRecord) -> str:
         return f"seat {fault.seat + 1}, ply {fault.ply}: {fault.termination}, {fault.detail}"
     slowest = max((ply.cpu_us or 0 for ply in record.plies), default=0) / 1000
     return (
-        f"played {record.variant} against itself to its end ({len(record.plies)} plies, "
-        f"{record.termination}; the slowest move took {slowest:.1f} ms of CPU time)"
+        f"played {record.variant} against itself to its end "
+        f"({counted(len(record.plies), 'ply', 'plies')}, {record.termination}; "
+        f"the slowest move took {slowest:.1f} ms of CPU time)"
     )
 
 

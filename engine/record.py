@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from engine.clock import TimeControl
+from engine.counting import counted
 from engine.game import GameError, Move, Seat, State, Termination, Variant
 from engine.games import GAMES
 
@@ -166,7 +167,7 @@ class GameRecord:
             raise RecordError("the faults are no faults of this game in their order")
         opening = _integer(data["opening"])
         if not 0 <= opening <= len(plies):
-            raise RecordError(f"an opening of {opening} moves in a game of {len(plies)}")
+            raise RecordError(f"an opening of {counted(opening, 'move')} in a game of {len(plies)}")
         termination = Termination(data["termination"])
         players = tuple(map(_text, _list(data["players"])))
         scores, ranks = tuple(map(_number, data["scores"])), tuple(map(_integer, data["ranks"]))
@@ -322,7 +323,9 @@ def replay(record: GameRecord) -> State:
     """
     *_, state = states(record)
     if state.to_move is not None:
-        raise RecordError(f"the game is not over after {len(record.plies)} plies")
+        raise RecordError(
+            f"the game is not over after {counted(len(record.plies), 'ply', 'plies')}"
+        )
     if state.ranks() != record.ranks or state.scores() != record.scores:
         raise RecordError(
             f"the result is ranks {list(state.ranks())}, scores {list(state.scores())}; the "

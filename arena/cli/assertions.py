@@ -21,6 +21,7 @@ from arena.ratings.sprt import Decision, Model
 from arena.strength import Settings, StrengthTest
 from arena.strength_words import result_rows
 from engine.clock import Clock, TimeControl
+from engine.counting import counted
 from engine.game import GameError, State, Termination, Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import Opening, opening, openings
@@ -152,7 +153,8 @@ class Assertions:
             if faults:
                 text = "\n".join(faults[:SHOWN_GAMES])
                 raise AssertionError(
-                    f"{found.name} has {len(faults)} faults in {games} games of {variant}\n"
+                    f"{found.name} has {counted(len(faults), 'fault')} in "
+                    f"{counted(games, 'game')} of {variant}\n"
                     f"{text}\n{kept.keep('games with faults')}"
                 )
 

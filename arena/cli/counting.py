@@ -9,6 +9,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from engine.counting import counted
+
 WORTH_A_LINE = 20
 """Of less than this no lines are said."""
 
@@ -41,6 +43,6 @@ def counted_games(doing: str, total: int) -> Iterator[Callable[[int], None]]:
         nonlocal count
         before, count = count, count + games
         if total >= WORTH_A_LINE and count * 10 // total > before * 10 // total:
-            click.echo(f"{count} of {total} games", err=True)
+            click.echo(f"{count} of {counted(total, 'game')}", err=True)
 
     yield advance

@@ -15,6 +15,7 @@ from arena.cli import Usage
 from arena.cli.local import on_data, opened
 from arena.fake.fill import fill
 from arena.models import PlayedGame
+from engine.counting import counted
 
 
 def _many(name: str, least: int, most: int, default: int) -> Callable[..., Any]:
@@ -55,4 +56,7 @@ def fake(data: Path | None, bots: int, ladders: int, games: int, seed: int) -> N
                 now=datetime.now(UTC),
                 progress=lambda done: bar.update(task, completed=done),
             )
-        click.echo(f"{made} games of {bots} bots on {ladders} ladders in {settings.data}")
+        click.echo(
+            f"{counted(made, 'game')} of {counted(bots, 'bot')} on "
+            f"{counted(ladders, 'ladder')} in {settings.data}"
+        )

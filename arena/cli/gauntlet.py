@@ -14,6 +14,7 @@ from arena.gauntlet import Gauntlet, Line
 from arena.ratings.sprt import Decision
 from arena.strength import Settings
 from arena.strength_words import elo_words
+from engine.counting import counted
 
 VERDICTS = {
     Decision.ACCEPT: "passed: the candidate does better against this field",
@@ -52,7 +53,7 @@ def run_gauntlet(
             gauntlet = step
             if wall.monotonic() - told >= LINE_SECONDS:
                 told = wall.monotonic()
-                click.echo(f"{gauntlet.played} of {gauntlet.rounds} rounds", err=True)
+                click.echo(f"{gauntlet.played} of {counted(gauntlet.rounds, 'round')}", err=True)
     level = weakest([*pair, *field])
     if json_file != "-":
         _print(gauntlet, candidate, baseline, field)
@@ -73,7 +74,9 @@ def _print(
         click.echo(f"{bot.name}: {gauntlet.score(line):.1%}, {_words(line)}")
     click.echo(f"better   by {mean:+z.1%} [{lower:+z.1%}, {upper:+z.1%}]")
     click.echo(f"Elo      {elo_words(gauntlet.estimate)}")
-    click.echo(f"games    {gauntlet.games}, of {gauntlet.played} of {gauntlet.rounds} rounds")
+    click.echo(
+        f"games    {gauntlet.games}, of {gauntlet.played} of {counted(gauntlet.rounds, 'round')}"
+    )
 
 
 def _words(line: Line) -> str:

@@ -41,6 +41,7 @@ from arena.rebuild import rebuild
 from arena.submissions import SubmissionError
 from arena.submissions import submit as take_in
 from arena.web import exports, leaderboards, queries
+from engine.counting import counted
 from workers import bundles
 from workers.archives import BundleError
 from workers.bundles import Bundle
@@ -383,7 +384,8 @@ def rebuild_command(check: bool, data: Path | None, in_json: bool) -> None:
     else:
         for one in found:
             what = "equal" if one.equal else f"{len(one.differences)} ratings or counters differ"
-            click.echo(f"{one.competition}: {one.games} games, {one.entrants} entrants: {what}")
+            entrants = counted(one.entrants, "entrant")
+            click.echo(f"{one.competition}: {counted(one.games, 'game')}, {entrants}: {what}")
             for difference in one.differences[:5]:
                 click.echo(f"  {difference}")
     sys.exit(0 if all(one.equal for one in found) or not check else 1)

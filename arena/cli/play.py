@@ -25,6 +25,7 @@ from arena.cli.tally import Tally
 from arena.cli.trace import print_logs, traced_channel
 from engine.channel import PipeChannel
 from engine.clock import TimeControl
+from engine.counting import counted
 from engine.game import Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import openings
@@ -290,8 +291,8 @@ def _print(tally: Tally) -> None:
             words = f"{line.name}: {detail}"
             console.print(words, markup=False, highlight=False, soft_wrap=True)
     console.print(
-        f"{tally.games} games in {tally.seconds:.1f} s, {tally.games / tally.seconds:.1f} games a "
-        f"second; digest {tally.digest()}",
+        f"{counted(tally.games, 'game')} in {tally.seconds:.1f} s, "
+        f"{tally.games / tally.seconds:.1f} games a second; digest {tally.digest()}",
         highlight=False,
         soft_wrap=True,
     )

@@ -19,6 +19,7 @@ from arena.cli import Usage
 from arena.cli.client import Server, ServerFault, need_server, on_server
 from arena.cli.listing import show
 from arena.visible import visible
+from engine.counting import counted
 from workers.bundles import Bundle
 
 LOOK_SECONDS = 1.0
@@ -76,11 +77,11 @@ def _watch(server: Server, check: dict[str, Any], seconds: float) -> dict[str, A
                 return check
             if time.monotonic() > ends:
                 raise ServerFault(
-                    f"check {check['number']} has not ended after {seconds:g} seconds; it goes on, "
-                    f"see arena logs --check {check['bot']}"
+                    f"check {check['number']} has not ended after {counted(seconds, 'second')}; "
+                    f"it goes on, see arena logs --check {check['bot']}"
                 )
             if status and (told or check["status"] == "issued"):
-                status.update(f"checking, {told} findings")
+                status.update(f"checking, {counted(told, 'finding')}")
             time.sleep(LOOK_SECONDS)
             try:
                 check, away = server.get(f"/checks/{check['number']}"), ""
@@ -286,7 +287,7 @@ def export(ladder: str, output: Path | None, after: int | None, server: str | No
                 count += 1
     except OSError as error:
         raise Usage(f"can't write {output}: {error.strerror}") from None
-    click.echo(f"{count} games are in {output}", err=True)
+    click.echo(f"{counted(count, 'game is', 'games are')} in {output}", err=True)
 
 
 def _told(lines: Iterable[bytes], expected: int | None) -> Iterator[bytes]:
@@ -296,7 +297,7 @@ def _told(lines: Iterable[bytes], expected: int | None) -> Iterator[bytes]:
         due = time.monotonic() + LINE_SECONDS
         for number, line in enumerate(lines, start=1):
             if time.monotonic() > due:
-                click.echo(f"{number} games", err=True)
+                click.echo(counted(number, "game"), err=True)
                 due += LINE_SECONDS
             yield line
         return

@@ -12,6 +12,7 @@ import click
 from arena.cli import Usage
 from arena.visible import visible
 from engine import svg
+from engine.counting import counted
 from engine.record import GameRecord, RecordError, parse_record, states
 from engine.scene import illustrate
 from engine.sitting import goes_on, prove
@@ -53,7 +54,9 @@ def replay(
     records = _records(record, server)
     if number is not None:
         if number > len(records):
-            raise Usage(f"{record} has {len(records)} games, so there is no game {number}")
+            raise Usage(
+                f"{record} has {counted(len(records), 'game')}, so there is no game {number}"
+            )
         records = [records[number - 1]]
     if len(records) > 1 and (ply is not None or output):
         raise Usage(f"{record} has {len(records)} games: say which with --game N")
@@ -82,7 +85,7 @@ def replay(
         else:
             _show(game, problem, ply, output)
     if len(records) > 1 and not as_json:
-        click.echo(f"{len(records)} games, {failed} refuted by the rules")
+        click.echo(f"{counted(len(records), 'game')}, {failed} refuted by the rules")
     sys.exit(1 if failed else 0)
 
 
@@ -136,12 +139,13 @@ def read_records(name: str) -> list[GameRecord]:
 
 
 def _summary(game: GameRecord) -> str:
+    plies = counted(len(game.plies), "ply", "plies")
     if goes_on(game):
-        return f"{game.variant}: {', '.join(game.players)} (goes on, {len(game.plies)} plies)"
+        return f"{game.variant}: {', '.join(game.players)} (goes on, {plies})"
     result = ", ".join(
         f"{name} {score:g}" for name, score in zip(game.players, game.scores, strict=True)
     )
-    return f"{game.variant}: {result} ({game.termination}, {len(game.plies)} plies)"
+    return f"{game.variant}: {result} ({game.termination}, {plies})"
 
 
 def _show(game: GameRecord, problem: str | None, ply: int | None, output: str | None) -> None:
@@ -166,7 +170,8 @@ def _show(game: GameRecord, problem: str | None, ply: int | None, output: str | 
         return
     reached = list(states(game))
     if ply is not None and ply >= len(reached):
-        raise Usage(f"the game has {len(game.plies)} plies, so there is no position {ply}")
+        plies = counted(len(game.plies), "ply", "plies")
+        raise Usage(f"the game has {plies}, so there is no position {ply}")
     index = len(reached) - 1 if ply is None else ply
     _say(f"position before ply {index}: {reached[index].text()}")
     if output:

@@ -20,6 +20,7 @@ from arena.cli import Usage
 from arena.ratings.sprt import Decision
 from arena.strength import StrengthTest
 from arena.strength_words import elo_words, games_words, llr_words, result_rows
+from engine.counting import counted
 
 LINE_SECONDS = 10
 """How often a line tells of the progress where it can't renew in place."""
@@ -62,7 +63,7 @@ class Display:
         if not self._live and now - self._told >= LINE_SECONDS:
             self._told = now
             llr = "" if test.settings.games else f", LLR {llr_words(test)}"
-            results = f"{test.games} games, W-D-L {games_words(test)}"
+            results = f"{counted(test.games, 'game')}, W-D-L {games_words(test)}"
             click.echo(f"{results}, Elo {elo_words(test.estimate)}{llr}; {self._pace()}", err=True)
 
     def _table(self) -> Table:

@@ -14,6 +14,7 @@ from arena.cli.replay import read_records
 from arena.cli.running import Launcher
 from arena.cli.trace import print_logs, traced_channel
 from engine.channel import PipeChannel
+from engine.counting import counted
 from engine.game import Seat
 from engine.process import BotProcess
 from engine.record import GameRecord, RecordError
@@ -31,7 +32,7 @@ def pick_record(name: str, number: int | None) -> GameRecord:
     if number is None and len(records) > 1:
         raise Usage(f"{name} has {len(records)} games: say which with --game N")
     if number is not None and number > len(records):
-        raise Usage(f"{name} has {len(records)} games, so there is no game {number}")
+        raise Usage(f"{name} has {counted(len(records), 'game')}, so there is no game {number}")
     record = records[(number or 1) - 1]
     if goes_on(record):
         raise Usage("the game goes on: bots are asked again in games that are over")
@@ -82,7 +83,8 @@ def ask_again(
             json.dumps({"answers": [_to_json(answer) for answer in answers], "differ": differ})
         )
     else:
-        click.echo(f"{len(answers)} answers, {differ} differ from the record")
+        differing = counted(differ, "differs", "differ")
+        click.echo(f"{counted(len(answers), 'answer')}, {differing} from the record")
     return 1 if differ else 0
 
 
@@ -95,7 +97,7 @@ def seat_bots(record: GameRecord, bots: Sequence[Bot], seats: Sequence[int]) -> 
     there = len(record.players)
     for seat in seats:
         if seat > there:
-            raise Usage(f"the game has {there} seats, so there is no seat {seat}")
+            raise Usage(f"the game has {counted(there, 'seat')}, so there is no seat {seat}")
         if seats.count(seat) > 1:
             raise Usage(f"--seat {seat} is given twice: a seat has one bot")
     if len(bots) == 1:

@@ -36,6 +36,7 @@ from arena.models import StrengthTest
 from arena.ratings.sprt import Model
 from arena.strength import StrengthError
 from arena.strength_words import chance_words, elo_words, games_words, llr_words, result_rows
+from engine.counting import counted
 
 SEED_BITS = 48
 
@@ -209,7 +210,7 @@ def stop(number: int, data: Path | None, in_json: bool) -> None:
         test = strength_tests.find(session, number)
         strength_tests.stop(session, test, now, audit.operator())
         said = _one(session, test)
-    _say(said, in_json, f"test {number} is stopped after {said.standing.games} games")
+    _say(said, in_json, f"test {number} is stopped after {counted(said.standing.games, 'game')}")
 
 
 @strength.command()

@@ -44,6 +44,7 @@ from arena.cli.running import NO_BOX, Launcher, cores, go_on, launch_all, weakes
 from arena.ratings.sprt import Decision, Model
 from arena.strength import Settings, StrengthError, StrengthTest, Version
 from arena.strength_words import result_rows
+from engine.counting import counted
 from workers import bundles
 from workers.archives import BundleError
 from workers.languages import LanguageError
@@ -180,7 +181,7 @@ def test(
     ended, interrupted = _run(begun, first, second, concurrency or cores(), saves)
     seconds = wall.monotonic() - started
     if interrupted:
-        click.echo(f"interrupted after {ended.games} games", err=True)
+        click.echo(f"interrupted after {counted(ended.games, 'game')}", err=True)
         if ended.matches:
             kept = saves.keep(ended)
             click.echo(f"saved; go on with the same command and --resume {kept}", err=True)

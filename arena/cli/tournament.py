@@ -31,6 +31,7 @@ from arena.models import CompetitionState, JobStatus, OpeningPolicy, Tournament
 from arena.ratings.elo import signed
 from arena.supervisor import StartError, Supervisor, is_running
 from arena.tournaments.standings import TIE_BREAKS
+from engine.counting import counted
 
 INTERRUPTED = 130
 OUR_FAULT = 3
@@ -182,7 +183,7 @@ def create(
     if in_json:
         click.echo(json.dumps(to_json(found)))
         return
-    matches = "" if found.planned is None else f", {found.planned} matches"
+    matches = "" if found.planned is None else f", {counted(found.planned, 'match', 'matches')}"
     click.echo(
         f"{name}: {FORMATS[format_].title.lower()} of {len(field)} bots{matches}; a running arena "
         f"plays it now, otherwise: arena tournament run {name}"

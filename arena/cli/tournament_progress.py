@@ -15,6 +15,7 @@ from rich.progress import Progress as Bar
 from arena.competitions.results import Results, results
 from arena.db import Database
 from arena.models import CompetitionState, JobStatus, Tournament
+from engine.counting import counted
 
 LOOK_SECONDS = 0.5
 LINE_SECONDS = 5.0
@@ -90,7 +91,7 @@ class Progress:
         leader = found.standings[0]
         words = found.tournament.title
         if leader.points:
-            words += f": {found.label(leader.number)} leads with {leader.points:g} points"
+            words += f": {found.label(leader.number)} leads with {counted(leader.points, 'point')}"
         if self._bar and self._task is not None:
             self._bar.update(self._task, completed=played, total=found.planned, description=words)
         elif now - self._told >= LINE_SECONDS:

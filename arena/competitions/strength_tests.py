@@ -48,6 +48,7 @@ from arena.models import (
 from arena.outcomes import Outcome
 from arena.ratings.sprt import Decision
 from arena.strength import StrengthError
+from engine.counting import counted
 from engine.game import Variant
 from engine.games import GAMES
 from engine.openings import Opening, openings
@@ -256,7 +257,7 @@ def count(session: Session, match: Match, outcome: Outcome, now: datetime) -> No
     if test.verdict is TestVerdict.RUNNING:
         decision = standing_of(session, test).decision
         if decision is not Decision.CONTINUE:
-            limit = f"the limit of {test.max_games} games is reached"
+            limit = f"the limit of {counted(test.max_games, 'game')} is reached"
             reason = limit if decision is Decision.UNDECIDED else ""
             end(session, test, VERDICTS[decision], reason, now)
 
@@ -321,9 +322,11 @@ def extend(
     if test.reason == OUT_OF_OPENINGS:
         raise StrengthError(f"test {test.id} can't go on: {OUT_OF_OPENINGS}")
     if max_games <= standing.games:
-        raise StrengthError(f"test {test.id} has had {standing.games} games: allow it more")
+        raise StrengthError(
+            f"test {test.id} has had {counted(standing.games, 'game')}: allow it more"
+        )
     if max_games < test.max_games:
-        raise StrengthError(f"test {test.id} may have {test.max_games} games already")
+        raise StrengthError(f"test {test.id} may have {counted(test.max_games, 'game')} already")
     is_over = test.verdict is not TestVerdict.RUNNING
     if is_over and test.ladder_id is None and actor.id is not None and actor.id == test.creator_id:
         _refuse_too_many(session, actor.id)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.models import BotVersion
+from engine.counting import counted
 
 LARGEST_FILE = 256 * 1024
 """Larger files are only said to differ."""
@@ -37,7 +38,9 @@ def difference(bundles: Path, candidate: BotVersion, baseline: BotVersion) -> li
             continue
         texts = _text(was), _text(now)
         if texts[0] is None or texts[1] is None:
-            lines.append(Line("file", f"{name}: {len(was)} and {len(now)} bytes, no text to show"))
+            lines.append(
+                Line("file", f"{name}: {len(was)} and {counted(len(now), 'byte')}, no text to show")
+            )
             continue
         names = (f"{baseline.label}/{name}", f"{candidate.label}/{name}")
         before, after = texts[0].splitlines(), texts[1].splitlines()
@@ -50,7 +53,7 @@ def difference(bundles: Path, candidate: BotVersion, baseline: BotVersion) -> li
         lines += [Line(_kind(line), line) for line in made]
     if len(lines) > MOST_LINES:
         left = len(lines) - MOST_LINES
-        lines = [*lines[:MOST_LINES], Line("file", f"and {left} lines more")]
+        lines = [*lines[:MOST_LINES], Line("file", f"and {counted(left, 'line')} more")]
     return lines
 
 

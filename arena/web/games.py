@@ -24,6 +24,7 @@ from arena.web.identity import current
 from arena.web.lookup import find_game, find_match, find_record, reading
 from arena.web.words import outcome
 from engine import svg
+from engine.counting import counted
 from engine.game import GameError, State
 from engine.record import GameRecord, states
 from engine.scene import illustrate
@@ -164,7 +165,8 @@ def game(number: int, ply: int | None = None) -> str:
 def position(record: GameRecord, ply: int) -> tuple[State, str | None]:
     """The position after so many plies, and the move that led to it."""
     if not 0 <= ply <= len(record.plies):
-        abort(404, f"The game has {len(record.plies)} plies, so there is no position {ply}.")
+        plies = counted(len(record.plies), "ply", "plies")
+        abort(404, f"The game has {plies}, so there is no position {ply}.")
     for number, state in enumerate(states(record)):
         if number == ply:
             return state, record.plies[ply - 1].move if ply else None

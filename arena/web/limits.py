@@ -21,6 +21,7 @@ from werkzeug.exceptions import TooManyRequests
 
 from arena.config import Settings
 from arena.web.identity import current, known_browser
+from engine.counting import counted
 
 NETWORK_BITS = 64
 """Of an IPv6 address, what names the network."""
@@ -152,7 +153,7 @@ def _seconds_left(hit: RequestLimit | None) -> int:
 
 def _wait(seconds: int) -> str:
     if seconds < 60:
-        return f"{seconds} seconds"
+        return counted(seconds, "second")
     minutes = math.ceil(seconds / 60)
     return f"{minutes} minutes" if minutes > 1 else "a minute"
 

@@ -29,6 +29,7 @@ from arena.web.identity import database, keep_to_itself, needs, settings, signed
 from arena.web.lookup import find_ladder, reading
 from arena.web.words import sentence
 from arena.workforce import WorkerError
+from engine.counting import counted
 
 operating = Blueprint("operating", __name__)
 
@@ -90,7 +91,7 @@ def decide() -> Answer:
     except VerdictError as error:
         abort(409, sentence(error))
     done = "tried again" if deed == "requeue" else "void"
-    flash(f"{len(set(chosen))} matches are {done}.")
+    flash(f"{counted(len(set(chosen)), 'match is', 'matches are')} {done}.")
     return redirect(url_for("operating.overview"))
 
 

@@ -11,6 +11,7 @@ from arena.models import PlayedGame
 from arena.ratings.elo import signed
 from arena.ratings.trueskill import Rating
 from engine.clock import TimeControl
+from engine.counting import counted
 from engine.game import Seat, Termination
 from engine.record import Fault, GameRecord
 
@@ -92,7 +93,7 @@ def outcome(record: GameRecord, people: Collection[int] = ()) -> str:
     names = record.variant.seat_names
     winners = [names[seat] for seat, rank in enumerate(record.ranks) if rank == 1]
     if record.variant.seats == 1:
-        sentences.append(f"{record.scores[0]:g} points.")
+        sentences.append(f"{counted(record.scores[0], 'point')}.")
     elif len(winners) == len(names):
         sentences.append("A draw.")
     else:
@@ -165,6 +166,7 @@ def seat_class(name: str) -> str:
 
 FILTERS = {
     "ago": ago,
+    "counted": counted,
     "display": display,
     "duration": duration,
     "ending": ending,

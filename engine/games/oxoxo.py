@@ -24,6 +24,7 @@ from engine.board import (
     square_names,
     write_ranks,
 )
+from engine.counting import counted
 from engine.game import (
     Game,
     IllegalMoveError,
@@ -93,15 +94,17 @@ class Oxoxo(Variant):
         mover = read_seat(seat, 2)
         plies = read_plies(plies_text)
         if plies % 2 != mover:
-            raise PositionError(f"after {plies} plies it is not seat {mover + 1}'s turn")
+            raise PositionError(
+                f"after {counted(plies, 'ply', 'plies')} it is not seat {mover + 1}'s turn"
+            )
         form, colour, crosses = (mask_of(cells, letters) for letters in ("OX", "ox", "Xx"))
         turns_taken = (plies + 1) // 2, plies // 2
         for name, pieces, turns in zip(self.seat_names, (form, colour), turns_taken, strict=True):
             count = pieces.bit_count()
             if count > min(HAND, turns):
                 raise PositionError(
-                    f"{name} has {count} pieces on the board; after {plies} plies it has put "
-                    f"down {min(HAND, turns)} at most"
+                    f"{name} has {counted(count, 'piece')} on the board; after "
+                    f"{counted(plies, 'ply', 'plies')} it has put down {min(HAND, turns)} at most"
                 )
             if turns and not count:
                 raise PositionError(

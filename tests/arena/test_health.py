@@ -76,7 +76,7 @@ def away(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
 
 ALARMS = {
     idle: ("idle ladder", "no game was played on the ladder ladder-0 for 10 minutes"),
-    aside: ("set aside", "1 matches are set aside"),
+    aside: ("set aside", "1 match is set aside"),
     differs: ("differs", "ladder-0: 3 ratings differ"),
     distrusted: ("worker", "the worker one is given no jobs, it is set aside"),
     away: ("recorder", "the recorder was not heard of for 31 s"),

@@ -230,7 +230,7 @@ def test_submit_waits_no_longer_than_is_said(
     code, said, _ = owner(*words)
     assert (code, "See: arena logs --check slow" in said) == (0, True)
     code, _, errors = owner(*words, "--wait", "--wait-seconds", 1)
-    assert (code, "has not ended after 1 seconds" in errors) == (3, True)
+    assert (code, "has not ended after 1 second;" in errors) == (3, True)
     with site.database.begin() as session:
         session.execute(
             sa.update(Check).where(Check.status == JobStatus.OPEN).values(status=JobStatus.VOID)

@@ -70,7 +70,7 @@ def test_once_for_people(data: Path, capsys: pytest.CaptureFixture[str]) -> None
     for words in ("the broker does not answer", "one", "at work", "set aside", "no [space] left"):
         assert words in text
     assert re.search(r"matches\s+│ \d+\s+│ \d+\s+│ 0\s+│ 1", text)
-    assert "1 matches are set aside, since they failed three times" in text
+    assert "1 match is set aside after failing three times" in text
 
 
 def rename(database: Database, table: str, name: str) -> None:

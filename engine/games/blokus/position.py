@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from engine.board import FREE, bits_of, read_ranks, write_ranks
+from engine.counting import counted
 from engine.game import IllegalMoveError, PositionError
 from engine.games.blokus.board import Board, shape_of
 from engine.games.blokus.polyominoes import (
@@ -182,7 +183,7 @@ def contradiction(position: Position, start: Position, turn: int, out: Sequence[
         due = placed[turn] + (colour < turn)
         if count > due or (count < due and colour not in out):
             return (
-                f"{COLOURS[colour]} has placed {count} pieces and {COLOURS[turn]} "
+                f"{COLOURS[colour]} has placed {counted(count, 'piece')} and {COLOURS[turn]} "
                 f"{placed[turn]}, so it is not {COLOURS[turn]}'s turn"
             )
     return None

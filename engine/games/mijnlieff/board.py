@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.board import FILES, WordTable, bits_of, square_names
+from engine.counting import counted
 from engine.game import PositionError
 from engine.options import read_size
 
@@ -178,12 +179,14 @@ class Board:
         """
         ranks = text.split("/")
         if len(ranks) != self.height:
-            raise PositionError(f"the position has {len(ranks)} ranks, not {self.height}")
+            raise PositionError(
+                f"the position has {counted(len(ranks), 'rank')}, not {self.height}"
+            )
         sides = [0, 0]
         for number, rank in enumerate(reversed(ranks)):
             if len(rank) != 2 * self.width:
                 raise PositionError(
-                    f"rank {number + 1} has {len(rank)} characters, not two for each of "
+                    f"rank {number + 1} has {counted(len(rank), 'character')}, not two for each of "
                     f"{self.width} squares"
                 )
             for file in range(self.width):

@@ -22,6 +22,7 @@ from engine.board import (
     square_bits,
     write_ranks,
 )
+from engine.counting import counted
 from engine.game import (
     Game,
     IllegalMoveError,
@@ -144,7 +145,7 @@ class Oxono(Variant):
         totems = mask_of(cells, "*"), mask_of(cells, "@")
         if white.bit_count() - black.bit_count() != mover:
             raise PositionError(
-                f"White has {white.bit_count()} pieces on the board and Black "
+                f"White has {counted(white.bit_count(), 'piece')} on the board and Black "
                 f"{black.bit_count()}, so it is not seat {mover + 1}'s turn"
             )
         if has_row(colours[mover]):

@@ -179,7 +179,7 @@ def test_the_limit() -> None:
         ("4/4/4/O3 2 " + "9" * 5000, "plies"),
         ("4/4/4/O3 2 \u0661", "plies"),
         ("4/4/4/OX2 2 1", "Form has 2 pieces"),
-        ("4/4/4/Oo2 2 1", "Colour has 1 pieces"),
+        ("4/4/4/Oo2 2 1", "Colour has 1 piece on"),
         ("OXXO/XOXO/O3/4 1 40", "Form has 9 pieces"),
         ("4/4/4/4 1 2", "Form has no piece"),
         ("4/4/4/O3 1 2", "Colour has no piece"),
