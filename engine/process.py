@@ -35,6 +35,8 @@ NUMBERS_LIMIT = 16
 """How many different numbers a bot may give for a ply; further ones are text for the log."""
 LAST_WORDS_SECONDS = 0.1
 """How long more of what an illegal move is a part of is waited for."""
+STANDARD_ERROR = "--- standard error ---\n"
+"""What stands in a log before what was written there."""
 OpenChannel = Callable[[Program, HeadAndTail], PipeChannel]
 """Makes the channel to a program whose standard error is kept in that place."""
 
@@ -166,7 +168,7 @@ class BotProcess:
         self._take_notes()
         log = self._log.take()
         if errors := self._errors.take():
-            log += f"--- standard error ---\n{protocol.clean(errors)}"
+            log += f"{STANDARD_ERROR}{protocol.clean(errors)}"
         return log
 
     def close(self, *, kill: bool = False) -> None:

@@ -290,6 +290,8 @@ def _print(tally: Tally) -> None:
         for detail in line.fault_details:
             words = f"{line.name}: {detail}"
             console.print(words, markup=False, highlight=False, soft_wrap=True)
+        for error in line.errors:
+            console.print(f"    {error}", markup=False, highlight=False, soft_wrap=True)
     console.print(
         f"{counted(tally.games, 'game')} in {tally.seconds:.1f} s, "
         f"{tally.games / tally.seconds:.1f} games a second; digest {tally.digest()}",

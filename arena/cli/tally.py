@@ -10,11 +10,14 @@ from typing import Any
 
 from engine.game import Termination, Variant
 from engine.match import MatchResult, MatchSpec, points, race_ranks, shares_beaten
+from engine.process import STANDARD_ERROR
 from engine.record import GameRecord
 from engine.referee import ISOLATION_LEVELS
 
 SHOWN_FAULTS = 3
 """Faults of a bot that are told in words; the rest are counted."""
+SHOWN_ERRORS = 12
+"""Lines of what a bot that crashed wrote to standard error; of more the first and the last."""
 
 
 @dataclass(slots=True)
@@ -29,6 +32,8 @@ class Line:
     points: float = 0.0
     faults: Counter[Termination] = field(default_factory=Counter)
     fault_details: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    """The lines that it wrote to standard error in the first game in which it crashed."""
     moves: int = 0
     cpu_us: int = 0
     longest_us: int = 0
@@ -98,7 +103,7 @@ class Tally:
                 # An entrant with several seats holds them for one side; it is counted once.
                 for seat in {entrant: seat for seat, entrant in enumerate(seating)}.values():
                     self._count(self.lines[seating[seat]], _result(record, seat, shares))
-            self._add_plies(record, seating)
+            self._add_plies(record, seating, result.logs[number])
 
     @staticmethod
     def _count(line: Line, outcome: tuple[str, float]) -> None:
@@ -107,7 +112,7 @@ class Tally:
         line.points += share
         setattr(line, kind, getattr(line, kind) + 1)
 
-    def _add_plies(self, record: GameRecord, seating: Sequence[int]) -> None:
+    def _add_plies(self, record: GameRecord, seating: Sequence[int], logs: Sequence[str]) -> None:
         for ply in record.plies:
             if ply.cpu_us is not None:
                 line = self.lines[seating[ply.seat]]
@@ -121,6 +126,8 @@ class Tally:
                 line.fault_details.append(
                     f"game {self.games}, ply {fault.ply}: {fault.termination}, {fault.detail}"
                 )
+            if fault.termination is Termination.CRASH and not line.errors:
+                line.errors = _abridged(logs[fault.seat].partition(STANDARD_ERROR)[2].splitlines())
 
     def to_json(self) -> dict[str, Any]:
         """The tally as JSON's types."""
@@ -149,6 +156,11 @@ class Tally:
             ],
             "results": self.results,
         }
+
+
+def _abridged(lines: list[str]) -> list[str]:
+    half = SHOWN_ERRORS // 2
+    return lines if len(lines) <= SHOWN_ERRORS else [*lines[:half], "...", *lines[-half:]]
 
 
 def _result(record: GameRecord, seat: int, shares: Sequence[float]) -> tuple[str, float]:

@@ -233,9 +233,10 @@ def test_a_game_is_asked_again(cli: Cli, records: Path, tmp_path: Path) -> None:
 def test_a_bot_that_fails_is_told(cli: Cli, tmp_path: Path) -> None:
     """The exit code is 1, the fault is told with the game and the ply, and where to look on."""
     bot = tmp_path / "mute.py"
-    bot.write_text("raise SystemExit(7)\n")
+    bot.write_text("import sys\nprint(*range(99), sep='\\n', file=sys.stderr)\nsys.exit(7)\n")
     said = play(cli, DICE, bot)
     assert said.code == 1
+    assert said.out.count("\n    4\n    5\n    ...\n    93\n    94\n") == 1
     assert re.search(r"mute\.py: game 1, ply \d+: crash, .*exit 7", said.out)
     assert "--log shows what the bots wrote" in said.err
     assert "--log shows" not in play(cli, DICE, bot, "--log").err
