@@ -272,7 +272,10 @@ def _writing(name: str) -> Iterator[None]:
 def _print(tally: Tally) -> None:
     """The table at the end."""
     table = Table("bot", title=str(tally.variant))
-    for heading in ("games", "W-D-L", "score", "faults", "ms a move", "longest"):
+    # Who plays alone wants to know how far it came, too.
+    alone = tally.variant.seats == 1
+    points = ("points a game",) if alone else ()
+    for heading in ("games", "W-D-L", "score", *points, "faults", "ms a move", "longest"):
         table.add_column(heading, justify="right")
     for line in tally.lines:
         table.add_row(
@@ -280,6 +283,7 @@ def _print(tally: Tally) -> None:
             str(line.games),
             f"{line.wins}-{line.draws}-{line.losses}",
             f"{line.score:.1%}",
+            *([f"{line.scored / max(1, line.games):.1f}"] if alone else []),
             str(sum(line.faults.values())),
             f"{line.mean_ms:.1f}",
             f"{line.longest_us / 1000:.1f}",

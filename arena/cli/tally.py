@@ -30,6 +30,8 @@ class Line:
     draws: int = 0
     losses: int = 0
     points: float = 0.0
+    scored: float = 0.0
+    """The sum of its scores by the rules, where a game is played alone."""
     faults: Counter[Termination] = field(default_factory=Counter)
     fault_details: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -98,6 +100,7 @@ class Tally:
             seating = spec.seating(number)
             if race:
                 self._count(self.lines[seating[0]], _race_points(race, number))
+                self.lines[seating[0]].scored += record.scores[0]
             else:
                 shares = points(record.variant, record.ranks)
                 # An entrant with several seats holds them for one side; it is counted once.

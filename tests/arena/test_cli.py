@@ -230,6 +230,16 @@ def test_a_game_is_asked_again(cli: Cli, records: Path, tmp_path: Path) -> None:
     assert "the log of seat " in traced.err
 
 
+def test_a_puzzle_says_how_far_a_bot_came(cli: Cli) -> None:
+    """The score by the rules, which a place in the race doesn't tell."""
+    words = ("play", "puzzle", "task=tetrominoes", "random", "--games", "2", "--no-box")
+    scores = [sum(game["scores"]) for game in cli(*words, "--json").json["results"]]
+    said = cli(*words)
+    assert "points a game" in said.out
+    assert f" {sum(scores) / 2:.1f} " in said.out
+    assert scores[0] > 0
+
+
 def test_a_bot_that_fails_is_told(cli: Cli, tmp_path: Path) -> None:
     """The exit code is 1, the fault is told with the game and the ply, and where to look on."""
     bot = tmp_path / "mute.py"
