@@ -17,9 +17,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import workforce
+from arena.competitions.ladder_settings import CHANGED
 from arena.competitions.ladders import UNPLAYABLE, why_no_match
 from arena.config import Settings
 from arena.models import (
+    AuditEntry,
     Check,
     Competition,
     CompetitionState,
@@ -195,7 +197,10 @@ def _lately(session: Session, now: datetime) -> tuple[dict[str, float], dict[str
 
 
 def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[Alarm]:
-    """Open ladders that could play and have not for long."""
+    """Open ladders that could play and have not for long.
+
+    One that was changed lately has its time to play from then on, for it may have been paused.
+    """
     before = now - timedelta(seconds=settings.alarm_seconds)
     since = session.get(Mark, SINCE_MARK)
     if since is not None and datetime.fromisoformat(since.value) > before:
@@ -203,6 +208,11 @@ def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[A
     quiet = sa.select(Ladder).where(
         Ladder.state == CompetitionState.OPEN,
         sa.func.coalesce(Ladder.last_game, Ladder.created) < before,
+        ~sa.exists().where(
+            AuditEntry.subject == sa.literal("ladder ").concat(Ladder.name),
+            AuditEntry.action == CHANGED,
+            AuditEntry.at >= before,
+        ),
     )
     if settings.only:
         quiet = quiet.where(Ladder.name == settings.only)

@@ -20,6 +20,8 @@ from engine.clock import LONGEST_MS, parse_time
 from engine.game import GameError, Variant
 from engine.seeds import derive
 
+CHANGED = "change ladder"
+"""The deed, as the audit log has it."""
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
 SIZE = re.compile(r"([1-9][0-9]{0,9})([kMG]?)", re.ASCII)
 UNITS = {"": 1, "k": 2**10, "M": 2**20, "G": 2**30}
@@ -305,7 +307,7 @@ def change(
     ]
     if words:
         detail = "; ".join(words)
-        audit.note(session, actor, "change ladder", f"ladder {ladder.name}", detail, now=now)
+        audit.note(session, actor, CHANGED, f"ladder {ladder.name}", detail, now=now)
     return words
 
 

@@ -8,6 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from arena import health
+from arena.audit import ARENA
+from arena.competitions.ladder_settings import change
 from arena.config import Settings
 from arena.db import Database
 from arena.health import look
@@ -133,3 +135,17 @@ def test_a_ladder_that_cannot_play_is_no_alarm(database: Database, lived: Simula
         idle(session, lived.now)
         session.execute(sa.update(Ladder).values(state="paused"))
         assert look(session, SETTINGS, lived.now).alarms == ()
+
+
+@pytest.mark.parametrize(("ago", "alarms"), [(0, 0), (599, 0), (601, 1)])
+def test_a_ladder_that_was_paused_has_time_to_play(
+    database: Database, lived: Simulation, ago: int, alarms: int
+) -> None:
+    """However long it was paused, it is idle ten minutes after it was opened again."""
+    with database.begin() as session:
+        session.execute(sa.update(Ladder).values(last_game=lived.now - timedelta(days=9)))
+        ladder = session.scalars(sa.select(Ladder)).one()
+        for state, seconds in (("paused", 86_400), ("open", ago)):
+            change(session, ARENA, ladder, {"state": state}, lived.now - timedelta(seconds=seconds))
+        found = [one.kind for one in look(session, SETTINGS, lived.now).alarms]
+    assert found.count("idle ladder") == alarms
