@@ -56,7 +56,7 @@ from engine.seeds import derive
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
 WEIGHT = 10.0
 """How many times the workers' time of a ladder a tournament gets while workers are scarce."""
-ANOTHER_WENT_ON = "a tie before it was played anew, and another one went on"
+ANOTHER_WAY = "a match before it was played anew, and came out another way"
 LONGEST_TITLE = 120
 """Characters."""
 MOST_ENTRANTS = 256
@@ -349,8 +349,8 @@ def settle(session: Session, tournament: Tournament, now: datetime) -> None:
     """Closes a tournament of which all is played; a closed one of which a match is due again
     is opened.
 
-    Where a tie of a knockout was played anew and another one went on, what the other played in
-    later rounds is void.
+    Where a match of a knockout was played anew and another one went on, what the other played in
+    later rounds is void; so is a further leg that the tie needs no more.
     """
     entrants = list(entrant_ids(session, tournament))
     form, matches = format_of(tournament, len(entrants)), matches_of(session, tournament)
@@ -359,9 +359,9 @@ def settle(session: Session, tournament: Tournament, now: datetime) -> None:
         strays = set(form.strays(entrants, results))
         for one in matches:
             if one.result.fixture in strays:
-                make_void(session, session.get_one(Match, one.id), ANOTHER_WENT_ON)
+                make_void(session, session.get_one(Match, one.id), ANOTHER_WAY)
                 subject = f"match {one.id}"
-                audit.note(session, ARENA, "void match", subject, ANOTHER_WENT_ON, now=now)
+                audit.note(session, ARENA, "void match", subject, ANOTHER_WAY, now=now)
     over = not form.fixtures(entrants, results)
     if over and tournament.state is not CompetitionState.CLOSED:
         tournament.state, tournament.finished = CompetitionState.CLOSED, now

@@ -51,6 +51,8 @@ class Tie:
     """Whether nothing is left to play; a tie of nobody has no winner."""
     score: tuple[float, float] = (0.0, 0.0)
     """The points of either side."""
+    legs: int = 0
+    """How many count so far."""
 
     @property
     def is_bye(self) -> bool:
@@ -106,7 +108,7 @@ class Knockout:
                 for leg in range(1, self.legs + self.extra_legs + 1)
             ]
             fresh = [leg for leg in legs if leg not in played]
-            due += fresh[: self._certain(tie, len(legs) - len(fresh))]
+            due += fresh[: self._certain(tie)]
         return due
 
     def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
@@ -149,7 +151,8 @@ class Knockout:
     def strays(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
         """Fixtures that were set, and have no place in the bracket any more.
 
-        That is so when a tie before theirs was played again and somebody else went on.
+        That is so when a tie before theirs was played again and somebody else went on, and of
+        further legs when one before them was and did not leave the tie level.
         """
         rounds: dict[int, list[Tie]] = {}
         for tie in self.ties(entrants, results):
@@ -157,7 +160,7 @@ class Knockout:
         return [
             result.fixture
             for result in results
-            if _is_stray(set(result.fixture.entrants), rounds[result.fixture.round])
+            if _is_stray(result.fixture, rounds[result.fixture.round], self.legs)
         ]
 
     def places(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> dict[Entrant, int]:
@@ -181,31 +184,43 @@ class Knockout:
         """A tie of two with its score, and with its winner if it has one."""
         a, b = tie.sides
         score = [0.0, 0.0]
-        for leg in legs:
+        count = 0
+        for leg in sorted(legs, key=lambda leg: leg.fixture.leg):
+            # A further leg counts if those before it left the tie level. One of them may have
+            # been made void since, and come out another way.
+            if leg.fixture.leg > self.legs and (
+                count < leg.fixture.leg - 1 or score[0] != score[1]
+            ):
+                break
+            count += 1
             for entrant, points in zip(leg.fixture.entrants, leg.points, strict=True):
                 score[tie.sides.index(entrant)] += points
         lead = score[0] - score[1]
-        left = max(self.legs - len(legs), 0)
-        tie = replace(tie, score=(score[0], score[1]))
+        left = max(self.legs - count, 0)
+        tie = replace(tie, score=(score[0], score[1]), legs=count)
         if abs(lead) > left * self.games:
             winner, loser = (a, b) if lead > 0 else (b, a)
-        elif len(legs) >= self.legs + self.extra_legs:
+        elif count >= self.legs + self.extra_legs:
             winner, loser = a, b
         else:
             return tie
         return replace(tie, winner=winner, loser=loser, decided=True)
 
-    def _certain(self, tie: Tie, played: int) -> int:
+    def _certain(self, tie: Tie) -> int:
         """How many more legs an undecided tie has even if one side wins all of them."""
-        left = self.legs - played
+        left = self.legs - tie.legs
         if left <= 0:
             return 1
         lead = abs(tie.score[0] - tie.score[1]) / self.games
         return int((left - lead) // 2) + 1
 
 
-def _is_stray(pair: set[Entrant], ties: Sequence[Tie]) -> bool:
-    """Whether two can't meet in any of a round's ties."""
+def _is_stray(fixture: Fixture, ties: Sequence[Tie], legs: int) -> bool:
+    """Whether two can't meet in any of a round's ties, or no further leg was needed."""
+    pair = set(fixture.entrants)
+    for tie in ties:
+        if tie.decided and pair == set(tie.sides):
+            return fixture.leg > max(legs, tie.legs)
     known = [
         {side for side in tie.sides if side is not None}
         for tie in ties

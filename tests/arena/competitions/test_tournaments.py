@@ -332,7 +332,7 @@ def test_another_goes_on_after_a_tie_is_played_anew(arena: TournamentSimulation)
         tournaments.settle(session, cup, START)
         assert cup.state is CompetitionState.OPEN
         void = session.get_one(Match, final.id)
-        assert (void.status, void.problem) == (JobStatus.VOID, tournaments.ANOTHER_WENT_ON)
+        assert (void.status, void.problem) == (JobStatus.VOID, tournaments.ANOTHER_WAY)
         assert cup.rebuild_due
     play(arena)
     with arena.database.read() as session:

@@ -237,6 +237,29 @@ def test_best_of_three(shares: dict[int, float], due: list[int], winner: int | N
     assert tie.score[0] == sum(shares.values())
 
 
+@pytest.mark.parametrize(
+    ("shares", "due", "winner", "strays"),
+    [
+        ({1: 0.5, 2: 1}, [], 1, []),
+        ({2: 1}, [1], None, []),
+        ({1: 0.5, 3: 0}, [2], None, []),
+        ({3: 0}, [1], None, []),
+        ({1: 0, 2: 1}, [], 2, [2]),
+        ({1: 0.5, 2: 1, 3: 0}, [], 1, [3]),
+    ],
+)
+def test_a_further_leg_counts_if_those_before_it_left_the_tie_level(
+    shares: dict[int, float], due: list[int], winner: int | None, strays: list[int]
+) -> None:
+    """One before it that was made void is due again; if that decides, the further one goes."""
+    knockout = Knockout(extra_legs=2)
+    results = [leg(number, share) for number, share in shares.items()]
+    assert [fixture.leg for fixture in knockout.fixtures([1, 2], results)] == due
+    (tie,) = knockout.ties([1, 2], results)
+    assert tie.winner == winner
+    assert [fixture.leg for fixture in knockout.strays([1, 2], results)] == strays
+
+
 def test_better_seeds_sit_first_in_odd_legs() -> None:
     """Whatever the numbers of the entrants are."""
     fixtures = Knockout(legs=4).fixtures([9, 3], [])
