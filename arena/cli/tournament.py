@@ -22,21 +22,19 @@ from arena.cli.arguments import DEFAULT_MOVE_MS, read_variant, time_control
 from arena.cli.listing import show as show_rows
 from arena.cli.local import as_json, find_ladder, on_data, opened
 from arena.cli.tournament_progress import Progress, held_up
+from arena.cli.tournament_tables import print_tables
 from arena.competitions import tournaments
 from arena.competitions.formats import FORMATS, FormatError
-from arena.competitions.results import Results, digest, flat_rows, results, summary, to_json
+from arena.competitions.results import digest, flat_rows, results, summary, to_json
 from arena.competitions.tournaments import Limits, Plan, TournamentError
 from arena.config import SettingError, load
-from arena.models import CompetitionState, JobStatus, OpeningPolicy, Tournament
-from arena.ratings.elo import signed
+from arena.models import CompetitionState, OpeningPolicy, Tournament
 from arena.supervisor import StartError, Supervisor, is_running
 from arena.tournaments.standings import TIE_BREAKS
 from engine.counting import counted
 
 INTERRUPTED = 130
 OUR_FAULT = 3
-MOST_COLUMNS = 20
-"""A crosstable of more bots is shown in JSON and on its page alone."""
 
 
 @click.group()
@@ -244,69 +242,7 @@ def _print(
         writer.writeheader()
         writer.writerows(lines)
     else:
-        _print_tables(stands, with_rounds=with_rounds)
-
-
-def _print_tables(found: Results, *, with_rounds: bool) -> None:
-    one = found.tournament
-    of = "" if found.planned is None else f" of {found.planned}"
-    click.echo(f"{one.title}: {FORMATS[one.format].title.lower()}, {one.variant}, {one.time.words}")
-    click.echo(f"{one.state}, {found.count(JobStatus.FIXED)}{of} matches, {one.games} games")
-    lines = []
-    for line in found.standings:
-        strength = line.strength
-        elo = (
-            f"{signed(strength.elo)} [{signed(strength.lower)}, {signed(strength.upper)}]"
-            if strength
-            else ""
-        )
-        tie_breaks = {key: f"{value:g}" for key, value in line.tie_breaks.items() if key != "lot"}
-        lines.append(
-            {
-                "#": "" if line.place is None else line.place,
-                "bot": found.label(line.number),
-                "points": f"{line.points:g}",
-                "games": line.games,
-                "W-D-L": f"{line.wins}-{line.draws}-{line.losses}",
-                **tie_breaks,
-                "Elo": elo,
-            }
-        )
-    show_rows(lines, list(lines[0]), False)
-    if len(lines) <= MOST_COLUMNS:
-        table = [
-            {
-                "#": number,
-                "bot": found.label(line.number),
-                **{str(n): _cell(cell) for n, cell in enumerate(cells, 1)},
-            }
-            for number, (line, cells) in enumerate(
-                zip(found.standings, found.cells, strict=True), 1
-            )
-        ]
-        show_rows(table, list(table[0]), False, title="Points against each")
-    for tie in found.ties:
-        sides = " - ".join("?" if side is None else found.label(side) for side in tie.sides)
-        if not tie.decided or tie.loser is not None:
-            score = f" {tie.score[0]:g}-{tie.score[1]:g}" if any(tie.score) else ""
-            if tie.winner is not None and tie.score[0] == tie.score[1]:
-                score += f", {found.label(tie.winner)} goes on as the better seed"
-            click.echo(f"{tie.stage}: {sides}{score}")
-    if with_rounds:
-        for each in found.rounds:
-            click.echo(f"Round {each.number}")
-            for pair in each.pairs:
-                names = " - ".join(map(found.label, pair.fixture.entrants))
-                points = "-".join(f"{p:g}" for p in pair.points) if pair.points else pair.words
-                click.echo(f"  {names}: {points}")
-            for bye in each.byes:
-                click.echo(f"  {found.label(bye.fixture.entrants[0])} sits out")
-
-
-def _cell(cell: Any) -> str:
-    if cell is None:
-        return ""
-    return f"{cell.points:g}/{cell.games}"
+        print_tables(stands, with_rounds=with_rounds)
 
 
 @tournament.command()

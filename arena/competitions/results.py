@@ -41,6 +41,11 @@ class Standing:
     strength: Strength | None
     """Whatever the order of its games; None before the first."""
 
+    @property
+    def share(self) -> float:
+        """Points a game."""
+        return self.points / max(self.games, 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from arena.models import PlayedGame
 from arena.ratings.elo import signed
 from arena.ratings.trueskill import Rating
+from arena.score import decimal
 from engine.clock import TimeControl
 from engine.counting import counted
 from engine.game import Seat, Termination
@@ -167,6 +168,7 @@ def seat_class(name: str) -> str:
 FILTERS = {
     "ago": ago,
     "counted": counted,
+    "decimal": decimal,
     "display": display,
     "duration": duration,
     "ending": ending,

@@ -139,6 +139,27 @@ def test_wrong_usage_is_one_line(cli: Cli, words: list[str], line: str) -> None:
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["round-robin", "--top", "2"], "few-2: round robin of 2 bots, 1 match;"),
+        (["round-robin", "--top", "3"], "few-3: round robin of 3 bots, 3 matches;"),
+        (["knockout", "--top", "4"], "few-4: knockout of 4 bots;"),
+    ],
+)
+def test_what_was_made_is_said(cli: Cli, words: list[str], said: str) -> None:
+    """With the number of its matches where that is known."""
+    made = cli("create", f"few-{words[-1]}", "--ladder", "ladder-0", "--format", *words)
+    assert made[1].startswith(said)
+
+
+def test_points_a_game_are_shown_where_they_decide(cli: Cli) -> None:
+    """In a gauntlet, and not in a round robin, where everybody has as many games."""
+    for format_, shown in (("gauntlet", True), ("round-robin", False)):
+        cli("create", f"shown-{format_}", "--ladder", "ladder-0", "--format", format_)
+        assert ("a game" in cli("show", f"shown-{format_}")[1]) is shown
+
+
 def test_the_usual_time_is_told(cli: Cli) -> None:
     """The one of a game without a ladder, by the help and by the docs."""
     words = ["--game", "clobber size=4x3", "--bots", "bot-0,bot-1", "--format", "swiss"]

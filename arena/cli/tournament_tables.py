@@ -1,0 +1,80 @@
+"""How commands print what stands in a tournament."""
+
+from __future__ import annotations
+
+import click
+
+from arena.cli.listing import show as show_rows
+from arena.competitions.formats import FORMATS
+from arena.competitions.results import Results
+from arena.models import JobStatus
+from arena.ratings.elo import signed
+from arena.score import Score, decimal
+
+MOST_COLUMNS = 20
+"""A crosstable of more bots is shown in JSON and on its page alone."""
+
+
+def print_tables(found: Results, *, with_rounds: bool) -> None:
+    """Standings, crosstable and bracket, with the rounds if they are asked for."""
+    one = found.tournament
+    of = "" if found.planned is None else f" of {found.planned}"
+    click.echo(f"{one.title}: {FORMATS[one.format].title.lower()}, {one.variant}, {one.time.words}")
+    click.echo(f"{one.state}, {found.count(JobStatus.FIXED)}{of} matches, {one.games} games")
+    by_share = FORMATS[one.format].by_share
+    lines = []
+    for line in found.standings:
+        strength = line.strength
+        elo = (
+            f"{signed(strength.elo)} [{signed(strength.lower)}, {signed(strength.upper)}]"
+            if strength
+            else ""
+        )
+        tie_breaks = {key: decimal(value) for key, value in line.tie_breaks.items() if key != "lot"}
+        lines.append(
+            {
+                "#": "" if line.place is None else line.place,
+                "bot": found.label(line.number),
+                "points": decimal(line.points),
+                "games": line.games,
+                **({"a game": decimal(line.share)} if by_share else {}),
+                "W-D-L": f"{line.wins}-{line.draws}-{line.losses}",
+                **tie_breaks,
+                "Elo": elo,
+            }
+        )
+    show_rows(lines, list(lines[0]), False)
+    if len(lines) <= MOST_COLUMNS:
+        table = [
+            {
+                "#": number,
+                "bot": found.label(line.number),
+                **{str(n): _cell(cell) for n, cell in enumerate(cells, 1)},
+            }
+            for number, (line, cells) in enumerate(
+                zip(found.standings, found.cells, strict=True), 1
+            )
+        ]
+        show_rows(table, list(table[0]), False, title="Points against each")
+    for tie in found.ties:
+        sides = " - ".join("?" if side is None else found.label(side) for side in tie.sides)
+        if not tie.decided or tie.loser is not None:
+            score = f" {tie.score[0]:g}-{tie.score[1]:g}" if any(tie.score) else ""
+            if tie.winner is not None and tie.score[0] == tie.score[1]:
+                score += f", {found.label(tie.winner)} goes on as the better seed"
+            click.echo(f"{tie.stage}: {sides}{score}")
+    if with_rounds:
+        for each in found.rounds:
+            click.echo(f"Round {each.number}")
+            for pair in each.pairs:
+                names = " - ".join(map(found.label, pair.fixture.entrants))
+                points = "-".join(map(decimal, pair.points)) if pair.points else pair.words
+                click.echo(f"  {names}: {points}")
+            for bye in each.byes:
+                click.echo(f"  {found.label(bye.fixture.entrants[0])} sits out")
+
+
+def _cell(cell: Score | None) -> str:
+    if cell is None:
+        return ""
+    return f"{cell.points:g}/{cell.games}"
