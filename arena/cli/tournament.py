@@ -221,6 +221,8 @@ def show(name: str, with_rounds: bool, in_csv: bool, data: Path | None, in_json:
 
     Example: arena tournament show cup
     """
+    if in_csv and (in_json or with_rounds):
+        raise Usage("--csv is of the standings alone; choose it, --json (all there is) or --rounds")
     with opened(data) as (database, _), database.read() as session:
         _print(session, find_tournament(session, name), in_json, in_csv, with_rounds=with_rounds)
 

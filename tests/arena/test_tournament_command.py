@@ -125,6 +125,8 @@ REFUSED = [
         "the title is to be a line",
     ),
     (["show", "nothing"], "there is no tournament 'nothing'; there are: played"),
+    (["show", "played", "--csv", "--json"], "--csv is of the standings alone; choose it"),
+    (["show", "played", "--csv", "--rounds"], "--csv is of the standings alone; choose it"),
     (["pause", "played"], "the tournament played is over"),
     (["resume", "played"], "the tournament played is over"),
 ]
