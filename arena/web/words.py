@@ -145,6 +145,19 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
+def by_side(names: Sequence[str], sides: Sequence[int]) -> list[str]:
+    """Those of each side together: ``a and b`` and ``c`` of three, of whom two are allies.
+
+    Args:
+        names: of each seat; who holds several of one side is named once.
+        sides: of each seat.
+    """
+    allies: dict[int, dict[str, None]] = {}
+    for name, side in zip(names, sides, strict=True):
+        allies.setdefault(side, {})[name] = None
+    return [listed(list(those)) for those in allies.values()]
+
+
 def display(mu: float) -> float:
     """The number that people see for a mu."""
     return Rating(mu=mu).display
@@ -167,6 +180,7 @@ def seat_class(name: str) -> str:
 
 FILTERS = {
     "ago": ago,
+    "by_side": by_side,
     "counted": counted,
     "decimal": decimal,
     "display": display,

@@ -9,7 +9,16 @@ import pytest
 
 from arena.ratings.trueskill import Rating
 from arena.web.charts import RatedGame, rating_chart, sparkline, ticks
-from arena.web.words import ago, duration, ending, listed, outcome, own_result, time_control
+from arena.web.words import (
+    ago,
+    by_side,
+    duration,
+    ending,
+    listed,
+    outcome,
+    own_result,
+    time_control,
+)
 from engine.clock import TimeControl
 from engine.game import Termination
 from engine.games import GAMES
@@ -60,6 +69,24 @@ def test_what_came_of_it_for_oneself(
 ) -> None:
     """Ranks count the better sides, not the better seats."""
     assert [own_result(ranks, sides, seat) for seat in range(len(ranks))] == words
+
+
+@pytest.mark.parametrize(
+    ("names", "sides", "named"),
+    [
+        ("ab", (0, 1), ["a", "b"]),
+        ("abc", (0, 1, 2), ["a", "b", "c"]),
+        ("abc", (0, 0, 1), ["a and b", "c"]),
+        ("abb", (0, 0, 1), ["a and b", "b"]),
+        ("abb", (0, 1, 1), ["a", "b"]),
+        ("abab", (0, 1, 0, 1), ["a", "b"]),
+        ("abcd", (0, 1, 0, 1), ["a and c", "b and d"]),
+        ("a", (0,), ["a"]),
+    ],
+)
+def test_allies_are_named_together(names: str, sides: tuple[int, ...], named: list[str]) -> None:
+    """So that a heading says "against" between sides, and never between allies."""
+    assert by_side(names, sides) == named
 
 
 @pytest.mark.parametrize(
