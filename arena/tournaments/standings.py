@@ -162,15 +162,19 @@ def sonneborn_berger(table: Table, _: Levels) -> dict[Entrant, float]:
 def head_to_head(table: Table, levels: Levels) -> dict[Entrant, float]:
     """Points of the games in a group, if everybody in it has met everybody else.
 
-    Otherwise the group stays level: FIDE's handbook, C.07 article 6.
+    Otherwise the group stays level: FIDE's handbook, C.07 article 6. Where some have met oftener
+    than others it is points a game.
     """
-    sums = dict.fromkeys(table.entrants, 0.0)
+    values = dict.fromkeys(table.entrants, 0.0)
     for level in levels:
         pairs = list(permutations(level, 2))
-        if all(pair in table.cells for pair in pairs):
+        if pairs and all(pair in table.cells for pair in pairs):
+            scores = dict.fromkeys(level, Score())
             for one, other in pairs:
-                sums[one] += table.cells[one, other].points
-    return sums
+                scores[one] += table.cells[one, other]
+            alike = len({score.games for score in scores.values()}) == 1
+            values |= {one: score.points if alike else score.share for one, score in scores.items()}
+    return values
 
 
 def wins(table: Table, _: Levels) -> dict[Entrant, float]:
@@ -193,6 +197,8 @@ TIE_BREAKS: Mapping[str, TieBreak] = {
     "wins": wins,
 }
 """Those that can be asked for; the lot always comes last."""
+SUMS = (buchholz, sonneborn_berger, wins)
+"""Those that grow with the games that somebody has."""
 
 
 def standings(
@@ -205,7 +211,8 @@ def standings(
 
     Args:
         tie_breaks: names from `TIE_BREAKS`, the first one that differs counts.
-        by_share: whether points a game decide, as where some have more games than others.
+        by_share: whether points a game decide, as where some have more games than others; what
+            tie-breaks add up is then divided by the games, too.
 
     Raises:
         ValueError: a tie-break is not known.
@@ -221,6 +228,8 @@ def standings(
         for entrant, key in keys.items():
             levels[key].append(entrant)
         values = rule(table, list(levels.values()))
+        if by_share and rule in SUMS:
+            values = {one: value / max(table.games[one], 1) for one, value in values.items()}
         keys = {one: (*key, round(values[one], DIGITS)) for one, key in keys.items()}
     strengths = fit(table.played)
     order = sorted(table.entrants, key=lambda one: keys[one], reverse=True)

@@ -231,6 +231,25 @@ def test_points_a_game_decide_where_some_have_more_games() -> None:
     assert [(row.entrant, row.points, row.games) for row in rows[2:]] == [(A, 2, 6), (B, 0, 2)]
 
 
+def test_nobody_gains_a_tie_break_by_more_games() -> None:
+    """All have half the points of their games, of which the candidate A has thrice as many.
+
+    A has won 2 of 6 games, B and C 1 of 2, D none.
+    """
+    results = [game(1, A, B, 1), game(1, A, C, 1), game(1, A, D, 0.5)]
+    results += [game(2, A, B, 0), game(2, A, C, 0), game(2, A, D, 0.5)]
+    rows = standings(Table([A, B, C, D], results), ["wins"], by_share=True)
+    assert {row.entrant for row in rows[:2]} == {B, C}
+    assert [row.entrant for row in rows[2:]] == [A, D]
+
+
+def test_who_met_oftener_gains_nothing_among_those_who_are_level() -> None:
+    """A and B met twice, C each of them once, and all have half the points of their games."""
+    results = [game(1, A, B, 1), game(2, A, B, 0), game(3, A, C, 0.5), game(4, B, C, 0.5)]
+    rows = standings(Table([A, B, C], results), ["head-to-head"], by_share=True)
+    assert [row.tie_breaks[0] for row in rows] == [0.5, 0.5, 0.5]
+
+
 def test_strengths_stand_beside_the_points() -> None:
     """They are those of the games, and a bye is none."""
     rows = standings(Table([A, B, C], [game(1, A, B, 1), bye(1, C)]))
