@@ -47,13 +47,14 @@ class Cups:
 
 @pytest.fixture(scope="module")
 def cups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cups]:
-    """Five that are over, one that has just begun with a match set aside, and one of two bots."""
+    """Six that are over, one that has just begun with a match set aside, and one of two bots."""
     database = Database(f"sqlite:///{tmp_path_factory.mktemp('cups')}/arena.db")
     database.upgrade()
     simulation = TournamentSimulation(database, 1, CALM, "clobber", 7, size="4x3")
     simulation.create("swiss", "swiss", rounds=3)
     simulation.create("cup", "knockout", third_place=1)
     simulation.create("double", "knockout", double=1)
+    simulation.create("level", "knockout", extra_legs=0)
     simulation.create("gauntlet", "gauntlet", candidates=2)
     simulation.create("pair", "round-robin", top=2)
     simulation.play_out(5)
@@ -134,6 +135,14 @@ def test_links_lead_somewhere(cups: Cups) -> None:
     for link in set(read(cups.page("/tournaments/pair")).links):
         if link.startswith("/"):
             assert cups.client.get(link).status_code == 200, link
+
+
+def test_who_goes_on_from_a_level_tie_is_said(cups: Cups) -> None:
+    """At each such tie of the bracket, since its score does not show it."""
+    ties = json.loads(cups.page("/tournaments/level.json"))["bracket"]
+    level = [tie for tie in ties if tie["winner"] and tie["score"][0] == tie["score"][1] > 0]
+    assert level
+    assert cups.page("/tournaments/level").count(">better seed</small>") == len(level)
 
 
 def test_crosstable_and_standings_agree(cups: Cups) -> None:
