@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from arena.competitions.pairings import pairs_of
 from arena.ratings.result import GameResult
+from engine.game import Termination
 from engine.match import shares_beaten
 
 
@@ -70,19 +71,21 @@ class Tally:
             meeting.draws += both.draws
 
 
-def tally(results: Sequence[GameResult[int]], faulty: Iterable[int], *, games: int) -> Tally:
+def tally(
+    results: Sequence[GameResult[int]], faults: Iterable[tuple[int, Termination]], *, games: int
+) -> Tally:
     """What is counted of a match.
 
     Args:
         results: one for each game; for a race a single one.
-        faulty: the entrant of each fault.
+        faults: the entrant of each, and its kind; to resign is to play, and counts as none.
         games: how many games were played.
     """
     found = Tally(games=games)
     for result in results:
         _count(found, result)
-    for entrant in faulty:
-        found.entrants[entrant].faults += 1
+    for entrant, kind in faults:
+        found.entrants[entrant].faults += kind is not Termination.RESIGN
     for meeting in found.meetings.values():
         meeting.matches = 1
     return found

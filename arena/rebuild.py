@@ -190,8 +190,8 @@ def _fold(
             results.append(result)
             if rated:
                 fold.rate(result, seated)
-        faulty = [row.entrant_id for row in rows if row.fault is not None]
-        fold.count(tally(results, faulty, games=len(games)), rows[0].fixed)
+        faults = [(row.entrant_id, row.fault) for row in rows if row.fault is not None]
+        fold.count(tally(results, faults, games=len(games)), rows[0].fixed)
         if fold.total.games - told >= AT_A_TIME:
             advance(fold.total.games - told)
             told = fold.total.games

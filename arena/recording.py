@@ -277,15 +277,16 @@ def _play_out(match: Match, report: reporting.MatchReport, now: datetime) -> Pla
     # More time than there was is not believed: it would starve the other matches of a ladder.
     there_was = max(0.0, (now - match.created).total_seconds())
     match.competition.worker_seconds += min(report.seconds, there_was)
-    faulty = [
-        ids[seatings[number][fault.seat]]
+    faults = [
+        (ids[seatings[number][fault.seat]], fault.termination)
         for number, record in enumerate(report.games)
         for fault in record.faults
     ]
-    counted = tally(results, faulty, games=len(report.games)) if match.counts else None
+    counted = tally(results, faults, games=len(report.games)) if match.counts else None
     if counted:
         _count(match, counted, now)
-    return Played(match, report, seatings, results, changes, counted, sorted(set(faulty)))
+    faulty = sorted({entrant for entrant, _ in faults})
+    return Played(match, report, seatings, results, changes, counted, faulty)
 
 
 def _rate(match: Match, results: Sequence[GameResult[int]]) -> list[tuple[RatingChange[int], ...]]:

@@ -20,6 +20,7 @@ from arena.ratings.book import RatingBook
 from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
 from arena.recording import results_of
+from engine.game import Termination
 from engine.match import MatchSpec, entrants_needed, shares_beaten
 
 DAYS = 120
@@ -103,7 +104,7 @@ class Season:
             self.trends.note(change)
         race = len(results) != len(stored.records)
         rows = MatchRows(self._match_row(spec, when), [], [], [])
-        faulty: list[int] = []
+        faulty: list[tuple[int, Termination]] = []
         rows.places = [{"number": n, "entrant_id": e} for n, e in enumerate(chosen)]
         for number, record in enumerate(stored.records):
             told = 0 if race else number
@@ -141,7 +142,7 @@ class Season:
                     }
                 )
                 if seat in faults:
-                    faulty.append(chosen[place])
+                    faulty.append((chosen[place], faults[seat]))
             rows.seats.append(seats)
         counted = tally(results, faulty, games=len(stored.records))
         self.total.add(counted)

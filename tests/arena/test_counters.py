@@ -6,12 +6,18 @@ import pytest
 
 from arena.counters import EntrantTally, MeetingTally, tally
 from arena.ratings.result import GameResult
+from engine.game import Termination
 
 
 def test_a_pair_of_games() -> None:
-    """Counted by hand: entrant 7 won the first game and drew the second, in which 9 crashed."""
+    """Counted by hand: entrant 7 won the first game and drew the second, in which 9 crashed.
+
+    That 9 gave the first one up is no fault.
+    """
     found = tally(
-        [GameResult((9, 7), (0, 1), (2, 1)), GameResult((7, 9), (0, 1), (1, 1))], [9], games=2
+        [GameResult((9, 7), (0, 1), (2, 1)), GameResult((7, 9), (0, 1), (1, 1))],
+        [(9, Termination.RESIGN), (9, Termination.CRASH)],
+        games=2,
     )
     assert found.entrants == {
         7: EntrantTally(games=2, wins=1, draws=1, losses=0, points=1.5, faults=0),
