@@ -44,6 +44,8 @@ def print_tables(found: Results, *, with_rounds: bool) -> None:
             }
         )
     show_rows(lines, list(lines[0]), False)
+    for level in found.by_lot:
+        click.echo(f"level in all that counts, and put in order by the lot: {', '.join(level)}")
     if len(lines) <= MOST_COLUMNS:
         table = [
             {

@@ -20,7 +20,7 @@ from arena.ratings.result import GameResult
 from arena.score import Score
 from arena.tournaments.formats import Fixture, Result
 from arena.tournaments.knockout import Knockout, Tie
-from arena.tournaments.standings import Table, crosstable, standings
+from arena.tournaments.standings import DIGITS, Table, crosstable, standings
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,20 @@ class Results:
         """The first in which something is still to be played, or the last."""
         unfinished = (r for r in self.rounds if any(pair.points is None for pair in r.pairs))
         return next(unfinished, self.rounds[-1])
+
+    @property
+    def by_lot(self) -> list[tuple[str, ...]]:
+        """Whom nothing but the lot put in order, once all is played; in a knockout nobody."""
+        if self.ties or self.tournament.finished is None:
+            return []
+        by_share = FORMATS[self.tournament.format].by_share
+        groups: dict[tuple[float, ...], list[str]] = {}
+        for line in self.standings:
+            values = [value for name, value in line.tie_breaks.items() if name != "lot"]
+            first = line.share if by_share else line.points
+            key = (round(first, DIGITS), *values)
+            groups.setdefault(key, []).append(self.label(line.number))
+        return [tuple(names) for names in groups.values() if len(names) > 1]
 
     def count(self, status: JobStatus) -> int:
         """How many matches are in a status."""

@@ -20,6 +20,7 @@ from arena.tournaments.formats import Result
 from arena.tournaments.knockout import Knockout
 from arena.web.app import create_app
 from arena.web.brackets import brackets
+from arena.web.words import listed
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM
 from tests.arena.web.conftest import HOSTILE
@@ -162,6 +163,25 @@ def test_crosstable_and_standings_agree(cups: Cups) -> None:
     names = re.findall(r'<th scope="row"><bdi>([^<]+)</bdi>', table)
     heads = re.findall(r'<th class="number" title="([^"]+)">', table)
     assert names == heads == [f"{row['bot']} v1" for row in found["standings"]]
+
+
+def test_what_only_the_lot_decided_is_said(cups: Cups) -> None:
+    """Once all is played, of those who are level in points and tie-breaks; not in a bracket."""
+    said = {}
+    for name in ("swiss", "gauntlet", "pair", "begun", "cup"):
+        rows = json.loads(cups.page(f"/tournaments/{name}.json"))["standings"]
+        level: dict[tuple[float, ...], list[str]] = {}
+        for row in rows:
+            row["tie_breaks"].pop("lot")
+            points = row["points"] / (row["games"] if name == "gauntlet" else 1)
+            key = (points, *row["tie_breaks"].values())
+            level.setdefault(key, []).append(f"{row['bot']} v{row['version']}")
+        tied = [listed(names) for names in level.values() if len(names) > 1]
+        said[name] = re.findall(
+            r"<p><bdi>([^<]+)</bdi> are level", cups.page(f"/tournaments/{name}")
+        )
+        assert said[name] == ([] if name in ("begun", "cup") else tied)
+    assert any(said.values())
 
 
 def test_csv_is_the_standings(cups: Cups) -> None:
