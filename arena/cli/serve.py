@@ -129,8 +129,8 @@ def _server() -> BaseWSGIServer | MultiSocketServer:
             connection_limit=CONNECTIONS,
             asyncore_use_poll=True,
             max_request_body_size=LARGEST_REQUEST,
-            # What a proxy says is for the application, which knows how many there are.
-            clear_untrusted_proxy_headers=not settings.proxies,
+            # What a proxy says is for the application: how many count, and that there is one.
+            clear_untrusted_proxy_headers=False,
             ident=None,
         )
     except OSError as error:

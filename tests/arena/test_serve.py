@@ -40,6 +40,15 @@ def _listens(port: int) -> bool:
         return tried.connect_ex(("127.0.0.1", port)) == 0
 
 
+def test_a_proxy_of_this_machine_is_no_way_to_the_metrics(port: int) -> None:
+    """Also where nobody told the settings of it."""
+    for headers, status in (({}, 200), ({"X-Forwarded-For": "10.1.2.3"}, 403)):
+        asks = HTTPConnection("127.0.0.1", port, timeout=5)
+        asks.request("GET", "/metrics", headers=headers)
+        assert asks.getresponse().status == status
+        asks.close()
+
+
 def test_who_says_nothing_keeps_nobody_out(port: int) -> None:
     """Browsers keep connections open in which they ask for nothing."""
     with ExitStack() as stack:
