@@ -28,6 +28,7 @@ from arena import processes
 from arena.broker import EmbeddedBroker
 from arena.config import Settings
 from engine.jobs import RESULTS_QUEUE
+from engine.program import exit_words
 
 FIRST_PAUSE, LONGEST_PAUSE, STEADY = 0.2, 15.0, 30.0
 """Seconds: before the first restart, the longest pause, and until a child counts as healthy."""
@@ -293,7 +294,7 @@ class Supervisor:
         child.pause = min(child.pause * 2, LONGEST_PAUSE)
         if code == REFUSED:
             return f"{child.name}: {_last_line(self._log(child))}; it is tried again in a minute"
-        how = f"exit {code}" if code >= 0 else signal.Signals(-code).name
+        how = exit_words(code)
         return f"{child.name} ended ({how}); started again in {pause:.1f} s; see {self._log(child)}"
 
     def _end_all(self) -> None:

@@ -208,6 +208,18 @@ def test_ctrl_c_during_a_start_ends_it() -> None:
                 path.unlink(missing_ok=True)
 
 
+def test_a_child_is_started_again_whatever_ended_it() -> None:
+    """Also a signal of real time, most of which have no names."""
+    with short_folder() as folder, RunningArena(folder) as running:
+        running.start()
+        os.kill(running.process("arena.beat").pid, signal.SIGRTMIN + 1)
+        words = "beat ended (killed by signal 35); started again in 0.2 s"
+        until(lambda: words in running.output(), "word of it")
+        until(lambda: running.process("arena.beat"), "another beat")
+        running.interrupt()
+        assert running.wait() == 0
+
+
 def test_a_long_log_is_put_aside(tmp_path: Path) -> None:
     """A process that has it open writes on, at the new end of it."""
     path = tmp_path / "worker.log"
