@@ -184,7 +184,7 @@ class LandlockBox:
             }
             report, tell = _pipe(lent)
             with tell:
-                command = [self.python, "-s", "-S", "-B", "-m", "workers.landlock"]
+                command = [self.python, "-P", "-s", "-S", "-B", "-m", "workers.landlock"]
                 command += [str(tell.fileno()), json.dumps(specification)]
                 path = {"PYTHONPATH": str(self.launcher)}
                 bot = _spawn(kept, command, path, [tell.fileno()], stderr, user, core)
