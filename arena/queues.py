@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import redis
 
@@ -13,10 +14,20 @@ PRIORITIES = ("", "\x06\x163", "\x06\x166", "\x06\x169")
 ANSWER_SECONDS = 2.0
 
 
-def waiting(broker: str) -> Mapping[str, int] | None:
-    """How many messages nobody has taken yet, by queue; None if the broker does not answer."""
+@dataclass(frozen=True, slots=True)
+class Queues:
+    """What the broker says of its queues."""
+
+    waiting: Mapping[str, int] | None
+    """How many messages nobody has taken yet, by queue; None if it does not say."""
+    problem: str = ""
+    """Why it does not, in words."""
+
+
+def look(broker: str) -> Queues:
+    """How much waits in a broker."""
     if not broker:
-        return None
+        return Queues(None, "there is no broker")
     queues = (MATCHES_QUEUE, RESULTS_QUEUE)
     address = "unix:" + broker.removeprefix("redis+socket:") if "+socket:" in broker else broker
     try:
@@ -28,10 +39,14 @@ def waiting(broker: str) -> Mapping[str, int] | None:
                 for step in PRIORITIES:
                     steps.llen(f"{queue}{step}")
             lengths = steps.execute()
+    except (redis.AuthenticationError, redis.exceptions.NoPermissionError):
+        return Queues(None, "the broker refuses the login of ARENA_BROKER")
     except (redis.RedisError, ValueError):
-        return None
+        return Queues(None, "the broker does not answer")
     each = len(PRIORITIES)
-    return {
-        queue: sum(lengths[number * each : (number + 1) * each])
-        for number, queue in enumerate(queues)
-    }
+    return Queues(
+        {
+            queue: sum(lengths[number * each : (number + 1) * each])
+            for number, queue in enumerate(queues)
+        }
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 from sqlalchemy.exc import SQLAlchemyError
 
+from arena import queues
 from arena.broker import EmbeddedBroker
 from arena.cli.arguments import Seconds
 from arena.cli.listing import Output
@@ -22,7 +22,7 @@ from arena.cli.local import as_json, on_data, opened
 from arena.config import Settings
 from arena.db import Database
 from arena.health import Health, look
-from arena.queues import waiting
+from arena.queues import Queues
 from arena.visible import visible
 
 
@@ -43,15 +43,15 @@ def top(data: Path | None, once: bool, every: float, in_json: bool) -> None:
     Example: arena top --once
     """
     with opened(data) as (database, settings):
-        health, queues = _now(database, settings)
+        health, waiting = _now(database, settings)
         if in_json:
-            click.echo(json.dumps({**health.as_json(), "queues": queues}))
+            click.echo(json.dumps({**health.as_json(), "queues": waiting.waiting}))
             return
         console = Output()
         if once or not console.is_terminal:
-            console.print(picture(health, queues))
+            console.print(picture(health, waiting))
             return
-        with Live(picture(health, queues), console=console, screen=True) as live:
+        with Live(picture(health, waiting), console=console, screen=True) as live:
             try:
                 while True:
                     time.sleep(every)
@@ -69,14 +69,14 @@ def _picture_now(database: Database, settings: Settings) -> Group:
         return Group(f"[bold red]the database can't be read:[/] {problem}")
 
 
-def _now(database: Database, settings: Settings) -> tuple[Health, Mapping[str, int] | None]:
+def _now(database: Database, settings: Settings) -> tuple[Health, Queues]:
     with database.read() as session:
         health = look(session, settings, datetime.now(UTC))
     broker = settings.broker or EmbeddedBroker(settings.data.resolve()).url
-    return health, waiting(broker)
+    return health, queues.look(broker)
 
 
-def picture(health: Health, queues: Mapping[str, int] | None) -> Group:
+def picture(health: Health, queues_now: Queues) -> Group:
     """What the terminal shows."""
     work = Table("", "open", "issued", "overdue", "set aside", title="Work")
     for name, jobs in (("matches", health.matches), ("checks", health.checks)):
@@ -92,8 +92,9 @@ def picture(health: Health, queues: Mapping[str, int] | None) -> Group:
     games = Table("competition", "games a minute", title="The last five minutes")
     for name, rate in sorted(health.games_a_minute.items(), key=lambda pair: -pair[1]):
         games.add_row(escape(name), f"{rate:.1f}")
-    said = "the broker does not answer"
-    if queues is not None:
-        said = "waiting: " + ", ".join(f"{name} {count}" for name, count in queues.items())
+    said = queues_now.problem
+    if queues_now.waiting is not None:
+        lengths = (f"{name} {count}" for name, count in queues_now.waiting.items())
+        said = "waiting: " + ", ".join(lengths)
     alarms = [f"[bold red]{escape(visible(alarm.words))}[/]" for alarm in health.alarms]
     return Group(said, work, workers, games, *alarms)

@@ -15,9 +15,9 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 from sqlalchemy.exc import SQLAlchemyError
 
+from arena import queues
 from arena.config import Settings
 from arena.health import Health, Jobs, look
-from arena.queues import waiting
 from arena.web.identity import bearer, settings
 from arena.web.lookup import reading
 
@@ -58,8 +58,8 @@ def readyz() -> tuple[str, int, dict[str, str]]:
             session.connection().exec_driver_sql("SELECT 1")
     except SQLAlchemyError:
         problems.append("the database does not answer")
-    if settings().broker and waiting(settings().broker) is None:
-        problems.append("the broker does not answer")
+    if settings().broker and (problem := queues.look(settings().broker).problem):
+        problems.append(problem)
     words = "\n".join(problems) or "ready"
     return f"{words}\n", 503 if problems else 200, {"Content-Type": "text/plain"}
 
@@ -69,7 +69,7 @@ class _OfArena(Collector):
 
     def __init__(self, health: Health, broker: str) -> None:
         self._health = health
-        self._queues = waiting(broker) or {}
+        self._queues = queues.look(broker).waiting or {}
 
     def collect(self) -> Iterator[Metric]:
         health = self._health

@@ -19,11 +19,10 @@ from flask import (
 from sqlalchemy.orm import joinedload
 from werkzeug.wrappers import Response as Answer
 
-from arena import verdicts, workforce
+from arena import queues, verdicts, workforce
 from arena.competitions.ladder_settings import LadderError, change
 from arena.health import look
 from arena.models import CompetitionState, JobStatus, Ladder, Match, Scope
-from arena.queues import waiting
 from arena.verdicts import VerdictError
 from arena.web.identity import database, keep_to_itself, needs, settings, signed_in
 from arena.web.lookup import find_ladder, reading
@@ -55,7 +54,7 @@ def overview() -> str:
         return render_template(
             "operator.html",
             health=health,
-            queues=waiting(settings().broker),
+            queues=queues.look(settings().broker),
             aside=session.scalars(aside).all(),
             ladders=ladders.all(),
             may_administer=signed_in().may(Scope.ADMIN),
@@ -68,7 +67,7 @@ def overview_json() -> Response:
     """How the arena is, as JSON."""
     with reading() as session:
         health = look(session, settings(), datetime.now(UTC))
-    return jsonify({**health.as_json(), "queues": waiting(settings().broker)})
+    return jsonify({**health.as_json(), "queues": queues.look(settings().broker).waiting})
 
 
 @operating.post("/operator/matches")

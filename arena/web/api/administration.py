@@ -8,10 +8,9 @@ from typing import Any
 import sqlalchemy as sa
 from pydantic import RootModel
 
-from arena import audit
+from arena import audit, queues
 from arena.health import look
 from arena.models import HOUSE, AuditEntry, Role, Scope, User
-from arena.queues import waiting
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import List, Name, Shape
 from arena.web.api.specification import operation
@@ -102,7 +101,7 @@ def get_overview() -> Overview:
     """How the arena is: queues, matches and checks by where they stand, workers, alarms."""
     with reading() as session:
         health = look(session, settings(), datetime.now(UTC))
-    return Overview({**health.as_json(), "queues": waiting(settings().broker)})
+    return Overview({**health.as_json(), "queues": queues.look(settings().broker).waiting})
 
 
 @operation(UserList, tag=TAG, scope=Scope.ADMIN)
