@@ -21,6 +21,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,62}", re.ASCII)
 """A worker's, as host names are."""
 # Not client|setinfo, which 7.0 does not know: the client only tells its name by it.
 CONNECTION = "+auth +hello +ping +select +client|setname +multi +exec +discard"
+OF_ARENA = "~* resetchannels +@all -@admin -@dangerous +keys +info +acl|load"
+"""Nobody is the broker's administrator; so it may have the file of users read again."""
 OWN_KEYS = "+hset +hget +hdel +zadd +zrem +zrange +zrevrangebyscore +set +get +del +watch +unwatch"
 OWN_KEYS += " +eval +evalsha +script|load"
 
@@ -63,7 +65,7 @@ def users_for(workers: Sequence[str], known: Collection[str] = ()) -> list[Broke
         raise BrokerUserError("every worker needs a name of its own")
     rules = [(f"worker-{name}", _of_worker(name)) for name in workers]
     if ARENA_USER not in known:
-        rules.insert(0, (ARENA_USER, "~* resetchannels +@all -@admin -@dangerous +keys +info"))
+        rules.insert(0, (ARENA_USER, OF_ARENA))
     return [BrokerUser(name, secrets.token_urlsafe(24), words) for name, words in rules]
 
 

@@ -20,15 +20,16 @@ def acl(file: Path, workers: tuple[str, ...]) -> None:
 
     FILE is what a Redis or Valkey is given as its aclfile; it holds digests of the passwords. The
     passwords themselves are printed once. A WORKER is called by its ARENA_WORKER_NAME, or as its
-    host is. To a FILE that is there workers are added; the broker takes it up by ACL LOAD.
+    host is. To a FILE that is there workers are added, and the arena if its line was taken out; the
+    broker takes it up by ACL LOAD.
 
     Example: arena acl users.acl box1 box2
     """
     try:
         there = file.read_text(errors="replace") if file.exists() else ""
-        if there and not workers:
-            raise Usage(f"{file} is there already: name the workers to add to it")
         users = users_for(workers, users_in(there) if there else ())
+        if not users:
+            raise Usage(f"{file} is there already: name the workers to add to it")
         with open(file, "a", opener=partial(os.open, mode=0o600)) as written:
             between = "" if there.endswith("\n") else "\n"
             written.write(between + lines_of(users) if there else file_of(users))

@@ -20,6 +20,7 @@ import redis
 from celery import Celery
 from werkzeug.serving import make_server
 
+from arena import queues
 from arena.broker import _program
 from arena.broker_users import BrokerUser, BrokerUserError, file_of, users_for, users_in
 from arena.config import Settings
@@ -157,6 +158,28 @@ def test_a_name_that_is_none_is_refused(names: list[str]) -> None:
         users_for(names)
 
 
+def test_the_arena_has_the_file_read_again(broker: Broker) -> None:
+    """There is nobody else who could; and that is all of an administrator's that it may."""
+    with broker.client("arena") as client:
+        assert client.acl_load()
+        for command in ("ACL LIST", "ACL SETUSER x on", "CONFIG GET *"):
+            with pytest.raises(redis.exceptions.NoPermissionError):
+                client.execute_command(*command.split())
+
+
+def test_a_refused_login_is_no_broker_that_is_away(broker: Broker) -> None:
+    """So its operator does not look for it in the network."""
+    refused = "the broker refuses the login of ARENA_BROKER"
+    for address, words in (
+        (broker.url("arena"), ""),
+        (broker.url("worker-a"), refused),
+        (broker.url("arena").replace("arena:", "arena:not"), refused),
+        ("redis://127.0.0.1:1/0", "the broker does not answer"),
+    ):
+        found = queues.look(address)
+        assert (found.problem, found.waiting is None) == (words, bool(words))
+
+
 def test_the_command_writes_what_the_broker_reads(tmp_path: Path) -> None:
     """Digests in the file, which is its owner's alone; the passwords are told once."""
     file = tmp_path / "users.acl"
@@ -178,6 +201,10 @@ def test_the_command_writes_what_the_broker_reads(tmp_path: Path) -> None:
         *logins,
         *(f"worker-box{n}" for n in (2, 3, 4)),
     }
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if not line.startswith("user arena ")))
+    again = arena("acl", str(file))  # another password for the arena alone
+    assert [line.split()[0] for line in again.stdout.splitlines()] == ["arena"]
 
 
 @pytest.mark.parametrize(
