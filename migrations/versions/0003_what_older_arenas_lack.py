@@ -7,6 +7,8 @@ which would lose the checks of SQLite's. From here on a change is a migration of
 
 from __future__ import annotations
 
+from itertools import count
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -54,10 +56,15 @@ def _has(found: sa.Inspector, table: str, column: str) -> bool:
 def _name_bots(connection: sa.Connection) -> None:
     """Gives each bot its name in small letters; of two that are alike the later gets a number."""
     bot = sa.table("bot", sa.column("id"), sa.column("name"), sa.column("lower_name"))
-    taken: set[str] = set()
-    for number, name in connection.execute(sa.select(bot.c.id, bot.c.name).order_by(bot.c.id)):
-        if name.lower() in taken:
-            name = f"{name[: LONGEST_NAME - len(f'-{number}')]}-{number}"
-        taken.add(name.lower())
+    bots = connection.execute(sa.select(bot.c.id, bot.c.name).order_by(bot.c.id)).all()
+    taken = {name.lower() for _, name in bots}
+    seen: set[str] = set()
+    for number, name in bots:
+        if name.lower() in seen:
+            ends = (f"-{other}" for other in count(number))
+            tried = (f"{name[: LONGEST_NAME - len(end)]}{end}" for end in ends)
+            name = next(one for one in tried if one.lower() not in taken)
+            taken.add(name.lower())
+        seen.add(name.lower())
         named = {"name": name, "lower_name": name.lower()}
         connection.execute(sa.update(bot).where(bot.c.id == number).values(named))

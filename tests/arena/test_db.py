@@ -83,7 +83,7 @@ def test_an_arena_made_before_the_schema_was_settled_is_brought_up_to_it(
     unsettled: Database,
 ) -> None:
     """With all columns; of two bots whose names differ in the size of letters, one is renamed."""
-    names = ["mybot", "MyBot", "M" * 40, "m" * 40]
+    names = ["mybot", "MyBot", "M" * 40, "m" * 40, "MYBOT-4"]
     with unsettled.engine.begin() as connection:
         for table, row in (
             ("user", {"id": 1, "name": "ada", "lower_name": "ada", "role": "participant"}),
@@ -102,9 +102,10 @@ def test_an_arena_made_before_the_schema_was_settled_is_brought_up_to_it(
         bots = session.execute(sa.select(Bot.name, Bot.lower_name).order_by(Bot.id)).all()
         assert bots == [
             ("mybot", "mybot"),
-            ("MyBot-4", "mybot-4"),
+            ("MyBot-5", "mybot-5"),
             ("M" * 40, "m" * 40),
             ("m" * 38 + "-6", "m" * 38 + "-6"),
+            ("MYBOT-4", "mybot-4"),
         ]
     with pytest.raises(sa.exc.IntegrityError), unsettled.begin() as session:
         session.add(Bot(name="MYBOT", owner_id=1, created=datetime.now(UTC)))
