@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions import strength_tallies
 from arena.counters import EntrantTally, MeetingTally, Tally, tally
-from arena.db import lock
+from arena.db import Database, lock
 from arena.models import (
     BotVersion,
     Competition,
@@ -289,10 +289,11 @@ def rebuild_one(session: Session) -> Rebuilt | None:
     return made
 
 
-def check_one(session: Session, check_seconds: float, now: datetime) -> Rebuilt | None:
+def check_one(database: Database, check_seconds: float, now: datetime) -> Rebuilt | None:
     """Checks the competition that was not checked for longest, if that was long ago.
 
-    What does not come out the same is kept as the competition's alarm, and in the log.
+    What does not come out the same is kept as the competition's alarm, and in the log. With many
+    games that takes long, and nobody who writes is kept waiting meanwhile.
     """
     before = now - timedelta(seconds=check_seconds)
     query = (
@@ -306,16 +307,19 @@ def check_one(session: Session, check_seconds: float, now: datetime) -> Rebuilt 
         .order_by(Competition.checked.is_not(None), Competition.checked, Competition.id)
         .limit(1)
     )
-    competition = session.scalar(query)
-    if competition is None:
-        return None
-    found = rebuild(session, competition, write=False)
-    competition.checked = now
-    competition.alarm = ""
+    with database.read() as session:
+        competition = session.scalar(query)
+        if competition is None:
+            return None
+        found = rebuild(session, competition, write=False)
+    alarm = ""
     if not found.equal:
-        competition.alarm = (
+        alarm = (
             f"{len(found.differences)} ratings and counters differ from the results, the first: "
             f"{found.differences[0]}"
         )[:2000]
-        log.error("%s: %s", competition.name, competition.alarm)
+        log.error("%s: %s", found.competition, alarm)
+    checked = sa.update(Competition).where(Competition.id == competition.id)
+    with database.begin() as session:
+        session.execute(checked.values(checked=now, alarm=alarm))
     return found

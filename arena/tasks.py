@@ -391,9 +391,10 @@ def tick() -> None:
     if _looking.is_due():
         _transact(lambda session: health.log_alarms(session, settings, now))
         _transact(lambda session: ranks.note_best(session, now))
-    _transact(rebuild.rebuild_one)
-    _transact(lambda session: rebuild.check_one(session, settings.check_seconds, now))
     _transact(lambda session: sittings.give_up_abandoned(session, settings, now))
     _transact(lambda session: forget_logs(session, settings, now))
     issued = _transact(lambda session: scheduling.schedule(session, settings, now))
     CeleryQueue(app, settings).send(issued, now)
+    # Last, since with many games they take longer than what was just issued may wait.
+    _transact(rebuild.rebuild_one)
+    rebuild.check_one(database(), settings.check_seconds, now)

@@ -206,11 +206,11 @@ class Simulation:
 
     def tick(self) -> None:
         with self.database.begin() as session:
-            rebuild.rebuild_one(session)
-            found = rebuild.check_one(session, CHECK_SECONDS, self.now)
-            assert found is None or found.equal, found.differences[:3]
             issued = scheduling.schedule(session, self.settings, self.now)
+            rebuild.rebuild_one(session)
         self.send_jobs(issued)
+        found = rebuild.check_one(self.database, CHECK_SECONDS, self.now)
+        assert found is None or found.equal, found.differences[:3]
         self.later(self.settings.tick_seconds, self.tick)
 
     def tell(self, handle: Callable[[sa.orm.Session], Any]) -> None:

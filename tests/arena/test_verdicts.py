@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy import event
 
 from arena import scheduling, verdicts
 from arena.audit import ARENA
@@ -213,16 +216,16 @@ def test_a_check_raises_an_alarm_and_a_rebuild_mends(
     """Whatever differs from the results is found; it is told in the log and on the ladder."""
     assert callable(spoil)
     later = START + timedelta(days=2)
+    found = check_one(played.database, 3600, later)
+    assert found is not None
+    assert found.equal
+    assert check_one(played.database, 3600, later) is None
     with played.database.begin() as session:
-        found = check_one(session, 3600, later)
-        assert found is not None
-        assert found.equal
-        assert check_one(session, 3600, later) is None
         spoil(session)
-    with played.database.begin() as session:
-        found = check_one(session, 3600, later + timedelta(hours=2))
-        assert found is not None
-        assert any(line.startswith(words) for line in found.differences), found.differences
+    found = check_one(played.database, 3600, later + timedelta(hours=2))
+    assert found is not None
+    assert any(line.startswith(words) for line in found.differences), found.differences
+    with played.database.read() as session:
         assert found.differences[0] in the_ladder(session).alarm
         assert the_ladder(session).alarm in caplog.text
     with played.database.begin() as session:
@@ -230,6 +233,23 @@ def test_a_check_raises_an_alarm_and_a_rebuild_mends(
     with played.database.begin() as session:
         assert rebuild(session, the_ladder(session), write=False).equal
         assert the_ladder(session).alarm == ""
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_check_keeps_nobody_waiting(played: Simulation) -> None:
+    """Of many games it takes long, and people sign in and hand in bots meanwhile."""
+    path = sa.make_url(played.database.url).database
+    assert path is not None
+    written = []
+
+    def write(*told: object) -> None:
+        if "FROM game_seat" in str(told[2]):
+            with closing(sqlite3.connect(path, timeout=0)) as other, other:
+                written.append(other.execute("UPDATE user SET role = role").rowcount)
+
+    event.listen(played.database.engine, "after_cursor_execute", write)
+    assert check_one(played.database, 3600, START + timedelta(days=2)) is not None
+    assert written
 
 
 def test_another_draw_probability_has_all_made_anew(played: Simulation) -> None:
