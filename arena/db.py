@@ -21,6 +21,10 @@ from sqlalchemy.orm import Session, sessionmaker
 MIGRATIONS = Path(__file__).parent.parent / "migrations"
 LARGEST_ID = 2**31 - 1
 """What a database keeps as an id; to ask it for more is an error there."""
+FAILED = (sa.exc.OperationalError, sa.exc.InternalError)
+"""What a database raises that is away or takes no writes. The second is PostgreSQL's way to say
+that it is read-only, as a server is that has not yet taken over from another.
+"""
 
 
 class SchemaError(RuntimeError):
@@ -101,7 +105,9 @@ class Database:
         try:
             with self.engine.begin() as connection:
                 connection.exec_driver_sql("UPDATE alembic_version SET version_num = version_num")
-        except sa.exc.OperationalError:
+        except FAILED as error:
+            if isinstance(error, sa.exc.InternalError):
+                self.close()  # where one connects now, it may be another server
             return True
         return False
 

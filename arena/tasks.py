@@ -24,14 +24,13 @@ from typing import Any, TypeVar
 from celery import Celery, Task
 from celery.signals import celeryd_after_setup, worker_init
 from celery.worker import state
-from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from arena import health, rebuild, recording, scheduling, sittings, transport, workforce
 from arena.claim import claim_connections
 from arena.competitions import ranks
 from arena.config import Settings, load
-from arena.db import Database, SchemaError
+from arena.db import FAILED, Database, SchemaError
 from arena.dispatch import WAKE, CeleryQueue, configure
 from arena.every import Every
 from arena.inbox import TOGETHER, Inbox, Said
@@ -120,7 +119,7 @@ def _transact(do: Callable[[Session], T]) -> T:
         try:
             with database().begin() as session:
                 return do(session)
-        except OperationalError as error:
+        except FAILED as error:
             pause = next(pauses, None)
             if pause is None:
                 if is_back or _is_to_end():
@@ -220,7 +219,7 @@ def _take_in(messages: Sequence[tuple[Said, Sequence[recording.Told]]]) -> None:
 
     try:
         outcomes, issued = _transact(do)
-    except OperationalError:
+    except FAILED:
         raise
     except Exception:
         for said, _ in messages:
@@ -245,7 +244,7 @@ def _handle(said: Said) -> None:
             _transact(lambda session: recording.take_in(session, told, settings, _now()))
         else:
             app.tasks[said.task].run(*said.args, **said.named)
-    except OperationalError:
+    except FAILED:
         raise
     except Exception:
         log.exception("a message for %s was dropped", said.task)
@@ -282,7 +281,7 @@ def _record(
     try:
         report = read(data)
         outcome = _transact(lambda session: _store_known(session, report, store))
-    except OperationalError:
+    except FAILED:
         raise
     except (jobs.JobError, RecordError) as error:
         _refuse(data, str(error))

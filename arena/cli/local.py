@@ -26,7 +26,7 @@ from arena.cli.remote import submit_there, whole_board
 from arena.cli.sources import git_folder
 from arena.competitions.strength_plans import MAX_GAMES, FirstTest
 from arena.config import SettingError, Settings, load
-from arena.db import Database, SchemaError
+from arena.db import FAILED, Database, SchemaError
 from arena.models import (
     Bot,
     BotVersion,
@@ -92,7 +92,7 @@ def opened(data: Path | None, *, new: bool = False) -> Iterator[tuple[Database, 
         raise Usage(f"can't use {error.filename}: {error.strerror}") from None
     try:
         yield database, settings
-    except sa.exc.OperationalError as error:
+    except FAILED as error:
         # It went away meanwhile, its disk is full, or somebody else writes for too long.
         raise Usage(f"can't use the database: {str(error).splitlines()[0]}") from None
     finally:

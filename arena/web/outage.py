@@ -12,6 +12,7 @@ from sqlalchemy import exc
 from werkzeug.exceptions import ServiceUnavailable
 from werkzeug.wrappers import Response
 
+from arena.db import FAILED
 from arena.intake import FULL
 from arena.web.api import problems
 
@@ -20,7 +21,7 @@ PATIENCE_SECONDS = 10
 RETRY_SECONDS = 5
 WORDS = "The arena's database does not answer now; nothing is lost. Try again in a moment."
 FULL_WORDS = "This server's disk is full, so nothing was taken in. Try again later."
-OUTAGES = (exc.OperationalError, exc.InterfaceError, exc.TimeoutError)
+OUTAGES = (*FAILED, exc.InterfaceError, exc.TimeoutError)
 
 log = logging.getLogger("arena.web")
 

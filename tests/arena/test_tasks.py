@@ -438,6 +438,38 @@ def test_a_database_that_is_away_is_waited_for(
     assert the_match(database).status is JobStatus.FIXED
 
 
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_a_database_that_only_reads_is_waited_for(
+    database: Database,
+    recorder: ModuleType,
+    report: Any,
+    postgres_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As while one server takes over from another; connections to the old one are given up."""
+    monkeypatch.setattr(recorder, "PAUSES", (0.05, 0.1))
+    data = report()
+    recorder.tick()
+    recorder.database().close()
+    name = database.engine.url.database
+    admin = sa.create_engine(postgres_url, isolation_level="AUTOCOMMIT")
+
+    def only_read(whether: str) -> None:
+        with admin.connect() as connection:
+            words = f"ALTER DATABASE {name} SET default_transaction_read_only = {whether}"
+            connection.exec_driver_sql(words)
+
+    only_read("on")
+    later = threading.Timer(0.5, only_read, ["off"])
+    later.start()
+    try:
+        recorder.record_match(data)
+    finally:
+        later.join()
+        admin.dispose()
+    assert the_match(database).status is JobStatus.FIXED
+
+
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     ("gone", "stopping"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from flask import Flask
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, InternalError, OperationalError
 
 from arena.config import Settings
 from arena.db import Database
@@ -66,7 +66,8 @@ def test_a_database_that_is_broken(app: Flask, tmp_path: Path) -> None:
     check(app)
 
 
-def test_an_error_page_that_needs_the_database(app: Flask) -> None:
+@pytest.mark.parametrize("kind", [OperationalError, InternalError])
+def test_an_error_page_that_needs_the_database(app: Flask, kind: type[DBAPIError]) -> None:
     """Who is signed in is named on the page of any error, which may fail by that."""
 
     @app.get("/boom")
@@ -75,7 +76,7 @@ def test_an_error_page_that_needs_the_database(app: Flask) -> None:
 
     @app.context_processor
     def ask() -> dict[str, str]:
-        raise OperationalError("SELECT 1", {}, Exception("the server is gone"))
+        raise kind("SELECT 1", {}, Exception("the server is gone"))
 
     client = app.test_client()
     for path in ("/boom", "/nothing-there"):
