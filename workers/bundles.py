@@ -84,9 +84,12 @@ def _name(path: Path, files: Files, main: str) -> str:
 
 
 def store(folder: Path, bundle: Bundle) -> Path:
-    """Keeps a bundle in a folder, and returns its file there, which is named by the digest."""
+    """Keeps a bundle in a folder, and returns its file there, which is named by the digest.
+
+    One that is there and damaged is put right.
+    """
     target = folder / bundle.digest
-    if not target.exists():
+    if not target.exists() or target.read_bytes() != bundle.archive:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".new-", delete=False) as file:
             try:

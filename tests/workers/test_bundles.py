@@ -228,7 +228,10 @@ def test_store_and_unpack(tmp_path: Path) -> None:
     stored = store(tmp_path / "store", bundle)
     assert stored == tmp_path / "store" / bundle.digest
     assert hashlib.sha256(stored.read_bytes()).hexdigest() == stored.name
-    assert store(tmp_path / "store", bundle) == stored
+    for damage in (b"", stored.read_bytes()[:-1] + b"x"):
+        stored.write_bytes(damage)
+        assert store(tmp_path / "store", bundle) == stored
+        assert stored.read_bytes() == bundle.archive
     old_mask = os.umask(0o077)
     try:
         folder = unpack(stored, bundle.digest, tmp_path / "cache")
