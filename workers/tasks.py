@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -52,7 +53,9 @@ log = logging.getLogger("workers")
 
 ALIVE_SECONDS = 10.0
 UNUSED_SECONDS = 30 * 24 * 60 * 60
-"""After which a worker that starts forgets a bot's unpacked files."""
+"""After which a worker forgets a bot's unpacked files."""
+TIDY_SECONDS = 24 * 60 * 60
+"""How often a worker looks for those; it may run for months."""
 LONGEST_PAUSE_SECONDS = 60.0
 MAIN_PROCESS = os.getpid()
 """The worker's own process, from which those that play are forked."""
@@ -85,14 +88,28 @@ def languages() -> list[str]:
     return found
 
 
+class _Tidied:
+    """When this process did so last, by a clock that nobody sets."""
+
+    last = -inf
+
+
+def tidy_if_due() -> None:
+    """Removes once a day what was unpacked or built of bots that were not played for long."""
+    if time.monotonic() - _Tidied.last < TIDY_SECONDS:
+        return
+    _Tidied.last = time.monotonic()
+    for unpacked in (sandbox().bundles, sandbox().builds):
+        bundles.sweep(unpacked, unused_seconds=UNUSED_SECONDS)
+
+
 @celeryd_after_setup.connect
 def probe(**_: Any) -> None:
     """Finds the box, with a log and before the pool is forked, or refuses to work at all."""
     try:
         demand_own_login()
         log.info("bots run in boxes of level %s", sandbox().level)
-        for cache in (sandbox().bundles, sandbox().builds):
-            bundles.sweep(cache, unused_seconds=UNUSED_SECONDS)
+        tidy_if_due()
         sandbox().end_orphans()
     except (BoxError, LoginError) as error:
         print(f"this worker plays nothing: {error}", file=sys.stderr, flush=True)
@@ -111,7 +128,7 @@ def end_with_worker(**_: Any) -> None:
 
 @worker_ready.connect
 def live(sender: Any, **_: Any) -> None:
-    """Says every few seconds that this worker lives, from its main process."""
+    """Says every few seconds that this worker lives, from its main process; tidies once a day."""
     sign = reporting.alive(
         worker_name(),
         slots=sender.controller.concurrency,
@@ -123,8 +140,9 @@ def live(sender: Any, **_: Any) -> None:
         while True:
             try:
                 say(jobs.WORKER_ALIVE, sign)
+                tidy_if_due()
             except Exception:
-                log.exception("could not give a sign of life")
+                log.exception("could not give a sign of life, or tidy")
             time.sleep(ALIVE_SECONDS)
 
     threading.Thread(target=beat, name="alive", daemon=True).start()

@@ -201,6 +201,22 @@ def test_bots_stay_for_the_next_match_of_the_same(tmp_path: Path) -> None:
     assert counts == [fresh, kept, fresh, fresh, kept, fresh, fresh, fresh, kept]
 
 
+def test_what_was_not_played_for_long_is_removed_once_a_day(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also by a worker that is never started again."""
+    cache = tasks.sandbox().bundles
+    cache.mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr(tasks._Tidied, "last", time.monotonic())
+    for hours, is_there in ((23, True), (25, False)):
+        unused = cache / ("0" * 64)
+        unused.mkdir(exist_ok=True)
+        os.utime(unused, (0, 0))
+        monkeypatch.setattr(tasks._Tidied, "last", time.monotonic() - hours * 3600)
+        tasks.tidy_if_due()
+        assert unused.exists() == is_there
+
+
 def test_a_mistake_of_ours_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever ends a job with an error, the arena hears why before its lease has ended."""
     monkeypatch.setattr(tasks._Luck, "failures", 0)
