@@ -11,10 +11,11 @@ from arena import recording, scheduling
 from arena.config import Settings
 from arena.db import Database
 from arena.fake.fill import fill
-from arena.models import Entrant, Ladder, User, VersionStatus
-from arena.rebuild import AT_A_TIME, rebuild
+from arena.models import Entrant, GameSeat, Ladder, PlayedGame, User, VersionStatus
+from arena.rebuild import AT_A_TIME, rebuild, rebuild_one
 from arena.submissions import enter, submit
 from engine import jobs, reporting
+from engine.game import Termination
 from engine.match import play_match
 from tests.arena.simulator import CALM, LotPlayer, Simulation, give_sign
 
@@ -73,3 +74,29 @@ def test_a_new_version_takes_over_the_rating_of_its_moment(database: Database) -
         found = rebuild(session, ladder, write=False)
         assert (found.games, found.entrants) == (6, 5)
         assert found.equal, found.differences
+
+
+def test_an_older_arena_counts_no_resignation_any_more(database: Database) -> None:
+    """A ladder where somebody resigned is made anew by the recorder, and no other."""
+    simulation = Simulation(database, 1, CALM)
+    simulation.furnish([("clobber", {"size": "4x3"}), ("oxoxo", {})], bots=3)
+    simulation.alive()
+    simulation.tick()
+    simulation.run(10)
+    with database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder).order_by(Ladder.id)).first()
+        assert ladder is not None
+        in_it = PlayedGame.competition_id == ladder.id
+        seat = session.scalars(sa.select(GameSeat).join(GameSeat.game).where(in_it)).first()
+        assert seat is not None
+        seat.fault = Termination.RESIGN
+        seat.entrant.faults += 1
+        assert not rebuild(session, ladder, write=False).equal
+        session.execute(sa.text("UPDATE alembic_version SET version_num = '0004'"))
+    database.upgrade()
+    with database.begin() as session:
+        due = [one.rebuild_due for one in session.scalars(sa.select(Ladder).order_by(Ladder.id))]
+        assert due == [True, False]
+        assert rebuild_one(session)
+    with database.read() as session:
+        assert rebuild(session, session.scalars(sa.select(Ladder)).first(), write=False).equal
