@@ -81,15 +81,19 @@ def _short(name: str) -> str:
 
 
 def _apart(heights: list[float]) -> list[float]:
-    """Heights of names, from the top down, that don't cover each other."""
-    placed: list[float] = []
-    for height in heights:
-        placed.append(max(height, placed[-1] + LINE_HEIGHT if placed else LINE_HEIGHT / 2))
+    """Heights of names that don't cover each other, each as near to its own as can be."""
+    # Who leads by points a game may have fewer of them than those below.
+    down = sorted(range(len(heights)), key=heights.__getitem__)
+    placed = dict.fromkeys(range(len(heights)), 0.0)
+    highest = LINE_HEIGHT / 2
+    for number in down:
+        placed[number] = max(heights[number], highest)
+        highest = placed[number] + LINE_HEIGHT
     lowest = HEIGHT - LINE_HEIGHT / 2
-    for number in reversed(range(len(placed))):
+    for number in reversed(down):
         placed[number] = min(placed[number], lowest)
         lowest = placed[number] - LINE_HEIGHT
-    return placed
+    return list(placed.values())
 
 
 FILTERS = {"score_chart": score_chart}

@@ -206,6 +206,20 @@ def test_the_chart_has_a_line_for_each_of_the_first(cups: Cups) -> None:
     assert "Points after each round" not in cups.page("/tournaments/cup")
 
 
+def test_names_of_the_chart_stand_in_the_order_of_their_lines(cups: Cups) -> None:
+    """Also where points a game decide, and who has most points is not the first."""
+    series = re.findall(
+        r'<g class="series[^>]*><polyline class="line" points="([^"]+)"[^>]*/>'
+        r'<text x="[^"]+" y="([^"]+)"',
+        cups.page("/tournaments/gauntlet"),
+    )
+    places = [(float(points.split(",")[-1]), float(name)) for points, name in series]
+    assert len({end for end, _ in places}) > 2
+    assert [end for end, _ in sorted(places)] == [
+        end for end, _ in sorted(places, key=lambda place: place[1])
+    ]
+
+
 def test_a_bracket_leaves_out_where_nobody_can_be() -> None:
     """A second final that need not be played is gone when the first is; losers stand apart."""
     knockout, field, results = Knockout(double=True), [1, 2, 3], list[Result]()
