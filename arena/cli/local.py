@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -72,31 +72,31 @@ def opened(data: Path | None, *, new: bool = False) -> Iterator[tuple[Database, 
     Raises:
         Usage: there is none, or it can't be used, at first or while it is used.
     """
-    try:
-        settings = load(data=data)
-        if new:
-            settings.data.mkdir(parents=True, exist_ok=True)
-        elif not settings.database and not (settings.data / "arena.db").exists():
-            raise Usage(f"there is no arena in {settings.data}: start one with arena up")
-        database = Database(settings.database_url)
-        if new:
-            database.upgrade()
-        else:
-            # An arena of another release may be at work on it: only its start changes the schema.
-            database.demand_schema()
-    except (SettingError, SchemaError) as error:
-        raise Usage(str(error)) from None
-    except sa.exc.SQLAlchemyError as error:
-        raise Usage(f"can't use the database: {str(error).splitlines()[0]}") from None
-    except OSError as error:
-        raise Usage(f"can't use {error.filename}: {error.strerror}") from None
-    try:
-        yield database, settings
-    except FAILED as error:
-        # It went away meanwhile, its disk is full, or somebody else writes for too long.
-        raise Usage(f"can't use the database: {str(error).splitlines()[0]}") from None
-    finally:
-        database.close()
+    with ExitStack() as ends:
+        try:
+            settings = load(data=data)
+            if new:
+                settings.data.mkdir(parents=True, exist_ok=True)
+            elif not settings.database and not (settings.data / "arena.db").exists():
+                raise Usage(f"there is no arena in {settings.data}: start one with arena up")
+            database = Database(settings.database_url)
+            ends.callback(database.close)
+            if new:
+                database.upgrade()
+            else:
+                # An arena of another release may be at work on it: only its start changes that.
+                database.demand_schema()
+        except (SettingError, SchemaError) as error:
+            raise Usage(str(error)) from None
+        except sa.exc.SQLAlchemyError as error:
+            raise Usage(f"can't use the database: {str(error).splitlines()[0]}") from None
+        except OSError as error:
+            raise Usage(f"can't use {error.filename}: {error.strerror}") from None
+        try:
+            yield database, settings
+        except FAILED as error:
+            # It went away meanwhile, its disk is full, or somebody else writes for too long.
+            raise Usage(f"can't use the database: {str(error).splitlines()[0]}") from None
 
 
 def find_ladder(session: Session, name: str) -> Ladder:

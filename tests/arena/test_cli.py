@@ -696,6 +696,8 @@ def test_a_database_of_another_release_is_left_alone(
         assert_refused(said, f"the database is not prepared .* schema is {schema}")
         left = connection.execute("SELECT version_num FROM alembic_version").fetchall()
     assert left == [(schema,)]
+    still_open = [str(fd.readlink()) for fd in Path("/proc/self/fd").iterdir() if fd.is_symlink()]
+    assert str(tmp_path / "var" / "arena.db") not in still_open
 
 
 def test_a_full_disk_is_told_in_one_line(cli: Cli, data: Path, tmp_path: Path) -> None:
