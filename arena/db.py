@@ -21,6 +21,8 @@ from sqlalchemy.orm import Session, sessionmaker
 MIGRATIONS = Path(__file__).parent.parent / "migrations"
 LARGEST_ID = 2**31 - 1
 """What a database keeps as an id; to ask it for more is an error there."""
+ONLY_READS = "25006"
+"""PostgreSQL's code of an attempt to write in a transaction that is read-only."""
 FAILED = (sa.exc.OperationalError, sa.exc.InternalError)
 """What a database raises that is away or takes no writes. The second is PostgreSQL's way to say
 that it is read-only, as a server is that has not yet taken over from another.
@@ -62,6 +64,7 @@ class Database:
         else:
             # The driver would send each row of an INSERT for itself.
             self.engine.dialect.use_insertmanyvalues_wo_returning = True
+            event.listen(self.engine, "handle_error", _leave_what_only_reads)
         self._write = sessionmaker(self.engine, expire_on_commit=False)
         # Whoever reads sees one moment: SQLite gives nothing else, PostgreSQL is asked for it.
         moment = {} if sqlite else {"isolation_level": "REPEATABLE READ"}
@@ -105,9 +108,7 @@ class Database:
         try:
             with self.engine.begin() as connection:
                 connection.exec_driver_sql("UPDATE alembic_version SET version_num = version_num")
-        except FAILED as error:
-            if isinstance(error, sa.exc.InternalError):
-                self.close()  # where one connects now, it may be another server
+        except FAILED:
             return True
         return False
 
@@ -169,6 +170,15 @@ def _patience(seconds: int | None) -> dict[str, Any]:
         "tcp_user_timeout": 1000 * seconds,
         "options": f"-c statement_timeout={1000 * seconds}",
     }
+
+
+def _leave_what_only_reads(context: sa.ExceptionContext) -> None:
+    """Gives up every connection of a server that takes no writes.
+
+    Where one connects next, it may be another that has taken over.
+    """
+    if getattr(context.original_exception, "sqlstate", None) == ONLY_READS:
+        context.is_disconnect = True
 
 
 def _prepare(connection: sqlite3.Connection, _record: object) -> None:

@@ -205,3 +205,23 @@ def test_writers_wait_for_each_other(database: Database) -> None:
         list(pool.map(add_one, range(40)))
     with database.read() as session:
         assert session.get_one(Mark, "count").value == "40"
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_who_met_a_server_that_only_reads_finds_the_one_that_took_over(database: Database) -> None:
+    """Without being told: by a new connection, for the old one's server stays as it is."""
+    other = Database(database.url)
+    for whether in ("on", "off"):
+        with database.engine.connect() as connection:
+            words = (
+                f"ALTER DATABASE {database.engine.url.database} "
+                f"SET default_transaction_read_only = {whether}"
+            )
+            connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql(words)
+        if whether == "on":
+            for _ in range(2):
+                with pytest.raises(sa.exc.InternalError), other.begin() as session:
+                    session.add(Mark(key="written", value=""))
+    with other.begin() as session:
+        session.add(Mark(key="written", value=""))
+    other.close()
