@@ -396,4 +396,5 @@ def tick() -> None:
     CeleryQueue(app, settings).send(issued, now)
     # Last, since with many games they take longer than what was just issued may wait.
     _transact(rebuild.rebuild_one)
-    rebuild.check_one(database(), settings.check_seconds, now)
+    # It opens sessions of its own; a database that goes away meanwhile is waited for, too.
+    _transact(lambda _: rebuild.check_one(database(), settings.check_seconds, now))

@@ -470,6 +470,32 @@ def test_a_database_that_only_reads_is_waited_for(
     assert the_match(database).status is JobStatus.FIXED
 
 
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_a_database_that_goes_away_during_a_check_is_waited_for(
+    database: Database, recorder: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check takes long, so that this is when it happens."""
+    monkeypatch.setattr(recorder, "PAUSES", (0.05, 0.1))
+    simulation = Simulation(database, 0, CALM)
+    simulation.furnish([("clobber", {"size": "4x4"})], bots=2)
+    ended = []
+
+    def end(*told: Any) -> None:
+        if "FROM entrant" in told[2] and "entered_after" in told[2] and not ended:
+            with database.engine.connect() as other:
+                query = "SELECT pg_terminate_backend(%s)"
+                ended.append(other.exec_driver_sql(query, (told[1].connection.info.backend_pid,)))
+
+    created = datetime.now(UTC) - timedelta(days=9)
+    with database.begin() as session:
+        session.execute(sa.update(Competition).values(created=created))
+    sa.event.listen(recorder.database().engine, "before_cursor_execute", end)
+    recorder.tick()
+    assert ended
+    with database.read() as session:
+        assert session.scalar(sa.select(Competition.checked))
+
+
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     ("gone", "stopping"),
