@@ -34,6 +34,7 @@ from arena.models import (
     Worker,
 )
 from engine.counting import counted
+from engine.game import Termination
 
 log = logging.getLogger("arena.health")
 
@@ -192,7 +193,8 @@ def _lately(session: Session, now: datetime) -> tuple[dict[str, float], dict[str
     seats = sa.select(GameSeat.fault, sa.func.count()).join(
         PlayedGame, PlayedGame.id == GameSeat.game_id
     )
-    faulty = seats.where(*recent, GameSeat.fault.is_not(None)).group_by(GameSeat.fault)
+    # What is null is not equal to anything either.
+    faulty = seats.where(*recent, GameSeat.fault != Termination.RESIGN).group_by(GameSeat.fault)
     return played, {str(fault): count for fault, count in session.execute(faulty)}
 
 

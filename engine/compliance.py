@@ -13,7 +13,7 @@ It is to be run where the bot is to play, in the same box.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from engine.channel import TracedChannel
@@ -21,11 +21,12 @@ from engine.clauses import LINES_SHOWN, InapplicableError, Talk, shown
 from engine.clock import ALLOWANCES, Allowances
 from engine.conversation import Dialect, with_crlf, with_unknown_keys
 from engine.counting import counted
+from engine.game import Termination
 from engine.match import MatchSpec, play_match
 from engine.player import BotError, StartError
 from engine.process import LOG_BYTES, BotProcess
 from engine.program import Program
-from engine.record import GameRecord
+from engine.record import Fault, GameRecord
 from engine.referee import Watch
 from engine.reporting import Finding
 
@@ -161,12 +162,13 @@ class Check:
         for seat, log in enumerate(logs):
             if log:
                 self._log(f"in the whole game, seat {seat + 1}", log)
-        return Finding(not record.faults, _told(record), "a whole game", lines=tuple(lines))
+        faults = [fault for fault in record.faults if fault.termination is not Termination.RESIGN]
+        return Finding(not faults, _told(record, faults), "a whole game", lines=tuple(lines))
 
 
-def _told(record: GameRecord) -> str:
+def _told(record: GameRecord, faults: Sequence[Fault]) -> str:
     """A game of a bot against itself in a sentence."""
-    for fault in record.faults:
+    for fault in faults:
         return f"seat {fault.seat + 1}, ply {fault.ply}: {fault.termination}, {fault.detail}"
     slowest = max((ply.cpu_us or 0 for ply in record.plies), default=0) / 1000
     return (

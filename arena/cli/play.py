@@ -284,7 +284,7 @@ def _print(tally: Tally) -> None:
             f"{line.wins}-{line.draws}-{line.losses}",
             f"{line.score:.1%}",
             *([f"{line.scored / max(1, line.games):.1f}"] if alone else []),
-            str(sum(line.faults.values())),
+            str(line.faults.total()),
             f"{line.mean_ms:.1f}",
             f"{line.longest_us / 1000:.1f}",
         )

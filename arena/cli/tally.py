@@ -66,13 +66,8 @@ class Tally:
 
     @property
     def faults(self) -> int:
-        """Games that ended by a fault, resigning not counted."""
-        return sum(
-            count
-            for line in self.lines
-            for termination, count in line.faults.items()
-            if termination is not Termination.RESIGN
-        )
+        """Of all bots."""
+        return sum(line.faults.total() for line in self.lines)
 
     def digest(self) -> str:
         """SHA-256 over the games' own digests, in their order."""
@@ -123,6 +118,8 @@ class Tally:
                 line.cpu_us += ply.cpu_us
                 line.longest_us = max(line.longest_us, ply.cpu_us)
         for fault in record.faults:
+            if fault.termination is Termination.RESIGN:
+                continue
             line = self.lines[seating[fault.seat]]
             line.faults[fault.termination] += 1
             if len(line.fault_details) < SHOWN_FAULTS:

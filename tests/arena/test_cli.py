@@ -254,6 +254,22 @@ def test_a_bot_that_fails_is_told(cli: Cli, tmp_path: Path) -> None:
     assert told["bots"][1]["faults"] == {"crash": 2}
 
 
+def test_to_resign_is_no_fault(cli: Cli, tmp_path: Path) -> None:
+    """It is told of no bot, and the exit code is 0."""
+    bot = tmp_path / "meek.py"
+    bot.write_text(
+        "said = {'hello': 'ready meek', 'newgame': 'ok', 'go': 'move resign'}\n"
+        "for line in open(0):\n"
+        "    word = line.split()[0]\n"
+        "    if word in said: print(said[word], flush=True)\n"
+        "    if word == 'quit': break\n"
+    )
+    told = play(cli, DICE, bot, "--json")
+    assert (told.code, told.json["bots"][1]["faults"]) == (0, {})
+    assert {game["termination"] for game in told.json["results"]} == {"resign"}
+    assert "resign" not in play(cli, DICE, bot).out
+
+
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two games as `play` wrote them."""

@@ -13,7 +13,8 @@ from arena.competitions.ladder_settings import change
 from arena.config import Settings
 from arena.db import Database
 from arena.health import look
-from arena.models import Competition, JobStatus, Ladder, Match, PlayedGame, Worker
+from arena.models import Competition, GameSeat, JobStatus, Ladder, Match, PlayedGame, Worker
+from engine.game import Termination
 from tests.arena.simulator import CALM, Simulation
 
 # Without the rest of a ladder on which all is known.
@@ -49,6 +50,17 @@ def test_a_healthy_arena_has_no_alarm(database: Database, lived: Simulation) -> 
         ("one", "at work", 2),
         ("two", "at work", 2),
     ]
+
+
+def test_faults_are_counted_by_their_kinds(database: Database, lived: Simulation) -> None:
+    """To resign is none."""
+    with database.begin() as session:
+        session.execute(sa.update(GameSeat).values(fault=None))
+        seats = session.scalars(sa.select(GameSeat).limit(3)).all()
+        for seat, kind in zip(seats, ("crash", "crash", "resign"), strict=True):
+            seat.fault = Termination(kind)
+    with database.read() as session:
+        assert look(session, SETTINGS, lived.now).faults == {"crash": 2}
 
 
 def idle(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]

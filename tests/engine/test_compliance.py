@@ -132,6 +132,13 @@ def test_a_bot_that_keeps_all(no_leaks: None) -> None:
     assert log == ""
 
 
+def test_a_bot_may_resign(no_leaks: None) -> None:
+    """It is no fault, against itself neither."""
+    found, _ = check(scripted(go="say('move resign\\n') if turn > 2 else honest()"))
+    assert all(finding.kept for finding in found.values())
+    assert "(4 plies, resign; the slowest move" in found["a whole game"].words
+
+
 def test_what_follows_a_fault_is_not_tried(no_leaks: None) -> None:
     """The other conversations are held, with processes of their own."""
     found, log = check(scripted(end="complain('why?'); os._exit(2)"))
