@@ -28,6 +28,8 @@ MAX_MEMBERS = 20 * MAX_FILES
 MAX_NAME_BYTES = 200
 MAX_HEADER_BYTES = 4096
 """What a tar may say of one file beside its name and size."""
+MAX_HEADERS_BYTES = 4 * MAX_HEADER_BYTES
+"""The same in all headers before the file, and in what lists the holes of a sparse one."""
 MAX_ARCHIVE_BYTES = MAX_BYTES + 4 * MIB
 """An archive with its headers and padding, and a tar unpacked from gzip."""
 
@@ -196,12 +198,15 @@ def _gunzip(data: bytes) -> bytes:
 
 
 class _Headers(io.BytesIO):
-    """A tar, of which no more is read at once than a header may have."""
+    """A tar, of which no more is read than the headers of a file may have."""
+
+    room = MAX_HEADERS_BYTES
 
     def read(self, size: int | None = -1, /) -> bytes:
         # For a header's words Python takes a time that grows with their length squared.
-        if size is None or not 0 <= size <= MAX_HEADER_BYTES:
+        if size is None or not 0 <= size <= min(MAX_HEADER_BYTES, self.room):
             raise BundleError("the archive says too much of one of its files")
+        self.room -= size
         return super().read(size)
 
 
@@ -211,8 +216,9 @@ def read_tar(collected: Collected, data: bytes) -> None:
     Raises:
         BundleError: see `read_files`.
     """
+    headers = _Headers(data)
     try:
-        with tarfile.open(fileobj=_Headers(data), mode="r:", encoding="utf-8") as archive:
+        with tarfile.open(fileobj=headers, mode="r:", encoding="utf-8") as archive:
             place = 0
             for count, member in enumerate(archive, 1):
                 # A size below zero leads back; some releases of Python go round for ever.
@@ -222,6 +228,7 @@ def read_tar(collected: Collected, data: bytes) -> None:
                 if count > MAX_MEMBERS:
                     raise BundleError(TOO_MANY)
                 _from_tar(collected, data, member)
+                headers.room = MAX_HEADERS_BYTES
             # Of a header that is none Python says nothing, and takes it for the end.
             end = data[place : place + tarfile.BLOCKSIZE]
             if archive.offset != place or end.strip(b"\0"):
