@@ -1,4 +1,4 @@
-"""What was won, drawn and lost against somebody, and points in words."""
+"""What was won, drawn and lost against somebody."""
 
 from __future__ import annotations
 
@@ -35,8 +35,3 @@ class Score:
     def share(self) -> float:
         """Points a game, from 0 to 1; of no games there is none."""
         return self.points / self.games
-
-
-def decimal(value: float) -> str:
-    """Points and tie-breaks as people write them: ``12``, ``2.5``, ``0.333``, ``1234567.25``."""
-    return f"{value:.3f}".rstrip("0").rstrip(".")

@@ -9,7 +9,8 @@ from arena.competitions.formats import FORMATS
 from arena.competitions.results import Results
 from arena.models import JobStatus
 from arena.ratings.elo import signed
-from arena.score import Score, decimal
+from arena.score import Score
+from engine.counting import decimal
 
 MOST_COLUMNS = 20
 """A crosstable of more bots is shown in JSON and on its page alone."""
@@ -61,7 +62,7 @@ def print_tables(found: Results, *, with_rounds: bool) -> None:
     for tie in found.ties:
         sides = " - ".join("?" if side is None else found.label(side) for side in tie.sides)
         if not tie.decided or tie.loser is not None:
-            score = f" {tie.score[0]:g}-{tie.score[1]:g}" if any(tie.score) else ""
+            score = " " + "-".join(map(decimal, tie.score)) if any(tie.score) else ""
             if tie.winner is not None and tie.score[0] == tie.score[1]:
                 score += f", {found.label(tie.winner)} goes on as the better seed"
             click.echo(f"{tie.stage}: {sides}{score}")
@@ -79,4 +80,4 @@ def print_tables(found: Results, *, with_rounds: bool) -> None:
 def _cell(cell: Score | None) -> str:
     if cell is None:
         return ""
-    return f"{cell.points:g}/{cell.games}"
+    return f"{decimal(cell.points)}/{cell.games}"

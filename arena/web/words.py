@@ -10,9 +10,8 @@ from markupsafe import Markup
 from arena.models import PlayedGame
 from arena.ratings.elo import signed
 from arena.ratings.trueskill import Rating
-from arena.score import decimal
 from engine.clock import TimeControl
-from engine.counting import counted
+from engine.counting import counted, decimal
 from engine.game import Seat, Termination
 from engine.record import Fault, GameRecord
 

@@ -1,10 +1,10 @@
-"""Numbers of things, in words."""
+"""Numbers, and numbers of things, in words."""
 
 from __future__ import annotations
 
 import pytest
 
-from engine.counting import counted
+from engine.counting import counted, decimal
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,7 @@ from engine.counting import counted
         (2, ("game",), "2 games"),
         (1.0, ("point",), "1 point"),
         (0.5, ("point",), "0.5 points"),
+        (4 / 3, ("point",), "1.333 points"),
         (1, ("match is", "matches are"), "1 match is"),
         (1234567, ("match is", "matches are"), "1234567 matches are"),
     ],
@@ -22,3 +23,20 @@ from engine.counting import counted
 def test_one_is_no_plural(number: float, things: tuple[str, ...], words: str) -> None:
     """Nothing and parts have the plural in English, too."""
     assert counted(number, *things) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (0.0, "0"),
+        (12, "12"),
+        (2.5, "2.5"),
+        (1 / 3, "0.333"),
+        (2199.5, "2199.5"),  # of a hundred cycles: "2200" would be another's points
+        (1234567.25, "1234567.25"),
+        (100.0, "100"),
+    ],
+)
+def test_points_are_written_out(value: float, words: str) -> None:
+    """However many they are: no digit before the point is rounded, and no exponent is used."""
+    assert decimal(value) == words
