@@ -200,7 +200,7 @@ def _find_main(files: Files) -> str:
     runnable = [name for name in top if _may_run(name, files[name])]
     named = [name for name in runnable if PurePosixPath(name).stem.lower() in STEMS]
     own = [name for name in runnable if PurePosixPath(name).stem != KIT]
-    for choice in (named, own, top):
+    for choice in (named, own, runnable, top):
         if len(choice) == 1:
             return choice[0]
         if choice:

@@ -138,6 +138,7 @@ def test_name_of_the_folder_one_is_in(tmp_path: Path, monkeypatch: pytest.Monkey
         ({"src/bot.py": b"", "other.py": b""}, "other.py"),
         ({"gambler.py": b"", "arena_bot.py": b""}, "gambler.py"),
         ({"arena_bot.py": b""}, "arena_bot.py"),
+        ({"arena_bot.py": b"", "README.md": b""}, "arena_bot.py"),
         ({"src/bot.py": b""}, "bot.py"),
     ],
 )
