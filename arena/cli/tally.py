@@ -18,6 +18,8 @@ SHOWN_FAULTS = 3
 """Faults of a bot that are told in words; the rest are counted."""
 SHOWN_ERRORS = 12
 """Lines of what a bot that crashed wrote to standard error; of more the first and the last."""
+SHOWN_LETTERS = 300
+"""Of each of them."""
 
 
 @dataclass(slots=True)
@@ -160,6 +162,7 @@ class Tally:
 
 def _abridged(lines: list[str]) -> list[str]:
     half = SHOWN_ERRORS // 2
+    lines = [line[:SHOWN_LETTERS] for line in lines]
     return lines if len(lines) <= SHOWN_ERRORS else [*lines[:half], "...", *lines[-half:]]
 
 

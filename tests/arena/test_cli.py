@@ -243,10 +243,12 @@ def test_a_puzzle_says_how_far_a_bot_came(cli: Cli) -> None:
 def test_a_bot_that_fails_is_told(cli: Cli, tmp_path: Path) -> None:
     """The exit code is 1, the fault is told with the game and the ply, and where to look on."""
     bot = tmp_path / "mute.py"
-    bot.write_text("import sys\nprint(*range(99), sep='\\n', file=sys.stderr)\nsys.exit(7)\n")
+    words = "'x' * 5000, *range(98), sep='\\n', file=sys.stderr"
+    bot.write_text(f"import sys\nprint({words})\nsys.exit(7)\n")
     said = play(cli, DICE, bot)
     assert said.code == 1
-    assert said.out.count("\n    4\n    5\n    ...\n    93\n    94\n") == 1
+    assert said.out.count(f"\n    {'x' * 300}\n    0\n") == 1
+    assert said.out.count("\n    4\n    ...\n    92\n    93\n") == 1
     assert re.search(r"mute\.py: game 1, ply \d+: crash, .*exit 7", said.out)
     assert "--log shows what the bots wrote" in said.err
     assert "--log shows" not in play(cli, DICE, bot, "--log").err
