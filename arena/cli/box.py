@@ -13,7 +13,7 @@ from arena.cli.arguments import CLOCK, MOVE, find_path, read_variant, time_contr
 from arena.cli.boxed import into_box, pack
 from engine.clock import TimeControl
 from engine.compliance import Check
-from engine.game import Variant
+from engine.game import OptionError, Variant
 from engine.match import MatchSpec, entrants_needed
 from engine.reporting import Finding
 from workers.archives import BundleError
@@ -21,6 +21,7 @@ from workers.building import BuildError
 from workers.bundles import Bundle
 from workers.doctor import examine
 from workers.limits import Limits
+from workers.manifest import MANIFEST
 from workers.program import BoxError
 from workers.sandbox import Sandbox
 
@@ -123,7 +124,10 @@ def _findings(
 
 def _game_of(bundle: Bundle) -> Variant:
     """The first game that a bot says it knows; Clobber if it says nothing."""
-    return read_variant(next(iter(bundle.manifest.games), DEFAULT_GAME))
+    try:
+        return read_variant(next(iter(bundle.manifest.games), DEFAULT_GAME))
+    except OptionError as error:
+        raise OptionError(f"{MANIFEST}: {error}") from None
 
 
 def _print(finding: Finding) -> None:

@@ -763,6 +763,8 @@ def test_a_bot_is_checked_in_its_own_game(cli: Cli, tmp_path: Path) -> None:
     words = ("--minimum", "reduced", "--json")
     assert cli("check", folder, *words).json["variant"] == "oxoxo"
     assert cli("check", "random", *words).json["variant"] == "clobber size=6x7"
+    (folder / "bot.toml").write_text('games = ["Oxoxo"]\n')
+    assert_refused(cli("check", folder, *words), r"bot\.toml: there is no game 'Oxoxo'")
 
 
 def test_the_folder_one_is_in_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
