@@ -85,7 +85,7 @@ def tally(
     for result in results:
         _count(found, result)
     for entrant, kind in faults:
-        found.entrants[entrant].faults += kind is not Termination.RESIGN
+        found.entrants[entrant].faults += kind.is_failure
     for meeting in found.meetings.values():
         meeting.matches = 1
     return found

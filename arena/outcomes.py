@@ -97,7 +97,7 @@ def outcome(variant: Variant, records: Sequence[Played]) -> Outcome:
         half_points += len(meetings(variant, holders)) + ahead
         results[(ahead > 0) - (ahead < 0)] += 1
         for fault in record.faults:
-            if fault.termination is not Termination.RESIGN:
+            if fault.termination.is_failure:
                 faults[holders[variant.entrant_of[fault.seat]]][fault.termination] += 1
         digest.update(record.digest().encode())
     return Outcome(half_points, results[1], results[0], results[-1], faults, digest.hexdigest())

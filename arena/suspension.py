@@ -26,8 +26,7 @@ def why_suspended(last: Sequence[Termination | None]) -> str | None:
         last: how it left each of its last games, the newest first; None where it did not.
     """
     looked_at = last[:GAMES_LOOKED_AT]
-    # To resign is to play.
-    faults = Counter(fault for fault in looked_at if fault not in (None, Termination.RESIGN))
+    faults = Counter(fault for fault in looked_at if fault is not None and fault.is_failure)
     if faults.total() < FAULTS_TOO_MANY:
         return None
     kinds = ", ".join(f"{kind} ({count})" for kind, count in faults.most_common())

@@ -21,7 +21,6 @@ from engine.clauses import LINES_SHOWN, InapplicableError, Talk, shown
 from engine.clock import ALLOWANCES, Allowances
 from engine.conversation import Dialect, with_crlf, with_unknown_keys
 from engine.counting import counted
-from engine.game import Termination
 from engine.match import MatchSpec, play_match
 from engine.player import BotError, StartError
 from engine.process import LOG_BYTES, BotProcess
@@ -162,7 +161,7 @@ class Check:
         for seat, log in enumerate(logs):
             if log:
                 self._log(f"in the whole game, seat {seat + 1}", log)
-        faults = [fault for fault in record.faults if fault.termination is not Termination.RESIGN]
+        faults = [fault for fault in record.faults if fault.termination.is_failure]
         return Finding(not faults, _told(record, faults), "a whole game", lines=tuple(lines))
 
 

@@ -49,6 +49,11 @@ class Termination(StrEnum):
         """Whether a seat ended it by its own fault (resigning included)."""
         return self in _FAULTS
 
+    @property
+    def is_failure(self) -> bool:
+        """Whether it speaks against a bot: every fault but resigning, which is to play."""
+        return self.is_fault and self is not Termination.RESIGN
+
 
 _FAULTS = frozenset(
     {

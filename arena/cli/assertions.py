@@ -22,7 +22,7 @@ from arena.strength import Settings, StrengthTest
 from arena.strength_words import result_rows
 from engine.clock import Clock, TimeControl
 from engine.counting import counted
-from engine.game import GameError, State, Termination, Variant
+from engine.game import GameError, State, Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import Opening, opening, openings
 from engine.player import BotError, Choice, GameSetup, Turn
@@ -146,7 +146,7 @@ class Assertions:
                 found_here = [
                     f"  ply {fault.ply}: {fault.termination}, {fault.detail}"
                     for fault in record.faults
-                    if fault.termination is not Termination.RESIGN
+                    if fault.termination.is_failure
                 ]
                 faults += found_here
                 kept.add(record, told=bool(found_here))

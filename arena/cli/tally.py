@@ -120,7 +120,7 @@ class Tally:
                 line.cpu_us += ply.cpu_us
                 line.longest_us = max(line.longest_us, ply.cpu_us)
         for fault in record.faults:
-            if fault.termination is Termination.RESIGN:
+            if not fault.termination.is_failure:
                 continue
             line = self.lines[seating[fault.seat]]
             line.faults[fault.termination] += 1

@@ -24,10 +24,8 @@ from arena.models import (
 from arena.ratings.elo import Estimate, estimate
 from arena.score import Score
 from arena.web import queries
-from engine.game import Termination, Variant
+from engine.game import Variant
 
-NO_FAULT = (None, Termination.RESIGN)
-"""Of a seat that played to the end, or gave the game up."""
 GAMES_READ = 10_000
 """Of two bots' games against each other the last so many are counted."""
 GAMES_SHOWN = 30
@@ -181,8 +179,8 @@ def duel(session: Session, first: Side, second: Side, competition: Competition) 
         _score(rows),
         _elo(list(matches.values()), variant.seats),
         (
-            len({row.game_id for row in met if row.fault not in NO_FAULT}),
-            len({row.game_id for row in met if row.other_fault not in NO_FAULT}),
+            len({row.game_id for row in met if row.fault and row.fault.is_failure}),
+            len({row.game_id for row in met if row.other_fault and row.other_fault.is_failure}),
         ),
         _splits((names[row.seat], row) for row in seats),
         _splits((" ".join(row.opening) or "from the start", row) for row in rows)[:10],
