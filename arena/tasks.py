@@ -32,12 +32,12 @@ from arena.competitions import ranks
 from arena.config import Settings, load
 from arena.db import FAILED, Database, SchemaError
 from arena.dispatch import WAKE, CeleryQueue, configure
-from arena.every import Every
 from arena.inbox import TOGETHER, Inbox, Said
 from arena.models import Worker
 from arena.retention import forget_logs
 from arena.visible import visible
 from engine import jobs, reporting
+from engine.every import Every
 from engine.logs import about
 from engine.record import RecordError
 

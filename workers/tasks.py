@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,6 +35,7 @@ from celery.signals import (
 from engine import jobs, reporting, sitting
 from engine.clock import ALLOWANCES, Allowances
 from engine.compliance import Check
+from engine.every import Every
 from engine.logs import about, use_json
 from engine.match import Players
 from engine.process import BotProcess
@@ -88,17 +88,13 @@ def languages() -> list[str]:
     return found
 
 
-class _Tidied:
-    """When this process did so last, by a clock that nobody sets."""
-
-    last = -inf
+_tidying = Every(TIDY_SECONDS)
 
 
 def tidy_if_due() -> None:
     """Removes once a day what was unpacked or built of bots that were not played for long."""
-    if time.monotonic() - _Tidied.last < TIDY_SECONDS:
+    if not _tidying.is_due():
         return
-    _Tidied.last = time.monotonic()
     for unpacked in (sandbox().bundles, sandbox().builds):
         bundles.sweep(unpacked, unused_seconds=UNUSED_SECONDS)
 

@@ -207,12 +207,12 @@ def test_what_was_not_played_for_long_is_removed_once_a_day(
     """Also by a worker that is never started again."""
     cache = tasks.sandbox().bundles
     cache.mkdir(parents=True, exist_ok=True)
-    monkeypatch.setattr(tasks._Tidied, "last", time.monotonic())
+    monkeypatch.setattr(tasks._tidying, "_last", time.monotonic())
     for hours, is_there in ((23, True), (25, False)):
         unused = cache / ("0" * 64)
         unused.mkdir(exist_ok=True)
         os.utime(unused, (0, 0))
-        monkeypatch.setattr(tasks._Tidied, "last", time.monotonic() - hours * 3600)
+        monkeypatch.setattr(tasks._tidying, "_last", time.monotonic() - hours * 3600)
         tasks.tidy_if_due()
         assert unused.exists() == is_there
 
