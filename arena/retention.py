@@ -16,14 +16,15 @@ AT_ONCE = 500
 """So many logs are forgotten in one transaction, which must not hold anybody up."""
 
 
-def are_over(finished: datetime, settings: Settings, now: datetime) -> bool:
-    """Whether the logs of a game that ended then are kept no more."""
-    return bool(settings.log_days) and finished < now - timedelta(days=settings.log_days)
+def logs_begin(settings: Settings, now: datetime) -> datetime | None:
+    """When the first games ended whose logs are still kept; None if all are."""
+    return now - timedelta(days=settings.log_days) if settings.log_days else None
 
 
 def forget_logs(session: Session, settings: Settings, now: datetime) -> int:
     """Empties logs that were kept long enough, the oldest first, and says how many."""
-    if not settings.log_days:
+    begin = logs_begin(settings, now)
+    if begin is None:
         return 0
     # Games are numbered as they end, so that the first logs are the oldest.
     oldest = (
@@ -34,8 +35,7 @@ def forget_logs(session: Session, settings: Settings, now: datetime) -> int:
         .limit(AT_ONCE)
         .subquery()
     )
-    over = now - timedelta(days=settings.log_days)
-    last = session.scalar(sa.select(sa.func.max(oldest.c.game_id)).where(oldest.c.finished < over))
+    last = session.scalar(sa.select(sa.func.max(oldest.c.game_id)).where(oldest.c.finished < begin))
     if last is None:
         return 0
     forget = sa.update(GameSeat).where(IS_LOGGED, GameSeat.game_id <= last).values(log="")

@@ -287,9 +287,10 @@ def log(number: int, seat: int) -> Response:
     text, bot, finished = row
     _must_read(bot, f"The logs of {bot.name} are its owner's alone.")
     if not text:
-        days = settings().log_days
-        is_over = retention.are_over(finished, settings(), datetime.now(UTC))
-        text = f"Logs are kept for {days:g} days.\n" if is_over else "The bot wrote nothing.\n"
+        begin = retention.logs_begin(settings(), datetime.now(UTC))
+        text = "The bot wrote nothing.\n"
+        if begin and finished < begin:
+            text = f"Logs are kept for {settings().log_days:g} days.\n"
     answer = Response(text, mimetype="text/plain")
     return keep_to_itself(answer)
 
