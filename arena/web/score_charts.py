@@ -84,7 +84,7 @@ def _apart(heights: list[float]) -> list[float]:
     """Heights of names that don't cover each other, each as near to its own as can be."""
     # Who leads by points a game may have fewer of them than those below.
     down = sorted(range(len(heights)), key=heights.__getitem__)
-    placed = dict.fromkeys(range(len(heights)), 0.0)
+    placed = [0.0] * len(heights)
     highest = LINE_HEIGHT / 2
     for number in down:
         placed[number] = max(heights[number], highest)
@@ -93,7 +93,7 @@ def _apart(heights: list[float]) -> list[float]:
     for number in reversed(down):
         placed[number] = min(placed[number], lowest)
         lowest = placed[number] - LINE_HEIGHT
-    return list(placed.values())
+    return placed
 
 
 FILTERS = {"score_chart": score_chart}
