@@ -7,6 +7,7 @@ import re
 import subprocess
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec, module_from_spec
 from itertools import islice
@@ -403,6 +404,29 @@ def test_a_tick_keeps_better_ranks(database: Database, recorder: ModuleType) -> 
             session.execute(sa.update(Entrant).values(mu=Entrant.id))
 
 
+@contextmanager
+def altered(url: str, database: Database, now: str, later: str) -> Iterator[sa.Engine]:
+    """A database that is altered, and altered again half a second later; the server's own engine.
+
+    Args:
+        url: of the server.
+    """
+    admin = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+
+    def alter(words: str) -> None:
+        with admin.connect() as connection:
+            connection.exec_driver_sql(f"ALTER DATABASE {database.engine.url.database} {words}")
+
+    alter(now)
+    again = threading.Timer(0.5, alter, [later])
+    again.start()
+    try:
+        yield admin
+    finally:
+        again.join()
+        admin.dispose()
+
+
 @pytest.mark.parametrize("pauses", [(0.1, 1), (0.05, 0.1)], ids=["a moment", "long"])
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_a_database_that_is_away_is_waited_for(
@@ -417,24 +441,12 @@ def test_a_database_that_is_away_is_waited_for(
     monkeypatch.setattr(recorder, "PAUSES", pauses)
     data = report()
     recorder.tick()
-    name = database.engine.url.database
-    admin = sa.create_engine(postgres_url, isolation_level="AUTOCOMMIT")
-
-    def allow(allowed: str) -> None:
+    allow = "ALLOW_CONNECTIONS {}".format
+    with altered(postgres_url, database, allow("false"), allow("true")) as admin:
         with admin.connect() as connection:
-            connection.exec_driver_sql(f"ALTER DATABASE {name} ALLOW_CONNECTIONS {allowed}")
-
-    allow("false")
-    with admin.connect() as connection:
-        query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
-        connection.exec_driver_sql(query, (name,))
-    later = threading.Timer(0.5, allow, ["true"])
-    later.start()
-    try:
+            query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+            connection.exec_driver_sql(query, (database.engine.url.database,))
         recorder.record_match(data)
-    finally:
-        later.join()
-        admin.dispose()
     assert the_match(database).status is JobStatus.FIXED
 
 
@@ -451,22 +463,9 @@ def test_a_database_that_only_reads_is_waited_for(
     data = report()
     recorder.tick()
     recorder.database().close()
-    name = database.engine.url.database
-    admin = sa.create_engine(postgres_url, isolation_level="AUTOCOMMIT")
-
-    def only_read(whether: str) -> None:
-        with admin.connect() as connection:
-            words = f"ALTER DATABASE {name} SET default_transaction_read_only = {whether}"
-            connection.exec_driver_sql(words)
-
-    only_read("on")
-    later = threading.Timer(0.5, only_read, ["off"])
-    later.start()
-    try:
+    only_read = "SET default_transaction_read_only = {}".format
+    with altered(postgres_url, database, only_read("on"), only_read("off")):
         recorder.record_match(data)
-    finally:
-        later.join()
-        admin.dispose()
     assert the_match(database).status is JobStatus.FIXED
 
 
