@@ -17,6 +17,8 @@ from engine.game import Termination
 GAMES_LOOKED_AT = 10
 FAULTS_TOO_MANY = 6
 """Most of the games looked at."""
+SUSPEND = "suspend"
+"""What the audit log calls it."""
 
 
 def why_suspended(last: Sequence[Termination | None]) -> str | None:
@@ -58,4 +60,4 @@ def suspend_if_faulty(session: Session, entrant: Entrant, now: datetime) -> None
     entrant.reason = f"{reason}; the last was game {max(games)}"
     version = entrant.version
     detail = f"version {version.number}, {entrant.competition.name}: {entrant.reason}"
-    audit.note(session, ARENA, "suspend", f"bot {version.bot.name}", detail, now=now)
+    audit.note(session, ARENA, SUSPEND, f"bot {version.bot.name}", detail, now=now)

@@ -36,6 +36,7 @@ from arena.web.bundles import bundles
 from arena.web.docs import docs
 from arena.web.games import games
 from arena.web.judging import judging
+from arena.web.news import news
 from arena.web.operating import operating
 from arena.web.organising_ladders import organising_ladders
 from arena.web.organising_tournaments import organising_tournaments
@@ -134,6 +135,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         app.jinja_env.filters |= module.FILTERS
     for blueprint in (
         pages,
+        news,
         games,
         playing,
         docs,

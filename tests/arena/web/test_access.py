@@ -53,6 +53,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "pages.leaderboard_json"): ("/ladders/ladder-0.json", ALL),
     ("GET", "pages.leaderboard_csv"): ("/ladders/ladder-0.csv", ALL),
     ("GET", "pages.bot"): ("/bots/bot-0", ALL),
+    ("GET", "news.feed"): ("/bots/bot-0/feed.atom", ALL),
     ("GET", "pages.head_to_head"): ("/bots/bot-0/against/bot-1", ALL),
     ("GET", "pages.head_to_head_json"): ("/bots/bot-0/against/bot-1.json", ALL),
     ("GET", "games.match"): ("/matches/{played}", ALL),

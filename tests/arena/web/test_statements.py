@@ -23,6 +23,7 @@ STATEMENT_PAGES = [
     "/",
     "/ladders/ladder-0",
     "/bots/bot-1",
+    "/bots/bot-1/feed.atom",
     "/matches/1",
     "/games/1",
     "/games/1/0.svg",

@@ -1,0 +1,133 @@
+"""What happened to a bot, as an Atom feed that a feed reader asks for now and then.
+
+Nothing is stored for it: each event is a row that is there anyway. Its id and its time never
+change, so that a reader shows it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+from flask import Blueprint, Response, render_template, request, url_for
+from sqlalchemy.orm import Session, joinedload
+
+from arena.models import (
+    AuditEntry,
+    Bot,
+    BotVersion,
+    Check,
+    Competition,
+    CompetitionState,
+    Entrant,
+    JobStatus,
+    StrengthTest,
+    Tournament,
+)
+from arena.suspension import SUSPEND
+from arena.visible import visible
+from arena.web.lookup import find_bot, reading
+
+news = Blueprint("news", __name__)
+
+EVENTS_TOLD = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened to a bot."""
+
+    key: str
+    """What no other event of the arena is called: ``check-17``."""
+    at: datetime
+    title: str
+    words: str
+    """What else there is to say; empty if nothing."""
+    address: str
+    """Of the page where it can be seen."""
+
+
+@news.get("/bots/<name>/feed.atom")
+def feed(name: str) -> Response:
+    """What happened to a bot, the newest first, as Atom (RFC 4287)."""
+    with reading() as session:
+        bot = find_bot(session, name)
+        text = render_template("news.xml", bot=bot, events=events(session, bot))
+    answer = Response(text, mimetype="application/atom+xml")
+    answer.add_etag()
+    answer.make_conditional(request)
+    return answer
+
+
+def events(session: Session, bot: Bot, *, count: int = EVENTS_TOLD) -> list[Event]:
+    """The last checks, suspensions, and ends of competitions, the newest first."""
+    kinds = (_checks, _suspensions, _ends)
+    found = [event for kind in kinds for event in kind(session, bot, count)]
+    return sorted(found, key=lambda event: (event.at, event.key), reverse=True)[:count]
+
+
+def _checks(session: Session, bot: Bot, count: int) -> Iterator[Event]:
+    query = (
+        sa.select(Check)
+        .join(BotVersion, BotVersion.id == Check.version_id)
+        .where(BotVersion.bot_id == bot.id, Check.status == JobStatus.FIXED)
+        .order_by(Check.id.desc())
+        .limit(count)
+        .options(joinedload(Check.ladder), joinedload(Check.version).joinedload(BotVersion.bot))
+    )
+    address = url_for("pages.bot", name=bot.name, _external=True)
+    for check in session.scalars(query):
+        fate = "passed its check" if check.passed else "did not pass its check"
+        title = f"{check.version.label} {fate} for {check.ladder.title}"
+        broken = [one for one in check.findings if not one["kept"]]
+        words = "; ".join(
+            ": ".join(filter(None, (one.get("clause"), one["words"]))) for one in broken
+        )
+        # XML has no way at all to say most control characters.
+        yield Event(f"check-{check.id}", check.created, title, visible(words), address)
+
+
+def _suspensions(session: Session, bot: Bot, count: int) -> Iterator[Event]:
+    query = (
+        sa.select(AuditEntry)
+        .where(AuditEntry.subject == f"bot {bot.name}", AuditEntry.action == SUSPEND)
+        .order_by(AuditEntry.id.desc())
+        .limit(count)
+    )
+    address = url_for("pages.bot", name=bot.name, _external=True)
+    for entry in session.scalars(query):
+        title = f"{bot.name} was suspended"
+        yield Event(f"suspension-{entry.id}", entry.at, title, visible(entry.detail), address)
+
+
+def _ends(session: Session, bot: Bot, count: int) -> Iterator[Event]:
+    """The ends of the competitions that versions of a bot were in."""
+    entered = (
+        sa.select(Entrant.competition_id)
+        .join(BotVersion, BotVersion.id == Entrant.version_id)
+        .where(BotVersion.bot_id == bot.id)
+    )
+    query = (
+        sa.select(Competition)
+        .where(
+            Competition.id.in_(entered),
+            Competition.state == CompetitionState.CLOSED,
+        )
+        .order_by(Competition.finished.desc(), Competition.id.desc())
+        .limit(count)
+    )
+    for one in session.scalars(query):
+        match one:
+            case StrengthTest():
+                title = f"Strength test {one.id} {one.verdict}: {one.title}"
+                words = visible(one.reason)
+                address = url_for("strength.test", number=one.id, _external=True)
+            case Tournament():
+                title, words = f"The tournament {one.title} is over", ""
+                address = url_for("tournaments.tournament", name=one.name, _external=True)
+            case _:
+                title, words = f"The ladder {one.title} is closed", ""
+                address = url_for("pages.leaderboard", name=one.name, _external=True)
+        yield Event(f"end-{one.id}", one.finished or one.created, title, words, address)
