@@ -22,6 +22,7 @@ from arena.models import (
     Ladder,
     VersionStatus,
 )
+from arena.sharing import belongs_to
 from arena.submissions import SubmissionError, enter
 
 TAKING = (CompetitionState.OPEN, CompetitionState.PAUSED)
@@ -165,12 +166,15 @@ def _words(version: BotVersion, ladder: object) -> str:
     return f"version {version.number}, {getattr(ladder, 'name', '')}"
 
 
-def bots_of(session: Session, owner_id: int) -> list[tuple[Bot, BotVersion, Sequence[Entrant]]]:
-    """Somebody's bots by name, each with its last version and its entrants that are not retired."""
+def bots_of(session: Session, user_id: int) -> list[tuple[Bot, BotVersion, Sequence[Entrant]]]:
+    """Somebody's own and shared bots by name, each with its last version and active entrants.
+
+    Those that are suspended, too; only retired ones are left out.
+    """
     newest = (
         sa.select(BotVersion.bot_id, sa.func.max(BotVersion.number).label("number"))
         .join(BotVersion.bot)
-        .where(Bot.owner_id == owner_id)
+        .where(belongs_to(user_id))
         .group_by(BotVersion.bot_id)
         .subquery()
     )
@@ -182,7 +186,7 @@ def bots_of(session: Session, owner_id: int) -> list[tuple[Bot, BotVersion, Sequ
         )
         .join(BotVersion.bot)
         .order_by(sa.func.lower(Bot.name))
-        .options(contains_eager(BotVersion.bot))
+        .options(contains_eager(BotVersion.bot).joinedload(Bot.owner))
     ).all()
     there: dict[int, list[Entrant]] = {}
     for entrant in session.scalars(
@@ -190,7 +194,7 @@ def bots_of(session: Session, owner_id: int) -> list[tuple[Bot, BotVersion, Sequ
         .join(Entrant.version)
         .join(BotVersion.bot)
         .join(Ladder, Ladder.id == Entrant.competition_id)
-        .where(Bot.owner_id == owner_id, Entrant.state != EntrantState.RETIRED)
+        .where(belongs_to(user_id), Entrant.state != EntrantState.RETIRED)
         .order_by(Entrant.competition_id)
         .options(joinedload(Entrant.competition), joinedload(Entrant.version))
     ):

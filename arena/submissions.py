@@ -13,6 +13,7 @@ from arena.models import (
     Bot,
     BotVersion,
     Check,
+    CoOwner,
     Entrant,
     EntrantState,
     JobStatus,
@@ -50,6 +51,7 @@ def submit(
     A version with the files of the bot's last one is that one: it is only entered.
 
     Args:
+        owner: who hands it in: a new bot's owner, or whoever else it is shared with.
         test_first: the test that it is to pass against the bot's active version before it
             enters, if there is one.
 
@@ -82,7 +84,7 @@ def submit(
         bot = Bot(name=name, owner=owner, created=now)
         session.add(bot)
         session.flush()
-    elif bot.owner_id != owner.id:
+    elif bot.owner_id != owner.id and session.get(CoOwner, (bot.id, owner.id)) is None:
         raise SubmissionError(f"there is a bot {bot.name} already, of another owner: choose a name")
     elif bot.name != name:
         raise SubmissionError(f"your bot is called {bot.name}: write it so, or choose another name")

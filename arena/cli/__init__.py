@@ -50,7 +50,7 @@ COMMANDS = {
     "ratings": ("local", "Make ratings anew from the results."),
     "ladder": ("organising", "Create ladders, and change what they are."),
     "match": ("organising", "Ask for matches, void them, or try them again."),
-    "bot": ("organising", "Put versions of bots on ladders, or take them off."),
+    "bot": ("bot", "Put versions of bots on ladders, take them off, or share bots."),
     "worker": ("organising", "List the workers, and readmit one set aside."),
     "tournament": ("tournament", "Create and run tournaments, and show how they stand."),
     "strength": ("strength", "Test submitted versions against each other."),

@@ -1,4 +1,4 @@
-"""What organisers and operators do to ladders, matches, workers and bots."""
+"""What organisers and operators do to ladders, matches and workers."""
 
 from __future__ import annotations
 
@@ -11,28 +11,23 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload, selectinload
 
-from arena import audit, entries, verdicts, workforce
+from arena import audit, verdicts, workforce
 from arena.cli import Usage
 from arena.cli.arguments import read_variant
 from arena.cli.listing import show
 from arena.cli.local import as_json, find_ladder, on_data, opened
 from arena.competitions.ladder_settings import SETTINGS, LadderError, change, create
-from arena.competitions.tournaments import TournamentError, named_versions
 from arena.models import (
-    Bot,
     BotVersion,
-    Check,
     Competition,
     Entrant,
-    EntrantState,
     JobStatus,
     Match,
     Place,
     User,
     Worker,
 )
-from arena.requests import RequestError, find_entrant, request_match
-from arena.submissions import SubmissionError
+from arena.requests import RequestError, request_match
 from arena.verdicts import VerdictError
 from arena.workforce import WorkerError
 
@@ -296,98 +291,3 @@ def readmit_command(name: str, data: Path | None) -> None:
         except WorkerError as error:
             raise Usage(str(error)) from None
     click.echo(f"the worker {name} gets jobs again")
-
-
-@click.group()
-def bot() -> None:
-    """Bots: put a version on a ladder, take it off, or have it checked again."""
-
-
-@bot.command("activate")
-@click.argument("name", metavar="NAME[:VERSION]")
-@click.option("--ladder", "ladder_name", required=True, help="Which ladder.")
-@on_data
-def activate_command(name: str, ladder_name: str, data: Path | None) -> None:
-    """Make a version the active one of its bot on a ladder.
-
-    One that was there before, suspended ones too, comes back with the rating it had; another is
-    checked first. Without a number it is the newest version.
-
-    Example: arena bot activate mybot:2 --ladder clobber-6x7
-    """
-    with opened(data) as (database, _):
-        try:
-            with database.begin() as session:
-                (version,) = named_versions(session, [name])
-                found = find_ladder(session, ladder_name)
-                actor, now = audit.operator(), datetime.now(UTC)
-                check = entries.ask_entry(session, actor, version, found, now)
-                what = "enters when its check has passed" if check else "is active"
-                words = f"{version.label} {what} on {ladder_name}"
-        except (SubmissionError, TournamentError) as error:
-            raise Usage(str(error)) from None
-    click.echo(words)
-
-
-def _version(text: str) -> int:
-    """The number that a version is named by; 0, which none has, for what is no number."""
-    return min(int(text), 2**31 - 1) if text.isascii() and text.isdigit() else 0
-
-
-@bot.command("recheck")
-@click.argument("names", metavar="[NAME[:VERSION]]...", nargs=-1)
-@click.option("--all", "every", is_flag=True, help="Of all bots.")
-@on_data
-def recheck_command(names: tuple[str, ...], every: bool, data: Path | None) -> None:
-    """Try checks again that were set aside because workers failed at them too often.
-
-    Without a number they are those of all versions of the bot. arena bots shows how checks stand.
-
-    Example: arena bot recheck mybot:2
-    """
-    if bool(names) == every:
-        raise Usage("give the names of bots, or --all")
-    with opened(data) as (database, _), database.begin() as session:
-        aside = (
-            sa.select(Check.id)
-            .join(Check.version)
-            .join(BotVersion.bot)
-            .where(Check.status == JobStatus.SET_ASIDE)
-            .order_by(Check.id)
-        )
-        numbers = [] if names else list(session.scalars(aside))
-        for name in names:
-            bot_name, _, version = name.partition(":")
-            its = aside.where(Bot.name == bot_name)
-            if version:
-                its = its.where(BotVersion.number == _version(version))
-            found = list(session.scalars(its))
-            if not found:
-                raise Usage(f"no check of {name} is set aside")
-            numbers += [number for number in found if number not in numbers]
-        for number in numbers:
-            verdicts.requeue_check(session, audit.operator(), number, datetime.now(UTC))
-    count = len(numbers)
-    click.echo(f"{count} {'check is' if count == 1 else 'checks are'} to be tried again")
-
-
-@bot.command("retire")
-@click.argument("name", metavar="NAME[:VERSION]")
-@click.option("--ladder", "ladder_name", required=True, help="Which ladder.")
-@on_data
-def retire_command(name: str, ladder_name: str, data: Path | None) -> None:
-    """Take a bot off a ladder; it keeps its rating for when it comes back.
-
-    Example: arena bot retire mybot --ladder clobber-6x7
-    """
-    with opened(data) as (database, _):
-        try:
-            with database.begin() as session:
-                entrant = find_entrant(session, find_ladder(session, ladder_name), name)
-                if entrant.state is EntrantState.RETIRED:
-                    raise Usage(f"{entrant.version.label} is retired already")
-                entries.retire(session, audit.operator(), entrant, datetime.now(UTC))
-                words = f"{entrant.version.label} plays no more on {ladder_name}"
-        except (RequestError, SubmissionError) as error:
-            raise Usage(str(error)) from None
-    click.echo(words)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from arena.models.audit import AuditEntry
 from arena.models.base import Base, Mark, UtcTime
-from arena.models.bots import Bot, BotVersion, VersionStatus
+from arena.models.bots import Bot, BotVersion, CoOwner, VersionStatus
 from arena.models.competitions import (
     Competition,
     CompetitionKind,
@@ -45,6 +45,7 @@ __all__ = [
     "Bot",
     "BotVersion",
     "Check",
+    "CoOwner",
     "Competition",
     "CompetitionKind",
     "CompetitionState",

@@ -38,6 +38,15 @@ class Bot(Base):
     owner: Mapped[User] = relationship()
 
 
+class CoOwner(Base):
+    """Somebody who may do with a bot whatever its owner may (see `arena.sharing`)."""
+
+    __tablename__ = "co_owner"
+
+    bot_id: Mapped[int] = mapped_column(ForeignKey("bot.id"), primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), primary_key=True, index=True)
+
+
 class BotVersion(Base):
     """One uploaded revision of a bot; its files never change and are named by their digest."""
 

@@ -33,6 +33,7 @@ from arena.web.accounts import accounts
 from arena.web.administration import administration
 from arena.web.api import api, problems
 from arena.web.bundles import bundles
+from arena.web.co_owners import co_owners
 from arena.web.docs import docs
 from arena.web.games import games
 from arena.web.judging import judging
@@ -149,6 +150,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         accounts,
         administration,
         submitting,
+        co_owners,
         bundles,
         metrics.metrics,
         operating,

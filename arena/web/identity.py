@@ -34,10 +34,10 @@ from flask_security import RoleMixin, Security, UserDatastore, UserMixin, login_
 from flask_wtf import CSRFProtect
 from flask_wtf.csrf import CSRFError
 from itsdangerous import BadData, URLSafeSerializer
-from sqlalchemy.orm import joinedload
+from sqlalchemy.orm import Session, joinedload
 from werkzeug.wrappers import Response
 
-from arena import people
+from arena import people, sharing
 from arena.audit import Actor
 from arena.config import Settings
 from arena.db import Database
@@ -81,6 +81,8 @@ class Account(UserMixin):
     active: bool
     must_change: bool
     """Whether the password must be changed before anything else."""
+    shared: frozenset[int]
+    """The ids of the bots that it is a co-owner of."""
 
     @property
     def actor(self) -> Actor:
@@ -92,11 +94,11 @@ class Account(UserMixin):
         return scope in self.scopes
 
     def owns(self, bot: Bot) -> bool:
-        """Whether a bot is its own."""
-        return bot.owner_id == self.id
+        """Whether a bot is its own, or shared with it."""
+        return bot.owner_id == self.id or bot.id in self.shared
 
 
-def account_of(user: User, scopes: frozenset[Scope] | None = None) -> Account:
+def account_of(reading: Session, user: User, scopes: frozenset[Scope] | None = None) -> Account:
     """The account of a user, with all that the role may do, or less."""
     may = SCOPES[user.role]
     return Account(
@@ -107,6 +109,7 @@ def account_of(user: User, scopes: frozenset[Scope] | None = None) -> Account:
         user.session_key,
         user.active,
         user.must_change,
+        sharing.shared_with(reading, user.id),
     )
 
 
@@ -122,7 +125,7 @@ class _People(UserDatastore):
             return None
         with database().read() as reading:
             user = reading.scalar(sa.select(User).where(User.session_key == by["fs_uniquifier"]))
-            return account_of(user) if user else None
+            return account_of(reading, user) if user else None
 
 
 def database() -> Database:
@@ -157,14 +160,16 @@ def _of_token(_: object) -> Account | None:
     now = datetime.now(UTC)
     with database().read() as reading:
         found = reading.scalar(query.options(joinedload(ApiToken.user)))
-    if found is None or not found.user.active:
-        return None
+        if found is None or not found.user.active:
+            return None
+        scopes = frozenset(Scope(scope) for scope in found.scopes)
+        account = account_of(reading, found.user, scopes)
     if found.last_used is None or now - found.last_used >= people.USE_NOTED:
         with database().begin() as writing:
             writing.execute(
                 sa.update(ApiToken).where(ApiToken.id == found.id).values(last_used=now)
             )
-    return account_of(found.user, frozenset(Scope(scope) for scope in found.scopes))
+    return account
 
 
 def current() -> Account | None:
@@ -257,7 +262,8 @@ def begin_session(user: User) -> None:
     """Signs a user in, with a fresh session: nothing of the one before is left."""
     session.clear()
     session.permanent = True
-    login_user(account_of(user))
+    with database().read() as reading:
+        login_user(account_of(reading, user))
     known = _known_browsers().dumps([user.lower_name, secrets.token_hex(8)])
 
     @after_this_request

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flask import Blueprint, Response, abort, jsonify, render_template, request
 from sqlalchemy.orm import Session
 
-from arena import entries
+from arena import entries, sharing
 from arena.idle import why_idle
 from arena.models import Bot, BotVersion, Competition, Scope
 from arena.web import duels, exports, leaderboards, queries
@@ -133,6 +133,7 @@ def bot(name: str) -> str:
             entrants=entrants,
             chosen=chosen,
             versions=queries.versions_of_bot(session, found),
+            co_owners=sharing.co_owners(session, found),
             waiting=queries.tests_waited_for(session, found),
             SPLIT_GAMES=SPLIT_GAMES,
             opponents_shown=None if request.args.get("opponents") == "all" else OPPONENTS_SHOWN,

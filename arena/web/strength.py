@@ -38,6 +38,7 @@ from arena.models import (
     TestVerdict,
     VersionStatus,
 )
+from arena.sharing import belongs_to
 from arena.strength import StrengthError
 from arena.strength_words import result_rows
 from arena.web.bundle_diff import difference
@@ -197,7 +198,7 @@ def _usable(session: Session, who: Account) -> list[BotVersion]:
         .join(BotVersion.bot)
         .join(Bot.owner)
         .where(BotVersion.status == VersionStatus.READY)
-        .order_by(Bot.owner_id != who.id, sa.func.lower(Bot.name), BotVersion.number.desc())
+        .order_by(sa.not_(belongs_to(who.id)), sa.func.lower(Bot.name), BotVersion.number.desc())
         .options(joinedload(BotVersion.bot).joinedload(Bot.owner))
     )
     return [version for version in session.scalars(query) if may_test(who, version)]

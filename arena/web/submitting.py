@@ -243,7 +243,7 @@ def change(name: str) -> Answer:
     with database().begin() as session:
         bot = own_bot(session, name)
         entries.open_source(session, signed_in().actor, bot, opened=opened, now=datetime.now(UTC))
-    who = "everybody" if opened else "you alone"
+    who = "everybody" if opened else "its owners alone"
     flash(f"Code and logs of {name} are for {who} now.")
     return redirect(url_for("pages.bot", name=name))
 

@@ -46,6 +46,7 @@ class WaitingShape(Shape):
 class BotDetail(BotShape):
     """A bot with its versions on ladders."""
 
+    co_owners: list[str] = Field(description="Who else may do with it whatever its owner may.")
     ladders: list[RankedEntrant]
     waiting: list[WaitingShape] = Field(description="Versions that are to pass a test first.")
 

@@ -10,10 +10,11 @@ from flask import abort
 from pydantic import Field
 from sqlalchemy.orm import Session, joinedload
 
-from arena import entries
+from arena import entries, sharing
 from arena.competitions.ranks import ranks_of
 from arena.db import LARGEST_ID
 from arena.models import Bot, BotVersion, EntrantState, Scope, User
+from arena.people import PeopleError
 from arena.submissions import SubmissionError
 from arena.web import pages, queries, submitting
 from arena.web.api.bot_shapes import (
@@ -32,6 +33,7 @@ from arena.web.api.results import Encounter
 from arena.web.api.shapes import Name, Shape
 from arena.web.api.specification import operation
 from arena.web.api.transactions import changing
+from arena.web.co_owners import share_own, unshare_own
 from arena.web.identity import signed_in
 from arena.web.lookup import find_bot, find_ladder, reading
 from arena.web.on_ladder import on_ladder, shown_first
@@ -88,6 +90,12 @@ class Withdrawal(Shape):
     left: int
 
 
+class Share(Shape):
+    """Whom a bot is shared with."""
+
+    user: Name
+
+
 class BotChange(Shape):
     """What is to be different about a bot."""
 
@@ -122,7 +130,12 @@ def _detail(session: Session, bot: Bot) -> BotDetail:
         for number, tests in queries.tests_waited_for(session, bot).items()
         for test in tests
     ]
-    return BotDetail(**BotShape.of(bot).model_dump(), ladders=ladders, waiting=waiting)
+    return BotDetail(
+        **BotShape.of(bot).model_dump(),
+        co_owners=[user.name for user in sharing.co_owners(session, bot)],
+        ladders=ladders,
+        waiting=waiting,
+    )
 
 
 @operation(BotOnLadder, tag=TAG)
@@ -226,6 +239,24 @@ def withdraw_bot(name: str) -> Withdrawal:
         return Withdrawal(left=left)
 
 
+@operation(BotDetail, tag=TAG, scope=Scope.SUBMIT, errors=[409])
+def share_bot(name: str, json: Share) -> BotDetail:
+    """Makes somebody a co-owner of a bot of one's own, who may do with it whatever one may."""
+    with changing(PeopleError, SubmissionError) as session:
+        bot = find_bot(session, name)
+        share_own(session, bot, json.user)
+        return _detail(session, bot)
+
+
+@operation(BotDetail, tag=TAG, scope=Scope.SUBMIT, errors=[409])
+def unshare_bot(name: str, json: Share) -> BotDetail:
+    """Makes somebody a co-owner no more; co-owners can do so for themselves."""
+    with changing(PeopleError, SubmissionError) as session:
+        bot = find_bot(session, name)
+        unshare_own(session, bot, json.user)
+        return _detail(session, bot)
+
+
 download_version = operation(
     None, tag=TAG, name="download_version", media="application/x-tar", errors=[401, 403]
 )(submitting.download)
@@ -241,4 +272,6 @@ ROUTES = (
     ("POST", "/bots/<name>/enter", enter_bot),
     ("POST", "/bots/<name>/retire", retire_bot),
     ("POST", "/bots/<name>/withdraw", withdraw_bot),
+    ("POST", "/bots/<name>/share", share_bot),
+    ("POST", "/bots/<name>/unshare", unshare_bot),
 )

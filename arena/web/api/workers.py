@@ -9,6 +9,7 @@ from pydantic import Field
 
 from arena import workforce
 from arena.models import Bot, Role, Scope, Worker
+from arena.sharing import belongs_to
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import operation
 from arena.web.identity import settings, signed_in
@@ -69,7 +70,7 @@ def get_account() -> AccountShape:
     """Whose the token is, and what may be done with it."""
     who = signed_in()
     with reading() as session:
-        names = sa.select(Bot.name).where(Bot.owner_id == who.id)
+        names = sa.select(Bot.name).where(belongs_to(who.id))
         bots = list(session.scalars(names.order_by(sa.func.lower(Bot.name))))
     return AccountShape(name=who.name, role=who.role, scopes=sorted(who.scopes), bots=bots)
 

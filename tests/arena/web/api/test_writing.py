@@ -57,6 +57,8 @@ def upload(arena: SimpleNamespace, who: str = "owner", **fields: Any) -> TestRes
         ("POST", "/bots/bot-0/enter", {"ladder": "none"}, (401, 403, 404, 403, 403)),
         ("POST", "/bots/bot-0/retire", {"ladder": "none"}, (401, 403, 404, 403, 403)),
         ("PATCH", "/bots/bot-0", {"open_source": False}, (401, 403, 200, 403, 403)),
+        ("POST", "/bots/bot-0/share", {"user": "nobody"}, (401, 403, 409, 403, 403)),
+        ("POST", "/bots/bot-0/unshare", {"user": "nobody"}, (401, 403, 409, 403, 403)),
         ("POST", "/ladders", {"name": "!", "game": "clobber"}, (401, 403, 409, 409, 409)),
         ("PATCH", "/ladders/ladder-0", {"settings": {"x": "y"}}, (401, 403, 409, 409, 409)),
         (
