@@ -45,7 +45,7 @@ from arena.models import (
     VersionStatus,
 )
 from arena.ratings.trueskill import Rating
-from arena.tournaments.formats import Fixture, Format
+from arena.tournaments.formats import Format
 from arena.tournaments.knockout import Knockout
 from arena.tournaments.standings import TIE_BREAKS
 from engine.clock import TimeControl
@@ -314,13 +314,6 @@ def planned_matches(name: str, frame: Frame, settings: Mapping[str, Any]) -> int
         return None
     fixtures = FORMATS[name].build(frame, settings).fixtures(range(1, frame.size + 1), [])
     return len(fixtures) * (settings["rounds"] if name == "swiss" else 1)
-
-
-def due_fixtures(session: Session, tournament: Tournament) -> list[Fixture]:
-    """The fixtures that are not played yet, those that no match was made for first by round."""
-    entrants = list(entrant_ids(session, tournament))
-    results = [one.result for one in matches_of(session, tournament)]
-    return format_of(tournament, len(entrants)).fixtures(entrants, results)
 
 
 def entrant_ids(session: Session, tournament: Tournament) -> dict[int, int]:

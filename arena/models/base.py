@@ -23,17 +23,6 @@ class UtcTime(sa.TypeDecorator[datetime]):
         return value and value.replace(tzinfo=UTC)
 
 
-def _enum(kind: type[StrEnum]) -> sa.Enum:
-    return sa.Enum(
-        kind,
-        native_enum=False,
-        length=20,
-        create_constraint=True,
-        name=kind.__name__.lower(),
-        values_callable=lambda members: [member.value for member in members],
-    )
-
-
 class Base(DeclarativeBase):
     """The schema. Every constraint has a name, so that migrations can change it anywhere."""
 
