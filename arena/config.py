@@ -8,68 +8,38 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 
 class SettingError(ValueError):
     """A setting that can't be used; one sentence that says what to do."""
 
 
-def _is_duration(seconds: float) -> bool:
-    return 0 < seconds <= 86_400
+T = TypeVar("T")
+
+
+class Rule(NamedTuple):
+    """What a setting must be."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+def _one_of(*values: str) -> Rule:
+    return Rule(f"it is one of {', '.join(values)}", values.__contains__)
+
+
+def _between(least: float, most: float, words: str) -> Rule:
+    return Rule(words, lambda number: least <= number <= most)
+
+
+def _none_or(pattern: str, words: str) -> Rule:
+    form = re.compile(pattern, re.ASCII)
+    return Rule(words, lambda text: not text or form.fullmatch(text) is not None)
 
 
 ISOLATION = ("full", "good", "reduced", "none")
-REGISTRATION = ("open", "invitation", "closed")
-LOGS = ("plain", "json")
-ADDRESS = re.compile(r"https?://[^\s?#]+", re.ASCII)
-DATABASE = re.compile(r"sqlite:///.+|postgresql(\+psycopg)?://.*", re.ASCII)
-BROKER = re.compile(
-    r"rediss?://([^\s/?#]*@)?(\[[^\s/?#]+\]|[^\s/?#:@]*)(:\d+)?(/\d*)?(\?\S*)?|redis\+socket://\S+",
-    re.ASCII,
-)
-CONTACT = re.compile(r"(mailto:|https://)\S+", re.ASCII)
-PLAY = ("people", "everybody", "nobody")
-DURATION = ("seconds, more than 0 and at most a day", _is_duration)
-RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "data": ("an address of a database can't hold a '?'", lambda data: "?" not in str(data)),
-    "database": (
-        "it is sqlite:///FILE or postgresql+psycopg://USER:PASSWORD@HOST/NAME",
-        lambda url: not url or DATABASE.fullmatch(url) is not None,
-    ),
-    "broker": (
-        "it is redis://USER:PASSWORD@HOST/0, rediss: with TLS, or redis+socket://PATH; write a "
-        "password's / as %2F, ? as %3F and # as %23",
-        lambda url: not url or BROKER.fullmatch(url) is not None,
-    ),
-    "host": ("an address or a name; 0.0.0.0 is every address of this machine", bool),
-    "port": ("a port is between 1 and 65535", lambda port: 0 < port < 65_536),
-    "workers": ("from 0 to 256 matches", lambda workers: 0 <= workers <= 256),
-    "registration": (f"it is one of {', '.join(REGISTRATION)}", REGISTRATION.__contains__),
-    "proxies": ("from 0 to 10", lambda proxies: 0 <= proxies <= 10),
-    "public_url": (
-        "it begins with http:// or https:// and has no '?'",
-        lambda url: not url or (ADDRESS.fullmatch(url) is not None),
-    ),
-    "contact": (
-        "it begins with mailto: or https://",
-        lambda contact: not contact or CONTACT.fullmatch(contact) is not None,
-    ),
-    "log": (f"it is one of {', '.join(LOGS)}", LOGS.__contains__),
-    "minimum_isolation": (f"it is one of {', '.join(ISOLATION)}", ISOLATION.__contains__),
-    "lease_seconds": DURATION,
-    "take_up_seconds": DURATION,
-    "tick_seconds": DURATION,
-    "trickle_seconds": ("seconds, from 0 to a day", lambda seconds: 0 <= seconds <= 86_400),
-    "check_seconds": DURATION,
-    "alarm_seconds": DURATION,
-    "play": (f"it is one of {', '.join(PLAY)}", PLAY.__contains__),
-    "open_games": ("from 1 to 1000", lambda games: 1 <= games <= 1000),
-    "abandoned_days": ("days, more than 0 and at most 3650", lambda days: 0 < days <= 3650),
-    "log_days": ("days, from 0 to 3650", lambda days: 0 <= days <= 3650),
-    "requests_a_day": ("from 0 to 10000", lambda requests: 0 <= requests <= 10_000),
-}
-"""What a setting must be, in words and as a test."""
+DURATION = Rule("seconds, more than 0 and at most a day", lambda seconds: 0 < seconds <= 86_400)
 PREFIX = "ARENA_"
 OF_OTHERS = {"DEBUG", "PASSWORD", "RUNTIME", "SERVER", "TOKEN", "WORKER_NAME"}
 """After the prefix: what workers, commands, and the compose file of docs/containers read."""
@@ -79,137 +49,149 @@ SECRET = {"database", "broker"}
 """Those that hold a password, and are shown nowhere."""
 
 
+# ruff: noqa: RUF009 - each call makes a field of its own, as `field` does
+def _setting(default: T, doc: str, rule: Rule | None = None) -> T:
+    return field(default=default, metadata={"doc": doc, "rule": rule})
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """All settings. Each is read from the variable ARENA_ and its name in capitals."""
 
-    data: Path = field(
-        default=Path("var"), metadata={"doc": "The data folder: database, bundles, broker, logs."}
+    data: Path = _setting(
+        Path("var"),
+        "The data folder: database, bundles, broker, logs.",
+        Rule("an address of a database can't hold a '?'", lambda data: "?" not in str(data)),
     )
-    database: str = field(
-        default="", metadata={"doc": "The database's URL; by default SQLite in the data folder."}
+    database: str = _setting(
+        "",
+        "The database's URL; by default SQLite in the data folder.",
+        _none_or(
+            r"sqlite:///.+|postgresql(\+psycopg)?://.*",
+            "it is sqlite:///FILE or postgresql+psycopg://USER:PASSWORD@HOST/NAME",
+        ),
     )
-    broker: str = field(
-        default="",
-        metadata={"doc": "The broker's URL; by default an embedded one in the data folder."},
+    broker: str = _setting(
+        "",
+        "The broker's URL; by default an embedded one in the data folder.",
+        _none_or(
+            r"rediss?://([^\s/?#]*@)?(\[[^\s/?#]+\]|[^\s/?#:@]*)(:\d+)?(/\d*)?(\?\S*)?"
+            r"|redis\+socket://\S+",
+            "it is redis://USER:PASSWORD@HOST/0, rediss: with TLS, or redis+socket://PATH; write a "
+            "password's / as %2F, ? as %3F and # as %23",
+        ),
     )
-    host: str = field(default="127.0.0.1", metadata={"doc": "The address the pages are served on."})
-    port: int = field(default=8000, metadata={"doc": "The port the pages are served on."})
-    workers: int = field(
-        default=0, metadata={"doc": "Matches played at the same time here; 0 means one a core."}
+    host: str = _setting(
+        "127.0.0.1",
+        "The address the pages are served on.",
+        Rule("an address or a name; 0.0.0.0 is every address of this machine", bool),
     )
-    games: str = field(
-        default="",
-        metadata={
-            "doc": "The games that a fresh arena opens ladders for, with commas between them; by "
-            "default all."
-        },
+    port: int = _setting(
+        8000,
+        "The port the pages are served on.",
+        _between(1, 65_535, "a port is between 1 and 65535"),
     )
-    only: str = field(
-        default="",
-        metadata={
-            "doc": "The name of the only competition that matches are made for; by default all "
-            "that are open."
-        },
+    workers: int = _setting(
+        0,
+        "Matches played at the same time here; 0 means one a core.",
+        _between(0, 256, "from 0 to 256 matches"),
     )
-    registration: str = field(
-        default="invitation",
-        metadata={"doc": "Who may make an account: open (everybody), invitation or closed."},
+    games: str = _setting(
+        "",
+        "The games that a fresh arena opens ladders for, with commas between them; by default all.",
     )
-    proxies: int = field(
-        default=0,
-        metadata={
-            "doc": "How many proxies of yours stand before the pages, each of which adds to "
-            "X-Forwarded-For and X-Forwarded-Proto."
-        },
+    only: str = _setting(
+        "",
+        "The name of the only competition that matches are made for; by default all that are open.",
     )
-    public_url: str = field(
-        default="",
-        metadata={
-            "doc": "Where workers on other machines reach the pages, e.g. "
-            "https://arena.example.org; they fetch bundles from there. By default they are given "
-            "paths in the data folder."
-        },
+    registration: str = _setting(
+        "invitation",
+        "Who may make an account: open (everybody), invitation or closed.",
+        _one_of("open", "invitation", "closed"),
     )
-    metrics_token: str = field(
-        default="",
-        metadata={
-            "doc": "Whoever shows this token may read /metrics; by default it is for this machine "
-            "alone."
-        },
+    proxies: int = _setting(
+        0,
+        "How many proxies of yours stand before the pages, each of which adds to X-Forwarded-For "
+        "and X-Forwarded-Proto.",
+        _between(0, 10, "from 0 to 10"),
     )
-    contact: str = field(
-        default="",
-        metadata={
-            "doc": "Whom to tell of a security hole, mailto:ADDRESS or an https address; shown in "
-            "/.well-known/security.txt."
-        },
+    public_url: str = _setting(
+        "",
+        "Where workers on other machines reach the pages, e.g. https://arena.example.org; they "
+        "fetch bundles from there. By default they are given paths in the data folder.",
+        _none_or(r"https?://[^\s?#]+", "it begins with http:// or https:// and has no '?'"),
     )
-    log: str = field(
-        default="plain", metadata={"doc": "How logs are written: plain, or json, an object a line."}
+    metrics_token: str = _setting(
+        "",
+        "Whoever shows this token may read /metrics; by default it is for this machine alone.",
     )
-    minimum_isolation: str = field(
-        default="good",
-        metadata={
-            "doc": "The weakest box in which an uploaded bot is run: full, good, reduced or none."
-        },
+    contact: str = _setting(
+        "",
+        "Whom to tell of a security hole, mailto:ADDRESS or an https address; shown in "
+        "/.well-known/security.txt.",
+        _none_or(r"(mailto:|https://)\S+", "it begins with mailto: or https://"),
     )
-    lease_seconds: float = field(
-        default=30.0, metadata={"doc": "How long a match may go without a sign of its worker."}
+    log: str = _setting(
+        "plain",
+        "How logs are written: plain, or json, an object a line.",
+        _one_of("plain", "json"),
     )
-    take_up_seconds: float = field(
-        default=60.0, metadata={"doc": "How long an issued match may wait for a worker."}
+    minimum_isolation: str = _setting(
+        "good",
+        "The weakest box in which an uploaded bot is run: full, good, reduced or none.",
+        _one_of(*ISOLATION),
     )
-    tick_seconds: float = field(
-        default=2.0, metadata={"doc": "How often matches are made, issued and rolled back."}
+    lease_seconds: float = _setting(
+        30.0, "How long a match may go without a sign of its worker.", DURATION
     )
-    trickle_seconds: float = field(
-        default=1800.0,
-        metadata={
-            "doc": "How long a ladder on which every rating is known well rests after each match; "
-            "0 for not at all."
-        },
+    take_up_seconds: float = _setting(
+        60.0, "How long an issued match may wait for a worker.", DURATION
     )
-    check_seconds: float = field(
-        default=86_400.0,
-        metadata={
-            "doc": "How often the ratings and counters of each competition are made anew in "
-            "secret, to see whether they come out the same."
-        },
+    tick_seconds: float = _setting(
+        2.0, "How often matches are made, issued and rolled back.", DURATION
     )
-    alarm_seconds: float = field(
-        default=3600.0,
-        metadata={
-            "doc": "How long an open ladder that could play may be without a new game before that "
-            "is an alarm."
-        },
+    trickle_seconds: float = _setting(
+        1800.0,
+        "How long a ladder on which every rating is known well rests after each match; 0 for not "
+        "at all.",
+        _between(0, 86_400, "seconds, from 0 to a day"),
     )
-    requests_a_day: int = field(
-        default=50,
-        metadata={"doc": "How many unrated matches a user may ask for within 24 hours."},
+    check_seconds: float = _setting(
+        86_400.0,
+        "How often the ratings and counters of each competition are made anew in secret, to see "
+        "whether they come out the same.",
+        DURATION,
     )
-
-    play: str = field(
-        default="people",
-        metadata={
-            "doc": "Who may play against bots on the pages: people (who are signed in), everybody "
-            "or nobody."
-        },
+    alarm_seconds: float = _setting(
+        3600.0,
+        "How long an open ladder that could play may be without a new game before that is an "
+        "alarm.",
+        DURATION,
     )
-    open_games: int = field(
-        default=5,
-        metadata={"doc": "How many games against bots that are not over a person may have."},
+    requests_a_day: int = _setting(
+        50,
+        "How many unrated matches a user may ask for within 24 hours.",
+        _between(0, 10_000, "from 0 to 10000"),
     )
-    abandoned_days: float = field(
-        default=7.0,
-        metadata={"doc": "After how many days without a move a person's game is given up."},
+    play: str = _setting(
+        "people",
+        "Who may play against bots on the pages: people (who are signed in), everybody or nobody.",
+        _one_of("people", "everybody", "nobody"),
     )
-    log_days: float = field(
-        default=90.0,
-        metadata={
-            "doc": "For how many days the logs of bots' games are kept; 0 for ever. Records are "
-            "always kept."
-        },
+    open_games: int = _setting(
+        5,
+        "How many games against bots that are not over a person may have.",
+        _between(1, 1000, "from 1 to 1000"),
+    )
+    abandoned_days: float = _setting(
+        7.0,
+        "After how many days without a move a person's game is given up.",
+        Rule("days, more than 0 and at most 3650", lambda days: 0 < days <= 3650),
+    )
+    log_days: float = _setting(
+        90.0,
+        "For how many days the logs of bots' games are kept; 0 for ever. Records are always kept.",
+        _between(0, 3650, "days, from 0 to 3650"),
     )
 
     @property
@@ -264,10 +246,12 @@ def load(environment: Mapping[str, str] = os.environ, **given: Any) -> Settings:
                     f"{name}={environment[name]!r} can't be read as {kind.__name__}"
                 ) from None
     settings = Settings(**values)
-    for name, (allowed, holds) in RULES.items():
-        if not holds(getattr(settings, name)):
-            shown = "" if name in SECRET else f"={getattr(settings, name)}"
-            raise SettingError(f"{_variable(name)}{shown} is not allowed: {allowed}")
+    for known in fields(Settings):
+        rule: Rule | None = known.metadata["rule"]
+        value = getattr(settings, known.name)
+        if rule and not rule.holds(value):
+            shown = "" if known.name in SECRET else f"={value}"
+            raise SettingError(f"{_variable(known.name)}{shown} is not allowed: {rule.words}")
     return settings
 
 
