@@ -41,7 +41,7 @@ class Talk:
         how: str,
     ) -> None:
         self.player = BotProcess(
-            self._started(start),
+            start,
             allowances=allowances,
             open_channel=self._opened,
             log_bytes=log_bytes,
@@ -58,13 +58,6 @@ class Talk:
         self._channel: PatientChannel | None = None
         self._game = TestedGame(spec.variant, spec.time, 0, spec.seed)
         self._heard = self._notes = self._longest = 0
-
-    def _started(self, start: Callable[[], Program]) -> Callable[[], Program]:
-        def started() -> Program:
-            self._program = start()
-            return self._program
-
-        return started
 
     def _opened(self, program: Program, errors: HeadAndTail) -> PatientChannel:
         self._channel = PatientChannel(program, errors, self._tell, self._dialect)
@@ -159,7 +152,8 @@ class Talk:
 
     def one_process(self) -> str:
         """It is a single process."""
-        if has_forked(self._program.pid):
+        assert self._channel is not None
+        if has_forked(self._channel.program.pid):
             raise ProtocolError("started another process; a bot is one process, with threads")
         return "it started no other process"
 
@@ -168,7 +162,8 @@ class Talk:
         began = wall.monotonic()
         self.player.close()
         took = wall.monotonic() - began
-        how = self._program.kill()
+        assert self._channel is not None
+        how = self._channel.program.kill()
         if how == "still running":
             raise ProtocolError(
                 f"it still ran {self._allowances.quit_seconds:g} s after 'quit'; end the program "

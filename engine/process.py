@@ -63,7 +63,8 @@ class BotProcess:
         self._start = start
         self._allowances = allowances
         self._open_channel = open_channel
-        self._started: tuple[Program, PipeChannel] | None = None
+        self._channel: PipeChannel | None = None
+        """To its process, once that has started."""
         self.wants: frozenset[str] = frozenset()
         """What it asked to be told before each move."""
         self._errors = HeadAndTail(log_bytes)
@@ -72,7 +73,7 @@ class BotProcess:
 
     @property
     def isolation(self) -> str:
-        return self._started[0].isolation if self._started else "none"
+        return self._channel.program.isolation if self._channel else "none"
 
     def start(self) -> None:
         """Starts the bot and waits for its ``ready``, which otherwise its first game does.
@@ -81,39 +82,28 @@ class BotProcess:
             BotError, VoidGameError: as for `new_game`.
         """
         with self._ending:
-            if self._started is None:
-                program = self._start()
-                self._started = program, self._open_channel(program, self._errors)
-                answer = self._greet(protocol.HELLO, self._allowances.start_seconds, "ready")
+            if self._channel is None:
+                self._channel = self._open_channel(self._start(), self._errors)
+                seconds = self._allowances.start_seconds
+                answer = _greet(self._channel, protocol.HELLO, seconds, "ready")
                 ready = protocol.parse_ready(answer)
                 self.name, self.wants = ready.name, ready.wants
 
     def new_game(self, setup: GameSetup) -> None:
         self.start()
         with self._ending:
-            assert self._started is not None
-            program, channel = self._started
-            channel.settle()
-            request = protocol.newgame_line(setup)
-            protocol.parse_ok(self._greet(request, self._allowances.newgame_seconds, "ok"))
-            program.freeze()
+            assert self._channel is not None
+            self._channel.settle()
+            request, seconds = protocol.newgame_line(setup), self._allowances.newgame_seconds
+            protocol.parse_ok(_greet(self._channel, request, seconds, "ok"))
+            self._channel.program.freeze()
             # What it said before its first turn belongs to no ply.
             self._take_notes()
 
-    def _greet(self, request: str, seconds: float, answer: str) -> str:
-        assert self._started is not None
-        channel = self._started[1]
-        try:
-            line, _, _ = channel.ask(request, cpu_us=None, wall_us=int(seconds * 1e6))
-        except TimeForfeitError:
-            begun = channel.half_line()
-            raise StartError(f"sent no {answer!r} within {seconds:g} s{begun}") from None
-        return line
-
     def choose(self, turn: Turn) -> Choice:
         with self._ending:
-            assert self._started is not None
-            (program, channel), clock = self._started, turn.clock
+            assert self._channel is not None
+            channel, clock = self._channel, turn.clock
             channel.settle()
             wall_charged = clock.control.charge == "wall"
             try:
@@ -125,7 +115,7 @@ class BotProcess:
             except TimeForfeitError as error:
                 left = clock.left_us / 1000
                 raise TimeForfeitError(f"{error.detail}; its clock had {left:.0f} ms") from None
-            program.freeze()
+            channel.program.freeze()
             if overrun := clock.overrun(cpu_us, wall_us):
                 raise TimeForfeitError(overrun)
             reply = protocol.parse_reply(line)
@@ -134,25 +124,23 @@ class BotProcess:
 
     def settle(self) -> None:
         with self._ending:
-            assert self._started is not None
-            program, channel = self._started
-            program.thaw()
-            channel.settle(LAST_WORDS_SECONDS)
+            assert self._channel is not None
+            self._channel.program.thaw()
+            self._channel.settle(LAST_WORDS_SECONDS)
 
     def end_game(self, end: GameEnd) -> None:
-        if self._started and not self.closed:
-            program, channel = self._started
-            program.thaw()
-            channel.send(protocol.end_line(end))
+        if self._channel and not self.closed:
+            self._channel.program.thaw()
+            self._channel.send(protocol.end_line(end))
             # Whatever it has not done yet can wait, rather than disturb another's `newgame`.
-            program.freeze()
+            self._channel.program.freeze()
 
     def _take_notes(self, ply: int | None = None) -> dict[str, float]:
         """Sorts the ``#`` lines into numbers for this ply, if there is one, and the log."""
         values: dict[str, float] = {}
-        if self._started:
+        if self._channel:
             where = "" if ply is None else f"ply {ply}: "
-            notes = self._started[1].notes
+            notes = self._channel.notes
             for note in notes:
                 value = None if ply is None else protocol.parse_value(note)
                 if value and (value[0] in values or len(values) < NUMBERS_LIMIT):
@@ -163,8 +151,8 @@ class BotProcess:
         return values
 
     def take_log(self) -> str:
-        if self._started and not self.closed:
-            self._started[1].errors.collect()
+        if self._channel and not self.closed:
+            self._channel.errors.collect()
         self._take_notes()
         log = self._log.take()
         if errors := self._errors.take():
@@ -172,11 +160,10 @@ class BotProcess:
         return log
 
     def close(self, *, kill: bool = False) -> None:
-        if self._started and not self.closed and not kill:
-            program, channel = self._started
-            program.thaw()
-            channel.send(protocol.QUIT)
-            program.wait(self._allowances.quit_seconds)
+        if self._channel and not self.closed and not kill:
+            self._channel.program.thaw()
+            self._channel.send(protocol.QUIT)
+            self._channel.program.wait(self._allowances.quit_seconds)
         self._end()
 
     def _end(self) -> str:
@@ -184,12 +171,11 @@ class BotProcess:
         if self.closed:
             return ""
         self.closed = True
-        if self._started is None:
+        if self._channel is None:
             return ""
-        program, channel = self._started
-        program.freeze()
-        channel.errors.collect()
-        return program.kill()
+        self._channel.program.freeze()
+        self._channel.errors.collect()
+        return self._channel.program.kill()
 
     def fail(self, error: BaseException) -> None:
         """Ends the process at its first fault; a crash is told with how the process ended.
@@ -200,14 +186,23 @@ class BotProcess:
         if not isinstance(error, CrashError):
             self._end()
             return
-        if self._started:
+        if self._channel:
             # A dying process gets a moment, so that its exit code can be told.
-            self._started[0].thaw()
-            self._started[0].wait(0.5)
+            self._channel.program.thaw()
+            self._channel.program.wait(0.5)
         how = self._end()
         if how.startswith("memory"):
             raise MemoryForfeitError("was killed at its memory limit") from None
         raise CrashError(f"{error.detail}: {how}" if how else error.detail) from None
+
+
+def _greet(channel: PipeChannel, request: str, seconds: float, answer: str) -> str:
+    try:
+        line, _, _ = channel.ask(request, cpu_us=None, wall_us=int(seconds * 1e6))
+    except TimeForfeitError:
+        begun = channel.half_line()
+        raise StartError(f"sent no {answer!r} within {seconds:g} s{begun}") from None
+    return line
 
 
 class _Ending:
