@@ -160,10 +160,8 @@ class _Intake:
             return Outcome.REFUSED
         workforce.note_success(session, match, match.worker)
         self._seq += 1
-        match.status, match.seq, match.fixed = JobStatus.FIXED, self._seq, now
-        match.played_by = report.worker
-        match.ticket = match.lease_ends = match.worker = match.progress = None
-        match.problem = ""
+        match.end_lease(JobStatus.FIXED)
+        match.seq, match.fixed, match.played_by = self._seq, now, report.worker
         played = _play_out(match, report, now)
         self._played.append(played)
         if isinstance(match.competition, Ladder) and not played.faulty:
@@ -340,9 +338,7 @@ def record_check(session: Session, report: reporting.CheckReport, now: datetime)
         return _refuse(session, report, job, now)
     check = job
     workforce.note_success(session, check, check.worker or report.worker)
-    check.status = JobStatus.FIXED
-    check.ticket = check.lease_ends = check.worker = None
-    check.problem = ""
+    check.end_lease(JobStatus.FIXED)
     check.findings = [finding.to_json() for finding in report.findings]
     check.log = report.log
     if not report.passed:

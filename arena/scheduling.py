@@ -17,7 +17,7 @@ issued that nobody knows of; its lease runs out, and it is issued again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from math import ceil, inf
 from typing import TypeVar
@@ -31,13 +31,11 @@ from arena.config import Settings
 from arena.db import LARGEST_ID
 from arena.matchmaking import new_matches
 from arena.models import (
-    Check,
     CompetitionState,
     Job,
     JobStatus,
     Ladder,
     Match,
-    Sitting,
     Worker,
 )
 from arena.waiting import ASKED, Load, open_checks, open_matches, open_moves
@@ -157,14 +155,15 @@ def find_all(session: Session, leases: Iterable[jobs.Lease]) -> dict[tuple[str, 
             numbers.setdefault(lease.kind, set()).add(lease.job)
     found: dict[tuple[str, int], Leased] = {}
     for name, kind in KINDS.items():
-        for job in _lock_all(session, kind, numbers.get(name, ())):
-            found[name, job.id] = job
+        if name in numbers:
+            for job in _lock_all(session, kind, kind.id.in_(numbers[name])):
+                found[name, job.id] = job
     return found
 
 
-def _lock_all(session: Session, kind: type[L], numbers: Collection[int]) -> Sequence[L]:
-    those = sa.select(kind).where(kind.id.in_(numbers)).order_by(kind.id).with_for_update()
-    return session.scalars(those).all() if numbers else ()
+def _lock_all(session: Session, kind: type[L], those: sa.ColumnElement[bool]) -> Sequence[L]:
+    query = sa.select(kind).where(those).order_by(kind.id).with_for_update()
+    return session.scalars(query).all()
 
 
 def find(session: Session, lease: jobs.Lease) -> Leased | None:
@@ -235,14 +234,10 @@ def roll_back(job: Job, problem: str, *, failed: bool) -> None:
     it would else be the next one's turn for ever.
     """
     job.failures += failed
-    job.problem = problem
     enough = job.failures > FAILURES_ALLOWED
-    job.status = JobStatus.SET_ASIDE if enough else JobStatus.OPEN
-    job.ticket = job.lease_ends = job.worker = None
-    if isinstance(job, Match):
-        job.progress = None
-        if failed:
-            job.competition.head_start += job.competition.match_seconds(under_way=0)
+    job.end_lease(JobStatus.SET_ASIDE if enough else JobStatus.OPEN, problem)
+    if isinstance(job, Match) and failed:
+        job.competition.head_start += job.competition.match_seconds(under_way=0)
 
 
 def call_off(session: Session) -> None:
@@ -279,11 +274,8 @@ def roll_back_all(session: Session) -> int:
 
 def _issued(session: Session) -> list[Leased]:
     """Every issued job, locked; there are only a few for each worker."""
-    matches = sa.select(Match).where(Match.status == JobStatus.ISSUED).order_by(Match.id)
-    checks = sa.select(Check).where(Check.status == JobStatus.ISSUED).order_by(Check.id)
-    moves = sa.select(Sitting).where(Sitting.status == JobStatus.ISSUED).order_by(Sitting.id)
     return [
-        *session.scalars(matches.with_for_update()),
-        *session.scalars(checks.with_for_update()),
-        *session.scalars(moves.with_for_update()),
+        job
+        for kind in KINDS.values()
+        for job in _lock_all(session, kind, kind.status == JobStatus.ISSUED)
     ]

@@ -315,9 +315,8 @@ def _set(found: Sitting, game: GameRecord, now: datetime) -> None:
     mine, over = own_seats(found), not sitting.goes_on(game)
     due = not over and sitting.position(game).to_move not in mine
     found.game, found.plies, found.moved = game.to_json(), len(game.plies), now
-    found.ticket = found.lease_ends = found.worker = None
-    found.problem, found.failures = "", 0
-    found.status = JobStatus.OPEN if due else JobStatus.FIXED
+    found.failures = 0
+    found.end_lease(JobStatus.OPEN if due else JobStatus.FIXED)
     found.finished = now if over else None
 
 
@@ -347,6 +346,6 @@ def give_up_abandoned(session: Session, settings: Settings, now: datetime) -> in
     )
     abandoned = session.scalars(query.order_by(Sitting.id).with_for_update()).all()
     for found in abandoned:
-        found.status, found.finished, found.problem = JobStatus.VOID, now, "abandoned"
-        found.ticket = found.lease_ends = found.worker = None
+        found.end_lease(JobStatus.VOID, "abandoned")
+        found.finished = now
     return len(abandoned)

@@ -16,8 +16,7 @@ def make_void(session: Session, match: Match, why: str) -> None:
     """
     if match.status is JobStatus.FIXED and match.counts:
         ask_rebuild(session, match.competition)
-    match.status, match.problem = JobStatus.VOID, why
-    match.ticket = match.lease_ends = match.worker = match.progress = None
+    match.end_lease(JobStatus.VOID, why)
     games = sa.select(PlayedGame.id).where(PlayedGame.match_id == match.id)
     session.execute(
         sa.update(GameSeat)

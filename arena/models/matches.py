@@ -45,6 +45,11 @@ class Job:
     """Who took the present attempt up; None while it waits."""
     created: Mapped[datetime]
 
+    def end_lease(self, status: JobStatus, problem: str = "") -> None:
+        """Brings the job into a status in which no worker has it."""
+        self.status, self.problem = status, problem
+        self.ticket = self.lease_ends = self.worker = None
+
 
 def job_checks() -> tuple[CheckConstraint, ...]:
     """The constraints of those columns."""
@@ -98,6 +103,10 @@ class Match(Job, Base):
     games: Mapped[list[PlayedGame]] = relationship(
         back_populates="match", order_by="PlayedGame.number"
     )
+
+    def end_lease(self, status: JobStatus, problem: str = "") -> None:
+        super().end_lease(status, problem)
+        self.progress = None
 
     @property
     def counts(self) -> bool:
