@@ -1,4 +1,4 @@
-"""Rectangular boards: the names of squares, and ranks of pieces as text.
+"""Rectangular boards: the names of squares, how they lie, and ranks of pieces as text.
 
 A square is a bit: ``rank * width + file``, both counted from 0, so that a1 is bit 0.
 """
@@ -11,6 +11,7 @@ from functools import cache
 
 from engine.counting import counted
 from engine.game import PositionError
+from engine.scene import Shade, Square
 
 FILES = "abcdefghijklmnopqrstuvwxyz"
 FREE = "."
@@ -26,6 +27,15 @@ def square_names(width: int, height: int) -> tuple[str, ...]:
 def square_bits(width: int, height: int) -> dict[str, int]:
     """The bit number of each square, by its name."""
     return {name: bit for bit, name in enumerate(square_names(width, height))}
+
+
+def grid(width: int, height: int, *, chequered: bool = True) -> tuple[Square, ...]:
+    """The squares of a rectangular board, a1 dark where it is chequered."""
+    shades = (Shade.DARK, Shade.LIGHT) if chequered else (Shade.PLAIN, Shade.PLAIN)
+    return tuple(
+        Square(name, bit % width, bit // width, shades[(bit % width + bit // width) % 2])
+        for name, bit in square_bits(width, height).items()
+    )
 
 
 def bits_of(mask: int) -> list[int]:

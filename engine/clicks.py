@@ -5,9 +5,11 @@ It knows no game's rules, only what each legal move is made of (`State.clicks`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from engine.game import Move, State
+from engine.game import Move, State, squares_in
+from engine.scene import Scene
 
 Clicks = tuple[str, ...]
 
@@ -34,3 +36,22 @@ def following(known: Ways, clicked: Clicks) -> dict[str, Move | None]:
         for move, way in known.items()
         if way[:many] == clicked and len(way) > many
     }
+
+
+def illustrate(state: State, *, last: str | None = None, clicked: Sequence[str] = ()) -> Scene:
+    """The scene of ``state`` with the last move, and what may be clicked after these clicks.
+
+    Args:
+        clicked: the beginning of a move, as `State.clicks` has it; nothing is marked without one.
+    """
+    scene = state.scene()
+    known = {square.name for square in scene.squares}
+
+    def on_board(names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for name in names if name in known))
+
+    if last is not None:
+        scene = replace(scene, last=on_board(squares_in(last)))
+    if clicked:
+        scene = replace(scene, targets=on_board(following(ways(state), tuple(clicked))))
+    return scene

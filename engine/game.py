@@ -15,12 +15,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from random import Random
-from typing import TYPE_CHECKING
 
 from engine.options import Option
-
-if TYPE_CHECKING:
-    from engine.scene import Scene
+from engine.scene import Scene
 
 Seat = int
 """A seat in playing order, counted from 0; people and bots see it counted from 1."""

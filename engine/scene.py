@@ -6,13 +6,8 @@ names; a square's centre is at ``(x, y)`` in units of one square, x to the right
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-
-from engine.board import square_bits
-from engine.clicks import following, ways
-from engine.game import State, squares_in
 
 
 class Shade(StrEnum):
@@ -100,31 +95,3 @@ class Scene:
     """The squares of the last move."""
     targets: tuple[str, ...] = ()
     """Where the chosen piece may go."""
-
-
-def grid(width: int, height: int, *, chequered: bool = True) -> tuple[Square, ...]:
-    """The squares of a rectangular board, a1 dark where it is chequered."""
-    shades = (Shade.DARK, Shade.LIGHT) if chequered else (Shade.PLAIN, Shade.PLAIN)
-    return tuple(
-        Square(name, bit % width, bit // width, shades[(bit % width + bit // width) % 2])
-        for name, bit in square_bits(width, height).items()
-    )
-
-
-def illustrate(state: State, *, last: str | None = None, clicked: Sequence[str] = ()) -> Scene:
-    """The scene of ``state`` with the last move, and what may be clicked after these clicks.
-
-    Args:
-        clicked: the beginning of a move, as `State.clicks` has it; nothing is marked without one.
-    """
-    scene = state.scene()
-    known = {square.name for square in scene.squares}
-
-    def on_board(names: Iterable[str]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for name in names if name in known))
-
-    if last is not None:
-        scene = replace(scene, last=on_board(squares_in(last)))
-    if clicked:
-        scene = replace(scene, targets=on_board(following(ways(state), tuple(clicked))))
-    return scene

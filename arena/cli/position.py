@@ -12,9 +12,9 @@ import click
 from arena.cli import Usage
 from arena.cli.arguments import read_position, split_words
 from engine import svg
+from engine.clicks import illustrate
 from engine.game import State
 from engine.game import perft as count_leaves
-from engine.scene import illustrate
 
 F = TypeVar("F", bound=Callable[..., Any])
 

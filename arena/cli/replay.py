@@ -12,9 +12,9 @@ import click
 from arena.cli import Usage
 from arena.visible import visible
 from engine import svg
+from engine.clicks import illustrate
 from engine.counting import counted
 from engine.record import GameRecord, RecordError, parse_record, states
-from engine.scene import illustrate
 from engine.sitting import goes_on, prove
 
 

@@ -10,10 +10,10 @@ from markupsafe import Markup
 
 from arena.web.games import SQUARE_PIXELS
 from engine import clicks, svg
-from engine.clicks import Clicks
+from engine.clicks import Clicks, illustrate
 from engine.game import Move, State
 from engine.record import GameRecord
-from engine.scene import Scene, illustrate
+from engine.scene import Scene
 from engine.sitting import position
 
 LISTED = 600

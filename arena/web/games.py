@@ -24,10 +24,10 @@ from arena.web.identity import current
 from arena.web.lookup import find_game, find_match, find_record, reading
 from arena.web.words import outcome
 from engine import svg
+from engine.clicks import illustrate
 from engine.counting import counted
 from engine.game import GameError, State
 from engine.record import GameRecord, states
-from engine.scene import illustrate
 from engine.sitting import clocks
 
 games = Blueprint("games", __name__)

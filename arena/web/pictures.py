@@ -15,9 +15,9 @@ from werkzeug.exceptions import ServiceUnavailable
 from arena.web.games import PICTURE_SECONDS, draw, position
 from arena.web.lookup import find_game, find_record, reading
 from engine import svg
+from engine.clicks import illustrate
 from engine.game import State
 from engine.record import GameRecord, states
-from engine.scene import illustrate
 
 pictures = Blueprint("pictures", __name__)
 

@@ -24,10 +24,10 @@ from arena.web.identity import anybody, bearer, current, database, settings
 from arena.web.lookup import find_ladder, reading
 from arena.web.words import outcome, own_result, sentence
 from engine import clicks, sitting, svg
+from engine.clicks import illustrate
 from engine.game import IllegalMoveError
 from engine.games import GAMES
 from engine.record import GameRecord, Ply
-from engine.scene import illustrate
 
 playing = Blueprint("playing", __name__)
 

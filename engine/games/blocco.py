@@ -14,7 +14,7 @@ from itertools import repeat
 from math import floor
 from random import Random
 
-from engine.board import WordTable, bits_of, mask_of
+from engine.board import WordTable, bits_of, grid, mask_of
 from engine.game import (
     Game,
     IllegalMoveError,
@@ -25,7 +25,7 @@ from engine.game import (
     Termination,
 )
 from engine.games.chequerboard import BLACK, OFFERS, SIZE, WHITE, Chequerboard
-from engine.scene import Body, Paint, Piece, Scene, Sign, grid
+from engine.scene import Body, Paint, Piece, Scene, Sign
 from engine.speed import judged_once, maker
 
 

@@ -13,10 +13,10 @@ from itertools import repeat
 from math import floor
 from random import Random
 
-from engine.board import bits_of, mask_of
+from engine.board import bits_of, grid, mask_of
 from engine.game import Game, IllegalMoveError, Move, Seat, State, Termination
 from engine.games.chequerboard import BLACK, CHUNK, LOW, OFFERS, SIZE, WHITE, Chequerboard
-from engine.scene import Body, Paint, Piece, Scene, grid
+from engine.scene import Body, Paint, Piece, Scene
 from engine.speed import maker
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from engine.board import (
     WordTable,
     bits_of,
+    grid,
     mask_of,
     read_fields,
     read_ranks,
@@ -35,7 +36,7 @@ from engine.game import (
     Termination,
     Variant,
 )
-from engine.scene import Body, Paint, Piece, Scene, Sign, grid
+from engine.scene import Body, Paint, Piece, Scene, Sign
 from engine.speed import judged_once, maker
 
 FORM, COLOUR = 0, 1

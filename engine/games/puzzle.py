@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from engine.board import bits_of, read_fields
+from engine.board import bits_of, grid, read_fields
 from engine.game import (
     Game,
     IllegalMoveError,
@@ -38,7 +38,7 @@ from engine.games.blokus.position import (
     write_turn,
 )
 from engine.options import choice
-from engine.scene import Scene, grid
+from engine.scene import Scene
 from engine.speed import judged_once, maker
 
 STOP = "stop"

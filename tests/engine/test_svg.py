@@ -6,9 +6,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from engine.board import grid
+from engine.clicks import illustrate
 from engine.game import State
 from engine.games import GAMES
-from engine.scene import Body, Line, Paint, Piece, Scene, Shade, Sign, Square, grid, illustrate
+from engine.scene import Body, Line, Paint, Piece, Scene, Shade, Sign, Square
 from engine.svg import FILL, GROUND, LAST, render
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from engine.board import read_fields
+from engine.board import grid, read_fields
 from engine.game import (
     Forfeited,
     Game,
@@ -39,7 +39,7 @@ from engine.games.blokus.position import (
     write_turn,
 )
 from engine.options import choice
-from engine.scene import Scene, grid
+from engine.scene import Scene
 from engine.speed import judged_once, maker
 
 SIDE = 20

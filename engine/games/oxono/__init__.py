@@ -15,6 +15,7 @@ from itertools import product
 
 from engine.board import (
     bits_of,
+    grid,
     mask_of,
     read_fields,
     read_ranks,
@@ -51,7 +52,7 @@ from engine.games.oxono.board import (
     prospects,
 )
 from engine.options import choice
-from engine.scene import Body, Paint, Piece, Scene, Sign, grid
+from engine.scene import Body, Paint, Piece, Scene, Sign
 from engine.speed import judged_once, maker
 
 WHITE, BLACK = 0, 1

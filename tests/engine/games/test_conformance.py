@@ -13,9 +13,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from engine.clicks import illustrate
 from engine.game import Game, OptionError, State, Termination, Variant
 from engine.games import GAMES, find_variant
-from engine.scene import illustrate
 from engine.svg import render
 from tests.engine.games.contract import check_finished, check_position, check_text, check_word
 from tests.engine.games.random_games import (

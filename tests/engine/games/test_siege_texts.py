@@ -6,9 +6,10 @@ from random import Random
 
 import pytest
 
+from engine.clicks import illustrate
 from engine.game import IllegalMoveError, PositionError
 from engine.games.siege.game import GAME
-from engine.scene import Paint, illustrate
+from engine.scene import Paint
 from tests.engine.games.positions_siege import FAR, IN, LAST, ROUND_TRIP, START, at, play, text_of
 
 # Texts.
