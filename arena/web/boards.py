@@ -1,14 +1,13 @@
-"""Boards to be clicked: which squares lead on, and to what."""
+"""Boards on pages, and what a click on one leads to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from markupsafe import Markup
 
-from arena.web.games import SQUARE_PIXELS
 from engine import clicks, svg
 from engine.clicks import Clicks, illustrate
 from engine.game import Move, State
@@ -16,6 +15,8 @@ from engine.record import GameRecord
 from engine.scene import Scene
 from engine.sitting import position
 
+SQUARE_PIXELS = 72
+"""The side of a square on a large page; boards of many squares shrink to fit."""
 LISTED = 600
 """More moves than these are not listed: nobody looks through them."""
 
@@ -116,8 +117,8 @@ def clickable(found: Reached, clicked: Clicks, address: Address, *, last: Move |
     )
 
 
-def draw(scene: Scene, links: dict[str, svg.Link]) -> Markup:
-    """A scene within a page, with what can be clicked."""
+def draw(scene: Scene, links: Mapping[str, svg.Link] | None = None) -> Markup:
+    """A scene within a page, with what can be clicked; the stylesheet recolours it in the dark."""
     xs = [square.x for square in scene.squares]
     pixels = round((max(xs) - min(xs) + 1 + 2 * svg.MARGIN) * SQUARE_PIXELS)
     return Markup(svg.render(scene, size=pixels, links=links))  # noqa: S704 - escaped in engine.svg

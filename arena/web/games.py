@@ -18,7 +18,7 @@ from arena.models import (
     Scope,
     StrengthTest,
 )
-from arena.web import charts
+from arena.web import boards, charts
 from arena.web.forms import VoidForm
 from arena.web.identity import current
 from arena.web.lookup import find_game, find_match, find_record, reading
@@ -32,18 +32,13 @@ from engine.sitting import clocks
 
 games = Blueprint("games", __name__)
 
-SQUARE_PIXELS = 72
-"""The side of a square on a large page; boards of many squares shrink to fit."""
 PICTURE_SECONDS = 24 * 60 * 60
 """Pictures never change, but for a release that draws them otherwise."""
 
 
 def draw(state: State, last: str | None) -> Markup:
-    """A position as a picture within a page; the stylesheet recolours it in the dark."""
-    scene = illustrate(state, last=last)
-    xs = [square.x for square in scene.squares]
-    pixels = round((max(xs) - min(xs) + 1 + 2 * svg.MARGIN) * SQUARE_PIXELS)
-    return Markup(svg.render(scene, size=pixels))  # noqa: S704 - escaped in engine.svg
+    """A position as a picture within a page."""
+    return boards.draw(illustrate(state, last=last))
 
 
 @games.get("/matches/<int:number>")

@@ -8,11 +8,11 @@ from dataclasses import replace
 from itertools import islice
 
 import resvg_py
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, render_template
 from PIL import Image
 from werkzeug.exceptions import ServiceUnavailable
 
-from arena.web.games import PICTURE_SECONDS, draw, position
+from arena.web.games import draw, lasting, position
 from arena.web.lookup import find_game, find_record, reading
 from engine import svg
 from engine.clicks import illustrate
@@ -70,7 +70,7 @@ def preview(number: int, ply: int) -> Response:
         record = find_record(session, number)
     file = io.BytesIO()
     raster(*position(record, ply), width=PREVIEW_PIXELS).save(file, "PNG")
-    return _kept(Response(file.getvalue(), mimetype="image/png"))
+    return lasting(Response(file.getvalue(), mimetype="image/png"))
 
 
 @pictures.get("/games/<int:number>.gif")
@@ -82,17 +82,9 @@ def animation(number: int) -> Response:
         words = "Another animation is being made: come again in a moment."
         raise ServiceUnavailable(words, retry_after=AGAIN_SECONDS)
     try:
-        return _kept(Response(animate(record), mimetype="image/gif"))
+        return lasting(Response(animate(record), mimetype="image/gif"))
     finally:
         animating.release()
-
-
-def _kept(answer: Response) -> Response:
-    """An answer that may be kept."""
-    answer.headers["Cache-Control"] = f"public, max-age={PICTURE_SECONDS}"
-    answer.add_etag()
-    answer.make_conditional(request)
-    return answer
 
 
 @pictures.get("/games/<int:number>/embed")
