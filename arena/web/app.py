@@ -8,10 +8,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from flask import Flask, abort, redirect, render_template, request, send_from_directory, url_for
-from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, Unauthorized
+from flask import Flask, abort, current_app, request, send_from_directory
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.wrappers import Response
 
@@ -22,6 +20,7 @@ from arena.web import (
     boards,
     brackets,
     charts,
+    errors,
     identity,
     limits,
     metrics,
@@ -48,17 +47,35 @@ from arena.web.requesting import requesting
 from arena.web.strength import strength
 from arena.web.submitting import submitting
 from arena.web.tournaments import tournaments
-from arena.web.uploads import FILES, UPLOADS, allowed, widen
+from arena.web.uploads import FILES, UPLOADS, widen
 
+BLUEPRINTS = (
+    pages,
+    news,
+    games,
+    playing,
+    docs,
+    pictures,
+    tournaments,
+    organising_tournaments,
+    organising_ladders,
+    judging,
+    requesting,
+    strength,
+    accounts,
+    administration,
+    submitting,
+    co_owners,
+    bundles,
+    metrics.metrics,
+    operating,
+    api,
+)
+FILTERS = boards.FILTERS | brackets.FILTERS | charts.FILTERS | score_charts.FILTERS | words.FILTERS
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
 )
-WORDS = {
-    401: "This needs an account: sign in and do it again, or send a token.",
-    404: "There is nothing at this address.",
-}
-"""What is said of an error of which nobody knows more."""
 FRAMED = frozenset(["pictures.embed"])
 """What pages elsewhere may show in a frame: nobody can be made to click on anything there."""
 HEADERS = {
@@ -132,109 +149,67 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     metrics.install(app)
     identity.install(app)
     app.before_request(_refuse_what_is_no_form)
-    for module in (boards, brackets, charts, score_charts, words):
-        app.jinja_env.filters |= module.FILTERS
-    for blueprint in (
-        pages,
-        news,
-        games,
-        playing,
-        docs,
-        pictures,
-        tournaments,
-        organising_tournaments,
-        organising_ladders,
-        judging,
-        requesting,
-        strength,
-        accounts,
-        administration,
-        submitting,
-        co_owners,
-        bundles,
-        metrics.metrics,
-        operating,
-        api,
-    ):
+    app.jinja_env.filters |= FILTERS
+    for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
-    app.jinja_env.globals["url_for"] = _remembered(app)
-    app.jinja_env.globals["may_read"] = identity.may_read
-    app.jinja_env.globals["people_play"] = settings.play != "nobody"
-    app.jinja_env.globals["log_days"] = settings.log_days
+    app.jinja_env.globals.update(
+        url_for=_remembered(app),
+        may_read=identity.may_read,
+        people_play=settings.play != "nobody",
+        log_days=settings.log_days,
+    )
     limits.install(app, settings)
     outage.install(app)
-
-    @app.get("/healthz")
-    def healthz() -> tuple[str, dict[str, str]]:
-        return "ok\n", {"Content-Type": "text/plain"}
-
-    @app.get("/favicon.ico")
-    def favicon() -> Response:
-        """Browsers ask for it where nothing names an icon: with JSON, text, and pictures."""
-        return send_from_directory(app.static_folder or "", "icon.svg", max_age=ICON_SECONDS)
-
-    @app.get("/.well-known/security.txt")
-    def security_txt() -> Any:
-        if not settings.contact:
-            abort(404, "This arena names nobody to tell of security holes.")
-        # RFC 9116 wants a date by which somebody looks at it again.
-        expires = (datetime.now(UTC) + CONTACT_LASTS).replace(microsecond=0)
-        text = f"Contact: {settings.contact}\nExpires: {expires:%Y-%m-%dT%H:%M:%SZ}\n"
-        return text, {"Content-Type": "text/plain; charset=utf-8"}
-
-    @app.url_defaults
-    def name_version(endpoint: str, values: dict[str, Any]) -> None:
-        """Static files are kept for long, so a changed one gets another address."""
-        if endpoint == "static":
-            values["v"] = _digest(Path(app.static_folder or "") / values["filename"])
-
-    @app.errorhandler(Unauthorized)
-    def ask_to_sign_in(error: Unauthorized) -> Response:
-        reads = request.method in ("GET", "HEAD")
-        if reads and identity.bearer() is None and not problems.are_wanted():
-            if "HX-Request" not in request.headers:
-                there = request.full_path.rstrip("?")
-                return redirect(url_for("accounts.sign_in", next=there))
-            # A part of a page that renews itself: not the part goes to sign in, but the page.
-            answer = explain(error)
-            there = urlsplit(request.headers.get("HX-Current-URL", "")).path
-            answer.headers["HX-Redirect"] = url_for("accounts.sign_in", next=there)
-            return answer
-        return explain(error)
-
-    @app.errorhandler(RequestEntityTooLarge)
-    def say_how_large(_: RequestEntityTooLarge) -> Response:
-        largest = f"{(request.max_content_length or 0) / 1e6:.1f} MB are allowed"
-        words = allowed() if request.endpoint in UPLOADS else largest
-        return explain(RequestEntityTooLarge(f"This is too large: {words}."))
-
-    @app.errorhandler(HTTPException)
-    def explain(error: HTTPException) -> Response:
-        if error.code in WORDS and error.description == type(error).description:
-            error.description = WORDS[error.code]
-        if problems.are_wanted():
-            return problems.of(error)
-        answer = error.get_response()
-        try:
-            answer.set_data(render_template("error.html", error=error))
-        except outage.OUTAGES as failed:
-            return outage.answer(failed)
-        answer.mimetype = "text/html"
-        return answer
-
-    @app.after_request
-    def complete(response: Response) -> Response:
-        if request.endpoint in FRAMED:
-            framed = POLICY.replace("frame-ancestors 'self'", "frame-ancestors *")
-            response.headers["Content-Security-Policy"] = framed
-        if response.status_code == 401:
-            # Browsers show no dialogue for this one.
-            response.headers["WWW-Authenticate"] = CHALLENGE
-        for name, value in HEADERS.items():
-            response.headers.setdefault(name, value)
-        return response
-
+    errors.install(app)
+    app.add_url_rule("/healthz", view_func=healthz)
+    app.add_url_rule("/favicon.ico", view_func=favicon)
+    app.add_url_rule("/.well-known/security.txt", view_func=security_txt)
+    app.url_defaults(_name_version)
+    app.after_request(_complete)
     return app
+
+
+def healthz() -> tuple[str, dict[str, str]]:
+    """That this process serves pages."""
+    return "ok\n", {"Content-Type": "text/plain"}
+
+
+def favicon() -> Response:
+    """Browsers ask for it where nothing names an icon: with JSON, text, and pictures."""
+    return send_from_directory(_static(), "icon.svg", max_age=ICON_SECONDS)
+
+
+def security_txt() -> tuple[str, dict[str, str]]:
+    """Whom to tell of a security hole (RFC 9116)."""
+    contact = identity.settings().contact
+    if not contact:
+        abort(404, "This arena names nobody to tell of security holes.")
+    # The RFC wants a date by which somebody looks at it again.
+    expires = (datetime.now(UTC) + CONTACT_LASTS).replace(microsecond=0)
+    text = f"Contact: {contact}\nExpires: {expires:%Y-%m-%dT%H:%M:%SZ}\n"
+    return text, {"Content-Type": "text/plain; charset=utf-8"}
+
+
+def _static() -> Path:
+    return Path(current_app.static_folder or "")
+
+
+def _name_version(endpoint: str, values: dict[str, Any]) -> None:
+    """Static files are kept for long, so a changed one gets another address."""
+    if endpoint == "static":
+        values["v"] = _digest(_static() / values["filename"])
+
+
+def _complete(response: Response) -> Response:
+    if request.endpoint in FRAMED:
+        framed = POLICY.replace("frame-ancestors 'self'", "frame-ancestors *")
+        response.headers["Content-Security-Policy"] = framed
+    if response.status_code == 401:
+        # Browsers show no dialogue for this one.
+        response.headers["WWW-Authenticate"] = CHALLENGE
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    return response
 
 
 @cache

@@ -1,0 +1,60 @@
+"""What is said where something went wrong: a page of its own, or JSON to who asked the API."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from flask import Flask, redirect, render_template, request, url_for
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, Unauthorized
+from werkzeug.wrappers import Response
+
+from arena.web import identity, outage
+from arena.web.api import problems
+from arena.web.uploads import UPLOADS, allowed
+
+WORDS = {
+    401: "This needs an account: sign in and do it again, or send a token.",
+    404: "There is nothing at this address.",
+}
+"""What is said of an error of which nobody knows more."""
+
+
+def install(app: Flask) -> None:
+    """Has an application answer errors so."""
+    app.register_error_handler(Unauthorized, _ask_to_sign_in)
+    app.register_error_handler(RequestEntityTooLarge, _say_how_large)
+    app.register_error_handler(HTTPException, _explain)
+
+
+def _ask_to_sign_in(error: Unauthorized) -> Response:
+    reads = request.method in ("GET", "HEAD")
+    if reads and identity.bearer() is None and not problems.are_wanted():
+        if "HX-Request" not in request.headers:
+            there = request.full_path.rstrip("?")
+            return redirect(url_for("accounts.sign_in", next=there))
+        # A part of a page that renews itself: not the part goes to sign in, but the page.
+        answer = _explain(error)
+        there = urlsplit(request.headers.get("HX-Current-URL", "")).path
+        answer.headers["HX-Redirect"] = url_for("accounts.sign_in", next=there)
+        return answer
+    return _explain(error)
+
+
+def _say_how_large(_: RequestEntityTooLarge) -> Response:
+    largest = f"{(request.max_content_length or 0) / 1e6:.1f} MB are allowed"
+    words = allowed() if request.endpoint in UPLOADS else largest
+    return _explain(RequestEntityTooLarge(f"This is too large: {words}."))
+
+
+def _explain(error: HTTPException) -> Response:
+    if error.code in WORDS and error.description == type(error).description:
+        error.description = WORDS[error.code]
+    if problems.are_wanted():
+        return problems.of(error)
+    answer = error.get_response()
+    try:
+        answer.set_data(render_template("error.html", error=error))
+    except outage.OUTAGES as failed:
+        return outage.answer(failed)
+    answer.mimetype = "text/html"
+    return answer
