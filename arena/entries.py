@@ -15,6 +15,7 @@ from arena.models import (
     Bot,
     BotVersion,
     Check,
+    Competition,
     CompetitionState,
     Entrant,
     EntrantState,
@@ -25,14 +26,11 @@ from arena.models import (
 from arena.sharing import belongs_to
 from arena.submissions import SubmissionError, enter
 
-TAKING = (CompetitionState.OPEN, CompetitionState.PAUSED)
-"""The states in which a ladder takes bots."""
-
 
 def ladders_taking_bots(session: Session) -> list[Ladder]:
     """The ladders that can be entered now, the first made first."""
-    query = sa.select(Ladder).where(Ladder.state.in_(TAKING)).order_by(Ladder.id)
-    return list(session.scalars(query))
+    ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id))
+    return [ladder for ladder in ladders if ladder.takes_bots]
 
 
 def fitting(session: Session, version: BotVersion) -> list[Ladder]:
@@ -72,7 +70,7 @@ def ask_entry(
     Raises:
         SubmissionError: the ladder takes no bots, or the version was refused.
     """
-    if ladder.state not in TAKING:
+    if not ladder.takes_bots:
         raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
     if version.status is VersionStatus.REFUSED:
         raise SubmissionError(
@@ -162,8 +160,8 @@ def open_source(session: Session, actor: Actor, bot: Bot, *, opened: bool, now: 
         audit.note(session, actor, action, f"bot {bot.name}", now=now)
 
 
-def _words(version: BotVersion, ladder: object) -> str:
-    return f"version {version.number}, {getattr(ladder, 'name', '')}"
+def _words(version: BotVersion, ladder: Competition) -> str:
+    return f"version {version.number}, {ladder.name}"
 
 
 def bots_of(session: Session, user_id: int) -> list[tuple[Bot, BotVersion, Sequence[Entrant]]]:
