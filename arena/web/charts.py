@@ -7,7 +7,7 @@ how wide a ply is, so that a script can move the line.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -80,6 +80,19 @@ def ticks(low: float, high: float, most: int = 5) -> range:
     return range(math.ceil(low / step) * step, math.floor(high) + 1, step)
 
 
+def grid(
+    values: Iterable[int], y: Callable[[float], float], *, left: float, right: float
+) -> Markup:
+    """A line across a chart at each of some values, with its number before it."""
+    return Markup("").join(
+        Markup(
+            '<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>'
+            '<text x="{}" y="{:.1f}" dy=".35em" text-anchor="end">{}</text>'
+        ).format(left, right, y(value), y(value), left - 6, y(value), value)
+        for value in values
+    )
+
+
 def rating_chart(games: Sequence[RatedGame]) -> Markup:
     """A rating with its 95 % band over some games, with a mark where each version began."""
     if len(games) < 2:
@@ -93,13 +106,6 @@ def rating_chart(games: Sequence[RatedGame]) -> Markup:
     def y(value: float) -> float:
         return bottom - (value - low) * (bottom - top) / (high - low)
 
-    grid = Markup("").join(
-        Markup(
-            '<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>'
-            '<text x="{}" y="{:.1f}" dy=".35em" text-anchor="end">{}</text>'
-        ).format(left, right, y(tick), y(tick), left - 6, y(tick), tick)
-        for tick in ticks(low, high)
-    )
     upper = [f"{x:.1f},{y(mid + margin):.1f}" for x, (mid, margin) in zip(xs, ratings, strict=True)]
     lower = [f"{x:.1f},{y(mid - margin):.1f}" for x, (mid, margin) in zip(xs, ratings, strict=True)]
     line = [f"{x:.1f},{y(mid):.1f}" for x, (mid, _) in zip(xs, ratings, strict=True)]
@@ -129,7 +135,7 @@ def rating_chart(games: Sequence[RatedGame]) -> Markup:
         len(games),
         ratings[0][0],
         ratings[-1][0],
-        grid,
+        grid(ticks(low, high), y, left=left, right=right),
         marks,
         " ".join(upper + lower[::-1]),
         " ".join(line),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from arena.competitions.results import Results
-from arena.web.charts import HEIGHT, WIDTH, ticks
+from arena.web.charts import HEIGHT, WIDTH, grid, ticks
 
 MOST_LINES = 8
 """As many as have a colour in the stylesheet."""
@@ -31,13 +31,6 @@ def score_chart(found: Results) -> Markup:
     def y(points: float) -> float:
         return bottom - points * (bottom - top) / most
 
-    grid = Markup("").join(
-        Markup(
-            '<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>'
-            '<text x="{}" y="{:.1f}" dy=".35em" text-anchor="end">{}</text>'
-        ).format(left, right, y(tick), y(tick), left - 6, y(tick), tick)
-        for tick in ticks(0, most)
-    )
     marks = Markup("").join(
         Markup('<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>').format(
             x(number), HEIGHT - 8, number
@@ -70,7 +63,7 @@ def score_chart(found: Results) -> Markup:
         WIDTH,
         HEIGHT,
         rounds,
-        grid,
+        grid(ticks(0, most), y, left=left, right=right),
         marks,
         lines,
     )
