@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import NamedTuple
 
 from engine.board import read_fields
 from engine.game import (
@@ -25,7 +24,7 @@ from engine.game import (
     Variant,
     squares_in,
 )
-from engine.games.siege import moves
+from engine.games.siege import moves, turns
 from engine.games.siege.board import (
     ARMIES,
     BITS,
@@ -48,30 +47,15 @@ from engine.games.siege.board import (
 )
 from engine.games.siege.outlook import yellow_hopes
 from engine.games.siege.picture import draw
+from engine.games.siege.turns import ARMY, MAX_PLIES, NEXT, QUIET_PLIES, SETUP, TURNS, Y1, Ending
 from engine.options import choice
 from engine.scene import Scene
 from engine.speed import judged_once, maker
-
-Y1, W, Y2, B, SETUP = range(5)
-TURNS = ("y1", "w", "y2", "b", "setup")
-"""The turns as a position text has them: in their order, and the one before them all."""
-ARMY = (YELLOW, WHITE, YELLOW, BLACK, YELLOW)
-"""Whose turn each is."""
-NEXT = (W, Y2, B, Y1)
 
 DEMAND = 1 << len(NAMES)
 """Stands in a move's code, beside its step, when the move demands a capture."""
 DEMAND_SIGN = "!"
 MOVE = re.compile(r"([a-l][0-9]{1,2})([a-l][0-9]{1,2})(!?)")
-
-QUIET_PLIES, MAX_PLIES = 100, 2000
-
-
-class Ending(NamedTuple):
-    """Why a game is over, and what Yellow scores."""
-
-    cause: Termination
-    yellow: float
 
 
 class Siege(Variant):
@@ -134,12 +118,12 @@ class Siege(Variant):
             raise PositionError(
                 f"Yellow misses {' '.join(missing.elements())}; its pieces are never taken"
             )
-        turns = plies - self.placed_by_hand
-        if turns < max(turn, quiet):
+        played = plies - self.placed_by_hand
+        if played < max(turn, quiet):
             raise PositionError(
                 f"{plies} plies are too few for {quiet} since progress and the turn {turn_name}"
             )
-        if not turns and board not in self.first_boards:
+        if not played and board not in self.first_boards:
             raise PositionError(
                 "before Yellow's first turn all stand as placed, the attackers as at the start"
             )
@@ -184,11 +168,11 @@ class Siege(Variant):
             (entered & board.soldiers).bit_count() >= self.soldiers_needed
             and entered & ~board.soldiers
         ):
-            return Ending(Termination.NORMAL, 0.0)
+            return turns.FORTRESS_HELD
         if ARMY[turn] == YELLOW and not self.can_move(board, turn, demanded):
-            return Ending(Termination.NORMAL, 0.0)
+            return turns.NO_MOVE
         if attackers.bit_count() <= OFFICERS_TO_SPARE and not attackers & board.soldiers:
-            return Ending(Termination.NORMAL, 0.5 if entered else 1.0)
+            return turns.BROKEN_LATE if entered else turns.BROKEN
         return None
 
 
@@ -365,32 +349,8 @@ class SiegeState(State):
         return f"{write_pieces(self.board)} {TURNS[self.turn]} {sign} {self.quiet} {self.plies}"
 
     def scene(self) -> Scene:
-        return draw(self.board, self._news())
-
-    def _news(self) -> str:
-        """Who is to move, or how the game has ended."""
-        if self.over:
-            if self.over.cause is Termination.REPETITION:
-                return "A draw: the third time that this stands on the board"
-            if self.over.cause is Termination.PLY_LIMIT:
-                return (
-                    f"A draw: {MAX_PLIES} plies"
-                    if self.plies >= MAX_PLIES
-                    else f"A draw: {QUIET_PLIES} plies without progress"
-                )
-            if self.over.yellow == 1.0:
-                return "Yellow wins: the siege is broken"
-            if self.over.yellow == 0.5:
-                return "A draw: the siege is broken, an attacker inside"
-            if self.variant.can_move(self.board, self.turn):
-                return "The attackers win: they hold the fortress"
-            return "The attackers win: Yellow has no legal move"
-        if self.turn == SETUP:
-            return "Yellow to place its army in the fortress"
-        if ARMY[self.turn] == YELLOW:
-            doing = "must capture" if self.demanded else "to move"
-            return f"Yellow {doing}, then {ARMIES[ARMY[NEXT[self.turn]]]}"
-        return f"{ARMIES[ARMY[self.turn]]} to move"
+        news = self.over.words if self.over else turns.due(self.turn, demanded=self.demanded)
+        return draw(self.board, news)
 
 
 new_state = maker(SiegeState)
@@ -411,9 +371,11 @@ def _reached(
     over = variant.won(board, turn, demanded)
     if over is None:
         if history.count(standing) >= 2:
-            over = Ending(Termination.REPETITION, 0.5)
-        elif quiet >= QUIET_PLIES or plies >= MAX_PLIES:
-            over = Ending(Termination.PLY_LIMIT, 0.5)
+            over = turns.REPEATED
+        elif plies >= MAX_PLIES:
+            over = turns.ENDLESS
+        elif quiet >= QUIET_PLIES:
+            over = turns.QUIET
     return new_state(variant, board, turn, demanded, quiet, plies, (*history, standing), over)
 
 
