@@ -44,7 +44,7 @@ class Termination(StrEnum):
     @property
     def is_fault(self) -> bool:
         """Whether a seat ended it by its own fault (resigning included)."""
-        return self in _FAULTS
+        return self not in _NO_FAULTS
 
     @property
     def is_failure(self) -> bool:
@@ -52,16 +52,8 @@ class Termination(StrEnum):
         return self.is_fault and self is not Termination.RESIGN
 
 
-_FAULTS = frozenset(
-    {
-        Termination.ILLEGAL,
-        Termination.TIMEOUT,
-        Termination.CRASH,
-        Termination.MEMORY,
-        Termination.PROTOCOL,
-        Termination.START,
-        Termination.RESIGN,
-    }
+_NO_FAULTS = frozenset(
+    {Termination.NORMAL, Termination.REPETITION, Termination.PLY_LIMIT, Termination.VOID}
 )
 
 
