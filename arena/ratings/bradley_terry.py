@@ -165,15 +165,18 @@ class _Likelihood:
                 possible = 2 * min(p, q) * times
                 drawn = min(self.draws[group], possible) / (times + 2)
                 scale *= 1 - drawn / (4 * p * q)
-            for (members, weight), share in zip(group, shares, strict=True):
-                for i in members:
-                    row = matrix[i]
-                    part = scale * share * weight
-                    for j in members:
-                        row[j] += part * weight
-                    for (others, other_weight), other_share in zip(group, shares, strict=True):
-                        for j in others:
-                            row[j] -= part * other_share * other_weight
+            seats = [
+                (i, members, weight, share)
+                for (members, weight), share in zip(group, shares, strict=True)
+                for i in members
+            ]
+            for i, members, weight, share in seats:
+                row = matrix[i]
+                part = scale * share * weight
+                for j in members:
+                    row[j] += part * weight
+                for j, _, other_weight, other_share in seats:
+                    row[j] -= part * other_share * other_weight
         return matrix
 
 
