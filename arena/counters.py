@@ -37,6 +37,12 @@ class MeetingTally:
     draws: int = 0
 
 
+def add_to(counts: object, its: EntrantTally | MeetingTally) -> None:
+    """Adds each number of a tally to what has the same name."""
+    for name in its.__slots__:
+        setattr(counts, name, getattr(counts, name) + getattr(its, name))
+
+
 @dataclass(slots=True)
 class Tally:
     """What is counted of one match, or of many."""
@@ -56,19 +62,9 @@ class Tally:
         self.neighbours += one.neighbours
         self.ties += one.ties
         for entrant, its in one.entrants.items():
-            counts = self.entrants.setdefault(entrant, EntrantTally())
-            counts.games += its.games
-            counts.wins += its.wins
-            counts.draws += its.draws
-            counts.losses += its.losses
-            counts.points += its.points
-            counts.faults += its.faults
+            add_to(self.entrants.setdefault(entrant, EntrantTally()), its)
         for pair, both in one.meetings.items():
-            meeting = self.meetings.setdefault(pair, MeetingTally())
-            meeting.matches += both.matches
-            meeting.games += both.games
-            meeting.wins += both.wins
-            meeting.draws += both.draws
+            add_to(self.meetings.setdefault(pair, MeetingTally()), both)
 
 
 def tally(

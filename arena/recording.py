@@ -21,7 +21,7 @@ from arena.assignments import Leased, read_places, spec_of
 from arena.competitions import strength_tests, tournaments
 from arena.competitions.strength_tallies import duel
 from arena.config import Settings
-from arena.counters import Tally, tally
+from arena.counters import Tally, add_to, tally
 from arena.first_tests import admit, conclude
 from arena.models import (
     Check,
@@ -315,13 +315,8 @@ def _count(match: Match, found: Tally, now: datetime) -> None:
     """Adds what is counted of a match to its competition and its entrants."""
     competition = match.competition
     for place in match.places:
-        entrant, its = place.entrant, found.entrants[place.entrant_id]
-        entrant.games += its.games
-        entrant.wins += its.wins
-        entrant.draws += its.draws
-        entrant.losses += its.losses
-        entrant.points += its.points
-        entrant.faults += its.faults
+        entrant = place.entrant
+        add_to(entrant, found.entrants[place.entrant_id])
         entrant.last_game = now
         for column in _COUNTED:
             flag_modified(entrant, column)
