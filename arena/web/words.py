@@ -172,6 +172,11 @@ def grouped(number: int) -> str:
     return f"{number:,}"
 
 
+def tint(share: float) -> str:
+    """The classes of a cell that shows a share of the points, coloured by quarters."""
+    return f"tint tint-{round(4 * share)}"
+
+
 def seat_class(name: str) -> str:
     """The class by which the stylesheet knows a seat, which is often named for a colour."""
     return "of-" + name.lower().replace(" ", "-")
@@ -191,6 +196,7 @@ FILTERS = {
     "seat_class": seat_class,
     "signed": signed,
     "time_control": time_control,
+    "tint": tint,
     "winners": winners,
 }
 """Those that templates use, by their names there."""
