@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click
@@ -11,14 +10,17 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit, entries, sharing, verdicts
-from arena.audit import Actor
 from arena.cli import Usage
-from arena.cli.local import find_ladder, on_data, opened
+from arena.cli.data_folder import changing, find_ladder, on_data
 from arena.competitions.tournaments import TournamentError, named_versions
-from arena.models import Bot, BotVersion, Check, EntrantState, JobStatus, User
+from arena.models import Bot, BotVersion, Check, EntrantState, JobStatus
 from arena.people import PeopleError
 from arena.requests import RequestError, find_entrant
 from arena.submissions import SubmissionError
+
+_changing = partial(
+    changing, refusals=(PeopleError, RequestError, SubmissionError, TournamentError)
+)
 
 
 @click.group()
@@ -38,17 +40,12 @@ def activate_command(name: str, ladder_name: str, data: Path | None) -> None:
 
     Example: arena bot activate mybot:2 --ladder clobber-6x7
     """
-    with opened(data) as (database, _):
-        try:
-            with database.begin() as session:
-                (version,) = named_versions(session, [name])
-                found = find_ladder(session, ladder_name)
-                actor, now = audit.operator(), datetime.now(UTC)
-                check = entries.ask_entry(session, actor, version, found, now)
-                what = "enters when its check has passed" if check else "is active"
-                words = f"{version.label} {what} on {ladder_name}"
-        except (SubmissionError, TournamentError) as error:
-            raise Usage(str(error)) from None
+    with _changing(data) as (session, now):
+        (version,) = named_versions(session, [name])
+        found = find_ladder(session, ladder_name)
+        check = entries.ask_entry(session, audit.operator(), version, found, now)
+        what = "enters when its check has passed" if check else "is active"
+        words = f"{version.label} {what} on {ladder_name}"
     click.echo(words)
 
 
@@ -70,7 +67,7 @@ def recheck_command(names: tuple[str, ...], every: bool, data: Path | None) -> N
     """
     if bool(names) == every:
         raise Usage("give the names of bots, or --all")
-    with opened(data) as (database, _), database.begin() as session:
+    with _changing(data) as (session, now):
         aside = (
             sa.select(Check.id)
             .join(Check.version)
@@ -89,7 +86,7 @@ def recheck_command(names: tuple[str, ...], every: bool, data: Path | None) -> N
                 raise Usage(f"no check of {name} is set aside")
             numbers += [number for number in found if number not in numbers]
         for number in numbers:
-            verdicts.requeue_check(session, audit.operator(), number, datetime.now(UTC))
+            verdicts.requeue_check(session, audit.operator(), number, now)
     count = len(numbers)
     click.echo(f"{count} {'check is' if count == 1 else 'checks are'} to be tried again")
 
@@ -103,16 +100,12 @@ def retire_command(name: str, ladder_name: str, data: Path | None) -> None:
 
     Example: arena bot retire mybot --ladder clobber-6x7
     """
-    with opened(data) as (database, _):
-        try:
-            with database.begin() as session:
-                entrant = find_entrant(session, find_ladder(session, ladder_name), name)
-                if entrant.state is EntrantState.RETIRED:
-                    raise Usage(f"{entrant.version.label} is retired already")
-                entries.retire(session, audit.operator(), entrant, datetime.now(UTC))
-                words = f"{entrant.version.label} plays no more on {ladder_name}"
-        except (RequestError, SubmissionError) as error:
-            raise Usage(str(error)) from None
+    with _changing(data) as (session, now):
+        entrant = find_entrant(session, find_ladder(session, ladder_name), name)
+        if entrant.state is EntrantState.RETIRED:
+            raise Usage(f"{entrant.version.label} is retired already")
+        entries.retire(session, audit.operator(), entrant, now)
+        words = f"{entrant.version.label} plays no more on {ladder_name}"
     click.echo(words)
 
 
@@ -125,8 +118,11 @@ def share_command(name: str, user: str, data: Path | None) -> None:
 
     Example: arena bot share mybot ada
     """
-    found, mate = _share(sharing.share, name, user, data)
-    click.echo(f"{found} is {mate}'s as well now")
+    with _changing(data) as (session, now):
+        found = _find(session, name)
+        mate = sharing.share(session, audit.operator(), found, user, now)
+        words = f"{found.name} is {mate.name}'s as well now"
+    click.echo(words)
 
 
 @bot.command("unshare")
@@ -138,24 +134,15 @@ def unshare_command(name: str, user: str, data: Path | None) -> None:
 
     Example: arena bot unshare mybot ada
     """
-    found, mate = _share(sharing.unshare, name, user, data)
-    click.echo(f"{found} is not {mate}'s any more")
+    with _changing(data) as (session, now):
+        found = _find(session, name)
+        mate = sharing.unshare(session, audit.operator(), found, user, now)
+        words = f"{found.name} is not {mate.name}'s any more"
+    click.echo(words)
 
 
-def _share(
-    do: Callable[[Session, Actor, Bot, str, datetime], User],
-    name: str,
-    user: str,
-    data: Path | None,
-) -> tuple[str, str]:
-    """Changes who shares a bot, and gives the bot's name and the user's as they are written."""
-    with opened(data) as (database, _):
-        try:
-            with database.begin() as session:
-                found = session.scalar(sa.select(Bot).where(Bot.lower_name == name.lower()))
-                if found is None:
-                    raise Usage(f"there is no bot {name[:60]!r}: arena bots lists them")
-                mate = do(session, audit.operator(), found, user, datetime.now(UTC))
-                return found.name, mate.name
-        except (PeopleError, SubmissionError) as error:
-            raise Usage(str(error)) from None
+def _find(session: Session, name: str) -> Bot:
+    found = session.scalar(sa.select(Bot).where(Bot.lower_name == name.lower()))
+    if found is None:
+        raise Usage(f"there is no bot {name[:60]!r}: arena bots lists them")
+    return found

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 import sqlalchemy as sa
@@ -21,12 +18,11 @@ from arena.cli.arguments import HYPOTHESES, Seconds, read_hypotheses
 from arena.cli.boxed import pack
 from arena.cli.client import find_server, on_server
 from arena.cli.counting import counted_games
+from arena.cli.data_folder import as_json, find_ladder, on_data, opened
 from arena.cli.listing import show
 from arena.cli.remote import submit_there, whole_board
 from arena.cli.sources import git_folder
 from arena.competitions.strength_plans import MAX_GAMES, FirstTest
-from arena.config import SettingError, Settings, load
-from arena.db import FAILED, Database, SchemaError
 from arena.models import (
     Bot,
     BotVersion,
@@ -45,71 +41,6 @@ from engine.counting import counted
 from workers import bundles
 from workers.archives import BundleError
 from workers.bundles import Bundle
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def on_data(command: F) -> F:
-    """Adds the option that names the data folder."""
-    option = click.option(
-        "--data", type=click.Path(path_type=Path), help="The data folder; var by default."
-    )
-    return option(command)
-
-
-def as_json(command: F) -> F:
-    """Adds the option that asks for JSON."""
-    return click.option("--json", "in_json", is_flag=True, help="Print JSON.")(command)
-
-
-@contextmanager
-def opened(data: Path | None, *, new: bool = False) -> Iterator[tuple[Database, Settings]]:
-    """The database of a data folder's arena.
-
-    Args:
-        new: makes one where there is none.
-
-    Raises:
-        Usage: there is none, or it can't be used, at first or while it is used.
-    """
-    with ExitStack() as ends:
-        try:
-            settings = load(data=data)
-            if new:
-                settings.data.mkdir(parents=True, exist_ok=True)
-            elif not settings.database and not (settings.data / "arena.db").exists():
-                raise Usage(f"there is no arena in {settings.data}: start one with arena up")
-            database = Database(settings.database_url)
-            ends.callback(database.close)
-            if new:
-                database.upgrade()
-            else:
-                # An arena of another release may be at work on it: only its start changes that.
-                database.demand_schema()
-        except (SettingError, SchemaError) as error:
-            raise Usage(str(error)) from None
-        except sa.exc.SQLAlchemyError as error:
-            raise Usage(f"can't use the database: {str(error).splitlines()[0]}") from None
-        except OSError as error:
-            raise Usage(f"can't use {error.filename}: {error.strerror}") from None
-        try:
-            yield database, settings
-        except FAILED as error:
-            # It went away meanwhile, its disk is full, or somebody else writes for too long.
-            raise Usage(f"can't use the database: {str(error).splitlines()[0]}") from None
-
-
-def find_ladder(session: Session, name: str) -> Ladder:
-    """The ladder of this name.
-
-    Raises:
-        Usage: there is none; it lists those there are.
-    """
-    ladder = session.scalar(sa.select(Ladder).where(Ladder.name == name))
-    if ladder is None:
-        names = ", ".join(known.name for known in queries.ladders(session))
-        raise Usage(f"there is no ladder {name!r}; there are: {names or 'none'}")
-    return ladder
 
 
 @click.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from sqlalchemy.orm import joinedload, selectinload
 from arena import audit, verdicts, workforce
 from arena.cli import Usage
 from arena.cli.arguments import read_variant
+from arena.cli.data_folder import as_json, changing, find_ladder, on_data, opened
 from arena.cli.listing import show
-from arena.cli.local import as_json, find_ladder, on_data, opened
 from arena.competitions.ladder_settings import SETTINGS, LadderError, change, create
 from arena.models import (
     BotVersion,
@@ -30,6 +31,8 @@ from arena.models import (
 from arena.requests import RequestError, request_match
 from arena.verdicts import VerdictError
 from arena.workforce import WorkerError
+
+_changing = partial(changing, refusals=(LadderError, VerdictError, WorkerError))
 
 
 @click.group()
@@ -61,13 +64,9 @@ def create_command(name: str, game: str, data: Path | None, **options: str | Non
     """
     variant = read_variant(game)
     chosen = {key: text for key, text in options.items() if text is not None}
-    with opened(data) as (database, _):
-        try:
-            with database.begin() as session:
-                made = create(session, audit.operator(), name, variant, chosen, datetime.now(UTC))
-                words = f"the ladder {made.name} is {made.state}: {variant}, {made.time.words}"
-        except LadderError as error:
-            raise Usage(str(error)) from None
+    with _changing(data) as (session, now):
+        made = create(session, audit.operator(), name, variant, chosen, now)
+        words = f"the ladder {made.name} is {made.state}: {variant}, {made.time.words}"
     click.echo(words)
 
 
@@ -89,13 +88,9 @@ def change_command(name: str, changes: tuple[str, ...], data: Path | None) -> No
         if not equals:
             raise Usage(f"{text!r} is no change: write KEY=VALUE, KEY of {', '.join(SETTINGS)}")
         chosen[key] = value
-    with opened(data) as (database, _):
-        try:
-            with database.begin() as session:
-                found = find_ladder(session, name)
-                words = change(session, audit.operator(), found, chosen, datetime.now(UTC))
-        except LadderError as error:
-            raise Usage(str(error)) from None
+    with _changing(data) as (session, now):
+        found = find_ladder(session, name)
+        words = change(session, audit.operator(), found, chosen, now)
     click.echo("\n".join(words) or f"nothing is different: the ladder {name} is so already")
 
 
@@ -154,14 +149,9 @@ def void_command(number: int, note: str, replay: bool, data: Path | None) -> Non
 
     Example: arena match void 17 --note "the machine was overloaded" --replay
     """
-    with opened(data) as (database, _):
-        try:
-            with database.begin() as session:
-                actor, now = audit.operator(), datetime.now(UTC)
-                again = verdicts.void(session, actor, number, note, replay=replay, now=now)
-                more = f"; it is replayed as match {again.id}" if again else ""
-        except VerdictError as error:
-            raise Usage(str(error)) from None
+    with _changing(data) as (session, now):
+        again = verdicts.void(session, audit.operator(), number, note, replay=replay, now=now)
+        more = f"; it is replayed as match {again.id}" if again else ""
     click.echo(f"match {number} is void{more}")
 
 
@@ -176,16 +166,12 @@ def requeue_command(numbers: tuple[int, ...], every: bool, data: Path | None) ->
     """
     if bool(numbers) == every:
         raise Usage("give the numbers of matches, or --all")
-    with opened(data) as (database, _):
-        try:
-            with database.begin() as session:
-                if every:
-                    aside = sa.select(Match.id).where(Match.status == JobStatus.SET_ASIDE)
-                    numbers = tuple(session.scalars(aside.order_by(Match.id)))
-                for number in numbers:
-                    verdicts.requeue(session, audit.operator(), number, datetime.now(UTC))
-        except VerdictError as error:
-            raise Usage(str(error)) from None
+    with _changing(data) as (session, now):
+        if every:
+            aside = sa.select(Match.id).where(Match.status == JobStatus.SET_ASIDE)
+            numbers = tuple(session.scalars(aside.order_by(Match.id)))
+        for number in numbers:
+            verdicts.requeue(session, audit.operator(), number, now)
     count = len(numbers)
     click.echo(f"{count} {'match is' if count == 1 else 'matches are'} to be tried again")
 
@@ -284,10 +270,6 @@ def readmit_command(name: str, data: Path | None) -> None:
 
     Example: arena worker readmit machine-2
     """
-    with opened(data) as (database, _):
-        try:
-            with database.begin() as session:
-                workforce.readmit(session, audit.operator(), name, datetime.now(UTC))
-        except WorkerError as error:
-            raise Usage(str(error)) from None
+    with _changing(data) as (session, now):
+        workforce.readmit(session, audit.operator(), name, now)
     click.echo(f"the worker {name} gets jobs again")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +24,8 @@ from arena.cli.arguments import (
     read_variant,
     time_control,
 )
+from arena.cli.data_folder import as_json, changing, find_ladder, on_data, opened
 from arena.cli.listing import show as show_rows
-from arena.cli.local import as_json, find_ladder, on_data, opened
 from arena.competitions import strength_tests
 from arena.competitions.strength_plans import MAX_GAMES, Plan
 from arena.competitions.strength_reports import Report, last_tests, reports
@@ -46,14 +44,7 @@ def strength() -> None:
     """Strength tests between submitted versions: create one, list, show, stop, extend, clone."""
 
 
-@contextmanager
-def _changing(data: Path | None) -> Iterator[tuple[Session, datetime]]:
-    """A transaction on the arena of a data folder; what can't be done is wrong usage."""
-    try:
-        with opened(data) as (database, _), database.begin() as session:
-            yield session, datetime.now(UTC)
-    except (StrengthError, TournamentError) as error:
-        raise Usage(str(error)) from None
+_changing = partial(changing, refusals=(StrengthError, TournamentError))
 
 
 @strength.command()

@@ -19,8 +19,8 @@ from arena import audit
 from arena.broker import BrokerError
 from arena.cli import Usage
 from arena.cli.arguments import DEFAULT_MOVE_MS, read_variant, time_control
+from arena.cli.data_folder import as_json, find_ladder, on_data, opened
 from arena.cli.listing import show as show_rows
-from arena.cli.local import as_json, find_ladder, on_data, opened
 from arena.cli.tournament_progress import Progress, held_up
 from arena.cli.tournament_tables import print_tables
 from arena.competitions import tournaments

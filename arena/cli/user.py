@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click
-from sqlalchemy.orm import Session
 
 from arena import audit, people, signing
-from arena.cli import Usage
 from arena.cli.client import whole_address
+from arena.cli.data_folder import as_json, changing, on_data, opened
 from arena.cli.listing import show
-from arena.cli.local import as_json, on_data, opened
 from arena.models import Role
 from arena.people import PeopleError
 
@@ -33,14 +29,7 @@ def user() -> None:
     """Accounts: list, add, reset, role, deactivate, activate, invite, log."""
 
 
-@contextmanager
-def _changing(data: Path | None) -> Iterator[tuple[Session, datetime]]:
-    """A transaction on the arena of a data folder; what can't be done is wrong usage."""
-    try:
-        with opened(data) as (database, _), database.begin() as session:
-            yield session, datetime.now(UTC)
-    except PeopleError as error:
-        raise Usage(str(error)) from None
+_changing = partial(changing, refusals=(PeopleError,))
 
 
 @user.command("list")
