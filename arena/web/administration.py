@@ -24,7 +24,7 @@ from arena.models import AuditEntry, Role, Scope, User
 from arena.people import PeopleError
 from arena.web.identity import database, demand_session, keep_to_itself, needs, signed_in
 from arena.web.lookup import reading
-from arena.web.words import sentence
+from arena.web.transactions import changing
 
 administration = Blueprint("administration", __name__)
 
@@ -69,12 +69,9 @@ def _find(session: Session, name: str) -> User:
 def change_role(name: str) -> Answer:
     """Makes somebody something else here."""
     role = _role()
-    with database().begin() as session:
+    with changing(PeopleError) as session:
         user = _find(session, name)
-        try:
-            people.set_role(session, signed_in().actor, user, role, datetime.now(UTC))
-        except PeopleError as error:
-            abort(409, sentence(error))
+        people.set_role(session, signed_in().actor, user, role, datetime.now(UTC))
     flash(f"{user.name} is {role} now.")
     return redirect(url_for("administration.users"))
 
@@ -94,14 +91,9 @@ def change_active(name: str) -> Answer:
     if asked not in ("yes", "no"):
         abort(400, "Say whether they are active: yes or no.")
     active = asked == "yes"
-    with database().begin() as session:
+    with changing(PeopleError) as session:
         user = _find(session, name)
-        try:
-            people.set_active(
-                session, signed_in().actor, user, active=active, now=datetime.now(UTC)
-            )
-        except PeopleError as error:
-            abort(409, sentence(error))
+        people.set_active(session, signed_in().actor, user, active=active, now=datetime.now(UTC))
     done = "may sign in again" if active else "is shut out, with all sessions and tokens"
     flash(f"{user.name} {done}.")
     return redirect(url_for("administration.users"))

@@ -12,9 +12,9 @@ from arena import sharing
 from arena.models import Bot, Scope, User
 from arena.people import PeopleError
 from arena.submissions import SubmissionError
-from arena.web.identity import database, needs, signed_in
+from arena.web.identity import needs, signed_in
 from arena.web.lookup import find_bot
-from arena.web.words import sentence
+from arena.web.transactions import changing
 
 co_owners = Blueprint("co_owners", __name__)
 
@@ -23,11 +23,8 @@ co_owners = Blueprint("co_owners", __name__)
 @needs(Scope.SUBMIT)
 def share(name: str) -> Answer:
     """Makes somebody a co-owner of one's own bot."""
-    try:
-        with database().begin() as session:
-            user = share_own(session, find_bot(session, name), request.form.get("user", ""))
-    except (PeopleError, SubmissionError) as error:
-        abort(409, sentence(error))
+    with changing(PeopleError, SubmissionError) as session:
+        user = share_own(session, find_bot(session, name), request.form.get("user", ""))
     flash(f"{name} is {user.name}'s as well now.")
     return redirect(url_for("pages.bot", name=name))
 
@@ -36,11 +33,8 @@ def share(name: str) -> Answer:
 @needs(Scope.SUBMIT)
 def unshare(name: str) -> Answer:
     """Makes somebody a co-owner of one's own bot no more, or leaves a bot."""
-    try:
-        with database().begin() as session:
-            user = unshare_own(session, find_bot(session, name), request.form.get("user", ""))
-    except (PeopleError, SubmissionError) as error:
-        abort(409, sentence(error))
+    with changing(PeopleError, SubmissionError) as session:
+        user = unshare_own(session, find_bot(session, name), request.form.get("user", ""))
     flash(f"{name} is not {user.name}'s any more.")
     return redirect(url_for("pages.bot", name=name))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from flask import Blueprint, abort, flash, redirect, url_for
+from flask import Blueprint, flash, redirect, url_for
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
@@ -16,6 +16,7 @@ from arena.web.forms import VoidForm
 from arena.web.games import match_page
 from arena.web.identity import database, needs, signed_in
 from arena.web.lookup import find_match, reading
+from arena.web.transactions import changing
 from arena.web.words import sentence
 
 judging = Blueprint("judging", __name__)
@@ -62,11 +63,8 @@ def _voided(session: Session, number: int, form: VoidForm) -> Response:
 @needs(Scope.ORGANISE)
 def requeue(number: int) -> Response:
     """Has a match tried again that was set aside."""
-    with database().begin() as session:
+    with changing(VerdictError) as session:
         find_match(session, number)
-        try:
-            verdicts.requeue(session, signed_in().actor, number, datetime.now(UTC))
-        except VerdictError as error:
-            abort(409, sentence(error))
+        verdicts.requeue(session, signed_in().actor, number, datetime.now(UTC))
     flash(f"Match {number} is tried again.")
     return redirect(url_for("games.match", number=number))

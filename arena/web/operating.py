@@ -24,9 +24,9 @@ from arena.competitions.ladder_settings import LadderError, change
 from arena.health import look
 from arena.models import CompetitionState, JobStatus, Ladder, Match, Scope
 from arena.verdicts import VerdictError
-from arena.web.identity import database, keep_to_itself, needs, settings, signed_in
+from arena.web.identity import keep_to_itself, needs, settings, signed_in
 from arena.web.lookup import find_ladder, reading
-from arena.web.words import sentence
+from arena.web.transactions import changing
 from arena.workforce import WorkerError
 from engine.counting import counted
 
@@ -79,16 +79,13 @@ def decide() -> Answer:
     if deed not in ("requeue", "void") or not chosen or not all(map(str.isdecimal, chosen)):
         abort(400, "Choose matches, and whether they are tried again or void.")
     now, actor = datetime.now(UTC), signed_in().actor
-    try:
-        with database().begin() as session:
-            for number in sorted({int(text[:12]) for text in chosen}):
-                if deed == "requeue":
-                    verdicts.requeue(session, actor, number, now)
-                else:
-                    note = request.form.get("note", "")
-                    verdicts.void(session, actor, number, note, now=now)
-    except VerdictError as error:
-        abort(409, sentence(error))
+    with changing(VerdictError) as session:
+        for number in sorted({int(text[:12]) for text in chosen}):
+            if deed == "requeue":
+                verdicts.requeue(session, actor, number, now)
+            else:
+                note = request.form.get("note", "")
+                verdicts.void(session, actor, number, note, now=now)
     done = "tried again" if deed == "requeue" else "void"
     flash(f"{counted(len(set(chosen)), 'match is', 'matches are')} {done}.")
     return redirect(url_for("operating.overview"))
@@ -101,12 +98,9 @@ def change_state(name: str) -> Answer:
     state = STATES.get(request.form.get("deed", ""))
     if state is None:
         abort(400, "A ladder is frozen, paused or opened.")
-    try:
-        with database().begin() as session:
-            ladder = find_ladder(session, name)
-            change(session, signed_in().actor, ladder, {"state": state}, datetime.now(UTC))
-    except LadderError as error:
-        abort(409, sentence(error))
+    with changing(LadderError) as session:
+        ladder = find_ladder(session, name)
+        change(session, signed_in().actor, ladder, {"state": state}, datetime.now(UTC))
     flash(f"The ladder {name} is {state}.")
     return redirect(url_for("operating.overview"))
 
@@ -115,10 +109,7 @@ def change_state(name: str) -> Answer:
 @needs(Scope.ORGANISE)
 def readmit(name: str) -> Answer:
     """Gives a worker jobs again that was set aside."""
-    try:
-        with database().begin() as session:
-            workforce.readmit(session, signed_in().actor, name, datetime.now(UTC))
-    except WorkerError as error:
-        abort(409, sentence(error))
+    with changing(WorkerError) as session:
+        workforce.readmit(session, signed_in().actor, name, datetime.now(UTC))
     flash(f"The worker {name} gets jobs again.")
     return redirect(url_for("operating.overview"))

@@ -9,13 +9,13 @@ import sqlalchemy as sa
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
+from arena import sittings
 from arena.models import Bot, BotVersion, Entrant, EntrantState, Ladder, Scope, User
 from arena.requests import MOST_IN_A_RACE, RequestError, asked_lately, request_match
 from arena.web.identity import database, needs, settings, signed_in
 from arena.web.lookup import find_ladder, reading
 from arena.web.words import sentence
 from engine.game import Variant
-from engine.match import entrants_needed
 
 requesting = Blueprint("requesting", __name__)
 
@@ -63,14 +63,7 @@ def places(variant: Variant) -> list[str]:
     """What each bot of a match is asked for as: by its seats in the first game."""
     if variant.seats == 1:
         return [f"Bot {number}" for number in range(1, MOST_IN_A_RACE + 1)]
-    return [
-        " and ".join(
-            name
-            for name, its in zip(variant.seat_names, variant.entrant_of, strict=True)
-            if its == entrant
-        )
-        for entrant in range(entrants_needed(variant))
-    ]
+    return sittings.places(variant)
 
 
 def _names(session: Session, ladder: Ladder) -> list[str]:

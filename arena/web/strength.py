@@ -45,6 +45,7 @@ from arena.web.bundle_diff import difference
 from arena.web.forms import ExtendForm, StrengthForm
 from arena.web.identity import Account, current, database, may_read, needs, settings, signed_in
 from arena.web.lookup import reading
+from arena.web.transactions import changing
 from arena.web.words import sentence
 
 strength = Blueprint("strength", __name__)
@@ -224,12 +225,9 @@ def changed(session: Session, number: int) -> StrengthTest:
 @needs(Scope.SUBMIT)
 def stop(number: int) -> Answer:
     """Ends a test of one's own."""
-    try:
-        with database().begin() as session:
-            test = changed(session, number)
-            strength_tests.stop(session, test, datetime.now(UTC), signed_in().actor)
-    except StrengthError as error:
-        abort(409, sentence(error))
+    with changing(StrengthError) as session:
+        test = changed(session, number)
+        strength_tests.stop(session, test, datetime.now(UTC), signed_in().actor)
     flash("The test is stopped; matches under way are still counted.")
     return redirect(url_for("strength.test", number=number))
 
@@ -241,13 +239,10 @@ def extend(number: int) -> Answer:
     form = ExtendForm()
     if not form.validate():
         abort(422, "How many games in all? Give a whole number.")
-    try:
-        with database().begin() as session:
-            test = changed(session, number)
-            now, by = datetime.now(UTC), signed_in().actor
-            strength_tests.extend(session, test, form.max_games.data, now, by)
-    except StrengthError as error:
-        abort(409, sentence(error))
+    with changing(StrengthError) as session:
+        test = changed(session, number)
+        now, by = datetime.now(UTC), signed_in().actor
+        strength_tests.extend(session, test, form.max_games.data, now, by)
     flash(f"The test goes on, to {form.max_games.data} games at most.")
     return redirect(url_for("strength.test", number=number))
 
@@ -257,14 +252,11 @@ def extend(number: int) -> Answer:
 def clone(number: int) -> Answer:
     """Makes the same test again, for somebody who may use its versions."""
     who = signed_in()
-    try:
-        with database().begin() as session:
-            test = session.get(StrengthTest, number) if number <= LARGEST_ID else None
-            if test is None:
-                abort(404, f"There is no strength test {number}.")
-            number = cloned(session, test, who).id
-    except StrengthError as error:
-        abort(409, sentence(error))
+    with changing(StrengthError) as session:
+        test = session.get(StrengthTest, number) if number <= LARGEST_ID else None
+        if test is None:
+            abort(404, f"There is no strength test {number}.")
+        number = cloned(session, test, who).id
     return redirect(url_for("strength.test", number=number))
 
 

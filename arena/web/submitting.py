@@ -47,6 +47,7 @@ from arena.web.identity import (
     signed_in,
 )
 from arena.web.lookup import find_bot, reading
+from arena.web.transactions import changing
 from arena.web.words import sentence
 from engine.games import GAMES
 
@@ -175,16 +176,13 @@ def _version(session: Session, bot: Bot, number: str) -> BotVersion:
 def enter(name: str) -> Answer:
     """Enters a version of one's own bot on a ladder."""
     who = signed_in()
-    with database().begin() as session:
+    with changing(SubmissionError) as session:
         version = _version(session, own_bot(session, name), request.form.get("version", ""))
         asked = request.form.get("ladder", "")
         ladder = session.scalar(sa.select(Ladder).where(Ladder.name == asked))
         if ladder is None:
             abort(404, f"There is no ladder {asked[:60]}.")
-        try:
-            found = entries.ask_entry(session, who.actor, version, ladder, datetime.now(UTC))
-        except SubmissionError as error:
-            abort(409, sentence(error))
+        found = entries.ask_entry(session, who.actor, version, ladder, datetime.now(UTC))
         number = found.id if found else None
     if number is not None:
         return redirect(url_for("submitting.check", number=number))
@@ -197,7 +195,7 @@ def enter(name: str) -> Answer:
 def retire(name: str) -> Answer:
     """Takes one's own bot off a ladder."""
     who = signed_in()
-    with database().begin() as session:
+    with changing(SubmissionError) as session:
         bot = own_bot(session, name)
         asked = request.form.get("entrant", "")
         entrant = session.scalar(
@@ -212,10 +210,7 @@ def retire(name: str) -> Answer:
         )
         if entrant is None:
             abort(404, f"The bot {name} is not on such a ladder.")
-        try:
-            entries.retire(session, who.actor, entrant, datetime.now(UTC))
-        except SubmissionError as error:
-            abort(409, sentence(error))
+        entries.retire(session, who.actor, entrant, datetime.now(UTC))
         ladder, version = entrant.competition, entrant.version
     flash(f"Version {version.number} is retired from {ladder.title}.")
     return redirect(url_for("pages.bot", name=name, ladder=ladder.name))
@@ -225,12 +220,9 @@ def retire(name: str) -> Answer:
 @needs(Scope.SUBMIT)
 def withdraw(name: str) -> Answer:
     """Takes one's own bot off every ladder."""
-    with database().begin() as session:
+    with changing(SubmissionError) as session:
         bot = own_bot(session, name)
-        try:
-            left = entries.withdraw(session, signed_in().actor, bot, datetime.now(UTC))
-        except SubmissionError as error:
-            abort(409, sentence(error))
+        left = entries.withdraw(session, signed_in().actor, bot, datetime.now(UTC))
     flash(f"{name} is withdrawn: it left {left} ladder{'' if left == 1 else 's'}.")
     return redirect(url_for("pages.bot", name=name))
 

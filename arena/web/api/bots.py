@@ -38,6 +38,7 @@ from arena.web.identity import signed_in
 from arena.web.lookup import find_bot, find_ladder, reading
 from arena.web.on_ladder import on_ladder, shown_first
 from arena.web.submitting import own_bot
+from arena.web.transactions import changing
 
 TAG = "bots"
 

@@ -28,7 +28,6 @@ from arena.web.api.game_shapes import (
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import BotVersionName, Name, Shape
 from arena.web.api.specification import operation
-from arena.web.api.transactions import changing
 from arena.web.games import PICTURE_SECONDS
 from arena.web.identity import database, settings, signed_in
 from arena.web.lookup import (
@@ -39,6 +38,7 @@ from arena.web.lookup import (
     find_record,
     reading,
 )
+from arena.web.transactions import changing
 
 TAG = "games"
 LINES = "application/x-ndjson"

@@ -13,9 +13,9 @@ from arena.verdicts import VerdictError
 from arena.web.api.game_shapes import MatchShape
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import operation
-from arena.web.api.transactions import changing
 from arena.web.identity import signed_in
 from arena.web.lookup import find_match, reading
+from arena.web.transactions import changing
 
 TAG = "games"
 

@@ -26,10 +26,10 @@ from arena.web.api.ladder_shapes import (
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Name, Shape
 from arena.web.api.specification import operation
-from arena.web.api.transactions import changing
 from arena.web.identity import settings, signed_in
 from arena.web.leaderboards import View
 from arena.web.lookup import find_ladder, reading
+from arena.web.transactions import changing
 from engine.game import GameError
 from engine.games import find_variant
 

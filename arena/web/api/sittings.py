@@ -20,9 +20,9 @@ from arena.web.api.game_shapes import Record
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import NO_NUL, BotVersionName, List, Name, Shape
 from arena.web.api.specification import operation
-from arena.web.api.transactions import refusing
 from arena.web.identity import signed_in
 from arena.web.lookup import find_ladder, reading
+from arena.web.transactions import refusing
 from engine.game import IllegalMoveError
 from engine.record import GameRecord
 from engine.sitting import position

@@ -22,9 +22,9 @@ from arena.web.api.paging import Pages, page
 from arena.web.api.results import TestList, TestShape
 from arena.web.api.shapes import BotVersionName, Line, Name, Shape
 from arena.web.api.specification import operation
-from arena.web.api.transactions import changing
 from arena.web.identity import signed_in
 from arena.web.lookup import find_ladder, reading
+from arena.web.transactions import changing
 
 TAG = "strength tests"
 Games = Annotated[int, Field(ge=1, le=MOST_GAMES)]

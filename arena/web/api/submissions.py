@@ -18,8 +18,8 @@ from arena.web.api.bot_shapes import CheckList, CheckShape
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Line, Name, Shape
 from arena.web.api.specification import operation
-from arena.web.api.transactions import changing
 from arena.web.lookup import find_ladder, reading
+from arena.web.transactions import changing
 
 TAG = "submissions"
 

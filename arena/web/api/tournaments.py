@@ -16,9 +16,9 @@ from arena.web.api.paging import Pages, page
 from arena.web.api.results import TournamentDetail, TournamentList, TournamentShape
 from arena.web.api.shapes import NO_NUL, BotVersionName, Line, Name, Shape
 from arena.web.api.specification import operation
-from arena.web.api.transactions import changing
 from arena.web.identity import signed_in
 from arena.web.lookup import find_ladder, find_tournament, reading
+from arena.web.transactions import changing
 
 TAG = "tournaments"
 SETTINGS = "; ".join(

@@ -1,4 +1,4 @@
-"""How operations change something: in one transaction, and what can't be done is a conflict."""
+"""How pages and the API change something: in a transaction; what can't be done is a conflict."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from flask import abort
 from sqlalchemy.orm import Session
 
 from arena.web.identity import database
+from arena.web.words import sentence
 
 
 @contextmanager
@@ -17,8 +18,7 @@ def refusing(*refusals: type[Exception]) -> Iterator[None]:
     try:
         yield
     except refusals as error:
-        words = str(error)
-        abort(409, f"{words[:1].upper()}{words[1:].rstrip('.')}.")
+        abort(409, sentence(error))
 
 
 @contextmanager
