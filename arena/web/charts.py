@@ -20,6 +20,8 @@ from engine.record import GameRecord
 
 WIDTH, HEIGHT = 640, 220
 STRIP_WIDTH, STRIP_HEIGHT = 1000, 40
+MOST_VALUES = 4
+"""Of the numbers that bots give in a game so many are drawn."""
 LABEL_WIDTH = 36
 """What the name of a version takes on a phone, where letters are largest."""
 
@@ -180,10 +182,10 @@ def time_strips(record: GameRecord, ply: int) -> list[Strip]:
     return strips
 
 
-def value_strips(record: GameRecord, ply: int, most: int = 4) -> list[Strip]:
+def value_strips(record: GameRecord, ply: int) -> list[Strip]:
     """The numbers that bots gave: for each of the first keys a strip with a line a seat."""
     keys = sorted({key for move in record.plies for key in move.values})
-    return [_value_strip(record, ply, key) for key in keys[:most]]
+    return [_value_strip(record, ply, key) for key in keys[:MOST_VALUES]]
 
 
 def _value_strip(record: GameRecord, ply: int, key: str) -> Strip:

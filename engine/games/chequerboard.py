@@ -95,7 +95,7 @@ class Chequerboard(Variant):
             PositionError: a wrong size or letter.
         """
         board, seat = read_fields(text, "ranks", "seat to move")
-        return read_ranks(board, self.width, self.height, letters), read_seat(seat, 2)
+        return read_ranks(board, self.width, self.height, letters), read_seat(seat)
 
     def write_cells(self, stones: Mapping[str, int], mover: Seat) -> str:
         """What `read_cells` reads, from a mask for each letter."""

@@ -92,7 +92,7 @@ class Oxoxo(Variant):
     def read(self, text: str) -> OxoxoState:
         board, seat, plies_text = read_fields(text, "ranks", "seat to move", "plies played")
         cells = read_ranks(board, SIDE, SIDE, "OXox")
-        mover = read_seat(seat, 2)
+        mover = read_seat(seat)
         plies = read_plies(plies_text)
         if plies % 2 != mover:
             raise PositionError(

@@ -71,7 +71,7 @@ class Mijnlieff(Variant):
         by_board = "/".join("".join(map(str, board.held(pieces))) for pieces in sides)
         if hands != by_board:
             raise PositionError(f"the pieces in hand are {hands[:20]!r}; by the board {by_board}")
-        mover = read_seat(seat, 2)
+        mover = read_seat(seat)
         if not white and (black or mover == BLACK):
             raise PositionError("White has no piece on the board, yet White begins the game")
         if binding == "-" and not white:

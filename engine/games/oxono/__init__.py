@@ -132,7 +132,7 @@ class Oxono(Variant):
     def read(self, text: str) -> OxonoState:
         board, seat = read_fields(text, "ranks", "seat to move")
         cells = read_ranks(board, SIDE, SIDE, "XOxo*@")
-        mover = read_seat(seat, 2)
+        mover = read_seat(seat)
         for sign, symbol in zip("*@", SYMBOLS, strict=True):
             if cells.count(sign) != 1:
                 raise PositionError(
