@@ -16,11 +16,11 @@ from arena.competitions.ranks import games_to_be_ranked
 from arena.counters import EntrantTally, Tally, tally
 from arena.fake.stock import StoredMatch
 from arena.models import Entrant, JobStatus, Ladder, Meeting
-from arena.ratings.book import RatingBook
+from arena.ratings.book import RatingBook, RatingChange
+from arena.ratings.result import GameResult
 from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
 from arena.recording import results_of
-from engine.game import Termination
 from engine.match import MatchSpec, entrants_needed, shares_beaten
 
 DAYS = 120
@@ -90,65 +90,51 @@ class Season:
 
     def _match(self, when: datetime) -> MatchRows:
         chosen = self._chosen()
-        first = self.strength[chosen[0]]
-        rest = sum(self.strength[e] for e in chosen[1:]) / (len(chosen) - 1)
-        expected = 1 / (1 + math.exp((rest - first) / 4))
-        # The stock's match whose score is nearest to what these bots would do today.
-        aim = min(1.0, max(0.0, self.random.gauss(expected, 0.3)))
-        stored = min(self.stock, key=lambda s: (abs(s.score - aim), self.random.random()))
+        stored = self._nearest(chosen)
         spec = stored.spec
         seatings = [spec.seating(game) for game in range(spec.games)]
         results = results_of(stored.records, chosen, seatings)
         changes = [self.book.apply(result) for result in results]
         for change in changes:
             self.trends.note(change)
-        race = len(results) != len(stored.records)
-        rows = MatchRows(self._match_row(spec, when), [], [], [])
-        faulty: list[tuple[int, Termination]] = []
-        rows.places = [{"number": n, "entrant_id": e} for n, e in enumerate(chosen)]
-        for number, record in enumerate(stored.records):
-            told = 0 if race else number
-            result, change = results[told], changes[told]
-            shares = shares_beaten(result.sides, result.ranks)
-            rows.games.append(
-                {
-                    "competition_id": self.ladder.id,
-                    "number": number,
-                    "termination": record.termination,
-                    "plies": len(record.plies),
-                    "finished": when,
-                    "digest": stored.digests[number],
-                    "record": stored.packed[number],
-                }
-            )
-            faults = {fault.seat: fault.termination for fault in record.faults}
-            seats = []
-            for seat, place in enumerate(seatings[number]):
-                at = place if race else seat
-                seats.append(
-                    {
-                        "seat": seat,
-                        "entrant_id": chosen[place],
-                        "score": record.scores[seat],
-                        "rank": result.ranks[at],
-                        "points": shares[at],
-                        "fault": faults.get(seat),
-                        "cpu_us": stored.cpu_us[number][seat],
-                        "mu_before": change[at].before.mu,
-                        "sigma_before": change[at].before.sigma,
-                        "mu_after": change[at].after.mu,
-                        "sigma_after": change[at].after.sigma,
-                        "log": "",
-                    }
-                )
-                if seat in faults:
-                    faulty.append((chosen[place], faults[seat]))
-            rows.seats.append(seats)
-        counted = tally(results, faulty, games=len(stored.records))
+        rows = MatchRows(
+            self._match_row(spec, when),
+            [{"number": n, "entrant_id": e} for n, e in enumerate(chosen)],
+            self._game_rows(stored, when),
+            _seat_rows(stored, chosen, results, changes),
+        )
+        faults = [
+            (chosen[seating[fault.seat]], fault.termination)
+            for record, seating in zip(stored.records, seatings, strict=True)
+            for fault in record.faults
+        ]
+        counted = tally(results, faults, games=len(stored.records))
         self.total.add(counted)
         self.last.update(dict.fromkeys(counted.entrants, when))
         self.matches_made += 1
         return rows
+
+    def _nearest(self, chosen: Sequence[int]) -> StoredMatch:
+        """The stock's match whose score is nearest to what these bots would do today."""
+        first = self.strength[chosen[0]]
+        rest = sum(self.strength[e] for e in chosen[1:]) / (len(chosen) - 1)
+        expected = 1 / (1 + math.exp((rest - first) / 4))
+        aim = min(1.0, max(0.0, self.random.gauss(expected, 0.3)))
+        return min(self.stock, key=lambda s: (abs(s.score - aim), self.random.random()))
+
+    def _game_rows(self, stored: StoredMatch, when: datetime) -> list[dict[str, Any]]:
+        return [
+            {
+                "competition_id": self.ladder.id,
+                "number": number,
+                "termination": record.termination,
+                "plies": len(record.plies),
+                "finished": when,
+                "digest": stored.digests[number],
+                "record": stored.packed[number],
+            }
+            for number, record in enumerate(stored.records)
+        ]
 
     def _chosen(self) -> list[int]:
         """Entrants of about the same strength."""
@@ -213,3 +199,40 @@ class Season:
         ladder.neighbours, ladder.ties = self.total.neighbours, self.total.ties
         ladder.last_game = max(self.last.values(), default=None)
         ladder.worker_seconds = 2.0 * self.total.games
+
+
+def _seat_rows(
+    stored: StoredMatch,
+    chosen: Sequence[int],
+    results: Sequence[GameResult[int]],
+    changes: Sequence[Sequence[RatingChange[int]]],
+) -> list[list[dict[str, Any]]]:
+    """For each game the rows of its seats."""
+    race = len(results) != len(stored.records)
+    found = []
+    for number, record in enumerate(stored.records):
+        told = 0 if race else number
+        result, change = results[told], changes[told]
+        shares = shares_beaten(result.sides, result.ranks)
+        faults = {fault.seat: fault.termination for fault in record.faults}
+        seats = []
+        for seat, place in enumerate(stored.spec.seating(number)):
+            at = place if race else seat
+            seats.append(
+                {
+                    "seat": seat,
+                    "entrant_id": chosen[place],
+                    "score": record.scores[seat],
+                    "rank": result.ranks[at],
+                    "points": shares[at],
+                    "fault": faults.get(seat),
+                    "cpu_us": stored.cpu_us[number][seat],
+                    "mu_before": change[at].before.mu,
+                    "sigma_before": change[at].before.sigma,
+                    "mu_after": change[at].after.mu,
+                    "sigma_after": change[at].after.sigma,
+                    "log": "",
+                }
+            )
+        found.append(seats)
+    return found
