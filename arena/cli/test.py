@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from threading import Event
+from typing import NoReturn
 
 import click
 from click.core import ParameterSource
@@ -129,14 +130,7 @@ def test(
       arena test ./new.py ./old.py --game clobber size=6x7 --move 100
       arena test mcts greedy --game blokus mode=duel --elo -10,0 --time 10+0.1
     """
-    for option in OF_SPRT if games is not None else ():
-        if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
-            word = option.replace("_", "-")
-            raise Usage(f"--games plays a fixed number: leave out --{word}")
-    if against is not None and (games is None or save or resume or junit_file):
-        raise Usage("--against takes --games, and goes without --save, --resume and --junit")
-    if json_file == junit_file == "-":
-        raise Usage("--json and --junit can't both be printed: give one of them a file")
+    _refuse_contradictions(context)
     opponents = [] if against is None else against.split(",")
     bots = find_bots([candidate, baseline, *opponents])
     elo0, elo1 = read_hypotheses(HYPOTHESES if elo is None else elo)
@@ -181,11 +175,7 @@ def test(
     ended, interrupted = _run(begun, first, second, concurrency or cores(), saves)
     seconds = wall.monotonic() - started
     if interrupted:
-        click.echo(f"interrupted after {counted(ended.games, 'game')}", err=True)
-        if ended.matches:
-            kept = saves.keep(ended)
-            click.echo(f"saved; go on with the same command and --resume {kept}", err=True)
-        sys.exit(INTERRUPTED)
+        _leave(ended, saves)
     # Shown first: should a file turn out not to be writable, the games were not played for nothing.
     if "-" not in (json_file, junit_file):
         for name, text in result_rows(ended):
@@ -197,6 +187,29 @@ def test(
     if junit_file:
         junit(junit_file, ended, seconds)
     sys.exit(0 if ended.decision is Decision.ACCEPT else 1)
+
+
+def _refuse_contradictions(context: click.Context) -> None:
+    """Refuses options that do not go together."""
+    given = context.params
+    for option in OF_SPRT if given["games"] is not None else ():
+        if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
+            word = option.replace("_", "-")
+            raise Usage(f"--games plays a fixed number: leave out --{word}")
+    kept = given["save"] or given["resume"] or given["junit_file"]
+    if given["against"] is not None and (given["games"] is None or kept):
+        raise Usage("--against takes --games, and goes without --save, --resume and --junit")
+    if given["json_file"] == given["junit_file"] == "-":
+        raise Usage("--json and --junit can't both be printed: give one of them a file")
+
+
+def _leave(test: StrengthTest, saves: Saves) -> NoReturn:
+    """Ends with a test that somebody interrupted, and says how to go on with it."""
+    click.echo(f"interrupted after {counted(test.games, 'game')}", err=True)
+    if test.matches:
+        kept = saves.keep(test)
+        click.echo(f"saved; go on with the same command and --resume {kept}", err=True)
+    sys.exit(INTERRUPTED)
 
 
 def version_of(bot: Bot) -> Version:
