@@ -28,6 +28,7 @@ from arena.models import (
     User,
 )
 from arena.submissions import SubmissionError, submit
+from engine.clock import TimeControl
 from engine.game import Game, Variant
 from engine.games import GAMES
 from engine.seeds import derive
@@ -138,12 +139,8 @@ def open_ladder(game: Game, variant: Variant, now: datetime) -> Ladder:
     return Ladder(
         name=ladder_name(game, variant),
         title=ladder_title(game, variant),
-        game=game.name,
-        options=dict(variant.options),
-        time_ms=None,
-        inc_ms=0,
-        move_ms=MOVE_MS,
-        charge="cpu",
+        variant=variant,
+        time=TimeControl(move_ms=MOVE_MS),
         memory_bytes=MEMORY_BYTES,
         draw_probability=DRAW_PROBABILITY,
         state=CompetitionState.OPEN,

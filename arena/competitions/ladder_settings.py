@@ -242,8 +242,7 @@ def create(
     ladder = Ladder(
         name=name,
         creator_id=actor.id,
-        game=variant.game,
-        options=dict(variant.options),
+        variant=variant,
         seed=derive(0, "ladder", name),
         created=now,
         **columns,

@@ -147,6 +147,10 @@ class Competition(Base):
         """The game with its options."""
         return GAMES[self.game].variant(**self.options)
 
+    @variant.setter
+    def variant(self, variant: Variant) -> None:
+        self.game, self.options = variant.game, dict(variant.options)
+
     @property
     def time(self) -> TimeControl:
         """The time control of every seat."""
@@ -156,6 +160,11 @@ class Competition(Base):
             move_ms=self.move_ms,
             charge="wall" if self.charge == "wall" else "cpu",
         )
+
+    @time.setter
+    def time(self, time: TimeControl) -> None:
+        self.time_ms, self.inc_ms, self.move_ms = time.time_ms, time.inc_ms, time.move_ms
+        self.charge = time.charge
 
 
 class Ladder(Competition):
