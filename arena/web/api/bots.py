@@ -32,7 +32,6 @@ from arena.web.api.paging import Pages, page
 from arena.web.api.results import Encounter
 from arena.web.api.shapes import Name, Shape
 from arena.web.api.specification import operation
-from arena.web.api.transactions import changing
 from arena.web.co_owners import share_own, unshare_own
 from arena.web.identity import signed_in
 from arena.web.lookup import find_bot, find_ladder, reading
