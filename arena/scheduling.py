@@ -36,6 +36,7 @@ from arena.models import (
     JobStatus,
     Ladder,
     Match,
+    Tournament,
     Worker,
 )
 from arena.waiting import ASKED, Load, open_checks, open_matches, open_moves
@@ -53,7 +54,7 @@ L = TypeVar("L", bound=Leased)
 def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch]:
     """Rolls back what is overdue, then issues open jobs, and new matches while slots are free.
 
-    What is under way on a ladder that no longer plays is called off.
+    What is under way on a ladder that no longer plays is called off, as with a tournament that was.
 
     Returns:
         The jobs issued; to be sent once the transaction is committed.
@@ -241,15 +242,23 @@ def roll_back(job: Job, problem: str, *, failed: bool) -> None:
 
 
 def call_off(session: Session) -> None:
-    """Makes void what is not played yet on ladders that play no more: their tables stand."""
-    still = sa.select(Ladder.id).where(
-        Ladder.state.in_([CompetitionState.FROZEN, CompetitionState.CLOSED])
+    """Makes void what is not played yet on ladders that play no more: their tables stand.
+
+    So is what was made of a tournament just as it was called off.
+    """
+    still = sa.union_all(
+        sa.select(Ladder.id).where(
+            Ladder.state.in_([CompetitionState.FROZEN, CompetitionState.CLOSED])
+        ),
+        sa.select(Tournament.id).where(Tournament.reason.is_not(None)),
     )
     unfinished = sa.select(Match).where(
         Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]), Match.competition_id.in_(still)
     )
     for match in session.scalars(unfinished.order_by(Match.id).with_for_update()):
-        roll_back(match, f"the ladder is {match.competition.state}", failed=False)
+        one = match.competition
+        word = one.standing if isinstance(one, Tournament) else one.state
+        roll_back(match, f"the {one.kind} is {word}", failed=False)
         match.status = JobStatus.VOID
 
 

@@ -1,4 +1,4 @@
-"""The commands of tournaments: create, run, show, pause, resume, list."""
+"""The commands of tournaments: create, run, show, pause, resume, call-off, list."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from arena.cli.listing import show as show_rows
 from arena.cli.tournament_progress import Progress, held_up
 from arena.cli.tournament_tables import print_tables
 from arena.competitions import tournaments
+from arena.competitions.calling_off import call_off
 from arena.competitions.formats import FORMATS, FormatError
 from arena.competitions.results import digest, flat_rows, results, summary, to_json
 from arena.competitions.tournaments import Limits, Plan, TournamentError
@@ -265,6 +266,25 @@ def _set_state(data: Path | None, name: str, state: CompetitionState) -> None:
         tournaments.set_state(session, found, state, datetime.now(UTC), audit.operator())
 
 
+@tournament.command("call-off")
+@click.argument("name")
+@click.option("--note", required=True, help="Why, for everybody to read.")
+@on_data
+def call_off_command(name: str, note: str, data: Path | None) -> None:
+    """Call a tournament off for ever.
+
+    What is not played yet never is, matches under way included; the results so far stay to be
+    read, and there is no winner. It can't be undone.
+
+    Example: arena tournament call-off cup --note "too few bots"
+    """
+    with _changing(data) as session:
+        found = find_tournament(session, name)
+        withdrawn = call_off(session, found, note, datetime.now(UTC), audit.operator())
+    words = f"; {counted(withdrawn, 'match', 'matches')} withdrawn" if withdrawn else ""
+    click.echo(f"{name} is called off{words}; see: arena tournament show {name}")
+
+
 def _playing(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds what run and resume share."""
     port = click.option("--port", type=click.IntRange(1, 65535), help="Where the pages are served.")
@@ -305,8 +325,11 @@ def _run(
 ) -> None:
     with opened(data) as (database, _):
         with database.read() as session:
-            if find_tournament(session, name).state is CompetitionState.PAUSED:
+            found = find_tournament(session, name)
+            if found.state is CompetitionState.PAUSED:
                 raise Usage(f"{name} is paused; go on with: arena tournament resume {name}")
+            if found.is_called_off:
+                raise Usage(f"{name} was called off: {found.reason}")
         try:
             settings = load(data=data, port=port, workers=workers, only=name)
             with Progress(database, name) as progress:
@@ -329,6 +352,9 @@ def _run(
             found = find_tournament(session, name)
             _print(session, found, in_json)
             why = held_up(results(session, found))
+        if found.is_called_off:
+            click.echo(f"{name} was called off: {found.reason}", err=True)
+            sys.exit(INTERRUPTED)
         if found.state is CompetitionState.CLOSED:
             return
         if why:

@@ -21,7 +21,9 @@ def print_tables(found: Results, *, with_rounds: bool) -> None:
     one = found.tournament
     of = "" if found.planned is None else f" of {found.planned}"
     click.echo(f"{one.title}: {FORMATS[one.format].title.lower()}, {one.variant}, {one.time.words}")
-    click.echo(f"{one.state}, {found.count(JobStatus.FIXED)}{of} matches, {one.games} games")
+    click.echo(f"{one.standing}, {found.count(JobStatus.FIXED)}{of} matches, {one.games} games")
+    if one.is_called_off:
+        click.echo(f"called off: {one.reason}; nobody won it, and this is how far it came")
     by_share = FORMATS[one.format].by_share
     lines = []
     for line in found.standings:

@@ -28,7 +28,7 @@ class Standing:
     """An entrant's line in the standings."""
 
     place: int | None
-    """None while a knockout has not decided it."""
+    """None while a knockout has not decided it, and in a tournament that was called off."""
     number: int
     """In the seeding."""
     points: float
@@ -54,11 +54,15 @@ class Pair:
     fixture: Fixture
     match: SetMatch | None = None
     """None as long as none was made."""
+    is_due: bool = True
+    """Whether one is to be made, if none was."""
 
     @property
     def words(self) -> str:
         """Where it stands."""
-        return str(self.match.status) if self.match else "due"
+        if self.match:
+            return str(self.match.status)
+        return "due" if self.is_due else "not played"
 
     @property
     def points(self) -> tuple[float, ...] | None:
@@ -107,7 +111,7 @@ class Results:
     @property
     def by_lot(self) -> list[tuple[str, ...]]:
         """Whom nothing but the lot put in order, once all is played; in a knockout nobody."""
-        if self.ties or self.tournament.finished is None:
+        if self.ties or self.tournament.finished is None or self.tournament.is_called_off:
             return []
         by_share = FORMATS[self.tournament.format].by_share
         groups: dict[tuple[float, ...], list[str]] = {}
@@ -146,10 +150,10 @@ def results(session: Session, tournament: Tournament) -> Results:
     table = Table(field, [*past, *byes], seed=tournament.seed, games=games)
     names = [*tournament.settings["tie_breaks"], "lot"]
     records = _records(field, games)
-    places: Mapping[int, int | None] = {}
     ties: tuple[Tie, ...] = ()
     by_share = FORMATS[tournament.format].by_share
     rows = standings(table, tournament.settings["tie_breaks"], by_share=by_share)
+    places: Mapping[int, int | None] = {row.entrant: row.place for row in rows}
     if isinstance(format_, Knockout):
         ties, places = tuple(format_.ties(field, past)), format_.places(field, past)
         # Who is still in it stands at the best place that is left, who has not lost yet first:
@@ -158,9 +162,11 @@ def results(session: Session, tournament: Tournament) -> Results:
         left = next(place for place in range(1, len(field) + 2) if place not in taken)
         lost = Counter(tie.loser for tie in ties)
         rows.sort(key=lambda row: (places.get(row.entrant) or left, lost[row.entrant]))
+    if tournament.is_called_off:
+        places = {}  # it has no winner, and so no second
     lines = tuple(
         Standing(
-            places.get(row.entrant) if ties else row.place,
+            places.get(row.entrant),
             row.entrant,
             row.points,
             row.games,
@@ -176,7 +182,7 @@ def results(session: Session, tournament: Tournament) -> Results:
         entrants,
         lines,
         tuple(map(tuple, crosstable(table, [line.number for line in lines]))),
-        _rounds(made, format_.fixtures(field, past), byes),
+        _rounds(made, format_.fixtures(field, past), byes, called_off=tournament.is_called_off),
         ties,
         tournaments.planned_matches(tournament.format, frame, tournament.settings),
         {one: _course(table, one) for one in field},
@@ -196,11 +202,15 @@ def _records(
 
 
 def _rounds(
-    made: Sequence[SetMatch], due: Sequence[Fixture], byes: Sequence[Result]
+    made: Sequence[SetMatch],
+    due: Sequence[Fixture],
+    byes: Sequence[Result],
+    *,
+    called_off: bool,
 ) -> tuple[Round, ...]:
     set_ = {match.result.fixture for match in made}
     pairs = [Pair(match.result.fixture, match) for match in made]
-    pairs += [Pair(fixture) for fixture in due if fixture not in set_]
+    pairs += [Pair(fixture, is_due=not called_off) for fixture in due if fixture not in set_]
     numbers = sorted({pair.fixture.round for pair in pairs})
     return tuple(
         Round(
@@ -248,7 +258,8 @@ def summary(tournament: Tournament) -> dict[str, Any]:
         "tie_breaks": settings.pop("tie_breaks"),
         "settings": settings,
         "seed": tournament.seed,
-        "state": str(tournament.state),
+        "state": tournament.standing,
+        "called_off": tournament.reason,
         "games": tournament.games,
         "created": tournament.created.isoformat(),
         "finished": tournament.finished and tournament.finished.isoformat(),

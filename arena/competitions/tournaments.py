@@ -278,8 +278,7 @@ def set_state(
         TournamentError: it is over.
     """
     lock(session, tournament)  # the recorder may be closing it
-    if tournament.state is CompetitionState.CLOSED:
-        raise TournamentError(f"the tournament {tournament.name} is over")
+    demand_not_over(tournament)
     if tournament.state is not state:
         tournament.state = state
         if state is CompetitionState.OPEN:
@@ -287,6 +286,17 @@ def set_state(
         action = "resume" if state is CompetitionState.OPEN else "pause"
         subject = f"tournament {tournament.name}"
         audit.note(session, actor, f"{action} tournament", subject, now=now)
+
+
+def demand_not_over(tournament: Tournament) -> None:
+    """Refuses to change a tournament that is closed.
+
+    Raises:
+        TournamentError: it is.
+    """
+    if tournament.state is CompetitionState.CLOSED:
+        word = "was called off" if tournament.is_called_off else "is over"
+        raise TournamentError(f"the tournament {tournament.name} {word}")
 
 
 def frame_of(tournament: Tournament, size: int) -> Frame:
@@ -339,8 +349,11 @@ def settle(session: Session, tournament: Tournament, now: datetime) -> None:
     is opened.
 
     Where a match of a knockout was played anew and another one went on, what the other played in
-    later rounds is void; so is a further leg that the tie needs no more.
+    later rounds is void; so is a further leg that the tie needs no more. One that was called off
+    stays so.
     """
+    if tournament.is_called_off:
+        return
     entrants = list(entrant_ids(session, tournament))
     form, matches = format_of(tournament, len(entrants)), matches_of(session, tournament)
     results = [one.result for one in matches]

@@ -10,6 +10,7 @@ from arena.models.audit import AuditEntry
 from arena.models.base import Base, Mark, UtcTime
 from arena.models.bots import Bot, BotVersion, CoOwner, VersionStatus
 from arena.models.competitions import (
+    CALLED_OFF,
     Competition,
     CompetitionKind,
     CompetitionState,
@@ -37,6 +38,7 @@ from arena.models.people import HOUSE, SCOPES, ApiToken, Link, LinkKind, Role, S
 from arena.models.sittings import Sitting, SittingSeat
 
 __all__ = [
+    "CALLED_OFF",
     "HOUSE",
     "SCOPES",
     "ApiToken",

@@ -41,6 +41,10 @@ class CompetitionState(StrEnum):
     CLOSED = "closed"
 
 
+CALLED_OFF = "called off"
+"""How a tournament stands that was closed before all of it was played."""
+
+
 class OpeningPolicy(StrEnum):
     """Where the games of a match start: from a balanced random opening, or from the start."""
 
@@ -184,6 +188,18 @@ class Tournament(Competition):
     """A name among `arena.competitions.tournaments.FORMATS`."""
     settings: Mapped[dict[str, Any]] = mapped_column(nullable=True)
     """The format's own, such as how many rounds."""
+    reason: Mapped[str] = mapped_column(sa.Text, nullable=True, use_existing_column=True)
+    """Why it was called off, for people; None if it was not."""
+
+    @property
+    def is_called_off(self) -> bool:
+        """Whether it was ended for ever before all was played; it is closed then, too."""
+        return self.reason is not None
+
+    @property
+    def standing(self) -> str:
+        """Its state in a word; that it was called off is one of its own."""
+        return CALLED_OFF if self.is_called_off else str(self.state)
 
 
 class TestVerdict(StrEnum):
@@ -214,7 +230,7 @@ class StrengthTest(Competition):
     max_games: Mapped[int] = mapped_column(nullable=True)
     verdict: Mapped[TestVerdict] = mapped_column(nullable=True)
     """That of the moment it was reached; what comes in later is counted and changes it no more."""
-    reason: Mapped[str] = mapped_column(sa.Text, nullable=True)
+    reason: Mapped[str] = mapped_column(sa.Text, nullable=True, use_existing_column=True)
     """What else there is to say of the verdict, for people."""
     ladder_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"))
     """The ladder that the candidate enters when it passes."""

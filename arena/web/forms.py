@@ -157,6 +157,20 @@ class VoidForm(FlaskForm):
     replay = BooleanField("Play it again: the same bots, opening and dice")
 
 
+class CallOffForm(FlaskForm):
+    """Why a tournament is called off, and that this is meant."""
+
+    note = StringField(
+        "Why, for everybody to read",
+        [NEEDED, Length(max=NOTE_LENGTH_MAX, message="A note has at most %(max)d characters.")],
+        render_kw={"autocomplete": "off"},
+    )
+    confirmed = BooleanField(
+        "It is over for ever, and nobody wins it",
+        [InputRequired("A tournament that was called off never goes on: tick that this is meant.")],
+    )
+
+
 class BotForm(FlaskForm):
     """What a bot's owner decides."""
 

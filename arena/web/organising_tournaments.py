@@ -1,4 +1,4 @@
-"""What organisers do with tournaments: make one, pause it, open it again."""
+"""What organisers do with tournaments: make one, pause it, open it again, call it off."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from wtforms import (
 from wtforms.validators import Length, NumberRange, Optional
 
 from arena.competitions import tournaments
+from arena.competitions.calling_off import call_off
 from arena.competitions.formats import FORMATS, FormatError
 from arena.competitions.tournaments import Limits, Plan, TournamentError
 from arena.models import CompetitionState, Ladder, Scope, Tournament
 from arena.web import queries
-from arena.web.forms import NEEDED, NOTE_LENGTH_MAX, WholeNumber
+from arena.web.forms import NEEDED, NOTE_LENGTH_MAX, CallOffForm, WholeNumber
 from arena.web.identity import database, needs, signed_in
 from arena.web.lookup import find_tournament, reading
+from arena.web.words import sentence
 
 organising_tournaments = Blueprint("organising_tournaments", __name__)
 
@@ -96,7 +98,7 @@ def create() -> Any:
             made = _create(session, form)
             name, title = made.name, made.title
     except (TournamentError, FormatError) as error:
-        return _form(form, f"{str(error)[:1].upper()}{str(error)[1:]}.")
+        return _form(form, sentence(error))
     flash(f"{title} begins as soon as a worker is free.")
     return redirect(url_for("tournaments.tournament", name=name))
 
@@ -156,7 +158,29 @@ def change_state(name: str) -> Response:
                 session, found, CompetitionState(asked), datetime.now(UTC), signed_in().actor
             )
         except TournamentError as error:
-            abort(409, f"{str(error)[:1].upper()}{str(error)[1:]}.")
+            abort(409, sentence(error))
         title = found.title
     flash(f"{title} is {asked}.")
     return redirect(url_for("tournaments.tournament", name=name))
+
+
+@organising_tournaments.route("/tournaments/<name>/change", methods=["GET", "POST"])
+@needs(Scope.ORGANISE)
+def change(name: str) -> Any:
+    """What else can be decided about a tournament: it is called off, with a note for everybody."""
+    form, problem = CallOffForm(), ""
+    with reading() as session:
+        found = find_tournament(session, name)
+    if form.validate_on_submit():
+        try:
+            with database().begin() as session:
+                now, note = datetime.now(UTC), form.note.data or ""
+                one = find_tournament(session, name)
+                call_off(session, one, note, now, signed_in().actor)
+        except TournamentError as error:
+            problem = sentence(error)
+        else:
+            flash(f"{found.title} is called off.")
+            return redirect(url_for("tournaments.tournament", name=name))
+    page = render_template("change_tournament.html", tournament=found, form=form, problem=problem)
+    return page, REFUSED if form.errors or problem else 200

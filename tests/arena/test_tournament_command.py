@@ -229,6 +229,26 @@ def test_what_holds_a_tournament_up_is_said(cli: Cli, played: Path) -> None:
     assert f"try them again with: arena match requeue {number}" in err
 
 
+def test_one_that_was_called_off_is_shown_and_not_run(cli: Cli) -> None:
+    """It takes a word on why; every listing has its state, and the standings no winner."""
+    cli("create", "off", "--format", "swiss", "--ladder", "ladder-0")
+    code, _, err = cli("call-off", "off")
+    assert (code, "Missing option '--note'" in err) == (2, True)
+    assert cli("call-off", "off", "--note", "too few bots")[1].startswith("off is called off; see")
+    shown = cli("show", "off", "--rounds")[1]
+    assert "called off, 0 of 6 matches, 0 games" in shown
+    assert "called off: too few bots; nobody won it" in shown
+    assert "not played" in shown
+    assert {
+        line["place"] for line in csv.DictReader(io.StringIO(cli("show", "off", "--csv")[1]))
+    } == {""}
+    listed = {one["tournament"]: one["state"] for one in json.loads(cli("list", "--json")[1])}
+    assert (listed["off"], listed["played"]) == ("called off", "closed")
+    for words in ("run", "resume"):
+        code, _, err = cli(words, "off")
+        assert (code, "off was called off" in err) == (2, True)
+
+
 def test_whether_an_arena_runs_is_seen_by_its_lock(played: Path) -> None:
     """A folder of which nobody holds the lock is free; a broker elsewhere means an arena."""
     assert not is_running(Settings(data=played))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from pydantic import Field
 
-from arena.models import CompetitionState, TestVerdict
+from arena.models import TestVerdict
 from arena.web.api.shapes import List, Shape
 
 
@@ -23,7 +24,8 @@ class TournamentShape(Shape):
     tie_breaks: list[str]
     settings: dict[str, int]
     seed: int
-    state: CompetitionState
+    state: Literal["open", "paused", "closed", "called off"]
+    called_off: str | None = Field(description="Why it was called off; null if it was not.")
     games: int
     created: datetime
     finished: datetime | None

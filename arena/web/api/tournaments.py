@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from pydantic import Field
 
 from arena.competitions import results, tournaments
+from arena.competitions.calling_off import call_off
 from arena.competitions.formats import FORMATS, FormatError
 from arena.competitions.tournaments import Limits, Plan, TournamentError
 from arena.models import CompetitionState, Scope, Tournament
@@ -62,6 +63,14 @@ class TournamentChange(Shape):
     state: Literal["open", "paused"]
 
 
+class CallingOff(Shape):
+    """Why a tournament is called off."""
+
+    note: Annotated[
+        str, Field(min_length=1, max_length=2000, pattern=NO_NUL, description="For everybody.")
+    ]
+
+
 @operation(TournamentList, tag=TAG)
 def list_tournaments(query: Pages) -> TournamentList:
     """The tournaments."""
@@ -113,6 +122,15 @@ def create_tournament(json: NewTournament) -> tuple[TournamentShape, int]:
 
 
 @operation(TournamentShape, tag=TAG, scope=Scope.ORGANISE, errors=[409])
+def call_off_tournament(name: str, json: CallingOff) -> TournamentShape:
+    """Calls a tournament off for ever: what is not played yet never is, and nobody wins."""
+    with changing(TournamentError) as session:
+        found = find_tournament(session, name)
+        call_off(session, found, json.note, datetime.now(UTC), signed_in().actor)
+        return _summary(found)
+
+
+@operation(TournamentShape, tag=TAG, scope=Scope.ORGANISE, errors=[409])
 def change_tournament(name: str, json: TournamentChange) -> TournamentShape:
     """Pauses a tournament, or opens it again."""
     with changing(TournamentError) as session:
@@ -127,4 +145,5 @@ ROUTES = (
     ("POST", "/tournaments", create_tournament),
     ("GET", "/tournaments/<name>", get_tournament),
     ("PATCH", "/tournaments/<name>", change_tournament),
+    ("POST", "/tournaments/<name>/call-off", call_off_tournament),
 )

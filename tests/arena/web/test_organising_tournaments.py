@@ -126,3 +126,29 @@ def test_a_tournament_is_paused_and_opened(office: Office) -> None:
             "/tournaments/cup/state", {"state": state}, page="/tournaments/cup"
         )
         assert answer.status_code == 400
+
+
+def test_a_tournament_is_called_off(office: Office) -> None:
+    """With a word on why, and a tick that it is meant; then every page says so, and it is over."""
+    office.make(title="The cup")
+    where = "/tournaments/cup/change"
+    assert f'href="{where}"' in office.browser.get("/tournaments/cup").text
+    for fields, words in (
+        ({"note": "", "confirmed": "y"}, "This is needed."),
+        ({"note": "too few bots"}, "never goes on: tick that this is meant."),
+    ):
+        answer = office.browser.post(where, fields, page=where)
+        assert (answer.status_code, words in answer.text) == (422, True)
+        assert read(answer.text).verdict() == []
+    meant = {"note": "too <few> bots", "confirmed": "y"}
+    assert office.browser.post(where, meant, page=where).status_code == 302
+    page = office.browser.get("/tournaments/cup").text
+    assert "It was called off, and nobody won it: <bdi>too &lt;few&gt; bots</bdi>" in page
+    assert '<span class="badge">called off</span>' in page
+    assert "not played" in page
+    assert "Go on" not in page
+    assert where not in page
+    assert read(page).verdict() == []
+    assert "called off" in office.browser.get("/tournaments").text
+    answer = office.browser.post(where, meant, page="/new-tournament")
+    assert (answer.status_code, "The tournament cup was called off." in answer.text) == (422, True)

@@ -68,6 +68,7 @@ def upload(arena: SimpleNamespace, who: str = "owner", **fields: Any) -> TestRes
             (401, 403, 409, 409, 409),
         ),
         ("PATCH", "/tournaments/cup", {"state": "paused"}, (401, 403, 200, 200, 200)),
+        ("POST", "/tournaments/cup/call-off", {"note": " "}, (401, 403, 409, 409, 409)),
         ("POST", "/matches", {"ladder": "ladder-0", "bots": ["x"]}, (401, 409, 409, 409, 409)),
         (
             "POST",
@@ -324,6 +325,11 @@ def test_an_organiser_makes_what_there_is_to_play(arena: SimpleNamespace) -> Non
     assert [line["bot"] for line in whole["standings"]].count("bot-0") == 1
     paused = send(arena, "PATCH", "/tournaments/mini", "organiser", json={"state": "paused"})
     assert paused.json["state"] == "paused"
+    why = {"note": "too few bots"}
+    called_off = send(arena, "POST", "/tournaments/mini/call-off", "organiser", json=why)
+    assert (called_off.json["state"], called_off.json["called_off"]) == ("called off", why["note"])
+    again = send(arena, "PATCH", "/tournaments/mini", "organiser", json={"state": "open"})
+    assert (again.status_code, "was called off" in again.json["detail"]) == (409, True)
 
 
 def test_matches_are_asked_for_within_a_number_a_day(arena: SimpleNamespace) -> None:

@@ -1,0 +1,52 @@
+"""How a tournament is called off: it is closed before all of it was played, for ever."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena import audit
+from arena.competitions.tournaments import TournamentError, demand_not_over
+from arena.competitions.voiding import make_void
+from arena.db import lock
+from arena.models import CALLED_OFF, CompetitionState, JobStatus, Match, Tournament
+
+LONGEST_NOTE = 2000
+"""Characters."""
+
+
+def call_off(
+    session: Session, tournament: Tournament, note: str, now: datetime, actor: audit.Actor
+) -> int:
+    """Calls a tournament off: its results stay to be read, and nobody wins it.
+
+    What waits, is being played or was set aside is void; what a worker still says of it is stale.
+
+    Args:
+        note: why, for everybody.
+
+    Returns:
+        How many matches that were.
+
+    Raises:
+        TournamentError: it is over, or a word on why is missing.
+    """
+    why = note.strip()[:LONGEST_NOTE]
+    if not why:
+        raise TournamentError("say why the tournament is called off")
+    # Matches before their competition, as the recorder locks them; what it makes between the two
+    # is called off by its next tick (see arena.scheduling).
+    unplayed = sa.select(Match).where(
+        Match.competition_id == tournament.id,
+        Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE]),
+    )
+    matches = session.scalars(unplayed.order_by(Match.id).with_for_update()).all()
+    lock(session, tournament)
+    demand_not_over(tournament)
+    tournament.state, tournament.finished, tournament.reason = CompetitionState.CLOSED, now, why
+    for match in matches:
+        make_void(session, match, f"the tournament was {CALLED_OFF}: {why}")
+    audit.note(session, actor, "call off tournament", f"tournament {tournament.name}", why, now=now)
+    return len(matches)
