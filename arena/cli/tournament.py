@@ -1,12 +1,11 @@
-"""The commands of tournaments: create, run, show, pause, resume, call-off, list."""
+"""The commands of tournaments: create, run, show, list; others are beside this module."""
 
 from __future__ import annotations
 
 import csv
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,13 +20,21 @@ from arena.cli import Usage
 from arena.cli.arguments import DEFAULT_MOVE_MS, read_variant, time_control
 from arena.cli.data_folder import as_json, find_ladder, on_data, opened
 from arena.cli.listing import show as show_rows
+from arena.cli.tournament_changes import (
+    call_off,
+    changing,
+    enter,
+    find_tournament,
+    pause,
+    set_state,
+    withdraw,
+)
 from arena.cli.tournament_progress import Progress, held_up
 from arena.cli.tournament_tables import print_tables
 from arena.competitions import tournaments
-from arena.competitions.calling_off import call_off
-from arena.competitions.formats import FORMATS, FormatError
+from arena.competitions.formats import FORMATS
 from arena.competitions.results import digest, flat_rows, results, summary, to_json
-from arena.competitions.tournaments import Limits, Plan, TournamentError
+from arena.competitions.tournaments import Limits, Plan
 from arena.config import SettingError, load
 from arena.models import CompetitionState, OpeningPolicy, Tournament
 from arena.supervisor import StartError, Supervisor, is_running
@@ -43,27 +50,8 @@ def tournament() -> None:
     """Tournaments: create one, run it, show how it stands."""
 
 
-def find_tournament(session: Session, name: str) -> Tournament:
-    """The tournament of this name.
-
-    Raises:
-        Usage: there is none; it lists those there are.
-    """
-    found = session.scalar(sa.select(Tournament).where(Tournament.name == name))
-    if found is None:
-        names = ", ".join(session.scalars(sa.select(Tournament.name).order_by(Tournament.id)))
-        raise Usage(f"there is no tournament {name!r}; there are: {names or 'none'}")
-    return found
-
-
-@contextmanager
-def _changing(data: Path | None) -> Iterator[Session]:
-    """A transaction on the arena of a data folder; what can't be done is wrong usage."""
-    try:
-        with opened(data) as (database, _), database.begin() as session:
-            yield session
-    except (TournamentError, FormatError) as error:
-        raise Usage(str(error)) from None
+for _command in (enter, withdraw, pause, call_off):
+    tournament.add_command(_command)
 
 
 def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -111,6 +99,7 @@ def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--tie-breaks", help=f"In their order, from {', '.join(TIE_BREAKS)}; a lot is last.")
 @click.option("--seed", type=click.IntRange(0, 2**48 - 1), default=0, help="Of pairings and dice.")
+@click.option("--paused", is_flag=True, help="Make no match yet: the field can still change.")
 @click.option("--title", default="", help="For people.")
 @click.option("--note", default="", help="For people, too.")
 @_settings
@@ -130,6 +119,7 @@ def create(
     openings: str | None,
     tie_breaks: str | None,
     seed: int,
+    paused: bool,
     title: str,
     note: str,
     data: Path | None,
@@ -148,7 +138,7 @@ def create(
         raise Usage("give --ladder or --game, not both: a ladder has its game")
     if (top is not None or as_given) and (bot_names is None) == as_given:
         raise Usage("--top chooses from a ladder's bots, and --as-given is for those of --bots")
-    with _changing(data) as session:
+    with changing(data) as session:
         ladder = find_ladder(session, ladder_name) if ladder_name else None
         if bot_names is not None:
             field = tournaments.named_versions(session, bot_names.split(","))
@@ -176,6 +166,7 @@ def create(
             openings=policy or OpeningPolicy.RANDOM,
             limits=limits,
             seed=seed,
+            paused=paused,
         )
         made = tournaments.create(session, plan, field, datetime.now(UTC), audit.operator())
         found = results(session, made)
@@ -183,10 +174,12 @@ def create(
         click.echo(json.dumps(to_json(found)))
         return
     matches = "" if found.planned is None else f", {counted(found.planned, 'match', 'matches')}"
-    click.echo(
-        f"{name}: {FORMATS[format_].title.lower()} of {len(field)} bots{matches}; a running arena "
-        f"plays it now, otherwise: arena tournament run {name}"
+    then = (
+        f"begin with: arena tournament resume {name}"
+        if paused
+        else f"a running arena plays it now, otherwise: arena tournament run {name}"
     )
+    click.echo(f"{name}: {FORMATS[format_].title.lower()} of {len(field)} bots{matches}; {then}")
 
 
 def _words(text: str | None) -> tuple[str, ...] | None:
@@ -248,43 +241,6 @@ def _print(
         print_tables(stands, with_rounds=with_rounds)
 
 
-@tournament.command()
-@click.argument("name")
-@on_data
-def pause(name: str, data: Path | None) -> None:
-    """Make no more matches of a tournament for now; those under way are played to their end.
-
-    Example: arena tournament pause cup
-    """
-    _set_state(data, name, CompetitionState.PAUSED)
-    click.echo(f"{name} is paused; go on with: arena tournament resume {name}")
-
-
-def _set_state(data: Path | None, name: str, state: CompetitionState) -> None:
-    with _changing(data) as session:
-        found = find_tournament(session, name)
-        tournaments.set_state(session, found, state, datetime.now(UTC), audit.operator())
-
-
-@tournament.command("call-off")
-@click.argument("name")
-@click.option("--note", required=True, help="Why, for everybody to read.")
-@on_data
-def call_off_command(name: str, note: str, data: Path | None) -> None:
-    """Call a tournament off for ever.
-
-    What is not played yet never is, matches under way included; the results so far stay to be
-    read, and there is no winner. It can't be undone.
-
-    Example: arena tournament call-off cup --note "too few bots"
-    """
-    with _changing(data) as session:
-        found = find_tournament(session, name)
-        withdrawn = call_off(session, found, note, datetime.now(UTC), audit.operator())
-    words = f"; {counted(withdrawn, 'match', 'matches')} withdrawn" if withdrawn else ""
-    click.echo(f"{name} is called off{words}; see: arena tournament show {name}")
-
-
 def _playing(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds what run and resume share."""
     port = click.option("--port", type=click.IntRange(1, 65535), help="Where the pages are served.")
@@ -316,7 +272,7 @@ def resume(
 
     Example: arena tournament resume cup
     """
-    _set_state(data, name, CompetitionState.OPEN)
+    set_state(data, name, CompetitionState.OPEN)
     _run(name, port, workers, data, in_json)
 
 

@@ -104,7 +104,7 @@ class Progress:
 
 def held_up(found: Results) -> str:
     """Why nothing more is played until somebody decides; empty if that is not so."""
-    waiting = [pair.match for each in found.rounds for pair in each.pairs if not pair.points]
+    waiting = [pair.match for each in found.rounds for pair in each.pairs if pair.is_waiting]
     aside = [match.id for match in waiting if match and match.status is JobStatus.SET_ASIDE]
     if not aside or len(aside) < len(waiting):
         return ""

@@ -47,6 +47,9 @@ def print_tables(found: Results, *, with_rounds: bool) -> None:
             }
         )
     show_rows(lines, list(lines[0]), False)
+    for line in found.standings:
+        if (why := found.withdrawn(line.number)) is not None:
+            click.echo(f"{found.label(line.number)} was withdrawn: {why}")
     for level in found.by_lot:
         click.echo(f"level in all that counts, and put in order by the lot: {', '.join(level)}")
     if len(lines) <= MOST_COLUMNS:

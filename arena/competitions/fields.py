@@ -1,4 +1,4 @@
-"""Fields that are set when a competition is made, and stay."""
+"""Fields that are set before a competition begins, and stay."""
 
 from __future__ import annotations
 
@@ -13,9 +13,18 @@ from arena.ratings.book import NEW
 
 
 def enter_field(
-    session: Session, competition: Competition, versions: Sequence[BotVersion], now: datetime
+    session: Session,
+    competition: Competition,
+    versions: Sequence[BotVersion],
+    now: datetime,
+    *,
+    first: int = 1,
 ) -> None:
-    """Enters versions in a new competition, numbered from 1 in their order."""
+    """Enters versions in a competition that has not begun, numbered in their order.
+
+    Args:
+        first: the number of the first of them.
+    """
     last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
     session.add_all(
         Entrant(
@@ -28,6 +37,6 @@ def enter_field(
             mu=NEW.mu,
             sigma=NEW.sigma,
         )
-        for number, version in enumerate(versions, 1)
+        for number, version in enumerate(versions, first)
     )
     session.flush()

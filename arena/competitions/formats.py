@@ -34,6 +34,8 @@ class Frame:
     race: bool
     """Whether a match is a race: the same start for everybody, so that there is no rematch."""
     seed: int
+    withdrawn: frozenset[int] = frozenset()
+    """The numbers of those who play no more."""
 
     @property
     def games(self) -> int:
@@ -119,7 +121,7 @@ FORMATS: Mapping[str, FormatKind] = {
                 most=lambda frame: frame.size - 1 + frame.size % 2,
             )
         },
-        lambda frame, settings: Swiss(settings["rounds"], frame.games, frame.seed),
+        lambda frame, settings: Swiss(settings["rounds"], frame.games, frame.seed, frame.withdrawn),
         ("buchholz", "sonneborn-berger", "head-to-head", "wins"),
     ),
     "knockout": FormatKind(

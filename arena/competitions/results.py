@@ -11,16 +11,30 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena.competitions import tournaments
 from arena.competitions.formats import FORMATS
+from arena.competitions.tournament_courses import Course, course_of, frame_of, planned_matches
 from arena.competitions.tournament_matches import SetMatch, matches_of
-from arena.models import Bot, BotVersion, Entrant, JobStatus, Match, PlayedGame, Tournament
+from arena.models import (
+    Bot,
+    BotVersion,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Match,
+    PlayedGame,
+    Tournament,
+)
 from arena.ratings.bradley_terry import Strength
 from arena.ratings.result import GameResult
 from arena.score import Score
 from arena.tournaments.formats import Fixture, Result
 from arena.tournaments.knockout import Knockout, Tie
 from arena.tournaments.standings import DIGITS, Table, crosstable, standings
+from arena.tournaments.walkovers import as_byes
+
+DUE, NOT_PLAYED, WALKOVER = "due", "not played", "walkover"
+"""How a fixture stands that no match was made for: yet, as the tournament was called off, or as
+somebody in it was withdrawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +68,18 @@ class Pair:
     fixture: Fixture
     match: SetMatch | None = None
     """None as long as none was made."""
-    is_due: bool = True
-    """Whether one is to be made, if none was."""
+    unmade: str = DUE
+    """How it stands if none was made."""
 
     @property
     def words(self) -> str:
         """Where it stands."""
-        if self.match:
-            return str(self.match.status)
-        return "due" if self.is_due else "not played"
+        return str(self.match.status) if self.match else self.unmade
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is to be played still."""
+        return not self.points and (self.match is not None or self.unmade == DUE)
 
     @property
     def points(self) -> tuple[float, ...] | None:
@@ -105,7 +122,7 @@ class Results:
     @property
     def current_round(self) -> Round:
         """The first in which something is still to be played, or the last."""
-        unfinished = (r for r in self.rounds if any(pair.points is None for pair in r.pairs))
+        unfinished = (r for r in self.rounds if any(pair.is_waiting for pair in r.pairs))
         return next(unfinished, self.rounds[-1])
 
     @property
@@ -126,6 +143,11 @@ class Results:
         """How many matches are in a status."""
         return sum(match.status is status for match in self.matches)
 
+    def withdrawn(self, number: int) -> str | None:
+        """Why an entrant plays no more; None if it does."""
+        entrant = self.entrants[number]
+        return entrant.reason if entrant.state is EntrantState.RETIRED else None
+
     def label(self, number: int) -> str:
         """An entrant's name: ``greedy v2``."""
         return self.entrants[number].version.label
@@ -142,16 +164,18 @@ def results(session: Session, tournament: Tournament) -> Results:
             .options(joinedload(Entrant.version).joinedload(BotVersion.bot).joinedload(Bot.owner))
         )
     }
-    made = matches_of(session, tournament)
-    field, past = list(entrants), [match.result for match in made]
-    format_ = tournaments.format_of(tournament, len(field))
+    course = course_of(session, tournament, list(entrants.values()))
+    made, field, past, format_ = course.made, course.field, course.results, course.format
     byes = format_.byes(field, past)
+    by_share = FORMATS[tournament.format].by_share
+    # Where points a game decide, a match that is not played takes nothing from anybody.
+    given = [] if by_share else as_byes(course.walkovers, course.withdrawn)
     games = [game for match in made for game in match.games]
-    table = Table(field, [*past, *byes], seed=tournament.seed, games=games)
+    counted = [match.result for match in made]
+    table = Table(field, [*counted, *byes, *given], seed=tournament.seed, games=games)
     names = [*tournament.settings["tie_breaks"], "lot"]
     records = _records(field, games)
     ties: tuple[Tie, ...] = ()
-    by_share = FORMATS[tournament.format].by_share
     rows = standings(table, tournament.settings["tie_breaks"], by_share=by_share)
     places: Mapping[int, int | None] = {row.entrant: row.place for row in rows}
     if isinstance(format_, Knockout):
@@ -176,15 +200,15 @@ def results(session: Session, tournament: Tournament) -> Results:
         )
         for row in rows
     )
-    frame = tournaments.frame_of(tournament, len(field))
+    frame = frame_of(tournament, len(field))
     return Results(
         tournament,
         entrants,
         lines,
         tuple(map(tuple, crosstable(table, [line.number for line in lines]))),
-        _rounds(made, format_.fixtures(field, past), byes, called_off=tournament.is_called_off),
+        _rounds(course, byes, DUE if not tournament.is_called_off else NOT_PLAYED),
         ties,
-        tournaments.planned_matches(tournament.format, frame, tournament.settings),
+        planned_matches(tournament.format, frame, tournament.settings),
         {one: _course(table, one) for one in field},
     )
 
@@ -201,16 +225,11 @@ def _records(
     return {one: (won, drawn, lost) for one, (won, drawn, lost) in counts.items()}
 
 
-def _rounds(
-    made: Sequence[SetMatch],
-    due: Sequence[Fixture],
-    byes: Sequence[Result],
-    *,
-    called_off: bool,
-) -> tuple[Round, ...]:
-    set_ = {match.result.fixture for match in made}
-    pairs = [Pair(match.result.fixture, match) for match in made]
-    pairs += [Pair(fixture, is_due=not called_off) for fixture in due if fixture not in set_]
+def _rounds(course: Course, byes: Sequence[Result], due: str) -> tuple[Round, ...]:
+    set_ = {match.result.fixture for match in course.made}
+    pairs = [Pair(match.result.fixture, match) for match in course.made]
+    pairs += [Pair(one.fixture, unmade=WALKOVER) for one in course.walkovers]
+    pairs += [Pair(fixture, unmade=due) for fixture in course.due if fixture not in set_]
     numbers = sorted({pair.fixture.round for pair in pairs})
     return tuple(
         Round(
@@ -276,6 +295,7 @@ def rows(found: Results) -> list[dict[str, Any]]:
             "bot": found.entrants[line.number].version.bot.name,
             "version": found.entrants[line.number].version.number,
             "owner": found.entrants[line.number].version.bot.owner.name,
+            "withdrawn": found.withdrawn(line.number),
             "seeding": line.number,
             "points": line.points,
             "games": line.games,

@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
@@ -24,11 +23,11 @@ from sqlalchemy.orm import Session, joinedload
 from arena import audit
 from arena.audit import ARENA
 from arena.competitions.fields import enter_field
-from arena.competitions.formats import FORMATS, FormatError, Frame, settings_for
+from arena.competitions.formats import FORMATS, FormatError, settings_for
 from arena.competitions.names import add_named, demand_free
 from arena.competitions.pairings import Pairing
 from arena.competitions.shares import come_back, fair_start
-from arena.competitions.tournament_matches import matches_of
+from arena.competitions.tournament_courses import course_of, demand_not_too_long, new_frame
 from arena.competitions.voiding import make_void
 from arena.db import lock
 from arena.models import (
@@ -45,13 +44,10 @@ from arena.models import (
     VersionStatus,
 )
 from arena.ratings.trueskill import Rating
-from arena.tournaments.formats import Format
 from arena.tournaments.knockout import Knockout
 from arena.tournaments.standings import TIE_BREAKS
 from engine.clock import TimeControl
 from engine.game import Variant
-from engine.match import entrants_needed
-from engine.seeds import derive
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
 WEIGHT = 10.0
@@ -60,8 +56,6 @@ ANOTHER_WAY = "a match before it was played anew, and came out another way"
 LONGEST_TITLE = 120
 """Characters."""
 MOST_ENTRANTS = 256
-MOST_MATCHES = 5000
-"""All of them are read whenever one is set or fixed."""
 
 
 class TournamentError(ValueError):
@@ -107,6 +101,8 @@ class Plan:
     limits: Limits = Limits()
     seed: int = 0
     note: str = ""
+    paused: bool = False
+    """Whether it waits to be opened: until its first match is made its field can change."""
 
 
 def create(
@@ -116,7 +112,9 @@ def create(
     now: datetime,
     actor: audit.Actor,
 ) -> Tournament:
-    """Makes a tournament of some bot versions, the strongest by seeding first; it is open at once.
+    """Makes a tournament of some bot versions, the strongest by seeding first.
+
+    It is open at once, unless it is to wait.
 
     Raises:
         TournamentError: the name is none or is taken, the title is no line, or a version can't
@@ -132,8 +130,8 @@ def create(
             f"the title is to be a line of {LONGEST_TITLE} printable characters at most"
         )
     demand_free(session, plan.name, TournamentError)
-    _check_versions(session, plan.variant, versions)
-    frame = _frame(plan.variant, len(versions), plan.seed)
+    check_versions(session, plan.variant, versions)
+    frame = new_frame(plan.variant, len(versions), plan.seed)
     settings = settings_for(plan.format, frame, plan.settings)
     tie_breaks = FORMATS[plan.format].tie_breaks if plan.tie_breaks is None else plan.tie_breaks
     for name in tie_breaks:
@@ -141,11 +139,7 @@ def create(
             raise FormatError(f"there is no tie-break {name!r}; there are {', '.join(TIE_BREAKS)}")
         if tie_breaks.count(name) > 1:
             raise FormatError(f"the tie-break {name} is named twice")
-    matches = planned_matches(plan.format, frame, settings)
-    if matches is not None and matches > MOST_MATCHES:
-        raise FormatError(
-            f"these are {matches} matches, and a tournament has {MOST_MATCHES} at most"
-        )
+    demand_not_too_long(plan.format, frame, settings)
     tournament = Tournament(
         name=plan.name,
         title=plan.title or plan.name,
@@ -158,7 +152,7 @@ def create(
         threads=plan.limits.threads,
         bundle_bytes=plan.limits.bundle_bytes,
         log_bytes=plan.limits.log_bytes,
-        state=CompetitionState.OPEN,
+        state=CompetitionState.PAUSED if plan.paused else CompetitionState.OPEN,
         seed=plan.seed,
         weight=WEIGHT,
         head_start=fair_start(session, WEIGHT),
@@ -173,7 +167,7 @@ def create(
     return tournament
 
 
-def _check_versions(session: Session, variant: Variant, versions: Sequence[BotVersion]) -> None:
+def check_versions(session: Session, variant: Variant, versions: Sequence[BotVersion]) -> None:
     """Refuses a field in which a bot stands twice or never passed a check of this game."""
     if len(versions) > MOST_ENTRANTS:
         raise TournamentError(f"a field has {MOST_ENTRANTS} bots at most, not {len(versions)}")
@@ -299,44 +293,14 @@ def demand_not_over(tournament: Tournament) -> None:
         raise TournamentError(f"the tournament {tournament.name} {word}")
 
 
-def frame_of(tournament: Tournament, size: int) -> Frame:
-    """What the format must know of a tournament of so many entrants."""
-    return _frame(tournament.variant, size, tournament.seed)
-
-
-def _frame(variant: Variant, size: int, seed: int) -> Frame:
-    race = variant.seats == 1
-    return Frame(size, 2 if race else entrants_needed(variant), race, derive(seed, "format"))
-
-
-def format_of(tournament: Tournament, size: int) -> Format:
-    """The format of a tournament of so many entrants, with its settings."""
-    return FORMATS[tournament.format].build(frame_of(tournament, size), tournament.settings)
-
-
-def planned_matches(name: str, frame: Frame, settings: Mapping[str, Any]) -> int | None:
-    """How many matches a tournament has; None where that depends on results."""
-    if name == "knockout":
-        return None
-    fixtures = FORMATS[name].build(frame, settings).fixtures(range(1, frame.size + 1), [])
-    return len(fixtures) * (settings["rounds"] if name == "swiss" else 1)
-
-
-def entrant_ids(session: Session, tournament: Tournament) -> dict[int, int]:
-    """The id of each entrant by its number, in the order of the seeding."""
-    query = sa.select(Entrant.number, Entrant.id).where(Entrant.competition_id == tournament.id)
-    return {row.number: row.id for row in session.execute(query.order_by(Entrant.number))}
-
-
 def next_pairing(session: Session, tournament: Tournament) -> Pairing | None:
     """The next fixture that no match was made for yet; None if there is none for now."""
-    ids = entrant_ids(session, tournament)
-    results = [one.result for one in matches_of(session, tournament)]
-    made = {result.fixture for result in results}
-    for fixture in format_of(tournament, len(ids)).fixtures(list(ids), results):
+    course = course_of(session, tournament)
+    made = {result.fixture for result in course.results}
+    for fixture in course.due:
         if fixture not in made:
             return Pairing(
-                tuple(ids[number] for number in fixture.entrants),
+                tuple(course.ids[number] for number in fixture.entrants),
                 fixture.round,
                 fixture.leg,
                 key=("round", fixture.round, *fixture.entrants, "leg", fixture.leg),
@@ -354,17 +318,17 @@ def settle(session: Session, tournament: Tournament, now: datetime) -> None:
     """
     if tournament.is_called_off:
         return
-    entrants = list(entrant_ids(session, tournament))
-    form, matches = format_of(tournament, len(entrants)), matches_of(session, tournament)
-    results = [one.result for one in matches]
-    if isinstance(form, Knockout):
-        strays = set(form.strays(entrants, results))
-        for one in matches:
+    course = course_of(session, tournament)
+    if isinstance(course.format, Knockout):
+        strays = set(course.format.strays(course.field, course.results))
+        for one in course.made:
             if one.result.fixture in strays:
                 make_void(session, session.get_one(Match, one.id), ANOTHER_WAY)
                 subject = f"match {one.id}"
                 audit.note(session, ARENA, "void match", subject, ANOTHER_WAY, now=now)
-    over = not form.fixtures(entrants, results)
+        if strays:
+            course = course_of(session, tournament)
+    over = not course.due
     if over and tournament.state is not CompetitionState.CLOSED:
         tournament.state, tournament.finished = CompetitionState.CLOSED, now
     elif not over and tournament.state is CompetitionState.CLOSED:

@@ -12,7 +12,7 @@ others as possible opponents has a cycle through all, and so a perfect matching)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -58,6 +58,8 @@ class Swiss:
     """How many games a fixture has."""
     seed: int = 0
     """Draws who of the first pair sits first."""
+    withdrawn: frozenset[Entrant] = frozenset()
+    """Those who play no more: they come last, sit out first, and get nothing for that."""
 
     def __post_init__(self) -> None:
         if self.rounds < 1 or self.games < 1:
@@ -73,7 +75,10 @@ class Swiss:
     def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
         """As `Format` says; a bye is worth as much as winning all games of a fixture."""
         points = (1.0,) * self.games
-        return sitting_out(entrants, self._set(entrants, results), points=points)
+        return [
+            Result(bye.fixture) if bye.fixture.entrants[0] in self.withdrawn else bye
+            for bye in sitting_out(entrants, self._set(entrants, results), points=points)
+        ]
 
     def _set(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
         """The fixtures of all rounds up to the first that is not complete."""
@@ -124,7 +129,7 @@ def _paired(
     Args:
         results: of the rounds before.
     """
-    past = _Standing(entrants, results, swiss.games)
+    past = _Standing(entrants, results, swiss.games, swiss.withdrawn)
     ranking = past.ranked(free)
     swapped = derive(swiss.seed, "swiss") % 2
     fixtures = []
@@ -144,7 +149,13 @@ def _paired(
 class _Standing:
     """What a pairing needs to know of the rounds before."""
 
-    def __init__(self, entrants: Sequence[Entrant], past: Sequence[Result], games: int) -> None:
+    def __init__(
+        self,
+        entrants: Sequence[Entrant],
+        past: Sequence[Result],
+        games: int,
+        withdrawn: Collection[Entrant],
+    ) -> None:
         self.points = dict.fromkeys(entrants, 0.0)
         self.games = games
         self.seats: dict[Entrant, list[int]] = {entrant: [] for entrant in entrants}
@@ -161,6 +172,9 @@ class _Standing:
         self.byes = {entrant: rounds - len(seats) for entrant, seats in self.seats.items()}
         for entrant, byes in self.byes.items():
             self.points[entrant] += byes * games
+        for entrant in withdrawn:
+            # Below everybody, so that they meet each other, or whoever would else sit out.
+            self.points[entrant] = self.byes[entrant] = -1
 
     def ranked(self, entrants: Sequence[Entrant]) -> list[Entrant]:
         """By points, and those of equal points as they are seeded."""

@@ -32,6 +32,7 @@ from arena.web.accounts import accounts
 from arena.web.administration import administration
 from arena.web.api import api, problems
 from arena.web.bundles import bundles
+from arena.web.changing_tournaments import changing_tournaments
 from arena.web.co_owners import co_owners
 from arena.web.docs import docs
 from arena.web.games import games
@@ -58,6 +59,7 @@ BLUEPRINTS = (
     pictures,
     tournaments,
     organising_tournaments,
+    changing_tournaments,
     organising_ladders,
     judging,
     requesting,

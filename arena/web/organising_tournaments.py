@@ -1,4 +1,4 @@
-"""What organisers do with tournaments: make one, pause it, open it again, call it off."""
+"""What organisers do with tournaments: make one, pause it, open it again."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ from wtforms import (
 from wtforms.validators import Length, NumberRange, Optional
 
 from arena.competitions import tournaments
-from arena.competitions.calling_off import call_off
 from arena.competitions.formats import FORMATS, FormatError
 from arena.competitions.tournaments import Limits, Plan, TournamentError
 from arena.models import CompetitionState, Ladder, Scope, Tournament
 from arena.web import queries
-from arena.web.forms import NEEDED, NOTE_LENGTH_MAX, CallOffForm, WholeNumber
+from arena.web.forms import NEEDED, NOTE_LENGTH_MAX, WholeNumber
 from arena.web.identity import database, needs, signed_in
 from arena.web.lookup import find_tournament, reading
 from arena.web.words import sentence
@@ -52,6 +51,7 @@ class TournamentForm(FlaskForm):
     top = WholeNumber("Only the first so many", [Optional(), NumberRange(2, 1000)])
     seed = WholeNumber("Seed", [Optional(), NumberRange(0, LARGEST_SEED)])
     note = TextAreaField("Note", [Length(max=NOTE_LENGTH_MAX)], render_kw={"rows": 2})
+    paused = BooleanField("Let it wait: its field can change until you open it")
 
     @property
     def of_formats(self) -> list[Field]:
@@ -99,7 +99,8 @@ def create() -> Any:
             name, title = made.name, made.title
     except (TournamentError, FormatError) as error:
         return _form(form, sentence(error))
-    flash(f"{title} begins as soon as a worker is free.")
+    then = "waits until you open it" if form.paused.data else "begins as soon as a worker is free"
+    flash(f"{title} {then}.")
     return redirect(url_for("tournaments.tournament", name=name))
 
 
@@ -138,6 +139,7 @@ def _create(session: Session, form: TournamentForm) -> Tournament:
         limits=Limits.of(ladder),
         seed=form.seed.data or 0,
         note=(form.note.data or "").strip(),
+        paused=form.paused.data,
     )
     return tournaments.create(
         session, plan, field[: form.top.data], datetime.now(UTC), signed_in().actor
@@ -162,25 +164,3 @@ def change_state(name: str) -> Response:
         title = found.title
     flash(f"{title} is {asked}.")
     return redirect(url_for("tournaments.tournament", name=name))
-
-
-@organising_tournaments.route("/tournaments/<name>/change", methods=["GET", "POST"])
-@needs(Scope.ORGANISE)
-def change(name: str) -> Any:
-    """What else can be decided about a tournament: it is called off, with a note for everybody."""
-    form, problem = CallOffForm(), ""
-    with reading() as session:
-        found = find_tournament(session, name)
-    if form.validate_on_submit():
-        try:
-            with database().begin() as session:
-                now, note = datetime.now(UTC), form.note.data or ""
-                one = find_tournament(session, name)
-                call_off(session, one, note, now, signed_in().actor)
-        except TournamentError as error:
-            problem = sentence(error)
-        else:
-            flash(f"{found.title} is called off.")
-            return redirect(url_for("tournaments.tournament", name=name))
-    page = render_template("change_tournament.html", tournament=found, form=form, problem=problem)
-    return page, REFUSED if form.errors or problem else 200

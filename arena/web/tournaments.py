@@ -15,6 +15,7 @@ from arena.competitions.results import Results, digest, flat_rows, results, to_j
 from arena.models import BotVersion, Entrant, GameSeat, JobStatus, PlayedGame, Tournament
 from arena.score import Score
 from arena.web import queries
+from arena.web.identity import current
 from arena.web.lookup import find_tournament, reading
 
 tournaments = Blueprint("tournaments", __name__)
@@ -46,11 +47,22 @@ def tournament(name: str) -> str:
             tournament=found.tournament,
             found=found,
             kind=FORMATS[found.tournament.format],
+            owned=_owns_any(found),
             running=queries.running_matches(session, ladder=found.tournament),
             aside=[match.id for match in found.matches if match.status is JobStatus.SET_ASIDE],
             played=found.count(JobStatus.FIXED),
             SHOWN_CELLS=SHOWN_CELLS,
         )
+
+
+def _owns_any(found: Results) -> bool:
+    """Whether who asks has a bot in the field that was not withdrawn."""
+    who = current()
+    return who is not None and any(
+        who.owns(one.version.bot)
+        for number, one in found.entrants.items()
+        if found.withdrawn(number) is None
+    )
 
 
 @tournaments.get("/tournaments/<name>/<int:one>/<int:other>")

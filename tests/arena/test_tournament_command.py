@@ -9,12 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from arena.cli import run
 from arena.config import Settings
 from arena.db import Database
 from arena.matchmaking import new_matches
-from arena.models import JobStatus
+from arena.models import Competition, JobStatus
 from arena.supervisor import is_running
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM, START
@@ -247,6 +248,35 @@ def test_one_that_was_called_off_is_shown_and_not_run(cli: Cli) -> None:
     for words in ("run", "resume"):
         code, _, err = cli(words, "off")
         assert (code, "off was called off" in err) == (2, True)
+
+
+def test_a_field_is_changed(cli: Cli, played: Path) -> None:
+    """Before it begins; after that somebody is withdrawn, with a word on why."""
+    made = cli(
+        "create", "open", "--format", "swiss", "--ladder", "ladder-0", "--top", "3", "--paused"
+    )
+    assert made[1].endswith("begin with: arena tournament resume open\n")
+    assert (
+        cli("enter", "open", "bot-4", "bot-3:1")[1]
+        == "bot-4 v1, bot-3 v1: in open, of 5 bots now\n"
+    )
+    assert cli("withdraw", "open", "bot-0")[1] == "bot-0 v1 is no more in open\n"
+    assert "'bot-0' is not in the tournament open" in cli("withdraw", "open", "bot-0")[2]
+    database = Database(f"sqlite:///{played}/arena.db")
+    with database.begin() as session:
+        session.execute(
+            sa.update(Competition).where(Competition.name == "open").values(state="open")
+        )
+        assert next(new_matches(session, START, only="open"))
+    database.close()
+    assert "say why bot-1 v1 is withdrawn" in cli("withdraw", "open", "bot-1")[2]
+    assert (
+        cli("withdraw", "open", "bot-1", "--note", "it hangs")[1]
+        == "bot-1 v1 is withdrawn from open\n"
+    )
+    shown = cli("show", "open", "--rounds")[1]
+    assert "bot-1 v1 was withdrawn: it hangs" in shown
+    assert "walkover" in shown
 
 
 def test_whether_an_arena_runs_is_seen_by_its_lock(played: Path) -> None:

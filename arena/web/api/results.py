@@ -43,6 +43,7 @@ class StandingShape(Shape):
     bot: str
     version: int
     owner: str
+    withdrawn: str | None = Field(description="Why it plays no more; null if it does.")
     seeding: int
     points: float
     games: int

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import sqlalchemy as sa
 from pydantic import Field
 
-from arena.competitions import results, tournaments
+from arena.competitions import results, tournament_fields, tournaments
 from arena.competitions.calling_off import call_off
 from arena.competitions.formats import FORMATS, FormatError
 from arena.competitions.tournaments import Limits, Plan, TournamentError
@@ -17,6 +17,7 @@ from arena.web.api.paging import Pages, page
 from arena.web.api.results import TournamentDetail, TournamentList, TournamentShape
 from arena.web.api.shapes import NO_NUL, BotVersionName, Line, Name, Shape
 from arena.web.api.specification import operation
+from arena.web.changing_tournaments import demand_may_withdraw
 from arena.web.identity import signed_in
 from arena.web.lookup import find_ladder, find_tournament, reading
 from arena.web.transactions import changing
@@ -55,12 +56,35 @@ class NewTournament(Shape):
     ] = Field(default_factory=dict)
     tie_breaks: Annotated[list[str] | None, Field(max_length=10)] = None
     seed: Annotated[int, Field(ge=0, le=2**48 - 1)] = 0
+    paused: Annotated[
+        bool, Field(description="Make no match until it is opened: its field can change so long.")
+    ] = False
 
 
 class TournamentChange(Shape):
     """What is to be different about a tournament."""
 
     state: Literal["open", "paused"]
+
+
+class NewEntrants(Shape):
+    """Who enters a tournament."""
+
+    bots: Annotated[list[BotVersionName], Field(min_length=1, max_length=tournaments.MOST_ENTRANTS)]
+
+
+class Withdrawal(Shape):
+    """Who is withdrawn from a tournament, and why."""
+
+    bot: BotVersionName
+    note: Annotated[
+        str,
+        Field(
+            max_length=2000,
+            pattern=NO_NUL,
+            description="Why, for everybody; needed once it has begun.",
+        ),
+    ] = ""
 
 
 class CallingOff(Shape):
@@ -115,6 +139,7 @@ def create_tournament(json: NewTournament) -> tuple[TournamentShape, int]:
             limits=Limits.of(ladder),
             seed=json.seed,
             note=json.note,
+            paused=json.paused,
         )
         actor, now = signed_in().actor, datetime.now(UTC)
         made = tournaments.create(session, plan, field[: json.top], now, actor)
@@ -140,10 +165,37 @@ def change_tournament(name: str, json: TournamentChange) -> TournamentShape:
         return _summary(found)
 
 
+@operation(TournamentShape, tag=TAG, scope=Scope.ORGANISE, errors=[409])
+def enter_tournament(name: str, json: NewEntrants) -> TournamentShape:
+    """Enters bots in a tournament that has not begun; they come last in the seeding."""
+    with changing(TournamentError, FormatError) as session:
+        found, now = find_tournament(session, name), datetime.now(UTC)
+        versions = tournaments.named_versions(session, json.bots)
+        tournament_fields.enter(session, found, versions, now, signed_in().actor)
+        return _summary(found)
+
+
+@operation(TournamentShape, tag=TAG, scope=Scope.SUBMIT, errors=[409])
+def withdraw_from_tournament(name: str, json: Withdrawal) -> TournamentShape:
+    """Takes a bot out of a tournament: any for organisers, one's own for everybody else.
+
+    Before its first match is made it is as if the bot had never been in it. After that its
+    results stand, and what it has not played is given to whoever was to meet it.
+    """
+    with changing(TournamentError, FormatError) as session:
+        found, now = find_tournament(session, name), datetime.now(UTC)
+        entrant = tournament_fields.find_entrant(session, found, json.bot)
+        demand_may_withdraw(entrant)
+        tournament_fields.withdraw(session, found, entrant, json.note, now, signed_in().actor)
+        return _summary(found)
+
+
 ROUTES = (
     ("GET", "/tournaments", list_tournaments),
     ("POST", "/tournaments", create_tournament),
     ("GET", "/tournaments/<name>", get_tournament),
     ("PATCH", "/tournaments/<name>", change_tournament),
+    ("POST", "/tournaments/<name>/enter", enter_tournament),
+    ("POST", "/tournaments/<name>/withdraw", withdraw_from_tournament),
     ("POST", "/tournaments/<name>/call-off", call_off_tournament),
 )

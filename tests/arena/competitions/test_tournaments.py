@@ -14,6 +14,7 @@ from arena.audit import entries
 from arena.competitions import tournament_matches, tournaments
 from arena.competitions.formats import FORMATS, FormatError, Frame, settings_for
 from arena.competitions.results import results, rows
+from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournaments import Plan, TournamentError
 from arena.db import Database
 from arena.matchmaking import new_matches
@@ -314,7 +315,7 @@ def test_another_goes_on_after_a_tie_is_played_anew(arena: TournamentSimulation)
         *before, final = tournament_matches.matches_of(session, cup)
         sides = set(before[0].result.fixture.entrants)
         winner = (sides & set(final.result.fixture.entrants)).pop()
-        ids = tournaments.entrant_ids(session, cup)
+        ids = course_of(session, cup).ids
         tie = [one.id for one in before if set(one.result.fixture.entrants) == sides]
         # As if it had been played anew, and gone the other way.
         for number in sides:

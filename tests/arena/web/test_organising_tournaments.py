@@ -12,10 +12,11 @@ import sqlalchemy as sa
 from arena.audit import entries
 from arena.config import Settings
 from arena.db import Database
-from arena.models import Entrant, Role, Tournament
+from arena.matchmaking import new_matches
+from arena.models import Bot, Entrant, Role, Tournament, User
 from arena.web.app import create_app
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
-from tests.arena.simulator import CALM
+from tests.arena.simulator import CALM, START
 from tests.arena.web.signing_in import Browser, person, signed_in
 from tests.arena.web.test_pages import read
 
@@ -131,17 +132,17 @@ def test_a_tournament_is_paused_and_opened(office: Office) -> None:
 def test_a_tournament_is_called_off(office: Office) -> None:
     """With a word on why, and a tick that it is meant; then every page says so, and it is over."""
     office.make(title="The cup")
-    where = "/tournaments/cup/change"
+    where, off = "/tournaments/cup/change", "/tournaments/cup/call-off"
     assert f'href="{where}"' in office.browser.get("/tournaments/cup").text
     for fields, words in (
         ({"note": "", "confirmed": "y"}, "This is needed."),
         ({"note": "too few bots"}, "never goes on: tick that this is meant."),
     ):
-        answer = office.browser.post(where, fields, page=where)
+        answer = office.browser.post(off, fields, page=where)
         assert (answer.status_code, words in answer.text) == (422, True)
         assert read(answer.text).verdict() == []
     meant = {"note": "too <few> bots", "confirmed": "y"}
-    assert office.browser.post(where, meant, page=where).status_code == 302
+    assert office.browser.post(off, meant, page=where).status_code == 302
     page = office.browser.get("/tournaments/cup").text
     assert "It was called off, and nobody won it: <bdi>too &lt;few&gt; bots</bdi>" in page
     assert '<span class="badge">called off</span>' in page
@@ -150,5 +151,69 @@ def test_a_tournament_is_called_off(office: Office) -> None:
     assert where not in page
     assert read(page).verdict() == []
     assert "called off" in office.browser.get("/tournaments").text
-    answer = office.browser.post(where, meant, page="/new-tournament")
+    answer = office.browser.post(off, meant, page="/new-tournament")
     assert (answer.status_code, "The tournament cup was called off." in answer.text) == (422, True)
+
+
+def test_a_field_is_changed_before_the_start(office: Office) -> None:
+    """A tournament that waits is given bots and loses some; nonsense comes back with a sentence."""
+    assert office.make(title="The cup", top="3", paused="y")[0] == 302
+    where = "/tournaments/cup/change"
+    assert '<span class="badge">paused</span>' in office.browser.get("/tournaments/cup").text
+    for what, fields, words in (
+        ("enter", {"bots": " "}, "Name at least one bot."),
+        ("enter", {"bots": "bot-0"}, "The version bot-0 v1 stands in the field twice."),
+        ("withdraw", {"bot": "bot-4"}, "&#39;bot-4&#39; is not in the tournament cup."),
+    ):
+        answer = office.browser.post(f"/tournaments/cup/{what}", fields, page=where)
+        assert (answer.status_code, words in answer.text) == (422, True)
+        assert read(answer.text).verdict() == []
+    for what, fields in (("enter", {"bots": "bot-4, bot-3:1"}), ("withdraw", {"bot": "bot-0:1"})):
+        answer = office.browser.post(f"/tournaments/cup/{what}", fields, page=where)
+        assert answer.status_code == 302
+    rows = office.browser.get("/tournaments/cup.json").json["standings"]
+    assert {row["seeding"]: row["bot"] for row in rows} == {
+        1: "bot-1",
+        2: "bot-2",
+        3: "bot-4",
+        4: "bot-3",
+    }
+
+
+def test_an_owner_withdraws_a_bot_of_ones_own(office: Office) -> None:
+    """And no other; once it began with a word on why, which the tournament's page tells."""
+    office.make(title="The cup", format="round-robin")
+    with office.database.begin() as session:
+        owner = session.scalars(sa.select(Bot).where(Bot.name == "bot-0")).one().owner
+        session.scalars(sa.select(Bot).where(Bot.name == "bot-1")).one().owner_id = session.scalars(
+            sa.select(User.id).where(User.name == "organiser")
+        ).one()
+        assert next(new_matches(session, START))
+        name = owner.name
+    person(office.database, name)
+    person(office.database, "stranger")
+    app = office.browser.client.application
+    mine, stranger = signed_in(app, name), signed_in(app, "stranger")
+    where, page = "/tournaments/cup/change", "/tournaments/cup"
+    assert "Withdraw a bot of yours" in mine.get(page).text
+    assert "Withdraw a bot of yours" not in stranger.get(page).text
+    assert stranger.get(where).status_code == 403
+    shown = mine.get(where).text
+    assert ("bot-0 v1" in shown, "bot-1 v1" in shown, "Call it off" in shown) == (
+        True,
+        False,
+        False,
+    )
+    assert read(shown).verdict() == []
+    for bot, note, status in (
+        ("bot-1:1", "x", 403),
+        ("bot-0:1", "", 422),
+        ("bot-0:1", "<hurt>", 302),
+    ):
+        fields = {"bot": bot, "note": note}
+        assert mine.post("/tournaments/cup/withdraw", fields, page=where).status_code == status
+    assert mine.post("/tournaments/cup/call-off", {"note": "x"}, page=where).status_code == 403
+    text = mine.get(page).text
+    assert "<bdi>bot-0 v1</bdi> was withdrawn: <bdi>&lt;hurt&gt;</bdi>" in text
+    assert "walkover" in text
+    assert read(text).verdict() == []

@@ -68,6 +68,9 @@ def upload(arena: SimpleNamespace, who: str = "owner", **fields: Any) -> TestRes
             (401, 403, 409, 409, 409),
         ),
         ("PATCH", "/tournaments/cup", {"state": "paused"}, (401, 403, 200, 200, 200)),
+        ("POST", "/tournaments/cup/enter", {"bots": ["x"]}, (401, 403, 409, 409, 409)),
+        ("POST", "/tournaments/cup/withdraw", {"bot": "x"}, (401, 409, 409, 409, 409)),
+        ("POST", "/tournaments/cup/withdraw", {"bot": "bot-1"}, (401, 403, 200, 409, 409)),
         ("POST", "/tournaments/cup/call-off", {"note": " "}, (401, 403, 409, 409, 409)),
         ("POST", "/matches", {"ladder": "ladder-0", "bots": ["x"]}, (401, 409, 409, 409, 409)),
         (
@@ -317,12 +320,19 @@ def test_an_organiser_makes_what_there_is_to_play(arena: SimpleNamespace) -> Non
         "bots": ["bot-0:1", "bot-1:1", "bot-3:1"],
         "settings": {"rounds": 2},
         "seed": 7,
+        "paused": True,
     }
     made = send(arena, "POST", "/tournaments", "organiser", json=cup)
     assert made.status_code == 201, made.text
     assert (made.json["settings"], made.json["seed"]) == ({"rounds": 2}, 7)
     whole = send(arena, "GET", "/tournaments/mini").json
+    assert (whole["state"], len(whole["standings"])) == ("paused", 3)
     assert [line["bot"] for line in whole["standings"]].count("bot-0") == 1
+    for where, body in (("enter", {"bots": ["bot-2:1"]}), ("withdraw", {"bot": "bot-0"})):
+        changed = send(arena, "POST", f"/tournaments/mini/{where}", "organiser", json=body)
+        assert changed.status_code == 200, changed.text
+    whole = send(arena, "GET", "/tournaments/mini").json
+    assert sorted(line["bot"] for line in whole["standings"]) == ["bot-1", "bot-2", "bot-3"]
     paused = send(arena, "PATCH", "/tournaments/mini", "organiser", json={"state": "paused"})
     assert paused.json["state"] == "paused"
     why = {"note": "too few bots"}

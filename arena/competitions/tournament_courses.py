@@ -1,0 +1,111 @@
+"""How far a tournament is, in the words of its format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.competitions.formats import FORMATS, FormatError, Frame
+from arena.competitions.tournament_matches import SetMatch, matches_of
+from arena.models import Entrant, EntrantState, Tournament
+from arena.tournaments.formats import Fixture, Format, Result
+from arena.tournaments.walkovers import walkovers
+from engine.game import Variant
+from engine.match import entrants_needed
+from engine.seeds import derive
+
+MOST_MATCHES = 5000
+"""All of them are read whenever one is set or fixed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How far a tournament is, as its format sees it."""
+
+    format: Format
+    ids: Mapping[int, int]
+    """The id of each entrant by its number, in the order of the seeding."""
+    withdrawn: frozenset[int]
+    made: list[SetMatch]
+    walkovers: list[Result]
+    """What was decided without a match, since somebody was withdrawn."""
+
+    @property
+    def field(self) -> list[int]:
+        """The numbers of all entrants."""
+        return list(self.ids)
+
+    @property
+    def results(self) -> list[Result]:
+        """Those that the format takes."""
+        return [*(one.result for one in self.made), *self.walkovers]
+
+    @property
+    def due(self) -> list[Fixture]:
+        """The fixtures that are not played yet."""
+        return self.format.fixtures(self.field, self.results)
+
+
+def course_of(
+    session: Session, tournament: Tournament, entrants: Sequence[Entrant] | None = None
+) -> Course:
+    """How far a tournament is.
+
+    Args:
+        entrants: all of them in the order of the seeding, for who has read them already.
+    """
+    numbered = sa.select(Entrant.number, Entrant.id, Entrant.state)
+    of_it = numbered.where(Entrant.competition_id == tournament.id).order_by(Entrant.number)
+    rows = session.execute(of_it).all() if entrants is None else entrants
+    ids = {row.number: row.id for row in rows}
+    withdrawn = frozenset(row.number for row in rows if row.state is EntrantState.RETIRED)
+    frame = frame_of(tournament, len(ids), withdrawn)
+    form = FORMATS[tournament.format].build(frame, tournament.settings)
+    # One that was made just as somebody in it was withdrawn counts if it is played.
+    made = [
+        one
+        for one in matches_of(session, tournament)
+        if one.result.games or not withdrawn.intersection(one.result.fixture.entrants)
+    ]
+    results = [one.result for one in made]
+    given = walkovers(form, list(ids), results, withdrawn, games=frame.games)
+    return Course(form, ids, withdrawn, made, given)
+
+
+def frame_of(tournament: Tournament, size: int, withdrawn: frozenset[int] = frozenset()) -> Frame:
+    """What the format must know of a tournament of so many entrants."""
+    return new_frame(tournament.variant, size, tournament.seed, withdrawn)
+
+
+def new_frame(
+    variant: Variant, size: int, seed: int, withdrawn: frozenset[int] = frozenset()
+) -> Frame:
+    """The same of a tournament that is not made yet."""
+    race = variant.seats == 1
+    entrants = 2 if race else entrants_needed(variant)
+    return Frame(size, entrants, race, derive(seed, "format"), withdrawn)
+
+
+def demand_not_too_long(name: str, frame: Frame, settings: Mapping[str, Any]) -> None:
+    """Refuses a tournament of too many matches.
+
+    Raises:
+        FormatError: it is one.
+    """
+    matches = planned_matches(name, frame, settings)
+    if matches is not None and matches > MOST_MATCHES:
+        raise FormatError(
+            f"these are {matches} matches, and a tournament has {MOST_MATCHES} at most"
+        )
+
+
+def planned_matches(name: str, frame: Frame, settings: Mapping[str, Any]) -> int | None:
+    """How many matches a tournament has; None where that depends on results."""
+    if name == "knockout":
+        return None
+    fixtures = FORMATS[name].build(frame, settings).fixtures(range(1, frame.size + 1), [])
+    return len(fixtures) * (settings["rounds"] if name == "swiss" else 1)

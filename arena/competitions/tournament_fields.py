@@ -1,0 +1,186 @@
+"""Who plays in a tournament: changed freely until it begins, and then only by who is withdrawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload
+
+from arena import audit
+from arena.competitions.fields import enter_field
+from arena.competitions.formats import FORMATS, settings_for
+from arena.competitions.tournament_courses import demand_not_too_long, frame_of
+from arena.competitions.tournaments import (
+    TournamentError,
+    check_versions,
+    demand_not_over,
+    settle,
+)
+from arena.competitions.voiding import make_void
+from arena.db import lock
+from arena.models import (
+    BotVersion,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Match,
+    Place,
+    Tournament,
+)
+
+LONGEST_NOTE = 2000
+"""Characters."""
+
+
+def has_begun(tournament: Tournament) -> bool:
+    """Whether a match was made: from then on its field and its schedule stand."""
+    return tournament.matches_made > 0
+
+
+def entrants_of(session: Session, tournament: Tournament) -> Sequence[Entrant]:
+    """All in the order of the seeding, with their bots."""
+    query = (
+        sa.select(Entrant)
+        .where(Entrant.competition_id == tournament.id)
+        .order_by(Entrant.number)
+        .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
+    )
+    return session.scalars(query).all()
+
+
+def find_entrant(session: Session, tournament: Tournament, name: str) -> Entrant:
+    """The entrant that a name such as ``greedy`` or ``greedy:2`` stands for.
+
+    Raises:
+        TournamentError: there is none, or there are several.
+    """
+    bot, _, number = name.strip().partition(":")
+    found = [
+        one
+        for one in entrants_of(session, tournament)
+        if one.version.bot.name == bot and number in ("", str(one.version.number))
+    ]
+    if not found:
+        raise TournamentError(f"{name.strip()[:60]!r} is not in the tournament {tournament.name}")
+    if len(found) > 1:
+        versions = ", ".join(f"{bot}:{one.version.number}" for one in found)
+        raise TournamentError(f"several versions of {bot} are in the field: say which, {versions}")
+    return found[0]
+
+
+def enter(
+    session: Session,
+    tournament: Tournament,
+    versions: Sequence[BotVersion],
+    now: datetime,
+    actor: audit.Actor,
+) -> None:
+    """Enters versions in a tournament that has not begun; they come last in the seeding.
+
+    Raises:
+        TournamentError: it has begun, or a version can't play in it.
+        FormatError: its settings don't fit the new field.
+    """
+    lock(session, tournament)  # the recorder may just be making its first match
+    demand_not_over(tournament)
+    if has_begun(tournament):
+        raise TournamentError(
+            f"the tournament {tournament.name} has begun, and nobody can enter it any more"
+        )
+    field = entrants_of(session, tournament)
+    check_versions(session, tournament.variant, [*(one.version for one in field), *versions])
+    _fit(tournament, len(field), len(field) + len(versions))
+    enter_field(session, tournament, versions, now, first=len(field) + 1)
+    for version in versions:
+        _note(session, actor, "enter tournament", tournament, version, "", now)
+
+
+def withdraw(
+    session: Session,
+    tournament: Tournament,
+    entrant: Entrant,
+    note: str,
+    now: datetime,
+    actor: audit.Actor,
+) -> bool:
+    """Takes an entrant out of a tournament.
+
+    Before it has begun it is as if it had never been in it. After that its results stand, and
+    what it has not played is given to whoever was to meet it; matches under way are void.
+
+    Args:
+        note: why, for everybody; needed once the tournament has begun.
+
+    Returns:
+        Whether it had begun.
+
+    Raises:
+        TournamentError: it is over, the entrant was withdrawn already, or a word on why is
+            missing.
+        FormatError: without it the field is too small.
+    """
+    # Matches before their competition, as the recorder locks them; then what it made meanwhile.
+    under_way = (
+        sa.select(Match)
+        .join(Place, Place.match_id == Match.id)
+        .where(
+            Place.entrant_id == entrant.id,
+            Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE]),
+        )
+        .order_by(Match.id)
+        .with_for_update(of=Match)
+    )
+    session.scalars(under_way).all()
+    lock(session, tournament)
+    demand_not_over(tournament)
+    version, why = entrant.version, note.strip()[:LONGEST_NOTE]
+    if not has_begun(tournament):
+        field = [one for one in entrants_of(session, tournament) if one is not entrant]
+        _fit(tournament, len(field) + 1, len(field))
+        session.delete(entrant)
+        for number, one in enumerate(field, 1):
+            one.number = number
+        _note(session, actor, "withdraw from tournament", tournament, version, why, now)
+        return False
+    if entrant.state is EntrantState.RETIRED:
+        raise TournamentError(f"{version.label} was withdrawn already: {entrant.reason}")
+    if not why:
+        raise TournamentError(f"say why {version.label} is withdrawn")
+    entrant.state, entrant.reason = EntrantState.RETIRED, why
+    for match in session.scalars(under_way):
+        make_void(session, match, f"{version.label} was withdrawn: {why}")
+    _note(session, actor, "withdraw from tournament", tournament, version, why, now)
+    session.flush()
+    settle(session, tournament, now)
+    return True
+
+
+def _fit(tournament: Tournament, before: int, after: int) -> None:
+    """Works the settings out anew for another field; those that were chosen stay.
+
+    Raises:
+        FormatError: they don't fit it.
+    """
+    old, new = frame_of(tournament, before), frame_of(tournament, after)
+    kept = dict(tournament.settings)
+    tie_breaks = kept.pop("tie_breaks")
+    kinds = FORMATS[tournament.format].settings
+    chosen = {key: value for key, value in kept.items() if value != kinds[key].default_for(old)}
+    settings = settings_for(tournament.format, new, chosen)
+    demand_not_too_long(tournament.format, new, settings)
+    tournament.settings = {**settings, "tie_breaks": tie_breaks}
+
+
+def _note(
+    session: Session,
+    actor: audit.Actor,
+    action: str,
+    tournament: Tournament,
+    version: BotVersion,
+    why: str,
+    now: datetime,
+) -> None:
+    words = f"{version.label}: {why}" if why else version.label
+    audit.note(session, actor, action, f"tournament {tournament.name}", words, now=now)

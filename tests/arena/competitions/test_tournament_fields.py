@@ -1,0 +1,205 @@
+"""Who plays in a tournament: entered and taken out before it begins, withdrawn after that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from arena.audit import entries
+from arena.competitions import tournament_fields, tournaments
+from arena.competitions.formats import FormatError
+from arena.competitions.results import Results, results, rows
+from arena.competitions.tournaments import TournamentError
+from arena.db import Database
+from arena.matchmaking import new_matches
+from arena.models import CompetitionState, Entrant, JobStatus, Match, Tournament
+from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
+from tests.arena.simulator import CALM, START
+
+WHY = "its owner asked for it"
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[TournamentSimulation]:
+    """A ladder of six bots, and nothing else."""
+    database = Database(f"sqlite:///{tmp_path}/arena.db")
+    database.upgrade()
+    yield TournamentSimulation(database, 1, CALM, "clobber", 6, size="4x3")
+    database.close()
+
+
+def the_cup(session: sa.orm.Session) -> Tournament:
+    """The only tournament."""
+    return session.scalars(sa.select(Tournament)).one()
+
+
+def enter(session: sa.orm.Session, *names: str) -> None:
+    """Enters bots."""
+    versions = tournaments.named_versions(session, names)
+    tournament_fields.enter(session, the_cup(session), versions, START, ORGANISER)
+
+
+def withdraw(session: sa.orm.Session, name: str, note: str = WHY) -> bool:
+    """Takes one out."""
+    cup = the_cup(session)
+    entrant = tournament_fields.find_entrant(session, cup, name)
+    return tournament_fields.withdraw(session, cup, entrant, note, START, ORGANISER)
+
+
+def field(session: sa.orm.Session) -> list[tuple[int, str]]:
+    """The numbers and names of all in it."""
+    cup = the_cup(session)
+    its = tournament_fields.entrants_of(session, cup)
+    return [(one.number, one.version.bot.name) for one in its]
+
+
+def test_a_field_changes_until_it_begins(arena: TournamentSimulation) -> None:
+    """Who comes is last by seeding, who goes leaves no gap; settings follow the field."""
+    arena.create("cup", "swiss", top=4)
+    with arena.database.begin() as session:
+        assert the_cup(session).settings["rounds"] == 2
+        enter(session, "bot-5:1", "bot-4")
+        assert not withdraw(session, "bot-1", note="")
+        assert field(session) == [
+            (1, "bot-0"),
+            (2, "bot-2"),
+            (3, "bot-3"),
+            (4, "bot-5"),
+            (5, "bot-4"),
+        ]
+        # Of so many the usual number is ⌈log2 5⌉.
+        assert the_cup(session).settings["rounds"] == 3
+        noted = [(one.action, one.detail) for one in entries(session)][:3]
+    assert noted == [
+        ("withdraw from tournament", "bot-1 v1"),
+        ("enter tournament", "bot-4 v1"),
+        ("enter tournament", "bot-5 v1"),
+    ]
+    arena.play_out(5)
+    with arena.database.read() as session:
+        found = results(session, the_cup(session))
+        assert len(found.rounds) == 3
+        assert {line.number for line in found.standings} == {1, 2, 3, 4, 5}
+
+
+def test_what_was_chosen_stays(arena: TournamentSimulation) -> None:
+    """A number of rounds that is not the usual one is what somebody wanted."""
+    arena.create("cup", "swiss", top=4, rounds=3)
+    with arena.database.begin() as session:
+        withdraw(session, "bot-3")
+        assert the_cup(session).settings["rounds"] == 3
+        with pytest.raises(FormatError, match="rounds is 3, and in this field it can be from 1 to"):
+            withdraw(session, "bot-2")
+
+
+REFUSED = [
+    ("enter", "bot-0", "the version bot-0 v1 stands in the field twice"),
+    ("enter", "nobody", "there is no bot 'nobody' that is ready"),
+    ("withdraw", "bot-4", "'bot-4' is not in the tournament cup"),
+    ("withdraw", "bot-0:2", "'bot-0:2' is not in the tournament cup"),
+    ("withdraw", "bot-0", "a match takes 2 bots, and the field has 1"),
+]
+
+
+@pytest.mark.parametrize(("what", "name", "words"), REFUSED, ids=[words for *_, words in REFUSED])
+def test_what_is_refused_before_it_begins(
+    arena: TournamentSimulation, what: str, name: str, words: str
+) -> None:
+    """One sentence says what is wrong, and the field stays."""
+    arena.create("cup", "round-robin", top=2)
+    with (
+        pytest.raises((TournamentError, FormatError), match=words),
+        arena.database.begin() as session,
+    ):
+        enter(session, name) if what == "enter" else withdraw(session, name)
+    with arena.database.read() as session:
+        assert field(session) == [(1, "bot-0"), (2, "bot-1")]
+
+
+def test_what_is_refused_once_it_began(arena: TournamentSimulation) -> None:
+    """Nobody enters; who is withdrawn is withdrawn once, and with a word on why."""
+    arena.create("cup", "round-robin", top=4)
+    with arena.database.begin() as session:
+        assert next(new_matches(session, START))
+        with pytest.raises(TournamentError, match="has begun, and nobody can enter it any more"):
+            enter(session, "bot-5")
+        with pytest.raises(TournamentError, match="say why bot-0 v1 is withdrawn"):
+            withdraw(session, "bot-0", note=" ")
+        assert withdraw(session, "bot-0")
+        with pytest.raises(TournamentError, match=f"bot-0 v1 was withdrawn already: {WHY}"):
+            withdraw(session, "bot-0")
+
+
+@pytest.mark.parametrize("format_", ["round-robin", "gauntlet", "swiss", "knockout"])
+@pytest.mark.parametrize("gone", ["bot-0", "bot-3"])
+def test_a_tournament_goes_on_without_who_was_withdrawn(
+    arena: TournamentSimulation, format_: str, gone: str
+) -> None:
+    """What it has played stands, what it was playing is void, and it plays no more."""
+    arena.create("cup", format_)
+    arena.alive()
+    arena.tick()
+    arena.run(3)
+    with arena.database.begin() as session:
+        under_way = its_matches(session, gone, JobStatus.OPEN, JobStatus.ISSUED)
+        before = its_matches(session, gone, JobStatus.FIXED)
+        assert withdraw(session, gone)
+        assert {one.status for one in under_way} <= {JobStatus.VOID}
+    arena.play_out(5)
+    with arena.database.read() as session:
+        cup = the_cup(session)
+        assert cup.state is CompetitionState.CLOSED
+        after = its_matches(session, gone, JobStatus.FIXED)
+        assert [one.id for one in after] == [one.id for one in before]
+        found = results(session, cup)
+        assert {pair.words for each in found.rounds for pair in each.pairs} <= {"fixed", "walkover"}
+        (line,) = [row for row in rows(found) if row["withdrawn"] is not None]
+        assert (line["bot"], line["withdrawn"]) == (gone, WHY)
+        assert line["games"] == 2 * len(before)
+        if format_ == "round-robin":
+            # As many points as if all had been played: two of each of the fifteen matches.
+            assert sum(one.points for one in found.standings) == 30
+            assert walkovers(found) == 5 - len(before)
+        if format_ == "gauntlet" and gone == "bot-3":
+            assert sum(one.points for one in found.standings) == 2 * (5 - walkovers(found))
+
+
+def its_matches(session: sa.orm.Session, name: str, *status: JobStatus) -> list[Match]:
+    """The matches of a bot that stand so."""
+    cup = the_cup(session)
+    entrant = tournament_fields.find_entrant(session, cup, name)
+    query = sa.select(Match).where(
+        Match.status.in_(status), Match.places.any(entrant_id=entrant.id)
+    )
+    return list(session.scalars(query.order_by(Match.id)))
+
+
+def walkovers(found: Results) -> int:
+    """How many fixtures were decided without a match."""
+    return sum(pair.words == "walkover" for each in found.rounds for pair in each.pairs)
+
+
+def test_the_last_who_is_left_has_won(arena: TournamentSimulation) -> None:
+    """When all others have gone nothing is due, and the tournament is over at once."""
+    arena.create("cup", "knockout", top=3)
+    with arena.database.begin() as session:
+        assert next(new_matches(session, START))
+        withdraw(session, "bot-0")
+        withdraw(session, "bot-1")
+        cup = the_cup(session)
+        assert cup.state is CompetitionState.CLOSED
+        assert next((row["bot"], row["place"]) for row in rows(results(session, cup))) == (
+            "bot-2",
+            1,
+        )
+        assert (
+            session.scalar(
+                sa.select(sa.func.count())
+                .select_from(Entrant)
+                .where(Entrant.competition_id == cup.id)
+            )
+            == 3
+        )

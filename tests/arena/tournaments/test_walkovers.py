@@ -1,0 +1,84 @@
+"""Whoever is withdrawn in the midst of a tournament holds nobody up, in any format."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from arena.tournaments.formats import Fixture, Format, Result
+from arena.tournaments.knockout import Knockout
+from arena.tournaments.round_robin import Gauntlet, RoundRobin
+from arena.tournaments.schedule import Balanced
+from arena.tournaments.swiss import Swiss
+from arena.tournaments.walkovers import as_byes, walkovers
+from tests.arena.tournaments.simulation import play
+
+FORMATS: dict[str, Format] = {
+    "round robin": RoundRobin(2),
+    "gauntlet": Gauntlet(2),
+    "swiss": Swiss(5, games=2),
+    "knockout": Knockout(legs=3, games=2),
+    "double elimination": Knockout(games=2, double=True),
+    "balanced": Balanced(3, 6),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("size", [6, 9])
+@pytest.mark.parametrize("seed", range(10))
+def test_a_tournament_goes_on_without_who_was_withdrawn(name: str, size: int, seed: int) -> None:
+    """Two leave at any time: the others play to the end, each once a round, and those who left
+    no more; what was given without a game stays given."""
+    random, form, field = Random(seed), FORMATS[name], list(range(1, size + 1))
+    leaving = random.sample(field, 2)
+    gone: list[int] = []
+    results: list[Result] = []
+    given: list[Result] = []
+    while True:
+        if isinstance(form, Swiss):
+            form = replace(form, withdrawn=frozenset(gone))
+        before, given = given, walkovers(form, field, results, gone, games=2)
+        assert set(as_byes(before, gone)) <= set(as_byes(given, gone))
+        due = form.fixtures(field, [*results, *given])
+        assert not any(set(fixture.entrants) & set(gone) for fixture in due)
+        if not due:
+            break
+        # Matches end one by one, and somebody may leave between any two.
+        results.append(play(random.choice(due), random, games=2))
+        if leaving and random.random() < 0.2:
+            gone.append(leaving.pop())
+    seats = Counter(
+        (one.fixture.round, one.fixture.leg, entrant)
+        for one in [*results, *given]
+        for entrant in one.fixture.entrants
+    )
+    assert set(seats.values()) == {1}
+
+
+def test_what_is_given_for_a_walkover() -> None:
+    """A match won for who is there; where both have left, nothing to either."""
+    form, field = RoundRobin(), [1, 2, 3]
+    # Berger's table for three: 2-3, 1-2, 3-1.
+    given = walkovers(form, field, [], {3}, games=2)
+    assert [(one.fixture.entrants, one.games) for one in given] == [
+        ((2, 3), ((1.0, 0.0),) * 2),
+        ((3, 1), ((0.0, 1.0),) * 2),
+    ]
+    assert [one.points for one in walkovers(form, field, [], {1, 2}, games=1)] == [
+        (0.0, 1.0),
+        (0.0, 0.0),
+        (1.0, 0.0),
+    ]
+    assert [one.fixture.entrants for one in as_byes(given, {3})] == [(2,), (1,)]
+
+
+def test_a_swiss_lets_those_sit_out_who_have_left() -> None:
+    """Of an odd field nobody else does, and it gives them nothing."""
+    swiss, field, random = Swiss(3, withdrawn=frozenset({1})), [1, 2, 3, 4, 5], Random(1)
+    results: list[Result] = []
+    while due := swiss.fixtures(field, results):
+        results += [play(fixture, random) for fixture in due]
+    assert swiss.byes(field, results) == [Result(Fixture(number, (1,))) for number in (1, 2, 3)]
