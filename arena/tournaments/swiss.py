@@ -75,9 +75,15 @@ class Swiss:
     def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
         """As `Format` says; a bye is worth as much as winning all games of a fixture."""
         points = (1.0,) * self.games
+        fixtures = self._set(entrants, results)
+        last = max(fixture.round for fixture in fixtures)
+        # A later round was set whole if an early match is played anew: it stays, byes and all.
+        later = [result.fixture for result in results if result.fixture.round > last]
+        tables = Counter(fixture.round for fixture in later)
+        fixtures += [one for one in later if tables[one.round] == len(entrants) // 2]
         return [
             Result(bye.fixture) if bye.fixture.entrants[0] in self.withdrawn else bye
-            for bye in sitting_out(entrants, self._set(entrants, results), points=points)
+            for bye in sitting_out(entrants, fixtures, points=points)
         ]
 
     def _set(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:

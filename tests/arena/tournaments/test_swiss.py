@@ -63,6 +63,18 @@ def test_a_bye_is_worth_a_win() -> None:
     assert bye == Result(Fixture(1, (3,)), ((1.0,), (1.0,)))
 
 
+def test_byes_stay_while_an_early_match_is_played_anew() -> None:
+    """Those of all rounds that were set; of one that was set in part nobody knows who sits out."""
+    swiss, field = Swiss(3), [1, 2, 3, 4, 5]
+    results = play_out(swiss, field, seed=2)
+    byes = swiss.byes(field, results)
+    assert [bye.fixture.round for bye in byes] == [1, 2, 3]
+    early, *rest = results
+    assert swiss.byes(field, rest) == byes
+    assert swiss.byes(field, [Result(early.fixture), *rest]) == byes
+    assert swiss.byes(field, rest[:-1]) == byes[:2]
+
+
 def test_rematches_only_when_all_have_met() -> None:
     """Four entrants have three rounds without; in six rounds everybody meets twice."""
     results = play_out(Swiss(6), [1, 2, 3, 4], seed=3)
