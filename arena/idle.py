@@ -1,4 +1,4 @@
-"""Why nothing is played on a ladder, in a sentence for whoever looks at it."""
+"""Why nothing is played on a ladder or in a tournament, in a sentence for whoever looks at it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from sqlalchemy.orm import Session
 
 from arena import workforce
 from arena.competitions.ladders import why_no_match
+from arena.competitions.results import Results
 from arena.config import Settings
-from arena.models import Ladder
+from arena.models import CompetitionState, Ladder
 from engine import jobs
+
+ELSEWHERE = "The workers play elsewhere; its turn will come."
 
 
 def why_idle(session: Session, ladder: Ladder, settings: Settings, now: datetime) -> str:
@@ -18,8 +21,22 @@ def why_idle(session: Session, ladder: Ladder, settings: Settings, now: datetime
     return (
         why_no_match(session, ladder, now, settings.trickle_seconds)
         or why_nobody_works(session, settings.minimum_isolation, now)
-        or "The workers play elsewhere; its turn will come."
+        or ELSEWHERE
     )
+
+
+def why_waiting(session: Session, found: Results, settings: Settings, now: datetime) -> str | None:
+    """Why no match of a tournament is being played at this moment; None if it is over."""
+    tournament = found.tournament
+    if tournament.state is CompetitionState.CLOSED:
+        return None
+    if tournament.state is not CompetitionState.OPEN:
+        return f"The tournament is {tournament.state}: no matches are made for now."
+    if found.is_held_up:
+        return "Nothing else can be played before those matches that were set aside."
+    if settings.only not in ("", tournament.name):
+        return f"This arena plays {settings.only} alone."
+    return why_nobody_works(session, settings.minimum_isolation, now) or ELSEWHERE
 
 
 def why_nobody_works(session: Session, minimum_isolation: str, now: datetime) -> str | None:

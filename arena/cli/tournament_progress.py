@@ -104,11 +104,9 @@ class Progress:
 
 def held_up(found: Results) -> str:
     """Why nothing more is played until somebody decides; empty if that is not so."""
-    waiting = [pair.match for each in found.rounds for pair in each.pairs if pair.is_waiting]
-    aside = [match.id for match in waiting if match and match.status is JobStatus.SET_ASIDE]
-    if not aside or len(aside) < len(waiting):
+    if not found.is_held_up:
         return ""
-    numbers = " ".join(map(str, aside))
+    numbers = " ".join(map(str, found.set_aside))
     return (
         f"{found.tournament.name} is held up: matches failed too often, through no bot's fault; "
         f"try them again with: arena match requeue {numbers}"

@@ -126,6 +126,17 @@ class Results:
         return next(unfinished, self.rounds[-1])
 
     @property
+    def set_aside(self) -> list[int]:
+        """The numbers of the matches that somebody is to decide about."""
+        return [match.id for match in self.matches if match.status is JobStatus.SET_ASIDE]
+
+    @property
+    def is_held_up(self) -> bool:
+        """Whether nothing can be played before somebody has decided about those."""
+        waiting = sum(pair.is_waiting for each in self.rounds for pair in each.pairs)
+        return 0 < waiting == len(self.set_aside)
+
+    @property
     def by_lot(self) -> list[tuple[str, ...]]:
         """Whom nothing but the lot put in order, once all is played; in a knockout nobody."""
         if self.ties or self.tournament.finished is None or self.tournament.is_called_off:

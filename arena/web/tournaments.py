@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import sqlalchemy as sa
 from flask import Blueprint, Response, abort, jsonify, render_template
@@ -12,10 +13,11 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from arena.competitions.formats import FORMATS
 from arena.competitions.results import Results, digest, flat_rows, results, to_json
+from arena.idle import why_waiting
 from arena.models import BotVersion, Entrant, GameSeat, JobStatus, PlayedGame, Tournament
 from arena.score import Score
 from arena.web import queries
-from arena.web.identity import current
+from arena.web.identity import current, settings
 from arena.web.lookup import find_tournament, reading
 
 tournaments = Blueprint("tournaments", __name__)
@@ -42,14 +44,16 @@ def tournament(name: str) -> str:
     """A tournament: standings, crosstable, rounds, bracket."""
     with reading() as session:
         found = results(session, find_tournament(session, name))
+        running = queries.running_matches(session, ladder=found.tournament)
         return render_template(
             "tournament.html",
             tournament=found.tournament,
             found=found,
             kind=FORMATS[found.tournament.format],
             owned=_owns_any(found),
-            running=queries.running_matches(session, ladder=found.tournament),
-            aside=[match.id for match in found.matches if match.status is JobStatus.SET_ASIDE],
+            running=running,
+            quiet=None if running else why_waiting(session, found, settings(), datetime.now(UTC)),
+            aside=found.set_aside,
             played=found.count(JobStatus.FIXED),
             SHOWN_CELLS=SHOWN_CELLS,
         )

@@ -103,6 +103,7 @@ class TournamentDetail(TournamentShape):
     matches: int
     planned: int | None
     set_aside: int
+    quiet: str | None = Field(description="Why no match is played; null if one is, or all are.")
     standings: list[StandingShape]
     crosstable: list[list[Score | None]] = Field(
         description="Both ways in the order of the standings."

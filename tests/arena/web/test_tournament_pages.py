@@ -8,6 +8,8 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -15,12 +17,15 @@ from flask.testing import FlaskClient
 
 from arena.config import Settings
 from arena.db import Database
-from arena.models import JobStatus, Match, Tournament
+from arena.matchmaking import new_matches
+from arena.models import CompetitionState, JobStatus, Match, Tournament
 from arena.tournaments.formats import Result
 from arena.tournaments.knockout import Knockout
 from arena.web.app import create_app
 from arena.web.brackets import brackets
 from arena.web.words import listed
+from arena.workforce import note_alive
+from engine.reporting import alive
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM
 from tests.arena.web.conftest import HOSTILE
@@ -251,3 +256,36 @@ def test_a_bracket_leaves_out_where_nobody_can_be() -> None:
 def test_the_number_of_statements_is_fixed(cups: Cups, many: str, few: str) -> None:
     """A tournament of seven takes no more of them than one of two."""
     assert cups.count(many) == cups.count(few) <= 10
+
+
+def test_why_nothing_is_played_is_said(tmp_path: Path) -> None:
+    """No worker is there, they are busy elsewhere, all that is left was set aside, or it waits."""
+    database = Database(f"sqlite:///{tmp_path}/arena.db")
+    database.upgrade()
+    simulation = TournamentSimulation(database, 1, CALM, "clobber", 2, size="4x3")
+    simulation.create("cup", "round-robin")
+    app = create_app(Settings(database=database.url))
+    client = app.test_client()
+
+    def said() -> str:
+        """By the page and by the API."""
+        page = client.get("/tournaments/cup").text
+        words = client.get("/api/v1/tournaments/cup").json["quiet"]
+        assert words in page
+        return words
+
+    assert said() == "No worker is there to play."
+    with database.begin() as session:
+        note_alive(
+            session, alive("one", slots=1, isolation="full", languages=[]), datetime.now(UTC)
+        )
+    assert said() == "The workers play elsewhere; its turn will come."
+    with database.begin() as session:
+        match = next(new_matches(session, datetime.now(UTC)))
+        match.status = JobStatus.SET_ASIDE
+    assert said() == "Nothing else can be played before those matches that were set aside."
+    with database.begin() as session:
+        session.scalars(sa.select(Tournament)).one().state = CompetitionState.PAUSED
+    assert said() == "The tournament is paused: no matches are made for now."
+    app.extensions["arena.database"].close()
+    database.close()
