@@ -299,6 +299,7 @@ def summary(tournament: Tournament) -> dict[str, Any]:
 
 def rows(found: Results) -> list[dict[str, Any]]:
     """The standings as JSON's types."""
+    drawn = {name for level in found.by_lot for name in level}
     # Adding zero makes a zero of minus zero.
     return [
         {
@@ -310,10 +311,12 @@ def rows(found: Results) -> list[dict[str, Any]]:
             "seeding": line.number,
             "points": line.points,
             "games": line.games,
+            "points_a_game": round(line.share, DIGITS),
             "wins": line.wins,
             "draws": line.draws,
             "losses": line.losses,
             "tie_breaks": dict(line.tie_breaks),
+            "by_lot": found.label(line.number) in drawn,
             "elo": line.strength and round(line.strength.elo, 1) + 0.0,
             "elo_lower": line.strength and round(line.strength.lower, 1) + 0.0,
             "elo_upper": line.strength and round(line.strength.upper, 1) + 0.0,

@@ -47,10 +47,14 @@ class StandingShape(Shape):
     seeding: int
     points: float
     games: int
+    points_a_game: float
     wins: int
     draws: int
     losses: int
     tie_breaks: dict[str, float]
+    by_lot: bool = Field(
+        description="Whether nothing but the lot put it in order with others, once all is played."
+    )
     elo: float | None
     elo_lower: float | None
     elo_upper: float | None

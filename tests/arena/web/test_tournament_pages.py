@@ -289,3 +289,21 @@ def test_why_nothing_is_played_is_said(tmp_path: Path) -> None:
     assert said() == "The tournament is paused: no matches are made for now."
     app.extensions["arena.database"].close()
     database.close()
+
+
+def test_points_a_game_and_the_lot_are_told_to_programs_too(cups: Cups) -> None:
+    """As the page has them: whoever the lot put in order there is marked."""
+    told = False
+    for name in ("swiss", "gauntlet", "pair"):
+        drawn = "".join(
+            re.findall(r"<p><bdi>([^<]+)</bdi> are level", cups.page(f"/tournaments/{name}"))
+        )
+        lines = list(csv.DictReader(io.StringIO(cups.page(f"/tournaments/{name}.csv"))))
+        rows = json.loads(cups.page(f"/tournaments/{name}.json"))["standings"]
+        for line, row in zip(lines, rows, strict=True):
+            assert row["points_a_game"] == pytest.approx(row["points"] / row["games"])
+            assert float(line["points_a_game"]) == row["points_a_game"]
+            assert row["by_lot"] == (f"{row['bot']} v{row['version']}" in drawn)
+            assert line["by_lot"] == str(row["by_lot"])
+            told = told or row["by_lot"]
+    assert told
