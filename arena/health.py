@@ -20,6 +20,7 @@ from arena import workforce
 from arena.competitions.ladder_settings import CHANGED
 from arena.competitions.ladders import UNPLAYABLE, why_no_match
 from arena.config import Settings
+from arena.lost_bundles import lost_versions
 from arena.models import (
     AuditEntry,
     Check,
@@ -79,7 +80,7 @@ class Alarm:
     """Something that somebody should look at."""
 
     kind: str
-    """``idle ladder``, ``set aside``, ``differs``, ``worker``, ``recorder``."""
+    """``idle ladder``, ``set aside``, ``lost bundle``, ``differs``, ``worker``, ``recorder``."""
     subject: str
     words: str
 
@@ -243,6 +244,12 @@ def _trouble(
             aside = counted(jobs.set_aside, f"{word} is", f"{words} are")
             said = f"{aside} set aside after failing three times"
             found.append(Alarm("set aside", words, said))
+    for version in lost_versions(session):
+        said = (
+            f"the files of {version.label} are lost or damaged, and it is suspended: restore "
+            f"bundles/{version.digest} from a backup, or have its owner submit it again"
+        )
+        found.append(Alarm("lost bundle", version.label, said))
     differs = sa.select(Competition).where(Competition.alarm != "").order_by(Competition.id)
     for one in session.scalars(differs):
         found.append(Alarm("differs", one.name, f"{one.name}: {one.alarm}"))

@@ -33,6 +33,9 @@ def why_waiting(session: Session, found: Results, settings: Settings, now: datet
     if tournament.state is not CompetitionState.OPEN:
         return f"The tournament is {tournament.state}: no matches are made for now."
     if found.is_held_up:
+        names = ", ".join(one.version.label for one in found.suspended)
+        if names:
+            return f"Nothing else can be played before {names} can play again, or is withdrawn."
         return "Nothing else can be played before those matches that were set aside."
     if settings.only not in ("", tournament.name):
         return f"This arena plays {settings.only} alone."

@@ -23,6 +23,7 @@ from arena.competitions.strength_tallies import duel
 from arena.config import Settings
 from arena.counters import Tally, add_to, tally
 from arena.first_tests import admit, conclude
+from arena.lost_bundles import suspend_lost
 from arena.models import (
     Check,
     Competition,
@@ -372,6 +373,8 @@ def record_void(
     job = scheduling.find_issued(session, lease)
     if job is None:
         return Outcome.STALE
+    if failed and isinstance(job, Match) and suspend_lost(session, job, settings.bundles, now):
+        return Outcome.ROLLED_BACK
     if failed and job.worker is not None:
         failed = workforce.note_failure(
             session, job, job.worker, problem, settings.minimum_isolation, now

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions.strength_plans import FirstTest
+from arena.lost_bundles import bring_back
 from arena.models import (
     Bot,
     BotVersion,
@@ -149,6 +150,7 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
     The new version keeps mu and gets a wider sigma; one that was there before comes back with
     the rating that it had.
     """
+    bring_back(session, version)
     # Whoever enters another version at the same moment waits, and sees what became of this one.
     session.get(Bot, version.bot_id, with_for_update=True)
     before = session.scalars(

@@ -106,6 +106,8 @@ def held_up(found: Results) -> str:
     """Why nothing more is played until somebody decides; empty if that is not so."""
     if not found.is_held_up:
         return ""
+    for one in found.suspended:
+        return f"{found.tournament.name} is held up: {one.version.label} is suspended, {one.reason}"
     numbers = " ".join(map(str, found.set_aside))
     return (
         f"{found.tournament.name} is held up: matches failed too often, through no bot's fault; "

@@ -50,6 +50,8 @@ def print_tables(found: Results, *, with_rounds: bool) -> None:
     for line in found.standings:
         if (why := found.withdrawn(line.number)) is not None:
             click.echo(f"{found.label(line.number)} was withdrawn: {why}")
+    for entrant in found.suspended:
+        click.echo(f"{entrant.version.label} is suspended: {entrant.reason}")
     for level in found.by_lot:
         click.echo(f"level in all that counts, and put in order by the lot: {', '.join(level)}")
     if len(lines) <= MOST_COLUMNS:

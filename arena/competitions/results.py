@@ -132,9 +132,21 @@ class Results:
 
     @property
     def is_held_up(self) -> bool:
-        """Whether nothing can be played before somebody has decided about those."""
-        waiting = sum(pair.is_waiting for each in self.rounds for pair in each.pairs)
-        return 0 < waiting == len(self.set_aside)
+        """Whether nothing can be played before somebody has decided about those, or before who is
+        suspended can play again."""
+        gone = {one.number for one in self.suspended}
+        waiting = [pair for each in self.rounds for pair in each.pairs if pair.is_waiting]
+        return bool(waiting) and all(
+            pair.match.status is JobStatus.SET_ASIDE
+            if pair.match
+            else gone.intersection(pair.fixture.entrants)
+            for pair in waiting
+        )
+
+    @property
+    def suspended(self) -> list[Entrant]:
+        """Those who can't play for now; each has a reason."""
+        return [one for one in self.entrants.values() if one.state is EntrantState.SUSPENDED]
 
     @property
     def by_lot(self) -> list[tuple[str, ...]]:

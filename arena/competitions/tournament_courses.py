@@ -30,6 +30,8 @@ class Course:
     ids: Mapping[int, int]
     """The id of each entrant by its number, in the order of the seeding."""
     withdrawn: frozenset[int]
+    suspended: frozenset[int]
+    """Those who can't play for now."""
     made: list[SetMatch]
     walkovers: list[Result]
     """What was decided without a match, since somebody was withdrawn."""
@@ -62,7 +64,10 @@ def course_of(
     of_it = numbered.where(Entrant.competition_id == tournament.id).order_by(Entrant.number)
     rows = session.execute(of_it).all() if entrants is None else entrants
     ids = {row.number: row.id for row in rows}
-    withdrawn = frozenset(row.number for row in rows if row.state is EntrantState.RETIRED)
+    withdrawn, suspended = (
+        frozenset(row.number for row in rows if row.state is state)
+        for state in (EntrantState.RETIRED, EntrantState.SUSPENDED)
+    )
     frame = frame_of(tournament, len(ids), withdrawn)
     form = FORMATS[tournament.format].build(frame, tournament.settings)
     # One that was made just as somebody in it was withdrawn counts if it is played.
@@ -73,7 +78,7 @@ def course_of(
     ]
     results = [one.result for one in made]
     given = walkovers(form, list(ids), results, withdrawn, games=frame.games)
-    return Course(form, ids, withdrawn, made, given)
+    return Course(form, ids, withdrawn, suspended, made, given)
 
 
 def frame_of(tournament: Tournament, size: int, withdrawn: frozenset[int] = frozenset()) -> Frame:

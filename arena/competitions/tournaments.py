@@ -298,7 +298,7 @@ def next_pairing(session: Session, tournament: Tournament) -> Pairing | None:
     course = course_of(session, tournament)
     made = {result.fixture for result in course.results}
     for fixture in course.due:
-        if fixture not in made:
+        if fixture not in made and not course.suspended.intersection(fixture.entrants):
             return Pairing(
                 tuple(course.ids[number] for number in fixture.entrants),
                 fixture.round,

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -137,7 +138,7 @@ class Simulation:
         self.database = database
         self.random = Random(seed)
         self.villainy = villainy
-        self.settings = Settings()
+        self.settings = Settings(data=Path("/nowhere"))
         self.now = START
         self.events: list[tuple[datetime, int, Callable[[], None]]] = []
         self.counter = 0

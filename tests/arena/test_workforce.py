@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from engine.match import play_match
 from tests.arena.simulator import CALM, LotPlayer, Simulation, give_sign
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-SETTINGS = Settings()
+SETTINGS = Settings(data=Path("/nowhere"))
 
 
 def failed(*jobs: tuple[str, bool]) -> list[FailedJob]:

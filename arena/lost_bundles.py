@@ -1,0 +1,111 @@
+"""Bots whose files were lost: noticed once, when a match with one fails, and played no more.
+
+The store is looked at only then, and only where it can be seen: a recorder on another machine
+than the pages may have none. Such a bot is suspended wherever it plays, with words for its owner
+and an alarm for the operator, and nobody waits for its matches. In a tournament what it has to
+play is left until it is entered somewhere again (its files stored anew), or is withdrawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload
+
+from arena import audit
+from arena.audit import ARENA
+from arena.competitions.voiding import make_void
+from arena.models import (
+    BotVersion,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Match,
+    Place,
+    StrengthTest,
+    Tournament,
+)
+
+LOST = "its files are lost or damaged on this server: submit them again"
+
+
+def is_lost(store: Path, digest: str) -> bool:
+    """Whether a bundle is not in a store as it was; never where there is no store to be seen."""
+    try:
+        if next(store.iterdir(), None) is None:
+            return False
+        return hashlib.sha256((store / digest).read_bytes()).hexdigest() != digest
+    except FileNotFoundError:
+        return store.is_dir()
+    except OSError:
+        return False
+
+
+def suspend_lost(session: Session, match: Match, store: Path, now: datetime) -> bool:
+    """Suspends those in a match that failed whose files are lost; what they were to play is void.
+
+    Returns:
+        Whether there were any. A strength test ends by itself when its matches fail.
+    """
+    if isinstance(match.competition, StrengthTest):
+        return False
+    versions = {place.entrant.version for place in match.places}
+    lost = [one for one in versions if is_lost(store, one.digest)]
+    for version in lost:
+        entrants = _entrants_with(session, [version.digest], EntrantState.ACTIVE)
+        for entrant in entrants:
+            entrant.state, entrant.reason = EntrantState.SUSPENDED, LOST
+        for unplayed in _unplayed(session, [*(one.id for one in entrants)]):
+            make_void(session, unplayed, f"{version.label}: {LOST}")
+        detail = f"version {version.number}: {LOST}"
+        audit.note(session, ARENA, "suspend", f"bot {version.bot.name}", detail, now=now)
+    if lost and match.status is not JobStatus.VOID:
+        make_void(session, match, f"{lost[0].label}: {LOST}")
+    return bool(lost)
+
+
+def _unplayed(session: Session, entrants: Collection[int]) -> Sequence[Match]:
+    query = (
+        sa.select(Match)
+        .where(
+            Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]),
+            Match.places.any(Place.entrant_id.in_(entrants)),
+        )
+        .order_by(Match.id)
+    )
+    return session.scalars(query.with_for_update()).all()
+
+
+def _entrants_with(
+    session: Session, digests: Collection[str], state: EntrantState
+) -> Sequence[Entrant]:
+    """Those on ladders and in tournaments with these files that are in a state."""
+    query = (
+        sa.select(Entrant)
+        .join(Entrant.version)
+        .where(BotVersion.digest.in_(digests), Entrant.state == state)
+        .options(joinedload(Entrant.competition))
+        .order_by(Entrant.id)
+    )
+    found = session.scalars(query).all()
+    return [one for one in found if not isinstance(one.competition, StrengthTest)]
+
+
+def bring_back(session: Session, version: BotVersion) -> None:
+    """Lets those play on in tournaments whose files are those of a version that enters a ladder."""
+    for entrant in _entrants_with(session, [version.digest], EntrantState.SUSPENDED):
+        if entrant.reason == LOST and isinstance(entrant.competition, Tournament):
+            entrant.state, entrant.reason = EntrantState.ACTIVE, ""
+
+
+def lost_versions(session: Session) -> Sequence[BotVersion]:
+    """The versions that are suspended for it, the first made first."""
+    ids = sa.select(Entrant.version_id).where(
+        Entrant.state == EntrantState.SUSPENDED, Entrant.reason == LOST
+    )
+    query = sa.select(BotVersion).where(BotVersion.id.in_(ids)).order_by(BotVersion.id)
+    return session.scalars(query.options(joinedload(BotVersion.bot))).all()

@@ -1,0 +1,142 @@
+"""A bot whose files were lost is noticed once, and nobody waits for it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from arena import health, recording
+from arena.audit import entries
+from arena.competitions.results import results
+from arena.db import Database
+from arena.idle import why_waiting
+from arena.lost_bundles import LOST, is_lost
+from arena.models import (
+    BotVersion,
+    CompetitionState,
+    Entrant,
+    JobStatus,
+    Ladder,
+    Match,
+    Tournament,
+)
+from arena.submissions import enter
+from engine import jobs, reporting
+from tests.arena.competitions.tournament_simulation import TournamentSimulation
+from tests.arena.simulator import CALM
+
+GONE = "bot-1 v1"
+
+
+class Losing(TournamentSimulation):
+    """Four bots with files in a store; who plays with lost ones fails, as workers do."""
+
+    def lose(self, store: Path) -> None:
+        """Stores everybody's files but those of one."""
+        store.mkdir(parents=True)
+        self.settings = replace(self.settings, data=store.parent)
+        with self.database.begin() as session:
+            for version in session.scalars(sa.select(BotVersion)):
+                content = version.bot.name.encode()
+                version.digest = hashlib.sha256(content).hexdigest()
+                if version.bot.name != "bot-1":
+                    (store / version.digest).write_bytes(content)
+
+    def finish(self, job: jobs.Job, worker: str) -> reporting.MatchReport | None:
+        """A match is played if all files are there."""
+        if any(is_lost(self.settings.bundles, files.digest) for files in job.bots):
+            lease, problem = job.lease, "No such file or directory"
+            self.tell(lambda s: recording.record_void(s, lease, problem, self.settings, self.now))
+            return None
+        return super().finish(job, worker)
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[Losing]:
+    """An open ladder and a tournament of four bots, of which one has lost its files."""
+    database = Database(f"sqlite:///{tmp_path}/arena.db")
+    database.upgrade()
+    losing = Losing(database, 1, CALM, "clobber", 4, size="4x3")
+    losing.create("cup", "round-robin")
+    losing.lose(tmp_path / "data" / "bundles")
+    yield losing
+    database.close()
+
+
+def states(session: sa.orm.Session) -> dict[str, set[tuple[str, str]]]:
+    """How each bot stands wherever it is, and why."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for entrant in session.scalars(sa.select(Entrant)):
+        key = (str(entrant.state), entrant.reason)
+        found.setdefault(entrant.version.label, set()).add(key)
+    return found
+
+
+def test_who_has_lost_its_files_plays_no_more_until_they_are_back(arena: Losing) -> None:
+    """No match is set aside; owner and operator are told once; the others play on, and in the
+    end so does it."""
+    with arena.database.begin() as session:
+        session.scalars(sa.select(Ladder)).one().state = CompetitionState.OPEN
+    arena.alive()
+    arena.tick()
+    arena.run(30)
+    with arena.database.begin() as session:
+        session.scalars(sa.select(Ladder)).one().state = CompetitionState.PAUSED
+        assert states(session) == {
+            GONE: {("suspended", LOST)},
+            **{f"bot-{n} v1": {("active", "")} for n in (0, 2, 3)},
+        }
+        statuses = set(session.scalars(sa.select(Match.status)))
+        assert JobStatus.SET_ASIDE not in statuses
+        assert len(entries(session, action="suspend")) == 1
+        (alarm,) = [
+            one
+            for one in health.look(session, arena.settings, arena.now).alarms
+            if one.kind == "lost bundle"
+        ]
+        assert "the files of bot-1 v1 are lost or damaged" in alarm.words
+        cup = session.scalars(sa.select(Tournament)).one()
+        found = results(session, cup)
+        assert (found.count(JobStatus.FIXED), found.is_held_up) == (3, True)
+        assert why_waiting(session, found, arena.settings, arena.now) == (
+            f"Nothing else can be played before {GONE} can play again, or is withdrawn."
+        )
+        # Handed in again, its files are stored anew, and when its check has passed it enters.
+        version = session.scalars(
+            sa.select(BotVersion).where(
+                BotVersion.digest.in_([hashlib.sha256(b"bot-1").hexdigest()])
+            )
+        ).one()
+        (arena.settings.bundles / version.digest).write_bytes(b"bot-1")
+        enter(session, session.scalars(sa.select(Ladder)).one(), version, arena.now)
+        assert states(session)[GONE] == {("active", "")}
+    arena.run(30)
+    with arena.database.read() as session:
+        assert session.scalars(sa.select(Tournament)).one().state is CompetitionState.CLOSED
+
+
+STORES = [
+    ("there", {"good": b"good"}, False),
+    ("another", {"other": b"other"}, True),
+    ("damaged", {"good": b"bad"}, True),
+    ("empty, as a disk that is not mounted", {}, False),
+    ("none", None, False),
+]
+
+
+@pytest.mark.parametrize(("name", "files", "lost"), STORES, ids=[one[0] for one in STORES])
+def test_what_is_lost(
+    tmp_path: Path, name: str, files: dict[str, bytes] | None, lost: bool
+) -> None:
+    """What is not as it was in a store that is there; no bot is blamed for a store that is not."""
+    store = tmp_path / "bundles"
+    if files is not None:
+        store.mkdir()
+        for text, content in files.items():
+            (store / hashlib.sha256(text.encode()).hexdigest()).write_bytes(content)
+    assert is_lost(store, hashlib.sha256(b"good").hexdigest()) is lost
