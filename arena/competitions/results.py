@@ -224,6 +224,7 @@ def results(session: Session, tournament: Tournament) -> Results:
         for row in rows
     )
     frame = frame_of(tournament, len(field))
+    planned = planned_matches(tournament.format, frame, tournament.settings)
     return Results(
         tournament,
         entrants,
@@ -231,7 +232,7 @@ def results(session: Session, tournament: Tournament) -> Results:
         tuple(map(tuple, crosstable(table, [line.number for line in lines]))),
         _rounds(course, byes, DUE if not tournament.is_called_off else NOT_PLAYED),
         ties,
-        planned_matches(tournament.format, frame, tournament.settings),
+        None if planned is None else planned - len(course.walkovers),
         {one: _course(table, one) for one in field},
     )
 

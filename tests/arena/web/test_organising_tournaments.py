@@ -214,6 +214,6 @@ def test_an_owner_withdraws_a_bot_of_ones_own(office: Office) -> None:
         assert mine.post("/tournaments/cup/withdraw", fields, page=where).status_code == status
     assert mine.post("/tournaments/cup/call-off", {"note": "x"}, page=where).status_code == 403
     text = mine.get(page).text
-    assert "<bdi>bot-0 v1</bdi> was withdrawn: <bdi>&lt;hurt&gt;</bdi>" in text
+    assert "<bdi>bot-0 v1</bdi> was withdrawn: <bdi>&lt;hurt&gt;</bdi>. What it has not" in text
     assert "walkover" in text
     assert read(text).verdict() == []
