@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena import bot_names
 from arena.competitions.strength_plans import FirstTest
 from arena.lost_bundles import bring_back
 from arena.models import (
@@ -26,8 +26,6 @@ from arena.models import (
 from arena.ratings.book import NEW
 from arena.ratings.trueskill import Rating
 from arena.strength import StrengthError
-
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
 
 
 class SubmissionError(ValueError):
@@ -60,11 +58,8 @@ def submit(
         SubmissionError: the name is no name or somebody else's, the ladder takes no bots, or
             it can't be tested so.
     """
-    if not NAME.fullmatch(name) or name.endswith(".json"):
-        raise SubmissionError(
-            f"{name[:60]!r} is no name for a bot: 1 to 40 letters, digits, '_', '.', '-', a letter "
-            "or digit first, and no .json at the end"
-        )
+    if words := bot_names.refusal(name):
+        raise SubmissionError(words)
     if not ladder.takes_bots:
         raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
     if size > ladder.bundle_bytes:

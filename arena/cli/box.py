@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 import click
 
+from arena import bot_names
 from arena.cli import Usage
 from arena.cli.arguments import CLOCK, MOVE, find_path, read_variant, time_control
 from arena.cli.boxed import into_box, pack
@@ -39,12 +41,19 @@ MINIMUM = click.option(
 @click.command()
 @click.argument("bot", metavar="BOT")
 @click.option("--game", help="A game, with options: 'clobber size=5x6'. By default the bot's own.")
+@click.option("--name", help="What it is to be called, as for arena submit.")
 @CLOCK
 @MOVE
 @click.option("--json", "in_json", is_flag=True, help="Print JSON.")
 @MINIMUM
 def check(
-    bot: str, game: str | None, clock: str | None, move_ms: int | None, in_json: bool, minimum: str
+    bot: str,
+    game: str | None,
+    name: str | None,
+    clock: str | None,
+    move_ms: int | None,
+    in_json: bool,
+    minimum: str,
 ) -> None:
     """Check a bot as an arena does, clause by clause of the protocol, in the box.
 
@@ -59,6 +68,7 @@ def check(
     variant = None if game is None else read_variant(game)
     try:
         bundle = pack(find_path(bot))
+        bundle = replace(bundle, name=name or bundle.name)
         box = Sandbox(minimum)
     except (BundleError, BoxError) as error:
         raise Usage(str(error)) from None
@@ -104,6 +114,9 @@ def _findings(
     bundle: Bundle, box: Sandbox, variant: Variant, control: TimeControl
 ) -> Iterator[tuple[Finding | None, str]]:
     """Builds a bot if it must be and checks it: what is found, and parts of the log."""
+    if refusal := bot_names.refusal(bundle.name):
+        remedy = f"give another in {MANIFEST}, or by --name, here and to arena submit"
+        yield Finding(False, f"{refusal}; {remedy}", "name"), ""
     try:
         boxed = into_box(bundle, box)
     except BuildError as error:

@@ -15,15 +15,19 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
+from sqlalchemy.orm import Session
 
 from arena.cli import COMMANDS, prepare, run
 from arena.cli.arguments import find_bots
 from arena.cli.listing import visible
+from arena.models import Ladder, User
+from arena.submissions import SubmissionError, submit
 from tests.arena.running import COMMAND, environment
 
 ROOT = Path(__file__).parents[2]
@@ -765,6 +769,31 @@ def test_a_bot_is_checked_in_its_own_game(cli: Cli, tmp_path: Path) -> None:
     assert cli("check", "random", *words).json["variant"] == "clobber size=6x7"
     (folder / "bot.toml").write_text('games = ["Oxoxo"]\n')
     assert_refused(cli("check", folder, *words), r"bot\.toml: there is no game 'Oxoxo'")
+
+
+def test_a_check_and_a_submission_refuse_the_same_names(cli: Cli, tmp_path: Path) -> None:
+    """A name that a bot's author can mend is told by both, in the same words."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    shutil.copy(DICE, folder / "bot.py")
+    (folder / "bot.toml").write_text('name = "My Bot"\n')
+    words = ("--game", "clobber size=4x4", "--minimum", "reduced", "--json")
+    said = cli("check", folder, *words)
+    broken = [finding for finding in said.json["findings"] if not finding["kept"]]
+    assert (said.code, [finding["clause"] for finding in broken]) == (1, ["name"])
+    with pytest.raises(SubmissionError) as refused:
+        submit(
+            Session(),
+            User(name="ada"),
+            "My Bot",
+            digest="",
+            size=0,
+            language="",
+            ladder=Ladder(),
+            now=datetime.now(UTC),
+        )
+    assert broken[0]["words"].startswith(f"{refused.value}; ")
+    assert cli("check", folder, "--name", "gus", *words).code == 0
 
 
 def test_the_folder_one_is_in_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
