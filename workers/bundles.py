@@ -65,6 +65,11 @@ def pack(path: Path) -> Bundle:
     files = read_files(path)
     manifest = read_manifest(files)
     main = files.get(manifest.main)
+    if main and manifest.language and manifest.language.unix_lines and b"\r\n" in main.content:
+        raise BundleError(
+            f"{manifest.main} has line ends of Windows, which a shell takes for a part of the last "
+            "word: save it with those of Unix"
+        )
     if main and manifest.language is None:
         # An upload of a single file or a zip from Windows lost the mark of a program.
         files[manifest.main] = replace(main, executable=True)

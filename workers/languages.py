@@ -27,7 +27,8 @@ MIB = 1 << 20
 BUILT = "bot"
 """The program that a compiler makes, at the top of the bot's folder."""
 MAIN, STEM, SOURCES = "{main}", "{stem}", "{sources}"
-"""In a command: the main file, its name without the ending, all files of the language."""
+"""In a command: the main file, its name without the ending (in Java with its package before it),
+all files of the language."""
 
 
 class LanguageError(ValueError):
@@ -60,6 +61,8 @@ class Language:
     finds_itself: bool = False
     """Whether its programs ask /proc/self/exe where they are; the box has no more of /proc."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    unix_lines: bool = False
+    """Whether the carriage return of a Windows line end is a part of the last word to it."""
 
     @property
     def interpreted(self) -> bool:
@@ -144,7 +147,7 @@ LANGUAGES = (
     Language("Ruby", (".rb",), "ruby", memory_bytes=64 * MIB, threads=2),
     Language("Perl", (".pl",), "perl"),
     Language("Lua", (".lua",), "lua"),
-    Language("shell", (".sh",), "sh"),
+    Language("shell", (".sh",), "sh", unix_lines=True),
 )
 SUFFIXES = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
 

@@ -13,6 +13,7 @@ The file is optional, as are its keys:
 
 from __future__ import annotations
 
+import re
 import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -23,6 +24,7 @@ from typing import Any
 from workers.archives import BundleError, File, Files
 from workers.languages import (
     LANGUAGES,
+    STEM,
     SUFFIXES,
     Language,
     Launch,
@@ -45,6 +47,10 @@ MAX_NAME = 60
 MAX_BYTES = 8192
 """Of the file; it takes a time to read that grows with its length squared."""
 ELF = b"\x7fELF"
+PACKAGE = re.compile(
+    r"(?:\s++|//[^\n]*+|/\*(?>(?s:.*?)\*/))*+package\s++([\w.]++)\s*+;",
+)
+"""How a file of Java begins whose class is in a package; read once, whatever a file holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,8 @@ class Manifest:
     name: str = ""
     games: tuple[str, ...] = ()
     threads: int = 1
+    package: str = ""
+    """Of a language that starts a class by its whole name: what stands before that of the file."""
 
     def launch(self) -> Launch:
         """The command for a box on this machine.
@@ -73,7 +81,8 @@ class Manifest:
         """
         if self.language and self.words:
             return launch_words(self.language, self.words, threads=self.threads)
-        found = launch_file(self.main, self.language, threads=self.threads)
+        file = f"{self.package}.{PurePosixPath(self.main).name}" if self.package else self.main
+        found = launch_file(file, self.language, threads=self.threads)
         return replace(found, command=(*found.command, *self.arguments))
 
     @property
@@ -100,13 +109,23 @@ def read_manifest(files: Files) -> Manifest:
         BundleError: the manifest is wrong, or it can't be told.
     """
     said = _parse(files[MANIFEST].content) if MANIFEST in files else {}
+    found = _command(said, files)
     return replace(
-        _command(said, files),
+        found,
+        package=_package_of(found, files),
         build=said.get("build", ""),
         name=said.get("name", ""),
         games=tuple(said.get("games", ())),
         threads=said.get("threads", 1),
     )
+
+
+def _package_of(found: Manifest, files: Files) -> str:
+    """The package that the main file says its class is of; empty if none, or in other languages."""
+    if found.language is None or STEM not in found.language.arguments or found.main not in files:
+        return ""
+    said = PACKAGE.match(files[found.main].content.decode("utf-8", "replace"))
+    return said[1] if said else ""
 
 
 def _parse(content: bytes) -> Mapping[str, Any]:

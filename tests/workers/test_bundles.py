@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import resource
+import shutil
 import stat
 import subprocess
 import tarfile
@@ -16,10 +17,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.requirements import need
 from tests.workers.test_archives import BOT, FILES, make_folder, make_tar, make_zip
-from workers.archives import BundleError
+from workers.archives import MAX_BYTES, BundleError
 from workers.bundles import launch, one_at_a_time, pack, store, sweep, unpack
-from workers.languages import box_python
+from workers.languages import BOX_PATH, box_python
 
 MAKERS: Mapping[str, Callable[[Path, Mapping[str, bytes]], Path]] = {
     "folder": lambda folder, files: make_folder(folder / "mine", files),
@@ -172,6 +174,42 @@ def test_manifest_says_how_it_is_run(
     found = launch(unpack(store(tmp_path / "store", bundle), bundle.digest, tmp_path / "cache"))
     expected = tuple(word.format(python=box_python()) for word in command)
     assert (tuple(found.command), found.threads) == (expected, threads)
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        (b"class Bot {}", "Bot"),
+        (b"package my;\nclass Bot {}", "my.Bot"),
+        (b"// package a;\r\n/* package\nb; */ package my.bots ;", "my.bots.Bot"),
+        (b"class Bot { } // package my;", "Bot"),
+        (b"/* package my;", "Bot"),
+    ],
+)
+def test_java_starts_a_class_by_its_whole_name(source: bytes, name: str, tmp_path: Path) -> None:
+    """Where javac -d puts it: the language specification, 7.4, and the compiler's manual."""
+    need(shutil.which("java", path=BOX_PATH), "Java is not installed")
+    manifest = b"main = 'src/Bot.java'"
+    files = {"src/Bot.java": source, "src/Other.java": b"", "bot.toml": manifest}
+    assert pack(make_folder(tmp_path, files)).manifest.launch().command[-1] == name
+
+
+@pytest.mark.parametrize("begun", [b"/*", b"//", b"/**/", b"//\n", b" ", b"package "])
+def test_a_package_is_looked_for_once(begun: bytes, tmp_path: Path) -> None:
+    """A file made to be slow to read is read as quickly as others."""
+    content = begun * (MAX_BYTES // len(begun) - 1)
+    (tmp_path / "Bot.java").write_bytes(content)
+    began = time.process_time()
+    assert pack(tmp_path / "Bot.java").manifest.package == ""
+    assert time.process_time() - began < 3
+
+
+@pytest.mark.parametrize(("name", "first"), [("bot.sh", b""), ("bot", b"#!/bin/sh\r\n")])
+def test_a_shell_with_lines_of_windows_is_refused(name: str, first: bytes, tmp_path: Path) -> None:
+    """A CR is no blank (POSIX 2.3): all that it would say is ': not found'."""
+    (tmp_path / name).write_bytes(first + b"while read line; do\r\n  echo ok\r\ndone\r\n")
+    with pytest.raises(BundleError, match=f"^{name} has line ends of Windows, .*save it with"):
+        pack(tmp_path / name)
 
 
 def test_manifest_of_a_bot_in_full(tmp_path: Path) -> None:
