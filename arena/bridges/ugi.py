@@ -23,6 +23,7 @@ UCI_VARIANTS: Mapping[tuple[str, str], str] = {
 """The value of UCI_Variant for a game and its size. The start and the notation are the same."""
 HANDSHAKE_SECONDS = 8.0
 READY_SECONDS = 4.0
+OPTION = re.compile(r"\s*option\s+name\s+(\S.*?)\s+type\b")
 NUMBERS = {
     "depth": re.compile(r"\bdepth (\d+)"),
     "nodes": re.compile(r"\bnodes (\d+)"),
@@ -48,13 +49,20 @@ class Ugi:
         self._say("ugi")
         self._say("uci")
         deadline = time.monotonic() + HANDSHAKE_SECONDS
+        known = []
         while not self._dialect:
             line = foreign.hear(deadline, "'ugiok' or 'uciok'")
             if line.startswith("id name "):
                 name = line.removeprefix("id name ").strip()
+            if option := OPTION.match(line):
+                known.append(option[1])
             if line.strip() in ("ugiok", "uciok"):
                 self._dialect = line.strip().removesuffix("ok")
         for key, value in self._options.items():
+            # By UCI their names are the same in any case. One that is not there would be ignored.
+            if key.lower() not in map(str.lower, known):
+                there = f"it has: {', '.join(known)}" if known else "it has none"
+                raise BridgeError(f"{foreign.name} has no option {key[:60]!r}; {there}")
             self._say(f"setoption name {key} value {value}")
         self._await_ready()
         return name

@@ -165,6 +165,24 @@ def test_a_program_that_fails(protocol: str, dialect: str, flaw: str, words: str
     assert words.removeprefix("python.* ") in line
 
 
+@pytest.mark.parametrize(
+    ("name", "known"), [("threads", True), ("skill level", True), ("Hsh", False)]
+)
+def test_an_option_that_is_not_there_is_refused(name: str, known: bool) -> None:
+    """By the names that the program tells, in any case (UCI, setoption): else it is ignored."""
+    said = subprocess.run(
+        bridge("ugi", "uci", options=("--option", f"{name}=1")),
+        input="hello 1\nquit\n",
+        env=os.environ | {"GAME": "clobber"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    line = " has no option 'Hsh'; it has: Hash, Threads, Skill Level, UCI_Elo\n"
+    assert (said.returncode, said.stdout) == ((0, "ready Random-uci\n") if known else (1, ""))
+    assert said.stderr.endswith(line) is not known
+
+
 def test_a_program_that_sleeps_is_given_up() -> None:
     """The referee's wall clock judges: twice the move's time and a second."""
     (record,), _ = play(
