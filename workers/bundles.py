@@ -37,6 +37,10 @@ from workers.manifest import STEMS, Manifest, read_manifest
 from workers.runtime import FreshFolder
 
 DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+UNFINISHED = ".new-"
+"""How the names of files begin that are being written."""
+GIVEN_UP_SECONDS = 24 * 60 * 60
+"""After which nobody writes to such a file any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ def store(folder: Path, bundle: Bundle) -> Path:
     target = folder / bundle.digest
     if not target.exists() or target.read_bytes() != bundle.archive:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".new-", delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=UNFINISHED, delete=False) as file:
             try:
                 file.write(bundle.archive)
                 file.flush()
@@ -106,6 +110,15 @@ def store(folder: Path, bundle: Bundle) -> Path:
                 Path(file.name).unlink(missing_ok=True)
                 raise
     return target
+
+
+def sweep_store(folder: Path) -> None:
+    """Removes what was begun by a `store` that was killed, once it is old: others may be at it."""
+    oldest = time.time() - GIVEN_UP_SECONDS
+    for file in folder.glob(f"{UNFINISHED}*"):
+        with suppress(FileNotFoundError):  # another process swept it, or has finished it
+            if file.stat().st_mtime < oldest:
+                file.unlink()
 
 
 def unpack(location: Path | str, digest: str, cache: Path) -> Path:

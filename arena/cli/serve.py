@@ -23,6 +23,7 @@ from arena.intake import TakenIn
 from arena.submissions import SubmissionError
 from arena.web import outage
 from arena.web.app import create_app
+from engine.every import Every
 from engine.logs import use_json
 from workers import bundles
 from workers.archives import MAX_ARCHIVE_BYTES, MAX_BYTES, BundleError
@@ -32,6 +33,8 @@ THREADS = 4
 CONNECTIONS = 900
 """Taken at once: each browser that looks at a page keeps one or more for two minutes. Together
 with what else is open that is less than the 1,024 files that a process may open by default."""
+TIDY_SECONDS = 24 * 60 * 60
+"""How often the store of bundles is rid of what was not finished, when one is taken in."""
 LARGEST_REQUEST = MAX_ARCHIVE_BYTES + 1024 * 1024
 """Bytes; waitress would spool more to disk before the app saw it."""
 
@@ -43,6 +46,7 @@ class BundleIntake:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._tidying = Every(TIDY_SECONDS)
 
     def __call__(self, path: Path) -> TakenIn:
         """Takes in a file, folder or archive.
@@ -55,6 +59,8 @@ class BundleIntake:
         except BundleError as error:
             # Where it lay on this server is nobody's business.
             raise SubmissionError(str(error).replace(f"{path.parent}/", "")) from None
+        if self._tidying.is_due():
+            bundles.sweep_store(self._folder)
         bundles.store(self._folder, bundle)
         # By what was sent: the file in an archive or a folder is often called bot or main.
         sent = path.name if path.is_dir() else ENDING.sub("", path.name)

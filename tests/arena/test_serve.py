@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from http.client import HTTPConnection
@@ -13,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.cli.serve import BundleIntake
 from tests.arena.running import environment, free_port, until
 
 MAIN = "import sys; from arena.cli.serve import main; sys.exit(main())"
@@ -58,3 +61,16 @@ def test_who_says_nothing_keeps_nobody_out(port: int) -> None:
         asks.request("GET", "/healthz")
         assert asks.getresponse().read() == b"ok\n"
         asks.close()
+
+
+def test_what_a_killed_upload_left_is_swept(tmp_path: Path) -> None:
+    """When the next bot is taken in; but not what another process may still be writing."""
+    bot = tmp_path / "bot.py"
+    bot.touch()
+    store = tmp_path / "store"
+    store.mkdir()
+    for name, hours in ((".new-old", 25), (".new-young", 23), ("0" * 64, 1000)):
+        (store / name).touch()
+        os.utime(store / name, (time.time() - hours * 3600,) * 2)
+    taken = BundleIntake(store)(bot)
+    assert {file.name for file in store.iterdir()} == {".new-young", "0" * 64, taken.digest}
