@@ -84,7 +84,7 @@ def find_entrant(session: Session, ladder: Ladder, name: str) -> Entrant:
         sa.select(Entrant)
         .join(Entrant.version)
         .join(BotVersion.bot)
-        .where(Entrant.competition_id == ladder.id, Bot.name == bot)
+        .where(Entrant.competition_id == ladder.id, Bot.lower_name == bot.lower())
     )
     if number:
         wanted = int(number) if number.isascii() and number.isdigit() else 0

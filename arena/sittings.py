@@ -107,7 +107,8 @@ def bots_for(session: Session, ladder: Ladder, *, more: str = "") -> list[BotVer
     if len(found) < OFFERED:
         found += _active(session, ladder, elsewhere, best)
     if more:
-        found += _active(session, ladder, Bot.name == more.replace("\0", ""), best)
+        named = Bot.lower_name == more.replace("\0", "").lower()
+        found += _active(session, ladder, named, best)
     return list({version.id: version for version in found}.values())
 
 
@@ -214,7 +215,7 @@ def opponent_named(session: Session, ladder: Ladder, name: str) -> int:
         SittingError: there is none that plays this ladder's game.
     """
     bot, _, number = name.replace("\0", "").partition(":")
-    which = Bot.name == bot
+    which = Bot.lower_name == bot.lower()
     if number:
         wanted = int(number) if number.isascii() and number.isdecimal() else 0
         which &= BotVersion.number == min(wanted, LARGEST_ID)

@@ -78,7 +78,7 @@ def recheck_command(names: tuple[str, ...], every: bool, data: Path | None) -> N
         numbers = [] if names else list(session.scalars(aside))
         for name in names:
             bot_name, _, version = name.partition(":")
-            its = aside.where(Bot.name == bot_name)
+            its = aside.where(Bot.lower_name == bot_name.lower())
             if version:
                 its = its.where(BotVersion.number == _version(version))
             found = list(session.scalars(its))

@@ -143,7 +143,8 @@ def status(bot: str | None, server: str | None, in_json: bool) -> None:
 
 def _rows(there: Server, name: str) -> Iterable[dict[str, Any]]:
     """Of a bot each version on a ladder, and its newest version wherever that is."""
-    on = there.get(f"/bots/{name}")["ladders"]
+    found = there.get(f"/bots/{name}")
+    name, on = found["name"], found["ladders"]
     newest = there.get(f"/bots/{name}/versions", limit=1)["items"]
     for version in newest:
         if not any(one["version"] == version["version"] for one in on):

@@ -212,7 +212,7 @@ def named_versions(session: Session, names: Iterable[str]) -> list[BotVersion]:
         query = (
             sa.select(BotVersion)
             .join(BotVersion.bot)
-            .where(Bot.name == bot)
+            .where(Bot.lower_name == bot.lower())
             .order_by(BotVersion.number.desc())
             .limit(1)
             .options(joinedload(BotVersion.bot))

@@ -43,8 +43,10 @@ def find_tournament(session: Session, name: str) -> Tournament:
 
 
 def find_bot(session: Session, name: str) -> Bot:
-    """The bot of this name, with its owner."""
-    query = sa.select(Bot).where(Bot.name == _text(name)).options(joinedload(Bot.owner))
+    """The bot of this name, in upper or lower case, with its owner."""
+    query = (
+        sa.select(Bot).where(Bot.lower_name == _text(name).lower()).options(joinedload(Bot.owner))
+    )
     return session.scalar(query) or abort(404, f"There is no bot {name}.")
 
 

@@ -8,8 +8,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
-from flask import Blueprint, Response, abort, jsonify, render_template, request
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    jsonify,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
 from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response as Answer
 
 from arena import entries, sharing
 from arena.idle import why_idle
@@ -108,10 +118,12 @@ def leaderboard_csv(name: str) -> Response:
 
 
 @pages.get("/bots/<name>")
-def bot(name: str) -> str:
+def bot(name: str) -> str | Answer:
     """A bot: its versions, and on one of its ladders its rating, opponents and games."""
     with reading() as session:
         found = find_bot(session, name)
+        if found.name != name:
+            return _as_written(url_for("pages.bot", name=found.name))
         entrants = queries.entrants_of_bot(session, found)
         wanted = request.args.get("ladder")
         shown = [entrant for entrant in entrants if wanted in (None, entrant.competition.name)]
@@ -142,6 +154,12 @@ def bot(name: str) -> str:
         )
 
 
+def _as_written(address: str) -> Answer:
+    """Leads from a bot's name in other letters to its page, with what else is asked for."""
+    asked = request.query_string.decode("ascii", "replace")
+    return redirect(f"{address}?{asked}" if asked else address)
+
+
 def _owners_choices(session: Session, bot: Bot) -> dict[str, Any]:
     """What a bot's page shows to its owner alone: the ladders that can be entered."""
     account = current()
@@ -150,10 +168,13 @@ def _owners_choices(session: Session, bot: Bot) -> dict[str, Any]:
 
 
 @pages.get("/bots/<name>/against/<rival>")
-def head_to_head(name: str, rival: str) -> str:
+def head_to_head(name: str, rival: str) -> str | Answer:
     """Two bots, or versions of bots, side by side in one of the competitions where they met."""
     with reading() as session:
         first, second, met, found = duel(session, name, rival, request.args.get("in"))
+        if (first.name, second.name) != (name, rival):
+            there = url_for("pages.head_to_head", name=first.name, rival=second.name)
+            return _as_written(there)
         return render_template("duel.html", first=first, second=second, met=met, duel=found)
 
 

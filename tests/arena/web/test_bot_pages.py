@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.competitions import strength_plans, strength_tests
+from arena.competitions.tournaments import named_versions
 from arena.db import Database
 from arena.fake.fill import fill
 from arena.models import (
@@ -27,6 +28,8 @@ from arena.models import (
     StrengthTest,
     VersionStatus,
 )
+from arena.requests import find_entrant
+from arena.sittings import opponent_named
 from arena.web.games import live_game
 from arena.web.on_ladder import OPENINGS_SHOWN, openings
 from arena.web.pages import OPPONENTS_SHOWN
@@ -153,3 +156,30 @@ def test_a_button_leads_to_a_game(
     text = app.test_client().get(address).text
     app.extensions["arena.database"].close()
     assert (PLAY.format(there) in text) is shown
+
+
+@pytest.mark.parametrize(
+    ("address", "leads_to"),
+    [
+        ("/bots/Bot-0", "/bots/bot-0"),
+        ("/bots/BOT-0?ladder=ladder-0&_external=1", "/bots/bot-0?ladder=ladder-0&_external=1"),
+        ("/bots/Bot-0/against/bot-1:01", "/bots/bot-0/against/bot-1:1"),
+        ("/bots/bot-0/against/Bot-1?in=ladder-0", "/bots/bot-0/against/bot-1?in=ladder-0"),
+    ],
+)
+def test_a_name_in_other_letters_leads_to_the_bot(site: Site, address: str, leads_to: str) -> None:
+    """No two bots are called the same but for the case, so that it is plain who is meant."""
+    answer = site.client.get(address)
+    assert (answer.status_code, answer.location) == (302, leads_to)
+    assert site.client.get(leads_to).status_code == 200
+
+
+def test_whatever_takes_a_name_takes_it_in_other_letters(site: Site) -> None:
+    """The API, and what commands and forms have names looked up by."""
+    with site.database.read() as session:
+        ladder = session.scalars(sa.select(Ladder).where(Ladder.name == "ladder-0")).one()
+        entrant = find_entrant(session, ladder, "Bot-1:1")
+        assert entrant.version.bot.name == "bot-1"
+        assert named_versions(session, ["Bot-1:1"]) == [entrant.version]
+        assert opponent_named(session, ladder, "Bot-1:1") == entrant.version_id
+    assert site.client.get("/api/v1/bots/Bot-1").json["name"] == "bot-1"
