@@ -156,6 +156,19 @@ def test_nonsense_is_dropped(arena: tuple[Celery, redis.Redis, Database]) -> Non
     assert client.llen(jobs.RESULTS_QUEUE) == 0
 
 
+def test_an_enormous_message_never_comes_to_the_recorder(
+    arena: tuple[Celery, redis.Redis, Database],
+) -> None:
+    """As large as the broker's whole memory it would take the recorder some gigabytes to read."""
+    app, client, database = arena
+    with pytest.raises(redis.RedisError):
+        client.lpush(jobs.RESULTS_QUEUE, bytes((64 << 20) + 1))
+    forget_tick(database)
+    app.send_task("arena.tick", **WAKE)
+    until(lambda: ticked(database), "the recorder's tick")
+    assert client.llen(jobs.RESULTS_QUEUE) == 0
+
+
 @pytest.mark.parametrize("name", [name for name, one in NONSENSE.items() if type(one) is not bytes])
 def test_nonsense_is_no_message(name: str) -> None:
     with pytest.raises(UNREADABLE):
