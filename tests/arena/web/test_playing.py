@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from arena import sittings
 from arena.db import Database
-from arena.models import JobStatus, Ladder, Sitting
+from arena.models import BotVersion, JobStatus, Ladder, Sitting
 from engine import sitting
 from engine.games import GAMES
 from engine.player import CrashError
@@ -269,6 +269,14 @@ def test_forms_of_a_new_game_that_are_refused(room: Room) -> None:
     closed = room.ada.post("/play/on/ladder-0", fields, page="/account")
     assert closed.status_code == 422
     assert "is closed" in closed.text
+
+
+def test_the_bot_that_one_comes_from_is_chosen(room: Room) -> None:
+    """Whatever letters the address has it in."""
+    with room.database.read() as session:
+        name = session.get_one(BotVersion, room.bots[1]).bot.name
+    page = room.ada.get(f"/play/on/ladder-0?bot={name.swapcase()}").text
+    assert re.findall(r'<option value="(\d+)" selected>', page) == [str(room.bots[1])]
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,27 @@ from arena.web.words import (
     listed,
     outcome,
     own_result,
+    sentence,
     time_control,
 )
 from engine.clock import TimeControl
 from engine.game import Termination
 from engine.games import GAMES
 from engine.record import GameRecord
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("choose a file", "Choose a file."),
+        ("stop.", "Stop."),
+        ("a.rar can't be read", "a.rar can't be read."),
+        ("bot.toml: there is no key 'x'", "bot.toml: there is no key 'x'."),
+    ],
+)
+def test_sentence(said: str, words: str) -> None:
+    """It begins with a capital, unless that would be the name of another file."""
+    assert sentence(ValueError(said)) == words
 
 
 @pytest.mark.parametrize(
