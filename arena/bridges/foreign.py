@@ -46,7 +46,7 @@ class Foreign:
             BridgeError: it has ended.
         """
         try:
-            self._input.write(f"{line}\n".encode("ascii"))
+            self._input.write(f"{line}\n".encode())
         except BrokenPipeError:
             raise self._ended(f"when it was told {line[:60]!r}") from None
 

@@ -55,6 +55,8 @@ def gtp(first: tuple[str, ...], command: tuple[str, ...]) -> None:
     \b
     Example: arena bridge gtp --first "set_random_seed 7" -- pentobi-gtp --quiet --level 3
     """
+    if not all(one.strip() for one in first):
+        raise Usage("--first is empty; it takes a GTP command")
     _run(Gtp(command, first))
 
 

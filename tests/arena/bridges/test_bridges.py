@@ -183,6 +183,31 @@ def test_an_option_that_is_not_there_is_refused(name: str, known: bool) -> None:
     assert said.stderr.endswith(line) is not known
 
 
+@pytest.mark.parametrize(
+    ("protocol", "option", "code", "words"),
+    [
+        ("gtp", ("--first", " "), 2, "arena: --first is empty; it takes a GTP command\n"),
+        ("gtp", ("--first", "lire é"), 1, "refuses 'lire é': '? unknown command'\n"),
+        ("ugi", ("--option", "Hash=é"), 0, "setoption name Hash value é\n"),
+        ("ugi", ("--option", "Hash"), 2, "'Hash' is no option; an option is written NAME=VALUE\n"),
+    ],
+)
+def test_options_that_are_odd(
+    protocol: str, option: tuple[str, ...], code: int, words: str
+) -> None:
+    """Each is refused in one line, or told as it stands."""
+    said = subprocess.run(
+        bridge(protocol, "uci" if protocol == "ugi" else "gtp", options=option),
+        input="hello 1\nquit\n",
+        env=os.environ | {"GAME": "clobber", "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert said.returncode == code
+    assert words in said.stderr
+
+
 def test_a_program_that_sleeps_is_given_up() -> None:
     """The referee's wall clock judges: twice the move's time and a second."""
     (record,), _ = play(
