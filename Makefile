@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.setup-stamp
 PEERS := .venv-peers
+# An arena is many processes, and its tests are many more: none is to compile the program anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup up test cover check fmt perft simulate drill cluster load endure playthroughs bench bench-peers clean
