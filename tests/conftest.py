@@ -5,16 +5,20 @@ from __future__ import annotations
 import gc
 import os
 import shutil
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
+import sqlalchemy as sa
 from hypothesis import settings
 
 from arena.db import Database
 from tests import postgres
 from tests.requirements import need
+
+T = TypeVar("T")
 
 LONG = (
     "end_to_end",
@@ -69,7 +73,7 @@ def postgres_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def postgres_like(postgres_url: str) -> Iterator[str]:
+def postgresql_like(postgres_url: str) -> Iterator[str]:
     """The name of a database with the schema, on the server of the session."""
     with postgres.database(postgres_url) as url:
         found = Database(url)
@@ -98,20 +102,66 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
         yield found
 
 
+@pytest.fixture
+def sqlite_database(sqlite_like: Path, tmp_path: Path) -> Iterator[Database]:
+    """An empty arena's database in a data folder, where the kind of database is not the point."""
+    with _copy("sqlite", sqlite_like, tmp_path) as found:
+        yield found
+
+
 @contextmanager
 def fresh_database(request: pytest.FixtureRequest, folder: Path) -> Iterator[Database]:
     """An empty arena's database of the kind that a fixture is asked for.
 
     It is a copy of one that was made once, as the migrations take longer than most tests.
     """
-    if request.param == "sqlite":
-        file = shutil.copy(request.getfixturevalue("sqlite_like"), folder / "arena.db")
-        found = Database(f"sqlite:///{file}")
+    like = request.getfixturevalue(f"{request.param}_like")
+    with _copy(request.param, like, folder, _server(request)) as found:
         yield found
-        found.close()
-        return
-    server, like = request.getfixturevalue("postgres_url"), request.getfixturevalue("postgres_like")
-    with postgres.database(server, like=like) as url:
+
+
+@contextmanager
+def furnished_database(
+    request: pytest.FixtureRequest, folder: Path, furnish: Callable[[Database], T]
+) -> Iterator[tuple[Database, T]]:
+    """The same, with what a function put there, and what the function gave.
+
+    It, too, is a copy of one that was made once: the function is called once for each kind.
+    """
+    likes, kind = request.getfixturevalue("likes"), (request.param, furnish)
+    if kind not in likes:
+        home = request.getfixturevalue("tmp_path_factory").mktemp("like")
+        with fresh_database(request, home) as first:
+            given = furnish(first)
+            first.close()
+            name = first.engine.url.database
+            if server := _server(request):
+                name = str(sa.make_url(postgres.create(server, like=name)).database)
+        likes[kind] = name, given
+    like, given = likes[kind]
+    with _copy(request.param, like, folder, _server(request)) as found:
+        yield found, given
+
+
+@pytest.fixture(scope="session")
+def likes() -> dict[Any, Any]:
+    """What `furnished_database` made: a file or the name of a database, and what came with it."""
+    return {}
+
+
+def _server(request: pytest.FixtureRequest) -> str:
+    """The server of the session, if a fixture is asked for a database on it."""
+    return request.getfixturevalue("postgres_url") if request.param == "postgresql" else ""
+
+
+@contextmanager
+def _copy(kind: str, like: Path | str, folder: Path, server: str = "") -> Iterator[Database]:
+    """A copy of a file, made in a folder, or of a database that nobody uses meanwhile."""
+    with ExitStack() as ending:
+        if kind == "sqlite":
+            url = f"sqlite:///{shutil.copy(like, folder / 'arena.db')}"
+        else:
+            url = ending.enter_context(postgres.database(server, like=str(like)))
         found = Database(url)
         yield found
         found.close()

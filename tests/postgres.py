@@ -113,21 +113,29 @@ def running() -> Iterator[str]:
             server.wait(20)
 
 
-@contextmanager
-def database(server: str, *, like: str = "template1") -> Iterator[str]:
-    """The URL of a new database of a server that runs, as long as its block.
+def create(server: str, *, like: str = "template1") -> str:
+    """The URL of a new database of a server that runs.
 
     Args:
         like: the name of another, which nobody uses meanwhile; by default the new one is empty.
     """
     name = f"test_{uuid.uuid4().hex}"
-    admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    _execute(server, f"CREATE DATABASE {name} TEMPLATE {like}")
+    return server.replace("/postgres?", f"/{name}?")
+
+
+@contextmanager
+def database(server: str, *, like: str = "template1") -> Iterator[str]:
+    """The same, as long as its block."""
+    url = create(server, like=like)
+    yield url
+    _execute(server, f"DROP DATABASE {sa.make_url(url).database} WITH (FORCE)")
+
+
+def _execute(server: str, statement: str) -> None:
+    admin = sa.create_engine(server, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
     with admin.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name} TEMPLATE {like}")
-    yield server.replace("/postgres?", f"/{name}?")
-    with admin.connect() as connection:
-        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
-    admin.dispose()
+        connection.exec_driver_sql(statement)
 
 
 def _end_with_parent() -> None:

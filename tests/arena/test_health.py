@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
@@ -16,23 +19,35 @@ from arena.health import look
 from arena.models import Competition, GameSeat, JobStatus, Ladder, Match, PlayedGame, Worker
 from engine.game import Termination
 from tests.arena.simulator import CALM, Simulation
+from tests.conftest import DATABASES, furnished_database
 
 # Without the rest of a ladder on which all is known.
 SETTINGS = Settings(alarm_seconds=600, trickle_seconds=0.001)
 
 
-@pytest.fixture
-def lived(database: Database) -> Simulation:
-    """An arena that played for some seconds."""
+def live(database: Database) -> datetime:
+    """Lets an arena play for some seconds, and gives the time then."""
     simulation = Simulation(database, 1, CALM)
     simulation.furnish([("clobber", {"size": "4x3"})], bots=4)
     simulation.alive()
     simulation.tick()
     simulation.run(6)
-    return simulation
+    return simulation.now
 
 
-def test_a_healthy_arena_has_no_alarm(database: Database, lived: Simulation) -> None:
+@pytest.fixture(params=DATABASES)
+def lived(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SimpleNamespace]:
+    """An arena that played for some seconds, and its time."""
+    with furnished_database(request, tmp_path, live) as (database, now):
+        yield SimpleNamespace(database=database, now=now)
+
+
+@pytest.fixture
+def database(lived: SimpleNamespace) -> Database:
+    return lived.database
+
+
+def test_a_healthy_arena_has_no_alarm(database: Database, lived: SimpleNamespace) -> None:
     """And what it does is counted as the tables have it."""
     with database.begin() as session:
         health.note_tick(session, lived.now - timedelta(seconds=3))
@@ -52,7 +67,7 @@ def test_a_healthy_arena_has_no_alarm(database: Database, lived: Simulation) -> 
     ]
 
 
-def test_faults_are_counted_by_their_kinds(database: Database, lived: Simulation) -> None:
+def test_faults_are_counted_by_their_kinds(database: Database, lived: SimpleNamespace) -> None:
     """To resign is none."""
     with database.begin() as session:
         session.execute(sa.update(GameSeat).values(fault=None))
@@ -101,7 +116,7 @@ ALARMS = {
     ("spoil", "alarm"), ALARMS.items(), ids=[kind for kind, _ in ALARMS.values()]
 )
 def test_what_is_wrong_is_an_alarm(  # type: ignore[no-untyped-def]
-    database: Database, lived: Simulation, spoil, alarm: tuple[str, str], caplog
+    database: Database, lived: SimpleNamespace, spoil, alarm: tuple[str, str], caplog
 ) -> None:
     """One of its kind; in the log once, and once more when it is over."""
     with database.begin() as session:
@@ -126,7 +141,7 @@ def test_what_is_wrong_is_an_alarm(  # type: ignore[no-untyped-def]
     ("off", "later", "alarms"), [(3600, 0, 0), (3600, 599, 0), (3600, 600, 1), (29, 0, 1)]
 )
 def test_an_arena_that_was_off_has_time_to_play(
-    database: Database, lived: Simulation, off: int, later: int, alarms: int
+    database: Database, lived: SimpleNamespace, off: int, later: int, alarms: int
 ) -> None:
     """Its ladders are idle ten minutes after it came back; a pause of the recorder is nothing."""
     before = lived.now - timedelta(seconds=off)
@@ -141,7 +156,7 @@ def test_an_arena_that_was_off_has_time_to_play(
     assert found.count("idle ladder") == alarms
 
 
-def test_a_ladder_that_cannot_play_is_no_alarm(database: Database, lived: Simulation) -> None:
+def test_a_ladder_that_cannot_play_is_no_alarm(database: Database, lived: SimpleNamespace) -> None:
     """Paused, or with nobody to play."""
     with database.begin() as session:
         idle(session, lived.now)
@@ -151,7 +166,7 @@ def test_a_ladder_that_cannot_play_is_no_alarm(database: Database, lived: Simula
 
 @pytest.mark.parametrize(("ago", "alarms"), [(0, 0), (599, 0), (601, 1)])
 def test_a_ladder_that_was_paused_has_time_to_play(
-    database: Database, lived: Simulation, ago: int, alarms: int
+    database: Database, lived: SimpleNamespace, ago: int, alarms: int
 ) -> None:
     """However long it was paused, it is idle ten minutes after it was opened again."""
     with database.begin() as session:

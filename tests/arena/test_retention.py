@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -13,15 +15,15 @@ from arena.db import Database
 from arena.models import GameSeat, PlayedGame
 from arena.retention import forget_logs
 from tests.arena.simulator import CALM, Simulation
+from tests.conftest import DATABASES, furnished_database
 
 END = datetime.fromisoformat("2026-07-01T12:00:00+00:00")
 DAYS = [100, 91, 90, 10, 0]
 """Before END, on which a game each ended."""
 
 
-@pytest.fixture
-def aged(database: Database) -> Database:
-    """An arena with a game for each of DAYS and no other; each has a log of one of its seats."""
+def age(database: Database) -> None:
+    """Makes a game for each of DAYS and no other; each has a log of one of its seats."""
     simulation = Simulation(database, 1, CALM)
     simulation.furnish([("clobber", {"size": "4x3"})], bots=4)
     simulation.alive()
@@ -35,7 +37,13 @@ def aged(database: Database) -> Database:
             game.seats[1].log = f"{days} days old"
         for game in games[len(DAYS) :]:
             game.finished = END
-    return database
+
+
+@pytest.fixture(params=DATABASES)
+def aged(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """An arena with such games."""
+    with furnished_database(request, tmp_path, age) as (database, _):
+        yield database
 
 
 def kept(database: Database) -> list[int]:
@@ -75,7 +83,7 @@ def test_the_oldest_go_first_and_some_at_a_time(
         assert kept(aged) == left
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("aged", ["sqlite"], indirect=True)
 def test_games_without_logs_are_not_looked_at(aged: Database) -> None:
     """Both statements go by an index of those that have one."""
     seen: list[tuple[str, tuple[object, ...]]] = []

@@ -25,11 +25,8 @@ from tests.arena.web.signing_in import Browser
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(sqlite_database: Database, tmp_path: Path) -> Path:
     """The data folder of an arena with nobody in it."""
-    database = Database(f"sqlite:///{tmp_path}/arena.db")
-    database.upgrade()
-    database.close()
     return tmp_path
 
 

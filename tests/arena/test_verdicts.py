@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
-from datetime import timedelta
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -31,15 +33,24 @@ from arena.rebuild import check_one, rebuild, rebuild_one
 from arena.requests import RequestError, request_match
 from arena.verdicts import VerdictError
 from tests.arena.simulator import CALM, START, Simulation
+from tests.conftest import DATABASES, furnished_database
 
 
-@pytest.fixture
-def played(database: Database) -> Simulation:
-    """A ladder of three bots on which some matches were played."""
+def play(database: Database) -> datetime:
+    """Has some matches of three bots on a ladder played, and gives the time then."""
     simulation = Simulation(database, 3, CALM)
     simulation.furnish([("clobber", {"size": "4x3"})], bots=3)
     simulation.play(6)
-    return simulation
+    return simulation.now
+
+
+@pytest.fixture(params=DATABASES)
+def played(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Simulation]:
+    """A ladder of three bots on which some matches were played; it is at rest."""
+    with furnished_database(request, tmp_path, play) as (database, now):
+        simulation = Simulation(database, 3, CALM)
+        simulation.now = now
+        yield simulation
 
 
 def void(session: sa.orm.Session, number: int, *, replay: bool = False) -> Match | None:
@@ -95,6 +106,8 @@ def test_a_match_is_replayed_as_it_was(played: Simulation) -> None:
         again = void(session, 1, replay=True)
         assert again is not None
         number = again.id
+    played.alive()
+    played.tick()
     played.run(30)
     with played.database.read() as session:
         again = session.get_one(Match, number)
@@ -122,7 +135,7 @@ def open_one(session: sa.orm.Session) -> None:
     session.get_one(Match, 1).status, session.get_one(Match, 1).seq = JobStatus.OPEN, None
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("played", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     ("arrange", "number", "note", "words"),
     [
@@ -197,7 +210,7 @@ def spoil_rank(session: sa.orm.Session) -> None:
     session.execute(sa.update(GameSeat).where(GameSeat.game_id == 1).values(rank=1))
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("played", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
@@ -235,7 +248,7 @@ def test_a_check_raises_an_alarm_and_a_rebuild_mends(
         assert the_ladder(session).alarm == ""
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("played", ["sqlite"], indirect=True)
 def test_a_check_keeps_nobody_waiting(played: Simulation) -> None:
     """Of many games it takes long, and people sign in and hand in bots meanwhile."""
     path = sa.make_url(played.database.url).database

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -114,11 +112,8 @@ class StrengthSimulation(Simulation):
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    database = Database(f"sqlite:///{tmp_path}/arena.db")
-    database.upgrade()
-    yield database
-    database.close()
+def database(sqlite_database: Database) -> Database:
+    return sqlite_database
 
 
 @pytest.fixture

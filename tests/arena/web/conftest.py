@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -36,7 +35,7 @@ from arena.submissions import enter, submit
 from arena.web.app import create_app
 from engine.player import Choice, CrashError, Turn
 from tests.arena.simulator import CALM, LotPlayer, Simulation
-from tests.conftest import DATABASES, fresh_database
+from tests.conftest import DATABASES, furnished_database
 
 HOSTILE = "<script>alert(1)</script> & \N{RIGHT-TO-LEFT OVERRIDE}evil " + "x" * 300
 VARIANTS = [
@@ -81,23 +80,13 @@ class Site:
         return answer.text
 
 
-@pytest.fixture(scope="session")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of an empty arena's database, to be copied."""
-    file = tmp_path_factory.mktemp("empty") / "arena.db"
-    database = Database(f"sqlite:///{file}")
-    database.upgrade()
-    database.close()
-    return file
-
-
 @pytest.fixture(scope="session", params=DATABASES)
 def site(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
     """An arena with games, faults, a retired version and one refused, and a running match."""
-    with fresh_database(request, tmp_path_factory.mktemp("site")) as database:
-        numbers = furnish(database)
+    folder = tmp_path_factory.mktemp("site")
+    with furnished_database(request, folder, furnish) as (database, numbers):
         app = create_app(Settings(database=database.url))
         app.testing = True
         yield Site(database, app.test_client(), numbers)

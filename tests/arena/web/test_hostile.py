@@ -18,7 +18,7 @@ import pytest
 from tests.arena.web.conftest import Site, furnish
 from tests.arena.web.signing_in import Browser
 from tests.arena.web.test_access import ROUTES, NoIntake, opened
-from tests.conftest import DATABASES, fresh_database
+from tests.conftest import DATABASES, furnished_database
 
 MARKUP = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
 HOSTILE = {
@@ -95,8 +95,8 @@ def besieged(
 ) -> Iterator[SimpleNamespace]:
     """An arena of its own, for much is changed."""
     folder = tmp_path_factory.mktemp("besieged")
-    with fresh_database(request, folder) as database:
-        site = Site(database, None, furnish(database))  # type: ignore[arg-type]
+    with furnished_database(request, folder, furnish) as (database, numbers):
+        site = Site(database, None, numbers)  # type: ignore[arg-type]
         door = opened(site, folder, NoIntake())
         for limiter in door.app.extensions["limiter"]:
             limiter.enabled = False  # or else most forms would only be told to wait

@@ -36,17 +36,14 @@ class Office:
 
 
 @pytest.fixture
-def office(tmp_path: Path) -> Iterator[Office]:
+def office(sqlite_database: Database, tmp_path: Path) -> Iterator[Office]:
     """A ladder of five bots, paused, and nothing else."""
-    database = Database(f"sqlite:///{tmp_path}/arena.db")
-    database.upgrade()
-    TournamentSimulation(database, 1, CALM, "clobber", 5, size="4x3")
-    person(database, "organiser", Role.ORGANISER)
-    app = create_app(Settings(data=tmp_path, database=database.url))
+    TournamentSimulation(sqlite_database, 1, CALM, "clobber", 5, size="4x3")
+    person(sqlite_database, "organiser", Role.ORGANISER)
+    app = create_app(Settings(data=tmp_path, database=sqlite_database.url))
     app.testing = True
-    yield Office(signed_in(app, "organiser"), database)
+    yield Office(signed_in(app, "organiser"), sqlite_database)
     app.extensions["arena.database"].close()
-    database.close()
 
 
 MADE = [

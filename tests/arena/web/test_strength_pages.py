@@ -46,11 +46,8 @@ class Arena(StrengthSimulation):
 
 
 @pytest.fixture
-def arena(tmp_path: Path) -> Iterator[Arena]:
-    database = Database(f"sqlite:///{tmp_path}/arena.db")
-    database.upgrade()
-    yield Arena(database)
-    database.close()
+def arena(sqlite_database: Database) -> Arena:
+    return Arena(sqlite_database)
 
 
 @pytest.fixture

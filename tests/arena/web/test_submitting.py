@@ -6,7 +6,6 @@ import errno
 import io
 import os
 import re
-import shutil
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -46,16 +45,13 @@ LADDER, OTHER_LADDER = "clobber-6x7", "clobber-8x8"
 
 
 @pytest.fixture
-def database(empty: Path, tmp_path: Path) -> Iterator[Database]:
+def database(sqlite_database: Database) -> Database:
     """A fresh arena of one game, with ada and eve."""
-    shutil.copy(empty, tmp_path / "arena.db")
-    found = Database(f"sqlite:///{tmp_path}/arena.db")
-    with found.begin() as session:
+    with sqlite_database.begin() as session:
         furnish(session, [], now(), games=[GAMES["clobber"]])
-    person(found, "ada")
-    person(found, "eve")
-    yield found
-    found.close()
+    person(sqlite_database, "ada")
+    person(sqlite_database, "eve")
+    return sqlite_database
 
 
 @pytest.fixture

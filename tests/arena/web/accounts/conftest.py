@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -17,12 +15,9 @@ from tests.arena.web.signing_in import (
 
 
 @pytest.fixture
-def database(empty: Path, tmp_path: Path) -> Iterator[Database]:
+def database(sqlite_database: Database) -> Database:
     """An arena with nobody in it."""
-    shutil.copy(empty, tmp_path / "arena.db")
-    found = Database(f"sqlite:///{tmp_path}/arena.db")
-    yield found
-    found.close()
+    return sqlite_database
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
 from tests.arena.web.conftest import furnish
 from tests.arena.web.signing_in import now, person
-from tests.conftest import DATABASES, fresh_database
+from tests.conftest import DATABASES, furnished_database
 
 PEOPLE = {
     "other": Role.PARTICIPANT,
@@ -35,8 +35,8 @@ def arena(
     The owner of its bots is an administrator, so that one token reaches everything.
     """
     folder = tmp_path_factory.mktemp("arena")
-    with fresh_database(request, folder) as database:
-        numbers = furnish(database)
+    with furnished_database(request, folder, furnish) as (database, found):
+        numbers = dict(found)
         for name, role in PEOPLE.items():
             person(database, name, role)
         tokens = {}
