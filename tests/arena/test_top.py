@@ -16,17 +16,20 @@ import pytest
 import sqlalchemy as sa
 
 from arena.cli import run
+from arena.cli.top import picture
+from arena.config import Settings
 from arena.db import Database
+from arena.health import look
 from arena.models import JobStatus, Match, PlayedGame, Worker
+from arena.queues import Queues
 from tests.arena.running import COMMAND, environment
 from tests.arena.simulator import CALM, Simulation
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(sqlite_database: Database, tmp_path: Path) -> Path:
     """A data folder where two work, one of them set aside, and a match is set aside."""
-    database = Database(f"sqlite:///{tmp_path}/arena.db")
-    database.upgrade()
+    database = sqlite_database
     simulation = Simulation(database, 3, CALM)
     simulation.now = datetime.now(UTC)
     simulation.furnish([("clobber", {"size": "4x3"})], bots=3)
@@ -45,7 +48,6 @@ def data(tmp_path: Path) -> Path:
         match.status, match.ticket, match.lease_ends, match.worker = (
             JobStatus.SET_ASIDE, None, None, None,
         )  # fmt: skip
-    database.close()
     return tmp_path
 
 
@@ -71,6 +73,16 @@ def test_once_for_people(data: Path, capsys: pytest.CaptureFixture[str]) -> None
         assert words in text
     assert re.search(r"matches\s+│ \d+\s+│ \d+\s+│ 0\s+│ 1", text)
     assert "1 match is set aside after failing three times" in text
+
+
+def test_what_waits_is_told_by_queue(data: Path) -> None:
+    """As the broker has it, the empty ones too."""
+    database = Database(f"sqlite:///{data}/arena.db")
+    with database.read() as session:
+        health = look(session, Settings(), datetime.now(UTC))
+    database.close()
+    said, *_ = picture(health, Queues({"results": 3, "matches": 0})).renderables
+    assert said == "waiting: results 3, matches 0"
 
 
 def rename(database: Database, table: str, name: str) -> None:
