@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -26,20 +25,23 @@ from arena.models import (
 )
 from engine import jobs
 from tests.arena.simulator import CALM, START, Simulation
+from tests.conftest import furnished_database
 
 Arena = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Any:
-    """An arena's data folder, with a ladder on which some matches were played."""
-    database = Database(f"sqlite:///{tmp_path}/arena.db")
-    database.upgrade()
+def play(database: Database) -> None:
+    """Has some matches played on a ladder."""
     simulation = Simulation(database, 3, CALM)
     simulation.furnish([("clobber", {"size": "4x3"})], bots=3)
     simulation.play(3)
-    yield database
-    database.close()
+
+
+@pytest.fixture(params=["sqlite"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """An arena's data folder, with such a ladder."""
+    with furnished_database(request, tmp_path, play) as (database, _):
+        yield database
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -14,11 +15,11 @@ from arena.db import Database
 from arena.models import JobStatus, Ladder, Match, Role, Worker
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.signing_in import Browser, deeds, now, pages, person, signed_in
+from tests.conftest import DATABASES, furnished_database
 
 
-@pytest.fixture
-def app(database: Database) -> Iterator[Flask]:
-    """The pages of an arena that played, with three matches and a worker set aside."""
+def play(database: Database) -> None:
+    """Lets an arena play, and sets three matches and a worker aside."""
     simulation = Simulation(database, 1, CALM)
     simulation.furnish([("clobber", {"size": "4x3"})], bots=4)
     simulation.alive()
@@ -30,6 +31,18 @@ def app(database: Database) -> Iterator[Flask]:
             match.status, match.seq, match.problem = JobStatus.SET_ASIDE, None, "<b>no space</b>"
             match.ticket = match.lease_ends = match.worker = None
         session.get_one(Worker, "one").set_aside = now()
+
+
+@pytest.fixture(params=DATABASES)
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """The database of such an arena."""
+    with furnished_database(request, tmp_path, play) as (database, _):
+        yield database
+
+
+@pytest.fixture
+def app(database: Database) -> Iterator[Flask]:
+    """Its pages."""
     app = pages(database)
     yield app
     app.extensions["arena.database"].close()
