@@ -8,8 +8,10 @@ import pytest
 
 from arena.cli.tally import Tally
 from engine.clock import TimeControl
+from engine.game import Termination
 from engine.games import GAMES
 from engine.match import MatchResult, MatchSpec, play_match
+from engine.record import Fault
 from tests.engine.players import FirstMove
 
 
@@ -27,3 +29,18 @@ def test_a_run_was_as_safe_as_its_weakest_box(boxes: list[str], weakest: str) ->
     assert tally.to_json()["isolation"] is None
     tally.add(spec, MatchResult(tuple(games), played.logs))
     assert tally.to_json()["isolation"] == weakest
+
+
+def test_the_first_faults_are_told_and_all_are_counted() -> None:
+    """Three of each bot, with where they were; the bots take turns to begin."""
+    variant = GAMES["clobber"].variant(size="2x3")
+    spec = MatchSpec(variant, ("one", "two"), TimeControl(move_ms=1000))
+    played = play_match(spec, lambda _: FirstMove())
+    fault = Fault(0, 1, Termination.CRASH, "exit status 1")
+    games = (replace(played.games[0], faults=(fault,)),) * 8
+    tally = Tally(variant, spec.entrants)
+    tally.add(spec, MatchResult(games, played.logs[:1] * 8))
+    assert tally.lines[0].faults == {Termination.CRASH: 4}
+    assert tally.lines[0].fault_details == [
+        f"game {number}, ply 1: crash, exit status 1" for number in (1, 3, 5)
+    ]

@@ -97,9 +97,14 @@ def test_everything_is_inside_the_picture(variant):
         assert 0 <= y <= height - float(item.get("height"))
 
 
-def test_the_place_of_a_square():
-    """Files run to the right, ranks upwards: by hand for three by two squares and no margin."""
-    scene = Scene("empty", grid(3, 2), ())
+@pytest.mark.parametrize(("right", "up"), [(0, 0), (5, 2), (-5, -2)])
+def test_the_place_of_a_square(right, up):
+    """Files run to the right, ranks upwards: by hand for three by two squares and no margin.
+
+    From where a scene counts them is the same.
+    """
+    squares = (replace(one, x=one.x + right, y=one.y + up) for one in grid(3, 2))
+    scene = Scene("empty", tuple(squares), ())
     picture = drawn(scene, coordinates=False)
     places = {s.get("data-square"): (s.get("x"), s.get("y")) for s in named(picture, "square")}
     # Squares of 40 units, a tenth of a square around them.

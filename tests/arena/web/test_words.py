@@ -62,6 +62,11 @@ def test_how_long_ago(seconds: float, words: str) -> None:
     assert f">{words}</time>" in ago(moment)
 
 
+@pytest.mark.parametrize("words", ["there is no bot x", "there is no bot x."])
+def test_an_error_is_a_sentence(words: str) -> None:
+    assert sentence(ValueError(words)) == "There is no bot x."
+
+
 @pytest.mark.parametrize(
     ("ranks", "sides", "words"),
     [
