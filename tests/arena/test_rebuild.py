@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import runpy
 from datetime import UTC, datetime
 
 import pytest
 import sqlalchemy as sa
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
 
 from arena import recording, scheduling
 from arena.config import Settings
-from arena.db import Database
+from arena.db import MIGRATIONS, Database
 from arena.fake.fill import fill
 from arena.models import Entrant, GameSeat, Ladder, PlayedGame, User, VersionStatus
 from arena.rebuild import AT_A_TIME, rebuild, rebuild_one
@@ -92,8 +95,12 @@ def test_an_older_arena_counts_no_resignation_any_more(database: Database) -> No
         seat.fault = Termination.RESIGN
         seat.entrant.faults += 1
         assert not rebuild(session, ladder, write=False).equal
-        session.execute(sa.text("UPDATE alembic_version SET version_num = '0004'"))
-    database.upgrade()
+    migration = runpy.run_path(str(MIGRATIONS / "versions" / "0005_to_resign_is_no_fault.py"))
+    with (
+        database.engine.begin() as connection,
+        Operations.context(MigrationContext.configure(connection)),
+    ):
+        migration["upgrade"]()
     with database.begin() as session:
         due = [one.rebuild_due for one in session.scalars(sa.select(Ladder).order_by(Ladder.id))]
         assert due == [True, False]
