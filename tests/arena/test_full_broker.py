@@ -123,6 +123,11 @@ def test_a_full_broker_is_waited_for() -> None:
         assert [process.poll() for process in started] == [None, None, None]
         logs = "".join((folder / f"{name}.log").read_text() for name in ("recorder", "worker"))
         assert "MISCONF" in logs
+        # Of beat, which tries at each tick, a line when it begins and one when it is over.
+        first, last = (folder / "beat.log").read_text().splitlines()
+        assert "takes no ticks" in first
+        assert "MISCONF" in first
+        assert "takes ticks again" in last
 
 
 def test_a_broker_is_waited_for_however_long_it_is_away() -> None:
