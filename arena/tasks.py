@@ -162,6 +162,7 @@ def _fill() -> None:
 
 
 _looking, _paced = Every(LOOK_SECONDS), Every(PACE_SECONDS)
+_upkeep = rebuild.Upkeep(settings.check_seconds)
 
 
 @cache
@@ -395,6 +396,5 @@ def tick() -> None:
     issued = _transact(lambda session: scheduling.schedule(session, settings, now))
     CeleryQueue(app, settings).send(issued, now)
     # Last, since with many games they take longer than what was just issued may wait.
-    _transact(rebuild.rebuild_one)
     # It opens sessions of its own; a database that goes away meanwhile is waited for, too.
-    _transact(lambda _: rebuild.check_one(database(), settings.check_seconds, now))
+    _transact(lambda _: _upkeep.go_on(database(), now))

@@ -33,7 +33,7 @@ from arena.models import (
     Ladder,
     User,
 )
-from arena.rebuild import rebuild
+from arena.rebuild import rebuild, rebuild_beside
 from arena.submissions import SubmissionError
 from arena.submissions import submit as take_in
 from arena.web import exports, leaderboards, queries
@@ -307,9 +307,12 @@ def rebuild_command(check: bool, data: Path | None, in_json: bool) -> None:
             rows = session.execute(kept).all()
         with counted_games("rebuilding", sum(games for _, games in rows)) as advance:
             for id_, _ in rows:
-                with (database.read if check else database.begin)() as session:
+                if not check:
+                    found.append(rebuild_beside(database, id_, advance))
+                    continue
+                with database.read() as session:
                     competition = session.get_one(Competition, id_)
-                    found.append(rebuild(session, competition, write=not check, advance=advance))
+                    found.append(rebuild(session, competition, write=False, advance=advance))
     if in_json:
         click.echo(json.dumps([asdict(one) | {"equal": one.equal} for one in found]))
     else:

@@ -14,8 +14,9 @@ from arena import recording, scheduling
 from arena.config import Settings
 from arena.db import MIGRATIONS, Database
 from arena.fake.fill import fill
+from arena.folding import AT_A_TIME
 from arena.models import Entrant, GameSeat, Ladder, PlayedGame, User, VersionStatus
-from arena.rebuild import AT_A_TIME, rebuild, rebuild_one
+from arena.rebuild import Upkeep, rebuild
 from arena.submissions import enter, submit
 from engine import jobs, reporting
 from engine.game import Termination
@@ -104,6 +105,6 @@ def test_an_older_arena_counts_no_resignation_any_more(database: Database) -> No
     with database.begin() as session:
         due = [one.rebuild_due for one in session.scalars(sa.select(Ladder).order_by(Ladder.id))]
         assert due == [True, False]
-        assert rebuild_one(session)
+    assert Upkeep(3600).go_on(database, NOW)
     with database.read() as session:
         assert rebuild(session, session.scalars(sa.select(Ladder)).first(), write=False).equal

@@ -29,7 +29,7 @@ from arena.models import (
     User,
 )
 from arena.ratings.book import NEW
-from arena.rebuild import check_one, rebuild, rebuild_one
+from arena.rebuild import Rebuilt, Upkeep, rebuild
 from arena.requests import RequestError, request_match
 from arena.verdicts import VerdictError
 from tests.arena.simulator import CALM, START, Simulation
@@ -57,6 +57,11 @@ def void(session: sa.orm.Session, number: int, *, replay: bool = False) -> Match
     return verdicts.void(session, ARENA, number, "the lamp fell", replay=replay, now=START)
 
 
+def look_after(database: Database, now: datetime = START) -> Rebuilt | None:
+    """What the recorder does at a tick, who checks every hour."""
+    return Upkeep(3600).go_on(database, now)
+
+
 def the_ladder(session: sa.orm.Session) -> Ladder:
     return session.scalars(sa.select(Ladder)).one()
 
@@ -67,9 +72,8 @@ def test_a_void_match_counts_for_nothing(played: Simulation) -> None:
         games = the_ladder(session).games
         assert void(session, 2) is None
         assert the_ladder(session).rebuild_due
-    with played.database.begin() as session:
-        assert rebuild_one(session) is not None
-        assert rebuild_one(session) is None
+    assert look_after(played.database) is not None
+    assert look_after(played.database) is None
     with played.database.read() as session:
         assert the_ladder(session).games == games - 2
         match = session.get_one(Match, 2)
@@ -87,8 +91,7 @@ def test_all_void_is_a_fresh_ladder(played: Simulation) -> None:
     with played.database.begin() as session:
         for number in session.scalars(sa.select(Match.id)).all():
             void(session, number)
-    with played.database.begin() as session:
-        rebuild_one(session)
+    look_after(played.database)
     with played.database.read() as session:
         for entrant in session.scalars(sa.select(Entrant)):
             assert (entrant.mu, entrant.sigma) == (NEW.mu, NEW.sigma)
@@ -229,13 +232,13 @@ def test_a_check_raises_an_alarm_and_a_rebuild_mends(
     """Whatever differs from the results is found; it is told in the log and on the ladder."""
     assert callable(spoil)
     later = START + timedelta(days=2)
-    found = check_one(played.database, 3600, later)
+    found = look_after(played.database, later)
     assert found is not None
     assert found.equal
-    assert check_one(played.database, 3600, later) is None
+    assert look_after(played.database, later) is None
     with played.database.begin() as session:
         spoil(session)
-    found = check_one(played.database, 3600, later + timedelta(hours=2))
+    found = look_after(played.database, later + timedelta(hours=2))
     assert found is not None
     assert any(line.startswith(words) for line in found.differences), found.differences
     with played.database.read() as session:
@@ -261,8 +264,74 @@ def test_a_check_keeps_nobody_waiting(played: Simulation) -> None:
                 written.append(other.execute("UPDATE user SET role = role").rowcount)
 
     event.listen(played.database.engine, "after_cursor_execute", write)
-    assert check_one(played.database, 3600, START + timedelta(days=2)) is not None
+    assert look_after(played.database, START + timedelta(days=2)) is not None
     assert written
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_rebuild_keeps_nobody_waiting(played: Simulation) -> None:
+    """All but the last part of it is folded while others write, too."""
+    path = sa.make_url(played.database.url).database
+    assert path is not None
+    waited = []
+
+    def write(*told: object) -> None:
+        if "FROM game_seat" in str(told[2]):
+            with closing(sqlite3.connect(path, timeout=0)) as other, other:
+                try:
+                    other.execute("UPDATE user SET role = role")
+                    waited.append(False)
+                except sqlite3.OperationalError:
+                    waited.append(True)
+
+    with played.database.begin() as session:
+        void(session, 2)
+    event.listen(played.database.engine, "after_cursor_execute", write)
+    assert look_after(played.database) is not None
+    assert waited == [False, True]
+
+
+@pytest.mark.parametrize("meanwhile", ["void", "more", "draws", "made"])
+def test_what_happens_during_a_rebuild_is_in_it(played: Simulation, meanwhile: str) -> None:
+    """It comes out as if all had been made anew afterwards."""
+    with played.database.begin() as session:
+        first, second = session.scalars(sa.select(Match.id).order_by(Match.seq).limit(2))
+        void(session, second)
+        games = the_ladder(session).games
+    played.upkeep = upkeep = Upkeep(3600, matches=2)
+    assert upkeep.go_on(played.database, START) is None
+    with played.database.begin() as session:
+        match meanwhile:
+            case "void":
+                void(session, first)
+            case "more":
+                the_ladder(session).state = CompetitionState.OPEN
+            case "draws":
+                the_ladder(session).draw_probability = 0.5
+            case "made":
+                rebuild(session, the_ladder(session), write=True)
+    if meanwhile == "more":
+        played.play(3)
+    else:
+        assert any(upkeep.go_on(played.database, START) for _ in range(100))
+    with played.database.read() as session:
+        assert (the_ladder(session).games > games) is (meanwhile == "more")
+        assert not the_ladder(session).rebuild_due
+        assert rebuild(session, the_ladder(session), write=False).equal
+    played.prove()
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_check_leaves_what_is_to_be_made_anew(played: Simulation) -> None:
+    """A match that is made void meanwhile is no alarm."""
+    later, upkeep = START + timedelta(days=2), Upkeep(3600, matches=2)
+    assert upkeep.go_on(played.database, later) is None
+    with played.database.begin() as session:
+        void(session, 1)
+    found = [upkeep.go_on(played.database, later) for _ in range(20)]
+    assert [one.equal for one in found if one] == [False, True]  # made anew, and then checked
+    with played.database.read() as session:
+        assert the_ladder(session).alarm == ""
 
 
 def test_another_draw_probability_has_all_made_anew(played: Simulation) -> None:
@@ -271,8 +340,7 @@ def test_another_draw_probability_has_all_made_anew(played: Simulation) -> None:
         before = {e.id: e.mu for e in session.scalars(sa.select(Entrant))}
         the_ladder(session).draw_probability = 0.5
         the_ladder(session).rebuild_due = True
-    with played.database.begin() as session:
-        assert rebuild_one(session) is not None
+    assert look_after(played.database) is not None
     with played.database.read() as session:
         assert all(e.mu != before[e.id] for e in session.scalars(sa.select(Entrant)))
     played.prove()

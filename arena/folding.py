@@ -1,0 +1,233 @@
+"""The fold over the results of a competition that its ratings and counters are.
+
+It goes over the matches in the order of their completion, as the recorder did, and can be gone on
+with: as far as it came, nothing of a history changes but that a match of it is made void, or that
+the ladder gets another draw probability. Then it no longer holds, and is begun anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.competitions import strength_tallies
+from arena.counters import Tally, tally
+from arena.models import (
+    Competition,
+    Entrant,
+    GameSeat,
+    JobStatus,
+    Ladder,
+    Match,
+    PlayedGame,
+    StrengthTest,
+)
+from arena.ratings.book import RatingBook
+from arena.ratings.result import GameResult
+from arena.ratings.trends import Trends
+from arena.ratings.trueskill import TrueSkill
+
+AT_A_TIME = 2000
+"""Rows that are read or written at a time."""
+RATING_COLUMNS = ("mu_before", "sigma_before", "mu_after", "sigma_after")
+
+
+@dataclass(slots=True)
+class Fold:
+    """What came out of all matches so far."""
+
+    draws: float
+    """The draw probability by which they were rated."""
+    book: RatingBook[int]
+    trends: Trends[int] = field(default_factory=Trends)
+    total: Tally = field(default_factory=Tally)
+    last_games: dict[int, datetime] = field(default_factory=dict)
+    last_game: datetime | None = None
+    differences: list[str] = field(default_factory=list)
+    seats: list[dict[str, Any]] = field(default_factory=list)
+    """Those whose ratings came out differently, as the parameters of a statement."""
+    last: int = 0
+    """The `Match.seq` of the last of them."""
+    voids: int = 0
+    """How many matches were void that had been completed before it."""
+    entered: list[int] = field(default_factory=list)
+    """The entrants of so far."""
+
+    @classmethod
+    def of(cls, competition: Competition) -> Fold:
+        """That over no match yet."""
+        draws = _draws(competition)
+        return cls(draws, RatingBook[int](TrueSkill(draw_probability=draws)))
+
+    def holds(self, session: Session, competition: Competition) -> bool:
+        """Whether the history is still the one that was folded, as far as that came."""
+        known = [one.id for one in _entries(session, competition)[: len(self.entered)]]
+        return (
+            self.draws == _draws(competition)
+            and self.voids == _voids(session, competition, self.last)
+            and self.entered == known
+        )
+
+    def go_on(
+        self,
+        session: Session,
+        competition: Competition,
+        advance: Callable[[int], None],
+        most: int | None = None,
+    ) -> bool:
+        """Counts the next matches that count, and rates those of a ladder.
+
+        Args:
+            advance: is told now and then how many more games were folded.
+            most: how many matches at most; by default all.
+
+        Returns:
+            Whether more are left.
+        """
+        upto = _seq_of(session, competition, self.last, most) if most else None
+        rated = isinstance(competition, Ladder)
+        waiting = iter(_entries(session, competition)[len(self.entered) :])
+        due = next(waiting, None)
+        told = self.total.games
+        rows = _seats(session, competition, self.last, upto)
+        for seq, match in groupby(rows, key=lambda row: row.seq):
+            # Whoever entered before this match was fixed takes over its predecessor's mu of then.
+            while due is not None and due.entered_after < seq:
+                self._enter(due)
+                due = next(waiting, None)
+            self._add(competition, list(match), rated=rated)
+            self.last = seq
+            if self.total.games - told >= AT_A_TIME:
+                advance(self.total.games - told)
+                told = self.total.games
+        advance(self.total.games - told)
+        while upto is None and due is not None:
+            self._enter(due)
+            due = next(waiting, None)
+        self.voids = _voids(session, competition, self.last)
+        return upto is not None
+
+    def _enter(self, entry: Any) -> None:
+        self.book.enter(entry.id, after=entry.predecessor_id)
+        self.entered.append(entry.id)
+
+    def _add(self, competition: Competition, rows: Sequence[Any], *, rated: bool) -> None:
+        """Adds a match.
+
+        Args:
+            rows: the seats of its games.
+        """
+        variant = competition.variant
+        sides, race = variant.side_of, variant.seats == 1
+        made = strength_tallies.duel if isinstance(competition, StrengthTest) else GameResult
+        games = [list(game) for _, game in groupby(rows, key=lambda row: row.number)]
+        results = []
+        # The games of a race are one result, in which everybody is a side of its own.
+        for seated in [rows] if race else games:
+            result = made(
+                tuple(row.entrant_id for row in seated),
+                tuple(range(len(seated))) if race else sides,
+                tuple(row.rank for row in seated),
+            )
+            results.append(result)
+            if rated:
+                self._rate(result, seated)
+        faults = [(row.entrant_id, row.fault) for row in rows if row.fault is not None]
+        one, when = tally(results, faults, games=len(games)), rows[0].fixed
+        self.total.add(one)
+        self.last_games.update(dict.fromkeys(one.entrants, when))
+        self.last_game = when
+
+    def _rate(self, result: GameResult[int], rows: Sequence[Any]) -> None:
+        """Rates a result, and compares with what the rows of its seats hold."""
+        changes = self.book.apply(result)
+        self.trends.note(changes)
+        for row, change in zip(rows, changes, strict=True):
+            before, after = change.before, change.after
+            made = (before.mu, before.sigma, after.mu, after.sigma)
+            if made != (row.mu_before, row.sigma_before, row.mu_after, row.sigma_after):
+                self.differences.append(f"game {row.game_id}, seat {row.seat + 1}: {made}")
+                values = dict(zip(RATING_COLUMNS, made, strict=True))
+                self.seats.append({"its_game": row.game_id, "its_seat": row.seat, **values})
+
+    def compare(self, stored: object, made: dict[str, Any], label: str, *, write: bool) -> None:
+        """Compares what is stored in a row with what came out; stores that if asked to."""
+        for name, value in made.items():
+            was = getattr(stored, name)
+            if was != value:
+                self.differences.append(f"{label}: {name} {was} is stored, {value} came out")
+                if write:
+                    setattr(stored, name, value)
+
+
+def _draws(competition: Competition) -> float:
+    return competition.draw_probability if isinstance(competition, Ladder) else 0.5
+
+
+def _entries(session: Session, competition: Competition) -> Sequence[Any]:
+    """The entrants, in the order in which they entered."""
+    query = sa.select(Entrant.id, Entrant.entered_after, Entrant.predecessor_id)
+    query = query.where(Entrant.competition_id == competition.id)
+    return session.execute(query.order_by(Entrant.entered_after, Entrant.id)).all()
+
+
+def _voids(session: Session, competition: Competition, last: int) -> int:
+    """How many matches are void that were completed before another."""
+    query = sa.select(sa.func.count()).select_from(Match)
+    query = query.where(Match.competition_id == competition.id, Match.status == JobStatus.VOID)
+    return session.scalars(query.where(Match.seq <= last)).one()
+
+
+def _seq_of(session: Session, competition: Competition, last: int, number: int) -> int | None:
+    """The place of the match that was completed so many after another; None if none was."""
+    query = sa.select(Match.seq).where(
+        Match.competition_id == competition.id, Match.status == JobStatus.FIXED, Match.seq > last
+    )
+    return session.scalars(query.order_by(Match.seq).offset(number - 1).limit(1)).first()
+
+
+def _seats(
+    session: Session, competition: Competition, last: int, upto: int | None
+) -> Iterator[sa.Row[Any]]:
+    """The seats of all games that count in the order of completion, read in small parts.
+
+    Args:
+        last, upto: after which match, and with which as the last one.
+    """
+    query = (
+        sa.select(
+            Match.seq,
+            Match.fixed,
+            PlayedGame.number,
+            GameSeat.game_id,
+            GameSeat.seat,
+            GameSeat.entrant_id,
+            GameSeat.rank,
+            GameSeat.fault,
+            GameSeat.mu_before,
+            GameSeat.sigma_before,
+            GameSeat.mu_after,
+            GameSeat.sigma_after,
+        )
+        .join(PlayedGame, PlayedGame.id == GameSeat.game_id)
+        .join(Match, Match.id == PlayedGame.match_id)
+        .where(
+            Match.competition_id == competition.id,
+            Match.status == JobStatus.FIXED,
+            Match.seq > last,
+        )
+        .order_by(Match.seq, PlayedGame.number, GameSeat.seat)
+        .execution_options(yield_per=AT_A_TIME)
+    )
+    if upto is not None:
+        query = query.where(Match.seq <= upto)
+    if isinstance(competition, Ladder):
+        query = query.where(Match.rated)
+    found: sa.Result[Any] = session.execute(query)
+    yield from found
