@@ -8,7 +8,8 @@ the same however many games there are.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -34,6 +35,7 @@ from arena.models import (
     PlayedGame,
     Worker,
 )
+from arena.visible import visible
 from engine.counting import counted
 from engine.game import Termination
 
@@ -45,6 +47,8 @@ ALARMS_MARK = "alarms"
 WINDOW = timedelta(minutes=5)
 NEWEST = 5000
 """Of the games so many are looked at, the newest."""
+MISSED = timedelta(days=7)
+"""A worker that vanished is missed for so long."""
 LATE_TICKS = 30.0
 """Seconds without a tick after which the recorder or the beat must be away."""
 
@@ -70,6 +74,8 @@ class WorkerHealth:
     isolation: str
     silent_seconds: float
     """Since its last sign of life."""
+    is_there: bool
+    """Whether that was lately, and not its last word; who is not there may be forgotten."""
     failed: int
     """Jobs one after the other, up to now."""
     problem: str
@@ -121,18 +127,22 @@ def look(session: Session, settings: Settings, now: datetime) -> Health:
     matches, checks = _jobs(session, Match, now), _jobs(session, Check, now)
     alarms = (
         *_idle_ladders(session, settings, now),
-        *_trouble(session, matches, checks, workers, silent),
+        *_trouble(session, matches, checks, silent),
+        *_lost(session, workers, silent, now),
     )
     return Health(matches, checks, workers, games, faults, silent, alarms)
 
 
 def log_alarms(session: Session, settings: Settings, now: datetime) -> None:
     """Writes each alarm to the log when it comes up, and once more when it is over."""
-    alarms = {f"{one.kind}: {one.subject}": one for one in look(session, settings, now).alarms}
+    found = look(session, settings, now).alarms
+    # A line each, whatever a worker calls itself.
+    alarms = {visible(f"{one.kind}: {one.subject}", but=""): one for one in found}
     mark = session.get(Mark, ALARMS_MARK)
     known = set(mark.value.splitlines()) if mark else set()
     for key in alarms.keys() - known:
-        log.warning("alarm: %s", alarms[key].words, extra={"alarm": alarms[key].kind})
+        words = visible(alarms[key].words, but="")
+        log.warning("alarm: %s", words, extra={"alarm": alarms[key].kind})
     for key in known - alarms.keys():
         log.warning("the alarm is over: %s", key, extra={"alarm": key.partition(":")[0]})
     if known != alarms.keys():
@@ -174,6 +184,7 @@ def _worker(worker: Worker, settings: Settings, now: datetime) -> WorkerHealth:
         worker.slots,
         worker.isolation,
         max(0.0, (now - worker.last_seen).total_seconds()),
+        workforce.is_there(worker, now),
         len(worker.failed),
         worker.problem,
     )
@@ -231,13 +242,7 @@ def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[A
     ]
 
 
-def _trouble(
-    session: Session,
-    matches: Jobs,
-    checks: Jobs,
-    workers: Sequence[WorkerHealth],
-    silent: float | None,
-) -> list[Alarm]:
+def _trouble(session: Session, matches: Jobs, checks: Jobs, silent: float | None) -> list[Alarm]:
     found = []
     for word, words, jobs in (("match", "matches", matches), ("check", "checks", checks)):
         if jobs.set_aside:
@@ -253,11 +258,38 @@ def _trouble(
     differs = sa.select(Competition).where(Competition.alarm != "").order_by(Competition.id)
     for one in session.scalars(differs):
         found.append(Alarm("differs", one.name, f"{one.name}: {one.alarm}"))
-    for worker in workers:
-        if worker.state not in ("at work", "gone"):
-            said = f"the worker {worker.name} is given no jobs, it is {worker.state}"
-            found.append(Alarm("worker", worker.name, f"{said}: {worker.problem}".rstrip(": ")))
     if silent is not None and silent > LATE_TICKS:
         said = f"the recorder was not heard of for {silent:.0f} s: is it there, and the beat?"
         found.append(Alarm("recorder", "recorder", said))
     return found
+
+
+def _lost(
+    session: Session, workers: Sequence[WorkerHealth], silent: float | None, now: datetime
+) -> Iterator[Alarm]:
+    """Workers that are given no jobs, and those that vanished without having been stopped.
+
+    Signs of life are written down by the recorder: if it was away, so was everybody.
+    """
+    since = session.get(Mark, SINCE_MARK)
+    heard = timedelta(seconds=workforce.ALIVE_SECONDS)
+    listens = since is None or now - datetime.fromisoformat(since.value) > heard
+    listens = listens and (silent is None or silent <= LATE_TICKS)
+    for one in workers:
+        if one.state in ("set aside", "of another release", "too weak"):
+            said = f"the worker {one.name} is given no jobs, it is {one.state}"
+            yield Alarm("worker", one.name, f"{said}: {one.problem}".rstrip(": "))
+        elif one.state == "gone" and listens and one.silent_seconds < MISSED.total_seconds():
+            yield Alarm(
+                "worker",
+                one.name,
+                f"the worker {one.name} vanished {_ago(one.silent_seconds)} ago: start it again, "
+                f"or if it is gone for good, arena worker forget {shlex.quote(one.name)}",
+            )
+
+
+def _ago(seconds: float) -> str:
+    for unit, its in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= 2 * its:
+            return counted(int(seconds / its), unit)
+    return f"{seconds:.0f} s"

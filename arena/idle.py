@@ -44,8 +44,8 @@ def why_waiting(session: Session, found: Results, settings: Settings, now: datet
 
 def why_nobody_works(session: Session, minimum_isolation: str, now: datetime) -> str | None:
     """Why no worker is given jobs; None if one is."""
-    living = workforce.living(session, now)
-    if any(workforce.may_play(worker, minimum_isolation) and worker.slots for worker in living):
+    living = [worker for worker in workforce.living(session, now) if worker.slots]
+    if any(workforce.may_play(worker, minimum_isolation) for worker in living):
         return None
     if not living:
         return "No worker is there to play."

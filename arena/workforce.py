@@ -134,11 +134,14 @@ def state(worker: Worker, minimum_isolation: str, now: datetime) -> str:
     """Whether a worker is given jobs, and if not why, in words."""
     if worker.set_aside is not None:
         return "set aside"
+    # The last thing that one says which was told to end.
+    if not worker.slots:
+        return "stopped"
+    if worker.last_seen < now - timedelta(seconds=ALIVE_SECONDS):
+        return "gone"
     if worker.format != jobs.FORMAT:
         return "of another release"
-    if is_too_weak(worker, minimum_isolation):
-        return "too weak"
-    return "at work" if worker.last_seen >= now - timedelta(seconds=ALIVE_SECONDS) else "gone"
+    return "too weak" if is_too_weak(worker, minimum_isolation) else "at work"
 
 
 def slots(session: Session, minimum_isolation: str, now: datetime) -> int:
@@ -249,11 +252,35 @@ def readmit(session: Session, actor: Actor, name: str, now: datetime) -> None:
     Raises:
         WorkerError: there is no such worker, or it is not set aside.
     """
-    worker = session.get(Worker, name)
-    if worker is None:
-        names = ", ".join(session.scalars(sa.select(Worker.name).order_by(Worker.name)))
-        raise WorkerError(f"there is no worker {name!r}; there are: {names or 'none'}")
+    worker = _find(session, name)
     if worker.set_aside is None:
         raise WorkerError(f"the worker {name} is not set aside")
     worker.set_aside, worker.failed, worker.problem = None, [], ""
     audit.note(session, actor, "readmit", f"worker {name}", now=now)
+
+
+def forget(session: Session, actor: Actor, name: str, now: datetime) -> None:
+    """Takes a worker off the list that is not there any more.
+
+    Raises:
+        WorkerError: there is no such worker, or it gave a sign of life a moment ago.
+    """
+    worker = _find(session, name)
+    if is_there(worker, now):
+        raise WorkerError(f"the worker {name} is there: stop it first, or it comes back at once")
+    session.delete(worker)
+    audit.note(session, actor, "forget", f"worker {name}", now=now)
+
+
+def is_there(worker: Worker, now: datetime) -> bool:
+    """Whether a worker gave a sign of life lately, and not as its last word."""
+    recent = worker.last_seen >= now - timedelta(seconds=ALIVE_SECONDS)
+    return recent and worker.slots > 0
+
+
+def _find(session: Session, name: str) -> Worker:
+    worker = session.get(Worker, name)
+    if worker is None:
+        names = ", ".join(session.scalars(sa.select(Worker.name).order_by(Worker.name)))
+        raise WorkerError(f"there is no worker {name!r}; there are: {names or 'none'}")
+    return worker

@@ -30,6 +30,7 @@ from celery.signals import (
     task_failure,
     worker_process_init,
     worker_ready,
+    worker_shutting_down,
 )
 
 from engine import jobs, reporting, sitting
@@ -122,9 +123,21 @@ def end_with_worker(**_: Any) -> None:
     sandbox().end_orphans()
 
 
+_stopping = threading.Event()
+
+
+@worker_shutting_down.connect
+def stop(**_: Any) -> None:
+    """This worker was told to end, which it does when its last matches are played."""
+    _stopping.set()
+
+
 @worker_ready.connect
 def live(sender: Any, **_: Any) -> None:
-    """Says every few seconds that this worker lives, from its main process; tidies once a day."""
+    """Says every few seconds that this worker lives, from its main process; tidies once a day.
+
+    One that is to end says at once that it has no slots, so that nobody takes it for lost.
+    """
     sign = reporting.alive(
         worker_name(),
         slots=sender.controller.concurrency,
@@ -134,12 +147,13 @@ def live(sender: Any, **_: Any) -> None:
 
     def beat() -> None:
         while True:
+            is_to_end = _stopping.is_set()
             try:
-                say(jobs.WORKER_ALIVE, sign)
+                say(jobs.WORKER_ALIVE, {**sign, "slots": 0} if is_to_end else sign)
                 tidy_if_due()
             except Exception:
                 log.exception("could not give a sign of life, or tidy")
-            time.sleep(ALIVE_SECONDS)
+            (time.sleep if is_to_end else _stopping.wait)(ALIVE_SECONDS)
 
     threading.Thread(target=beat, name="alive", daemon=True).start()
 

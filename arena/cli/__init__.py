@@ -51,7 +51,7 @@ COMMANDS = {
     "ladder": ("organising", "Create ladders, and change what they are."),
     "match": ("organising", "Ask for matches, void them, or try them again."),
     "bot": ("bot", "Put versions of bots on ladders, take them off, or share bots."),
-    "worker": ("organising", "List the workers, and readmit one set aside."),
+    "worker": ("worker", "List workers, readmit or forget one."),
     "tournament": ("tournament", "Create and run tournaments, and show how they stand."),
     "strength": ("strength", "Test submitted versions against each other."),
     "user": ("user", "Manage accounts."),

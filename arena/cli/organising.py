@@ -1,4 +1,4 @@
-"""What organisers and operators do to ladders, matches and workers."""
+"""What organisers and operators do to ladders and matches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload, selectinload
 
-from arena import audit, verdicts, workforce
+from arena import audit, verdicts
 from arena.cli import Usage
 from arena.cli.arguments import read_variant
 from arena.cli.data_folder import as_json, changing, find_ladder, on_data, opened
@@ -26,13 +26,11 @@ from arena.models import (
     Match,
     Place,
     User,
-    Worker,
 )
 from arena.requests import RequestError, request_match
 from arena.verdicts import VerdictError
-from arena.workforce import WorkerError
 
-_changing = partial(changing, refusals=(LadderError, VerdictError, WorkerError))
+_changing = partial(changing, refusals=(LadderError, VerdictError))
 
 
 @click.group()
@@ -229,47 +227,3 @@ def list_command(
             for one in session.scalars(query)
         ]
     show(rows, ("match", "competition", "bots", "status", "rated", "problem"), in_json)
-
-
-@click.group()
-def worker() -> None:
-    """Workers: list them, and readmit one that was set aside."""
-
-
-@worker.command("list")
-@on_data
-@as_json
-def workers_command(data: Path | None, in_json: bool) -> None:
-    """List the workers that were ever heard of.
-
-    Example: arena worker list
-    """
-    now = datetime.now(UTC)
-    with opened(data) as (database, settings), database.read() as session:
-        rows = [
-            {
-                "worker": one.name,
-                "state": workforce.state(one, settings.minimum_isolation, now),
-                "slots": one.slots,
-                "isolation": one.isolation,
-                "last seen": one.last_seen.isoformat(timespec="seconds"),
-                "failed": ", ".join(entry["job"] for entry in one.failed),
-                "problem": one.problem if one.failed else "",
-            }
-            for one in session.scalars(sa.select(Worker).order_by(Worker.name))
-        ]
-    columns = ("worker", "state", "slots", "isolation", "last seen", "failed", "problem")
-    show(rows, columns, in_json)
-
-
-@worker.command("readmit")
-@click.argument("name")
-@on_data
-def readmit_command(name: str, data: Path | None) -> None:
-    """Give a worker jobs again that was set aside.
-
-    Example: arena worker readmit machine-2
-    """
-    with _changing(data) as (session, now):
-        workforce.readmit(session, audit.operator(), name, now)
-    click.echo(f"the worker {name} gets jobs again")

@@ -89,8 +89,12 @@ class _OfArena(Collector):
         for worker in health.workers:
             states[worker.state] = states.get(worker.state, 0) + 1
         yield _gauge("arena_workers", "Workers, by whether they are given jobs.", "state", states)
-        silent = {worker.name: worker.silent_seconds for worker in health.workers}
-        words = "Seconds since a worker's last sign of life."
+        silent = {
+            worker.name: worker.silent_seconds
+            for worker in health.workers
+            if worker.state != "stopped"
+        }
+        words = "Seconds since a worker's last sign of life, unless it was stopped."
         yield _gauge("arena_worker_silent_seconds", words, "worker", silent)
         alarms: dict[str, int] = {}
         for alarm in health.alarms:

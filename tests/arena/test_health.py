@@ -99,6 +99,10 @@ def distrusted(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped
     session.get(Worker, "one").set_aside = now
 
 
+def vanished(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
+    session.get(Worker, "one").last_seen = now - timedelta(hours=5)
+
+
 def away(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
     health.note_tick(session, now - timedelta(seconds=31))
 
@@ -108,6 +112,7 @@ ALARMS = {
     aside: ("set aside", "1 match is set aside"),
     differs: ("differs", "ladder-0: 3 ratings differ"),
     distrusted: ("worker", "the worker one is given no jobs, it is set aside"),
+    vanished: ("worker", "the worker one vanished 5 hours ago: start it again, or if it is gone"),
     away: ("recorder", "the recorder was not heard of for 31 s"),
 }
 
@@ -131,10 +136,45 @@ def test_what_is_wrong_is_an_alarm(  # type: ignore[no-untyped-def]
     with database.begin() as session:
         session.execute(sa.update(Competition).values(alarm="", last_game=lived.now))
         session.execute(sa.update(Match).where(Match.status == "set aside").values(status="void"))
-        session.execute(sa.update(Worker).values(set_aside=None))
+        session.execute(sa.update(Worker).values(set_aside=None, last_seen=lived.now))
         health.note_tick(session, lived.now)
         health.log_alarms(session, SETTINGS, lived.now)
     assert "the alarm is over" in caplog.records[-1].message
+
+
+@pytest.mark.parametrize(
+    ("since", "tick", "slots", "silent"),
+    [(3600, 0, 0, 3000), (3600, 0, 2, 8 * 86_400), (3600, 31, 2, 3000), (30, 0, 2, 3000)],
+    ids=["stopped", "for long", "the recorder is away", "the recorder was away"],
+)
+def test_who_was_stopped_is_no_alarm(
+    database: Database, lived: Simulation, since: int, tick: int, slots: int, silent: int
+) -> None:
+    """Nor who is gone for a week, or could not be heard."""
+    seen = lived.now - timedelta(seconds=silent)
+    with database.begin() as session:
+        health.note_tick(session, lived.now - timedelta(seconds=since))
+        for second in range(since, tick - 1, -10):
+            health.note_tick(session, lived.now - timedelta(seconds=second))
+        one = sa.update(Worker).where(Worker.name == "one")
+        session.execute(one.values(last_seen=seen, slots=slots))
+        found = look(session, SETTINGS, lived.now).alarms
+    assert [alarm.subject for alarm in found] == (["recorder"] if tick else [])
+
+
+def test_an_alarm_is_a_line_whatever_a_worker_is_called(
+    database: Database, lived: Simulation, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Names are not proven, and a log is read by people and programs."""
+    with database.begin() as session:
+        session.get_one(Worker, "one").set_aside = lived.now
+        session.get_one(Worker, "one").name = "a\nalarm: b"
+        session.flush()
+        for _ in range(2):
+            health.log_alarms(session, SETTINGS, lived.now)
+    assert [record.getMessage() for record in caplog.records] == [
+        r"alarm: the worker a\nalarm: b is given no jobs, it is set aside"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,8 @@ def test_ctrl_c_ends_everything_and_a_second_start_works() -> None:
             with sqlite3.connect(folder / "my data" / "arena.db") as connection:
                 query = "SELECT value FROM mark WHERE key = ?"
                 secrets += connection.execute(query, (SECRET_MARK,)).fetchone()
+                # The worker's last word, by which nobody takes it for lost.
+                assert connection.execute("SELECT slots FROM worker").fetchall() == [(0,)]
             connection.close()
             assert len(secrets) == 2
             for log in (folder / "my data" / "logs").iterdir():

@@ -269,6 +269,36 @@ def test_a_worker_of_another_release_gets_no_jobs(
         assert (why_nobody_works(session, "good", NOW) is None) is plays
 
 
+@pytest.mark.parametrize(
+    ("said", "seconds", "state"),
+    [
+        ({}, 30, "at work"),
+        ({}, 31, "gone"),
+        ({"slots": 0}, 0, "stopped"),
+        ({"slots": 0}, 10_000, "stopped"),
+        ({"format": 1}, 30, "of another release"),
+        ({"format": 1}, 31, "gone"),
+        ({"isolation": "none"}, 31, "gone"),
+    ],
+)
+def test_who_is_not_there_may_be_forgotten(
+    database: Database, said: dict[str, Any], seconds: int, state: str
+) -> None:
+    """Nobody else, who would only come back."""
+    now = NOW + timedelta(seconds=seconds)
+    with database.begin() as session:
+        alive = reporting.alive("w", slots=2, isolation="good", languages=[]) | said
+        workforce.note_alive(session, alive, NOW)
+        worker = session.get_one(Worker, "w")
+        assert workforce.state(worker, "good", now) == state
+        if state in ("gone", "stopped"):
+            workforce.forget(session, ARENA, "w", now)
+        else:
+            with pytest.raises(WorkerError, match="the worker w is there: stop it first"):
+                workforce.forget(session, ARENA, "w", now)
+        assert workforce.living(session, NOW) == ([] if state in ("gone", "stopped") else [worker])
+
+
 def test_who_is_not_heard_of_has_no_slots(database: Database) -> None:
     """Thirty seconds after its last sign of life."""
     with database.begin() as session:

@@ -47,6 +47,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "operating.decide"): ("/operator/matches", (401, 403, 403, 400, 400)),
     ("POST", "operating.change_state"): ("/operator/ladders/x", (401, 403, 403, 400, 400)),
     ("POST", "operating.readmit"): ("/operator/workers/x", (401, 403, 403, 409, 409)),
+    ("POST", "operating.forget"): ("/operator/workers/x/forget", (401, 403, 403, 409, 409)),
     ("GET", "bundles.fetch"): ("/bundles/{digest}?token=none", (403,) * 5),
     ("GET", "pages.front"): ("/", ALL),
     ("GET", "pages.leaderboard"): ("/ladders/ladder-0", ALL),
