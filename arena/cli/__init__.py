@@ -52,6 +52,7 @@ COMMANDS = {
     "match": ("organising", "Ask for matches, void them, or try them again."),
     "bot": ("bot", "Put versions of bots on ladders, take them off, or share bots."),
     "worker": ("worker", "List workers, readmit or forget one."),
+    "notice": ("notice", "Tell all visitors a line, on every page."),
     "tournament": ("tournament", "Create and run tournaments, and show how they stand."),
     "strength": ("strength", "Test submitted versions against each other."),
     "user": ("user", "Manage accounts."),

@@ -23,6 +23,7 @@ from arena.web import (
     errors,
     identity,
     limits,
+    lookup,
     metrics,
     outage,
     score_charts,
@@ -157,6 +158,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.jinja_env.globals.update(
         url_for=_remembered(app),
         may_read=identity.may_read,
+        notice=lookup.notice,
         people_play=settings.play != "nobody",
         log_days=settings.log_days,
     )

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.db import LARGEST_ID, Database
 from arena.models import Bot, Competition, Ladder, Match, PlayedGame, Tournament
+from arena.notice import read_notice
 from arena.storing import unpack
 from arena.web import queries
 from engine.record import GameRecord
@@ -22,6 +23,12 @@ def reading() -> Iterator[Session]:
     database: Database = current_app.extensions["arena.database"]
     with database.read() as session:
         yield session
+
+
+def notice() -> str:
+    """What all visitors are told; empty if that is nothing."""
+    with reading() as session:
+        return read_notice(session)
 
 
 def find_ladder(session: Session, name: str) -> Ladder:

@@ -119,10 +119,7 @@ def readmit(name: str) -> Answer:
 @needs(Scope.ORGANISE)
 def forget(name: str) -> Answer:
     """Takes a worker off the list that is not there any more."""
-    try:
-        with database().begin() as session:
-            workforce.forget(session, signed_in().actor, name, datetime.now(UTC))
-    except WorkerError as error:
-        abort(409, sentence(error))
+    with changing(WorkerError) as session:
+        workforce.forget(session, signed_in().actor, name, datetime.now(UTC))
     flash(f"The worker {name} is forgotten.")
     return redirect(url_for("operating.overview"))

@@ -94,6 +94,10 @@ def test_the_commands_of_organisers(database: Database, arena: Arena) -> None:
     assert arena("worker", "readmit", "w")[1] == "the worker w gets jobs again\n"
     assert arena("worker", "forget", "w")[1] == "the worker w is forgotten\n"
     assert len(json.loads(arena("worker", "list", "--json")[1])) == 2
+    assert arena("notice", "back at [noon]")[1] == "all visitors are told, on every page\n"
+    assert arena("notice")[1] == "back at [noon]\n"
+    assert arena("notice", "--clear")[1] == "the notice is cleared\n"
+    assert arena("notice")[1] == "there is no notice\n"
     assert arena("bot", "retire", "bot-2", "--ladder", "ladder-0")[0] == 0
     with database.begin() as session:
         entrant = session.scalars(sa.select(Entrant).where(Entrant.version_id == 3)).one()
@@ -106,7 +110,8 @@ def test_the_commands_of_organisers(database: Database, arena: Arena) -> None:
         actions = session.scalars(sa.select(AuditEntry.action).order_by(AuditEntry.id)).all()
         assert actions == [
             "create ladder", "change ladder", "void match", "change ladder", "void match",
-            "requeue match", "readmit", "forget", "retire", "enter",
+            "requeue match", "readmit", "forget",
+                "give notice", "clear notice", "retire", "enter",
         ]  # fmt: skip
         ladder = session.scalars(sa.select(Ladder).where(Ladder.name == "blitz")).one()
         assert ladder.state is CompetitionState.PAUSED
@@ -165,6 +170,9 @@ def test_checks_are_tried_again(
         (["bot", "recheck", "bot-1"], "no check of bot-1 is set aside"),
         (["bot", "recheck", "bot-1:9999999999"], "no check of bot-1:9999999999 is set aside"),
         (["worker", "readmit", "three"], "there is no worker 'three'; there are: one, two"),
+        (["notice", ""], "the text is empty; --clear takes the last one away"),
+        (["notice", "x", "--clear"], "give a text or --clear, not both"),
+        (["notice", "x" * 301], "a notice has at most 300 characters, and this has 301"),
         (["worker", "forget", "three"], "there is no worker 'three'; there are: one, two"),
         (["bot", "activate", "bot-9", "--ladder", "ladder-0"], "there is no bot 'bot-9'"),
         (["bot", "retire", "bot-9", "--ladder", "ladder-0"], "there is no active bot 'bot-9'"),

@@ -1,4 +1,4 @@
-"""Operations on what else there is: the workers, and whoever asks."""
+"""Operations on what else there is: the workers, the notice, and whoever asks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena.sharing import belongs_to
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import operation
 from arena.web.identity import settings, signed_in
-from arena.web.lookup import reading
+from arena.web.lookup import notice, reading
 
 TAG = "arena"
 
@@ -22,7 +22,9 @@ class WorkerShape(Shape):
     """A worker that was heard of."""
 
     name: str
-    state: str = Field(description="at work, gone, too weak or set aside")
+    state: str = Field(
+        description="at work, stopped, gone, of another release, too weak or set aside"
+    )
     slots: int
     isolation: str
     languages: list[str]
@@ -45,6 +47,12 @@ class WorkerList(Shape):
     items: list[WorkerShape]
 
 
+class NoticeShape(Shape):
+    """A line for all visitors."""
+
+    text: str = Field(description="As it stands on every page; empty if there is none.")
+
+
 class AccountShape(Shape):
     """Who asks."""
 
@@ -65,6 +73,12 @@ def list_workers() -> WorkerList:
     )
 
 
+@operation(NoticeShape, tag=TAG)
+def get_notice() -> NoticeShape:
+    """What the arena's operator tells all visitors."""
+    return NoticeShape(text=notice())
+
+
 @operation(AccountShape, tag=TAG, scope=Scope.READ)
 def get_account() -> AccountShape:
     """Whose the token is, and what may be done with it."""
@@ -77,5 +91,6 @@ def get_account() -> AccountShape:
 
 ROUTES = (
     ("GET", "/workers", list_workers),
+    ("GET", "/notice", get_notice),
     ("GET", "/account", get_account),
 )

@@ -181,6 +181,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "api.get_overview"): ("/api/v1/overview", (401, 403, 403, 200, 200)),
     ("GET", "api.list_users"): ("/api/v1/users", (401, 403, 403, 403, 200)),
     ("GET", "api.list_audit_entries"): ("/api/v1/audit", (401, 403, 403, 403, 200)),
+    ("GET", "api.get_notice"): ("/api/v1/notice", ALL),
     ("GET", "api.get_account"): ("/api/v1/account", (401, 200, 200, 200, 200)),
     ("GET", "api.list_own_matches"): ("/api/v1/account/matches", (401, 200, 200, 200, 200)),
     ("GET", "api.get_check"): ("/api/v1/checks/{owners_check}", (401, 404, 200, 404, 404)),

@@ -12,8 +12,10 @@ import sqlalchemy as sa
 from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 
+from arena.audit import ARENA
 from arena.db import Database
 from arena.models import JobStatus, Ladder, Match, Role, Worker
+from arena.notice import NoticeError, give_notice
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.signing_in import Browser, deeds, now, pages, person, signed_in
 from tests.conftest import DATABASES, furnished_database
@@ -171,3 +173,32 @@ def test_security_txt_names_the_contact(database: Database) -> None:
         r"Contact: mailto:security@example\.org\nExpires: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\n", text
     )
     app.extensions["arena.database"].close()
+
+
+def test_a_notice_is_on_every_page(database: Database, app: Flask) -> None:
+    """Escaped, until it is cleared; those of errors are pages, too."""
+    said = "Maintenance  on\nSaturday <18:00>"
+    with database.begin() as session:
+        give_notice(session, ARENA, said, datetime.now(UTC))
+    browser = Browser(app)
+    for address in ("/", "/sign-in", "/nowhere"):
+        assert "<bdi>Maintenance on Saturday &lt;18:00&gt;</bdi>" in browser.get(address).text
+    there = browser.get("/api/v1/notice").get_json()
+    assert there == {"text": "Maintenance on Saturday <18:00>"}
+    with database.begin() as session:
+        give_notice(session, ARENA, "", datetime.now(UTC))
+    assert "Maintenance" not in browser.get("/").text
+    assert [deed.partition(": ")[2] for deed in deeds(database)][-2:] == [
+        "give notice",
+        "clear notice",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("x" * 301, "at most 300 characters"), ("a\x1b[31m", "can't be seen")],
+)
+def test_a_notice_is_a_short_line(database: Database, text: str, problem: str) -> None:
+    """Its operator is told why else."""
+    with database.begin() as session, pytest.raises(NoticeError, match=problem):
+        give_notice(session, ARENA, text, datetime.now(UTC))

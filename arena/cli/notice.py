@@ -1,0 +1,39 @@
+"""The command notice: a line for all visitors."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from arena import audit
+from arena.cli import Usage
+from arena.cli.local import on_data, opened
+from arena.notice import NoticeError, give_notice, read_notice
+
+
+@click.command()
+@click.argument("text", required=False)
+@click.option("--clear", is_flag=True, help="Tell nothing any more.")
+@on_data
+def notice(text: str | None, clear: bool, data: Path | None) -> None:
+    """Tell all visitors a line, on every page until you clear it; without TEXT, print it.
+
+    Example: arena notice "Maintenance on Saturday, 18:00 UTC"
+    """
+    if clear and text is not None:
+        raise Usage("give a text or --clear, not both")
+    if text is not None and not text.strip():
+        raise Usage("the text is empty; --clear takes the last one away")
+    with opened(data) as (database, _):
+        if text is None and not clear:
+            with database.read() as session:
+                click.echo(read_notice(session) or "there is no notice")
+            return
+        try:
+            with database.begin() as session:
+                give_notice(session, audit.operator(), text or "", datetime.now(UTC))
+        except NoticeError as error:
+            raise Usage(str(error)) from None
+    click.echo("all visitors are told, on every page" if text else "the notice is cleared")
