@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -23,6 +24,8 @@ from arena.web.lookup import reading
 
 metrics = Blueprint("metrics", __name__)
 
+OWN_NAME = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?")
+"""By which a machine asks itself."""
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 
@@ -44,9 +47,22 @@ def _may_scrape(known: Settings) -> bool:
     if known.metrics_token:
         shown = (token or "").encode()
         return hmac.compare_digest(shown, known.metrics_token.encode())
-    # A proxy on this machine asks for others, whether or not it was counted in the settings.
-    proxied = "X-Forwarded-For" in request.headers or "Forwarded" in request.headers
-    return not proxied and ip_address(request.remote_addr or "0.0.0.0").is_loopback  # noqa: S104
+    is_here = ip_address(request.remote_addr or "0.0.0.0").is_loopback  # noqa: S104
+    return is_here and not _is_proxied()
+
+
+def _is_proxied() -> bool:
+    """Whether a proxy on this machine asks for others, counted in the settings or not.
+
+    Most say so in a header, or pass on by which name they were asked; nginx, unless told
+    otherwise, does neither, but speaks HTTP/1.0.
+    """
+    if request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0":
+        return True
+    return not OWN_NAME.fullmatch(request.host) or any(
+        key in ("Forwarded", "Via", "X-Real-Ip") or key.startswith("X-Forwarded-")
+        for key in request.headers.keys()  # noqa: SIM118
+    )
 
 
 @metrics.get("/readyz")

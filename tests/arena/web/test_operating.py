@@ -131,6 +131,11 @@ def test_metrics_are_what_prometheus_reads(database: Database, app: Flask) -> No
         ({}, "::1", {}, 200),
         ({}, "10.1.2.3", {}, 403),
         ({}, "127.0.0.1", {"X-Forwarded-For": "10.1.2.3"}, 403),
+        ({}, "127.0.0.1", {"X-Real-IP": "10.1.2.3"}, 403),
+        ({}, "127.0.0.1", {"Via": "1.1 varnish"}, 403),
+        ({}, "127.0.0.1", {"Host": "127.0.0.1:8000"}, 200),
+        ({}, "::1", {"Host": "[::1]:8000"}, 200),
+        ({}, "127.0.0.1", {"Host": "arena.example.org"}, 403),
         ({"metrics_token": "hush"}, "127.0.0.1", {}, 403),
         ({"metrics_token": "hush"}, "10.1.2.3", {"Authorization": "Bearer hush"}, 200),
         ({"metrics_token": "hush"}, "10.1.2.3", {"Authorization": "Bearer hus"}, 403),
@@ -144,6 +149,15 @@ def test_metrics_are_not_for_everybody(  # type: ignore[no-untyped-def]
     app = pages(database, **settings)
     answer = Browser(app, address).get("/metrics", headers=headers)
     assert answer.status_code == status
+    app.extensions["arena.database"].close()
+
+
+def test_metrics_are_not_for_a_proxy_that_adds_nothing(database: Database) -> None:
+    """Nginx, of which nobody asked for more, passes on no name, and speaks HTTP/1.0."""
+    app = pages(database)
+    for protocol, status in (("HTTP/1.0", 403), ("HTTP/1.1", 200)):
+        answer = app.test_client().get("/metrics", environ_overrides={"SERVER_PROTOCOL": protocol})
+        assert answer.status_code == status
     app.extensions["arena.database"].close()
 
 
