@@ -29,6 +29,7 @@ from arena.models import (
     StrengthTest,
     Tournament,
 )
+from arena.suspension import SUSPEND
 
 LOST = "its files are lost or damaged on this server: submit them again"
 
@@ -62,7 +63,7 @@ def suspend_lost(session: Session, match: Match, store: Path, now: datetime) -> 
         for unplayed in _unplayed(session, [*(one.id for one in entrants)]):
             make_void(session, unplayed, f"{version.label}: {LOST}")
         detail = f"version {version.number}: {LOST}"
-        audit.note(session, ARENA, "suspend", f"bot {version.bot.name}", detail, now=now)
+        audit.note(session, ARENA, SUSPEND, f"bot {version.bot.name}", detail, now=now)
     if lost and match.status is not JobStatus.VOID:
         make_void(session, match, f"{lost[0].label}: {LOST}")
     return bool(lost)

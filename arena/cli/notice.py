@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from arena import audit
 from arena.cli import Usage
-from arena.cli.local import on_data, opened
+from arena.cli.data_folder import changing, on_data, opened
 from arena.notice import NoticeError, give_notice, read_notice
 
 
@@ -26,14 +25,10 @@ def notice(text: str | None, clear: bool, data: Path | None) -> None:
         raise Usage("give a text or --clear, not both")
     if text is not None and not text.strip():
         raise Usage("the text is empty; --clear takes the last one away")
-    with opened(data) as (database, _):
-        if text is None and not clear:
-            with database.read() as session:
-                click.echo(read_notice(session) or "there is no notice")
-            return
-        try:
-            with database.begin() as session:
-                give_notice(session, audit.operator(), text or "", datetime.now(UTC))
-        except NoticeError as error:
-            raise Usage(str(error)) from None
+    if text is None and not clear:
+        with opened(data) as (database, _), database.read() as session:
+            click.echo(read_notice(session) or "there is no notice")
+        return
+    with changing(data, refusals=(NoticeError,)) as (session, now):
+        give_notice(session, audit.operator(), text or "", now)
     click.echo("all visitors are told, on every page" if text else "the notice is cleared")

@@ -6,7 +6,6 @@ import csv
 import json
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +137,7 @@ def create(
         raise Usage("give --ladder or --game, not both: a ladder has its game")
     if (top is not None or as_given) and (bot_names is None) == as_given:
         raise Usage("--top chooses from a ladder's bots, and --as-given is for those of --bots")
-    with changing(data) as session:
+    with changing(data) as (session, now):
         ladder = find_ladder(session, ladder_name) if ladder_name else None
         if bot_names is not None:
             field = tournaments.named_versions(session, bot_names.split(","))
@@ -168,7 +167,7 @@ def create(
             seed=seed,
             paused=paused,
         )
-        made = tournaments.create(session, plan, field, datetime.now(UTC), audit.operator())
+        made = tournaments.create(session, plan, field, now, audit.operator())
         found = results(session, made)
     if in_json:
         click.echo(json.dumps(to_json(found)))

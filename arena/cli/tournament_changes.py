@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click
@@ -12,8 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit
-from arena.cli import Usage
-from arena.cli.data_folder import on_data, opened
+from arena.cli import Usage, data_folder
+from arena.cli.data_folder import on_data
 from arena.competitions import calling_off, tournament_fields, tournaments
 from arena.competitions.formats import FormatError
 from arena.competitions.tournaments import TournamentError
@@ -34,14 +32,8 @@ def find_tournament(session: Session, name: str) -> Tournament:
     return found
 
 
-@contextmanager
-def changing(data: Path | None) -> Iterator[Session]:
-    """A transaction on the arena of a data folder; what can't be done is wrong usage."""
-    try:
-        with opened(data) as (database, _), database.begin() as session:
-            yield session
-    except (TournamentError, FormatError) as error:
-        raise Usage(str(error)) from None
+changing = partial(data_folder.changing, refusals=(TournamentError, FormatError))
+"""A transaction on the arena of a data folder; what can't be done is wrong usage."""
 
 
 @click.command()
@@ -56,8 +48,8 @@ def enter(name: str, bots: tuple[str, ...], data: Path | None) -> None:
 
     Example: arena tournament enter cup mybot:2 greedy
     """
-    with changing(data) as session:
-        found, now = find_tournament(session, name), datetime.now(UTC)
+    with changing(data) as (session, now):
+        found = find_tournament(session, name)
         versions = tournaments.named_versions(session, bots)
         tournament_fields.enter(session, found, versions, now, audit.operator())
         size = len(tournament_fields.entrants_of(session, found))
@@ -78,8 +70,8 @@ def withdraw(name: str, bot: str, note: str, data: Path | None) -> None:
 
     Example: arena tournament withdraw cup mybot --note "its owner asked for it"
     """
-    with changing(data) as session:
-        found, now = find_tournament(session, name), datetime.now(UTC)
+    with changing(data) as (session, now):
+        found = find_tournament(session, name)
         entrant = tournament_fields.find_entrant(session, found, bot)
         label = entrant.version.label
         begun = tournament_fields.withdraw(session, found, entrant, note, now, audit.operator())
@@ -99,9 +91,9 @@ def pause(name: str, data: Path | None) -> None:
 
 
 def set_state(data: Path | None, name: str, state: CompetitionState) -> None:
-    with changing(data) as session:
+    with changing(data) as (session, now):
         found = find_tournament(session, name)
-        tournaments.set_state(session, found, state, datetime.now(UTC), audit.operator())
+        tournaments.set_state(session, found, state, now, audit.operator())
 
 
 @click.command("call-off")
@@ -116,8 +108,8 @@ def call_off(name: str, note: str, data: Path | None) -> None:
 
     Example: arena tournament call-off cup --note "too few bots"
     """
-    with changing(data) as session:
+    with changing(data) as (session, now):
         found = find_tournament(session, name)
-        withdrawn = calling_off.call_off(session, found, note, datetime.now(UTC), audit.operator())
+        withdrawn = calling_off.call_off(session, found, note, now, audit.operator())
     words = f"; {counted(withdrawn, 'match', 'matches')} withdrawn" if withdrawn else ""
     click.echo(f"{name} is called off{words}; see: arena tournament show {name}")
