@@ -268,7 +268,7 @@ def test_a_check_keeps_nobody_waiting(played: Simulation) -> None:
     assert written
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("played", ["sqlite"], indirect=True)
 def test_a_rebuild_keeps_nobody_waiting(played: Simulation) -> None:
     """All but the last part of it is folded while others write, too."""
     path = sa.make_url(played.database.url).database
@@ -321,7 +321,7 @@ def test_what_happens_during_a_rebuild_is_in_it(played: Simulation, meanwhile: s
     played.prove()
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("played", ["sqlite"], indirect=True)
 def test_a_check_leaves_what_is_to_be_made_anew(played: Simulation) -> None:
     """A match that is made void meanwhile is no alarm."""
     later, upkeep = START + timedelta(days=2), Upkeep(3600, matches=2)

@@ -7,13 +7,13 @@ from tests.benchmarks.bench_pages import filled, measure, quantile
 
 
 def test_every_page_is_measured(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A small made-up arena has all the pages; those of ladders ask the database."""
+    """A small made-up arena has all the pages; the docs ask the database for its notice alone."""
     for name, size in (("BOTS", "12"), ("LADDERS", "2"), ("GAMES", "60")):
         monkeypatch.setenv(f"PAGES_{name}", size)
     pages = measure(filled(database), 0)
-    for name, took in pages.items():
+    for took in pages.values():
         assert len(took.wall_ms) == len(took.cpu_ms) == 5
-        assert (took.statements > 0) == (name != "docs")
+        assert took.statements >= pages["docs"].statements > 0
 
 
 @pytest.mark.parametrize(("share", "value"), [(0.5, 10.0), (0.95, 19.0), (1.0, 20.0), (0.01, 1.0)])

@@ -91,6 +91,16 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
         "/tournaments/cup/state",
         (401, 403, 403, 400, 400),
     ),
+    ("GET", "changing_tournaments.change"): ("/tournaments/cup/change", (ASK, 403, 200, 200, 200)),
+    ("POST", "changing_tournaments.enter"): ("/tournaments/cup/enter", (401, 403, 403, 422, 422)),
+    ("POST", "changing_tournaments.withdraw"): (
+        "/tournaments/cup/withdraw",
+        (401, 403, 422, 422, 422),
+    ),
+    ("POST", "changing_tournaments.call_off"): (
+        "/tournaments/cup/call-off",
+        (401, 403, 403, 422, 422),
+    ),
     ("GET", "organising_ladders.choose_game"): ("/new-ladder", ORGANISERS),
     ("GET", "organising_ladders.create"): ("/new-ladder/clobber", ORGANISERS),
     ("POST", "organising_ladders.create"): ("/new-ladder/clobber", (401, 403, 403, 422, 422)),
@@ -207,6 +217,18 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "api.requeue_match"): ("/api/v1/matches/{played}/requeue", (401, 403, 403, 409, 409)),
     ("POST", "api.create_tournament"): ("/api/v1/tournaments", (401, 403, 403, 415, 415)),
     ("PATCH", "api.change_tournament"): ("/api/v1/tournaments/cup", (401, 403, 403, 400, 400)),
+    ("POST", "api.enter_tournament"): (
+        "/api/v1/tournaments/cup/enter",
+        (401, 403, 403, 415, 415),
+    ),
+    ("POST", "api.withdraw_from_tournament"): (
+        "/api/v1/tournaments/cup/withdraw",
+        (401, 415, 415, 415, 415),
+    ),
+    ("POST", "api.call_off_tournament"): (
+        "/api/v1/tournaments/cup/call-off",
+        (401, 403, 403, 415, 415),
+    ),
     ("POST", "api.create_test"): ("/api/v1/tests", (401, 415, 415, 415, 415)),
     ("POST", "api.stop_test"): ("/api/v1/tests/{ended}/stop", (401, 403, 403, 409, 409)),
     ("POST", "api.extend_test"): ("/api/v1/tests/{ended}/extend", (401, 415, 415, 415, 415)),
