@@ -30,6 +30,7 @@ from arena.score import Score
 from arena.tournaments.formats import Fixture, Result
 from arena.tournaments.knockout import Knockout, Tie
 from arena.tournaments.standings import DIGITS, Table, crosstable, standings
+from arena.tournaments.swiss import Swiss
 from arena.tournaments.walkovers import as_byes
 
 DUE, NOT_PLAYED, WALKOVER = "due", "not played", "walkover"
@@ -192,10 +193,12 @@ def results(session: Session, tournament: Tournament) -> Results:
     byes = format_.byes(field, past)
     by_share = FORMATS[tournament.format].by_share
     # Where points a game decide, a match that is not played takes nothing from anybody.
-    given = [] if by_share else as_byes(course.walkovers, course.withdrawn)
+    given = [] if by_share else course.walkovers
+    counted = [*(match.result for match in made), *byes]
+    if isinstance(format_, Swiss):
+        counted, given = [*counted, *as_byes(given, course.withdrawn)], []
     games = [game for match in made for game in match.games]
-    counted = [match.result for match in made]
-    table = Table(field, [*counted, *byes, *given], seed=tournament.seed, games=games)
+    table = Table(field, counted, seed=tournament.seed, games=games, given=given)
     names = [*tournament.settings["tie_breaks"], "lot"]
     records = _records(field, games)
     ties: tuple[Tie, ...] = ()

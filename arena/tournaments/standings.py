@@ -46,6 +46,9 @@ class Table:
         results: byes among them, as a format's `byes` gives them.
         seed: of the lots.
         games: of the results, where several may be on a side; by default everybody is for itself.
+        given: fixtures of a schedule that were decided without a game. Points count, one's own
+            and in tie-breaks the opponent's, as if they had been played: so does FIDE's handbook
+            (C.07) have it in round robins. In a Swiss, which pairs as it goes, they are byes.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class Table:
         *,
         seed: int = 0,
         games: Iterable[GameResult[Entrant]] | None = None,
+        given: Iterable[Result] = (),
     ) -> None:
         self.entrants = list(entrants)
         self.seed = seed
@@ -65,10 +69,12 @@ class Table:
         )
         self.byes = [result for result in played if result.fixture.is_bye]
         self.results = [result for result in played if not result.fixture.is_bye]
-        self.rounds = max((result.fixture.round for result in played), default=0)
+        self.given = list(given)
+        counted = [*played, *self.given]
+        self.rounds = max((result.fixture.round for result in counted), default=0)
         self.points = dict.fromkeys(self.entrants, 0.0)
         self.games = dict.fromkeys(self.entrants, 0)
-        for result in played:
+        for result in counted:
             for entrant, points in zip(result.fixture.entrants, result.points, strict=True):
                 self.points[entrant] += points
         self.points = {one: round(points, DIGITS) for one, points in self.points.items()}
@@ -91,7 +97,7 @@ class Table:
         """The points that an entrant had when a round began."""
         return sum(
             points
-            for result in [*self.results, *self.byes]
+            for result in [*self.results, *self.byes, *self.given]
             if result.fixture.round < round_
             for one, points in zip(result.fixture.entrants, result.points, strict=True)
             if one == entrant
@@ -137,7 +143,7 @@ def buchholz(table: Table, _: Levels) -> dict[Entrant, float]:
     """The sum of the opponents' points, once for each fixture: FIDE's handbook, C.07 article 8."""
     worth = table.points_as_opponent()
     sums = dict.fromkeys(table.entrants, 0.0)
-    for result in table.results:
+    for result in [*table.results, *table.given]:
         for one, other in permutations(result.fixture.entrants, 2):
             sums[one] += worth[other]
     for bye in table.byes:
@@ -154,6 +160,10 @@ def sonneborn_berger(table: Table, _: Levels) -> dict[Entrant, float]:
     sums = dict.fromkeys(table.entrants, 0.0)
     for (one, other), cell in table.cells.items():
         sums[one] += cell.points * worth[other]
+    for result in table.given:
+        scored = zip(result.fixture.entrants, result.points, strict=True)
+        for (one, points), (other, _points) in permutations(scored, 2):
+            sums[one] += points * worth[other]
     for bye in table.byes:
         sums[bye.fixture.entrants[0]] += bye.points[0] * table.virtual_opponent(bye)
     return sums

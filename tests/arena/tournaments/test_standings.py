@@ -136,6 +136,25 @@ def test_the_virtual_opponent_of_a_bye(
     assert table.virtual_opponent(bye(round_, A, share)) == points
 
 
+@pytest.mark.parametrize("rounds", [(2, 3), (3, 2)])
+def test_what_is_given_in_a_schedule_counts_as_if_played(rounds: tuple[int, int]) -> None:
+    """Counted by hand: D beat C, then left; it does not matter when the others were to meet it."""
+    played = [game(1, A, B, 1), game(1, C, D, 0), game(2, B, C, 1), game(3, A, C, 0)]
+    given = [game(rounds[0], A, D, 1), game(rounds[1], B, D, 1)]
+    table = Table([A, B, C, D], played, given=given)
+    names = ["sonneborn-berger", "buchholz", "head-to-head", "wins"]
+    rows = {row.entrant: row for row in standings(table, names)}
+    found = {one: (row.points, row.games, *row.tie_breaks[:-1]) for one, row in rows.items()}
+    assert found == {
+        A: (2, 2, 3, 4, 0, 1),
+        B: (2, 2, 2, 4, 0, 1),
+        C: (1, 3, 2, 5, 0, 1),
+        D: (1, 1, 1, 5, 0, 1),
+    }
+    assert [row.place for row in (rows[A], rows[B])] == [1, 2]
+    assert crosstable(table, [A, D])[0][1] is None
+
+
 def test_opponents_gain_nothing_from_byes() -> None:
     """Vega, appendix I: six points with a default win count 5.5 for the opponents."""
     results = [game(number, A, B, 1) for number in range(1, 6)] + [bye(6, A)]
