@@ -125,7 +125,8 @@ def _ends(session: Session, bot: Bot, count: int) -> Iterator[Event]:
                 words = visible(one.reason)
                 address = url_for("strength.test", number=one.id, _external=True)
             case Tournament():
-                title, words = f"The tournament {one.title} is over", ""
+                end = "was called off" if one.is_called_off else "is over"
+                title, words = f"The tournament {one.title} {end}", visible(one.reason or "")
                 address = url_for("tournaments.tournament", name=one.name, _external=True)
             case _:
                 title, words = f"The ladder {one.title} is closed", ""

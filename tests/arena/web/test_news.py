@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from xml.etree import ElementTree as ET
 
+import pytest
 import sqlalchemy as sa
 
 from arena import audit
@@ -108,7 +109,8 @@ def test_a_feed_tells_what_happened_to_a_bot(site: Site) -> None:
     assert "bot-1 was suspended" not in told(read(site, "bot-2"))
 
 
-def test_a_feed_tells_the_ends_of_tournaments(site: Site) -> None:
+@pytest.mark.parametrize(("reason", "end"), [(None, "is over"), ("no room", "was called off")])
+def test_a_feed_tells_the_ends_of_tournaments(site: Site, reason: str | None, end: str) -> None:
     """Of each that a version of the bot was in, and of no other."""
     with site.database.begin() as session:
         cup = session.scalars(sa.select(Tournament)).first()
@@ -116,19 +118,22 @@ def test_a_feed_tells_the_ends_of_tournaments(site: Site) -> None:
         entered = {entrant.version.bot.name for entrant in _entrants(session, cup)}
         others = set(session.scalars(sa.select(Bot.name))) - entered
         state, finished = cup.state, cup.finished
-        cup.state, cup.finished = CompetitionState.CLOSED, now()
+        cup.state, cup.finished, cup.reason = CompetitionState.CLOSED, now(), reason
         title, address = cup.title, f"http://localhost/tournaments/{cup.name}"
     try:
         assert entered
         for name in entered:
-            assert told(read(site, name))[f"The tournament {title} is over"] == ("", address)
+            assert told(read(site, name))[f"The tournament {title} {end}"] == (
+                reason or "",
+                address,
+            )
         for name in others:
-            assert f"The tournament {title} is over" not in told(read(site, name))
+            assert f"The tournament {title} {end}" not in told(read(site, name))
     finally:
         with site.database.begin() as session:
             cup = session.scalars(sa.select(Tournament)).first()
             assert cup is not None
-            cup.state, cup.finished = state, finished
+            cup.state, cup.finished, cup.reason = state, finished, None
 
 
 def _entrants(session: sa.orm.Session, competition: Competition) -> list[Entrant]:
