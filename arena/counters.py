@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from arena.competitions.pairings import pairs_of
 from arena.ratings.result import GameResult
@@ -23,6 +24,15 @@ class EntrantTally:
     """Of each game the share of opponents beaten, ties half, added up."""
     faults: int = 0
 
+    def add_to(self, counts: Any) -> None:
+        """Adds each number to what has the same name."""
+        counts.games += self.games
+        counts.wins += self.wins
+        counts.draws += self.draws
+        counts.losses += self.losses
+        counts.points += self.points
+        counts.faults += self.faults
+
 
 @dataclass(slots=True)
 class MeetingTally:
@@ -36,11 +46,12 @@ class MeetingTally:
     """Games in which the first ranked before the second."""
     draws: int = 0
 
-
-def add_to(counts: object, its: EntrantTally | MeetingTally) -> None:
-    """Adds each number of a tally to what has the same name."""
-    for name in its.__slots__:
-        setattr(counts, name, getattr(counts, name) + getattr(its, name))
+    def add_to(self, counts: Any) -> None:
+        """Adds each number to what has the same name."""
+        counts.matches += self.matches
+        counts.games += self.games
+        counts.wins += self.wins
+        counts.draws += self.draws
 
 
 @dataclass(slots=True)
@@ -62,9 +73,9 @@ class Tally:
         self.neighbours += one.neighbours
         self.ties += one.ties
         for entrant, its in one.entrants.items():
-            add_to(self.entrants.setdefault(entrant, EntrantTally()), its)
+            its.add_to(self.entrants.setdefault(entrant, EntrantTally()))
         for pair, both in one.meetings.items():
-            add_to(self.meetings.setdefault(pair, MeetingTally()), both)
+            both.add_to(self.meetings.setdefault(pair, MeetingTally()))
 
 
 def tally(

@@ -21,7 +21,7 @@ from arena.assignments import Leased, read_places, spec_of
 from arena.competitions import strength_tests, tournaments
 from arena.competitions.strength_tallies import duel
 from arena.config import Settings
-from arena.counters import Tally, add_to, tally
+from arena.counters import Tally, tally
 from arena.first_tests import admit, conclude
 from arena.lost_bundles import suspend_lost
 from arena.models import (
@@ -317,7 +317,7 @@ def _count(match: Match, found: Tally, now: datetime) -> None:
     competition = match.competition
     for place in match.places:
         entrant = place.entrant
-        add_to(entrant, found.entrants[place.entrant_id])
+        found.entrants[place.entrant_id].add_to(entrant)
         entrant.last_game = now
         for column in _COUNTED:
             flag_modified(entrant, column)
