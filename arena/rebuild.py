@@ -228,7 +228,8 @@ def ask_rebuild(session: Session, competition: Competition) -> None:
 class Upkeep:
     """What the recorder makes anew because it is due, and what it checks now and then.
 
-    One competition at a time, and of it a part: the recorder has other things to do.
+    One competition at a time, and of it a part: the recorder has other things to do. A check of
+    many games waits while another competition is made anew.
     """
 
     def __init__(self, check_seconds: float, *, matches: int = PART) -> None:
@@ -239,26 +240,40 @@ class Upkeep:
             matches: how many a part folds.
         """
         self._check, self._matches = timedelta(seconds=check_seconds), matches
-        self._parts: Parts | None = None
+        self._making: Parts | None = None
+        self._checking: Parts | None = None
 
     def go_on(self, database: Database, now: datetime) -> Rebuilt | None:
         """Does the next part of what is due; if it was the last one, says what was found."""
-        self._parts = self._parts or self._begin(database, now)
-        if self._parts is None:
+        parts = self._making = self._making or self._begin_to_make(database)
+        if parts is None:
+            parts = self._checking = self._checking or self._begin_to_check(database, now)
+        if parts is None:
             return None
         try:
-            next(self._parts)
+            next(parts)
         except StopIteration as end:
-            self._parts = None
+            self._end(parts)
             return _found(end)
         except Exception:
-            self._parts = None  # it is begun anew
+            self._end(parts)  # it is begun anew
             raise
         return None
 
-    def _begin(self, database: Database, now: datetime) -> Parts | None:
-        before = now - self._check
+    def _end(self, parts: Parts) -> None:
+        if parts is self._making:
+            self._making = None
+        else:
+            self._checking = None
+
+    def _begin_to_make(self, database: Database) -> Parts | None:
         due = sa.select(Competition.id).where(Competition.rebuild_due).order_by(Competition.id)
+        with database.read() as session:
+            number = session.scalar(due.limit(1))
+        return self._make(database, number) if number else None
+
+    def _begin_to_check(self, database: Database, now: datetime) -> Parts | None:
+        before = now - self._check
         unchecked = (
             sa.select(Competition.id)
             .where(
@@ -269,11 +284,8 @@ class Upkeep:
             .order_by(Competition.checked.is_not(None), Competition.checked, Competition.id)
         )
         with database.read() as session:
-            if number := session.scalar(due.limit(1)):
-                return self._make(database, number)
-            if number := session.scalar(unchecked.limit(1)):
-                return self._look_at(database, number, now)
-        return None
+            number = session.scalar(unchecked.limit(1))
+        return self._look_at(database, number, now) if number else None
 
     def _make(self, database: Database, number: int) -> Parts:
         made = yield from rebuild_in_parts(database, number, write=True, matches=self._matches)

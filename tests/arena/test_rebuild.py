@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import runpy
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import sqlalchemy as sa
@@ -108,3 +108,21 @@ def test_an_older_arena_counts_no_resignation_any_more(database: Database) -> No
     assert Upkeep(3600).go_on(database, NOW)
     with database.read() as session:
         assert rebuild(session, session.scalars(sa.select(Ladder)).first(), write=False).equal
+
+
+def test_what_is_due_does_not_wait_for_the_check_of_another(database: Database) -> None:
+    """Which may take long, and goes on afterwards where it was."""
+    simulation = Simulation(database, 1, CALM)
+    simulation.furnish([("clobber", {"size": "4x3"}), ("oxoxo", {})], bots=3)
+    simulation.alive()
+    simulation.tick()
+    simulation.run(10)
+    later, upkeep = simulation.now + timedelta(days=2), Upkeep(3600, matches=1)
+    assert upkeep.go_on(database, later) is None
+    with database.begin() as session:
+        first, second = session.scalars(sa.select(Ladder).order_by(Ladder.id))
+        assert min(first.games, second.games) > 2
+        second.rebuild_due = True
+    found = [one for one in (upkeep.go_on(database, later) for _ in range(100)) if one]
+    assert [one.competition for one in found[:2]] == [second.name, first.name]
+    assert all(one.equal for one in found)
