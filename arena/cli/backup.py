@@ -59,4 +59,5 @@ def restore(file: Path, data: Path | None) -> None:
     except OSError as error:
         raise Usage(f"can't restore: {error}") from None
     proof = shlex.join(["arena", "ratings", "rebuild", "--check", "--data", str(settings.data)])
-    click.echo(f"the arena is in {settings.data}; now prove it: {proof}")
+    where = ", with ARENA_DATABASE set as now" if settings.database else ""
+    click.echo(f"the arena is in {settings.data}; now prove it{where}: {proof}")

@@ -166,5 +166,8 @@ def test_the_commands_back_up_restore_and_prove(
     assert command == ["ratings", "rebuild", "--check", "--data", new]
     done = arena(*command)
     assert (done.returncode, done.stdout.count(": equal")) == (0, 2), done.stdout
+    other = {"ARENA_DATABASE": f"sqlite:///{tmp_path}/other.db"}
+    done = arena("restore", file, "--data", str(tmp_path / "third"), **other)
+    assert "now prove it, with ARENA_DATABASE set as now: arena" in done.stdout, done.stderr
     again = arena("restore", file, "--data", new)
     assert (again.returncode, "is not empty" in again.stderr) == (2, True)
