@@ -75,7 +75,7 @@ class WorkerHealth:
     silent_seconds: float
     """Since its last sign of life."""
     is_there: bool
-    """Whether that was lately, and not its last word; who is not there may be forgotten."""
+    """Whether that was lately; who is not there may be forgotten."""
     failed: int
     """Jobs one after the other, up to now."""
     problem: str

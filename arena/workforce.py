@@ -267,15 +267,19 @@ def forget(session: Session, actor: Actor, name: str, now: datetime) -> None:
     """
     worker = _find(session, name)
     if is_there(worker, now):
+        if not worker.slots:
+            raise WorkerError(
+                f"the worker {name} is just being stopped, and may still play: forget it "
+                f"{ALIVE_SECONDS:.0f} seconds after it has ended"
+            )
         raise WorkerError(f"the worker {name} is there: stop it first, or it comes back at once")
     session.delete(worker)
     audit.note(session, actor, "forget", f"worker {name}", now=now)
 
 
 def is_there(worker: Worker, now: datetime) -> bool:
-    """Whether a worker gave a sign of life lately, and not as its last word."""
-    recent = worker.last_seen >= now - timedelta(seconds=ALIVE_SECONDS)
-    return recent and worker.slots > 0
+    """Whether a worker gave a sign of life lately; one that is to end does until it has ended."""
+    return worker.last_seen >= now - timedelta(seconds=ALIVE_SECONDS)
 
 
 def _find(session: Session, name: str) -> Worker:

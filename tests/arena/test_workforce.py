@@ -270,33 +270,33 @@ def test_a_worker_of_another_release_gets_no_jobs(
 
 
 @pytest.mark.parametrize(
-    ("said", "seconds", "state"),
+    ("said", "seconds", "state", "refusal"),
     [
-        ({}, 30, "at work"),
-        ({}, 31, "gone"),
-        ({"slots": 0}, 0, "stopped"),
-        ({"slots": 0}, 10_000, "stopped"),
-        ({"format": 1}, 30, "of another release"),
-        ({"format": 1}, 31, "gone"),
-        ({"isolation": "none"}, 31, "gone"),
+        ({}, 30, "at work", "the worker w is there: stop it first"),
+        ({}, 31, "gone", None),
+        ({"slots": 0}, 30, "stopped", "the worker w is just being stopped, and may still play"),
+        ({"slots": 0}, 31, "stopped", None),
+        ({"format": 1}, 30, "of another release", "the worker w is there: stop it first"),
+        ({"format": 1}, 31, "gone", None),
+        ({"isolation": "none"}, 31, "gone", None),
     ],
 )
 def test_who_is_not_there_may_be_forgotten(
-    database: Database, said: dict[str, Any], seconds: int, state: str
+    database: Database, said: dict[str, Any], seconds: int, state: str, refusal: str | None
 ) -> None:
-    """Nobody else, who would only come back."""
+    """Nobody else: they would only come back, and what they play now would not be taken."""
     now = NOW + timedelta(seconds=seconds)
     with database.begin() as session:
         alive = reporting.alive("w", slots=2, isolation="good", languages=[]) | said
         workforce.note_alive(session, alive, NOW)
         worker = session.get_one(Worker, "w")
         assert workforce.state(worker, "good", now) == state
-        if state in ("gone", "stopped"):
+        if refusal is None:
             workforce.forget(session, ARENA, "w", now)
         else:
-            with pytest.raises(WorkerError, match="the worker w is there: stop it first"):
+            with pytest.raises(WorkerError, match=refusal):
                 workforce.forget(session, ARENA, "w", now)
-        assert workforce.living(session, NOW) == ([] if state in ("gone", "stopped") else [worker])
+        assert workforce.living(session, NOW) == ([] if refusal is None else [worker])
 
 
 def test_who_is_not_heard_of_has_no_slots(database: Database) -> None:
