@@ -105,20 +105,22 @@ def change_state(name: str) -> Answer:
     return redirect(url_for("operating.overview"))
 
 
-@operating.post("/operator/workers/<name>")
+@operating.post("/operator/workers/readmit")
 @needs(Scope.ORGANISE)
-def readmit(name: str) -> Answer:
+def readmit() -> Answer:
     """Gives a worker jobs again that was set aside."""
+    name = request.form.get("worker", "")  # an address can't hold every name
     with changing(WorkerError) as session:
         workforce.readmit(session, signed_in().actor, name, datetime.now(UTC))
     flash(f"The worker {name} gets jobs again.")
     return redirect(url_for("operating.overview"))
 
 
-@operating.post("/operator/workers/<name>/forget")
+@operating.post("/operator/workers/forget")
 @needs(Scope.ORGANISE)
-def forget(name: str) -> Answer:
+def forget() -> Answer:
     """Takes a worker off the list that is not there any more."""
+    name = request.form.get("worker", "")
     with changing(WorkerError) as session:
         workforce.forget(session, signed_in().actor, name, datetime.now(UTC))
     flash(f"The worker {name} is forgotten.")

@@ -75,19 +75,23 @@ def test_the_page_shows_what_is_wrong_and_mends_it(database: Database, app: Flas
     void["note"] = "the host broke"
     assert browser.post("/operator/matches", void, page="/operator").status_code == 302
     assert statuses(database) == ["open", "open", "void"]
-    assert browser.post("/operator/workers/one", page="/operator").status_code == 302
+    one, two = {"worker": "one"}, {"worker": "rack/2"}
+    assert browser.post("/operator/workers/readmit", one, page="/operator").status_code == 302
     with database.begin() as session:
         session.get_one(Worker, "one").last_seen = datetime.now(UTC)
-    there = browser.post("/operator/workers/one/forget", page="/operator")
+        session.get_one(Worker, "two").name = "rack/2"
+    there = browser.post("/operator/workers/forget", one, page="/operator")
     assert (there.status_code, "one is there: stop it" in there.text) == (409, True)
-    assert "Forget two" in browser.get("/operator").text
-    assert "Forget one" not in browser.get("/operator").text
-    assert browser.post("/operator/workers/two/forget", page="/operator").status_code == 302
+    text = browser.get("/operator").text
+    assert '<input type="hidden" name="worker" value="rack/2">' in text
+    assert "Forget rack/2" in text
+    assert "Forget one" not in text
+    assert browser.post("/operator/workers/forget", two, page="/operator").status_code == 302
     frozen = browser.post("/operator/ladders/ladder-0", {"deed": "freeze"}, page="/operator")
     assert frozen.status_code == 302
     with database.read() as session:
         assert session.get_one(Worker, "one").set_aside is None
-        assert session.get(Worker, "two") is None
+        assert session.get(Worker, "rack/2") is None
         assert session.scalars(sa.select(Ladder.state)).one() == "frozen"
     done = [deed for deed in deeds(database) if deed.startswith("organiser")]
     assert [deed.partition(": ")[2] for deed in done][-6:] == [
