@@ -107,6 +107,8 @@ class Fold:
                 advance(self.total.games - told)
                 told = self.total.games
         advance(self.total.games - told)
+        if upto is not None:
+            self.last = upto  # which may be unrated, as may all of this part
         while upto is None and due is not None:
             self._enter(due)
             due = next(waiting, None)

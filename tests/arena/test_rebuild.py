@@ -15,8 +15,18 @@ from arena.config import Settings
 from arena.db import MIGRATIONS, Database
 from arena.fake.fill import fill
 from arena.folding import AT_A_TIME
-from arena.models import Entrant, GameSeat, Ladder, PlayedGame, User, VersionStatus
+from arena.models import (
+    Entrant,
+    GameSeat,
+    JobStatus,
+    Ladder,
+    Match,
+    PlayedGame,
+    User,
+    VersionStatus,
+)
 from arena.rebuild import Upkeep, rebuild
+from arena.requests import request_match
 from arena.submissions import enter, submit
 from engine import jobs, reporting
 from engine.game import Termination
@@ -78,6 +88,27 @@ def test_a_new_version_takes_over_the_rating_of_its_moment(database: Database) -
         found = rebuild(session, ladder, write=False)
         assert (found.games, found.entrants) == (6, 5)
         assert found.equal, found.differences
+
+
+def test_unrated_matches_do_not_hold_it_up(database: Database) -> None:
+    """Though as many in a row were played as are folded at a time."""
+    simulation = Simulation(database, 1, CALM)
+    simulation.furnish([("clobber", {"size": "4x3"})], bots=2)
+    with database.begin() as session:
+        ladder, user = (session.scalars(sa.select(one)).one() for one in (Ladder, User))
+        for _ in range(3):
+            request_match(session, user, ladder, ["bot-0", "bot-1"], NOW)
+    simulation.play(4)
+    with database.begin() as session:
+        fixed = sa.select(Match.rated).where(Match.status == JobStatus.FIXED)
+        rated = session.scalars(fixed.order_by(Match.seq)).all()
+        assert False in rated[:-1]
+        session.scalars(sa.select(Ladder)).one().rebuild_due = True
+    upkeep = Upkeep(3600, matches=1)
+    made = [upkeep.go_on(database, NOW) for _ in range(len(rated) + 1)]
+    assert made[-1] is not None
+    assert made[-1].equal
+    simulation.prove()
 
 
 def test_an_older_arena_counts_no_resignation_any_more(database: Database) -> None:
