@@ -189,9 +189,8 @@ def results(session: Session, tournament: Tournament) -> Results:
         )
     }
     course = course_of(session, tournament, list(entrants.values()))
-    made, field, past, format_ = course.made, course.field, course.results, course.format
-    byes = format_.byes(field, past)
-    by_share = FORMATS[tournament.format].by_share
+    made, field, past, byes = course.made, course.field, course.results, course.byes
+    format_, by_share = course.format, FORMATS[tournament.format].by_share
     # Where points a game decide, a match that is not played takes nothing from anybody.
     given = [] if by_share else course.walkovers
     counted = [*(match.result for match in made), *byes]

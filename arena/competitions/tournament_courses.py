@@ -13,7 +13,7 @@ from arena.competitions.formats import FORMATS, FormatError, Frame
 from arena.competitions.tournament_matches import SetMatch, matches_of
 from arena.models import Entrant, EntrantState, Tournament
 from arena.tournaments.formats import Fixture, Format, Result
-from arena.tournaments.walkovers import walkovers
+from arena.tournaments.walkovers import earned, walkovers
 from engine.game import Variant
 from engine.match import entrants_needed
 from engine.seeds import derive
@@ -45,6 +45,12 @@ class Course:
     def results(self) -> list[Result]:
         """Those that the format takes."""
         return [*(one.result for one in self.made), *self.walkovers]
+
+    @property
+    def byes(self) -> list[Result]:
+        """Who sits out which of the rounds that are set, with the points that stand."""
+        played = [one.result for one in self.made if one.result.games]
+        return earned(self.format.byes(self.field, self.results), played, self.withdrawn)
 
     @property
     def due(self) -> list[Fixture]:

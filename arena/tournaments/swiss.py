@@ -59,7 +59,7 @@ class Swiss:
     seed: int = 0
     """Draws who of the first pair sits first."""
     withdrawn: frozenset[Entrant] = frozenset()
-    """Those who play no more: they come last, sit out first, and get nothing for that."""
+    """Those who play no more: they come last and sit out first (see `walkovers.earned`)."""
 
     def __post_init__(self) -> None:
         if self.rounds < 1 or self.games < 1:
@@ -81,10 +81,7 @@ class Swiss:
         later = [result.fixture for result in results if result.fixture.round > last]
         tables = Counter(fixture.round for fixture in later)
         fixtures += [one for one in later if tables[one.round] == len(entrants) // 2]
-        return [
-            Result(bye.fixture) if bye.fixture.entrants[0] in self.withdrawn else bye
-            for bye in sitting_out(entrants, fixtures, points=points)
-        ]
+        return sitting_out(entrants, fixtures, points=points)
 
     def _set(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
         """The fixtures of all rounds up to the first that is not complete."""

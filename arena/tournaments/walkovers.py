@@ -42,6 +42,27 @@ def _walkover(fixture: Fixture, gone: Collection[Entrant], games: int) -> Result
     return Result(fixture, (game,) * games)
 
 
+def earned(
+    byes: Sequence[Result], played: Sequence[Result], withdrawn: Collection[Entrant]
+) -> list[Result]:
+    """The byes, without points for whoever sits out since it was withdrawn.
+
+    One from before, which stands like a result, is known by a match that was played after it.
+
+    Args:
+        played: without walkovers.
+    """
+    last = dict.fromkeys(withdrawn, 0)
+    for one in played:
+        for entrant in last.keys() & set(one.fixture.entrants):
+            last[entrant] = max(last[entrant], one.fixture.round)
+    return [
+        Result(bye.fixture) if entrant in last and bye.fixture.round > last[entrant] else bye
+        for bye in byes
+        for entrant in bye.fixture.entrants
+    ]
+
+
 def as_byes(walkovers: Sequence[Result], withdrawn: Collection[Entrant]) -> list[Result]:
     """The same as standings take them: for whoever is given one it is as if a round was sat out."""
     return [

@@ -13,7 +13,7 @@ from arena.tournaments.knockout import Knockout
 from arena.tournaments.round_robin import Gauntlet, RoundRobin
 from arena.tournaments.schedule import Balanced
 from arena.tournaments.swiss import Swiss
-from arena.tournaments.walkovers import as_byes, walkovers
+from arena.tournaments.walkovers import as_byes, earned, walkovers
 from tests.arena.tournaments.simulation import play
 
 FORMATS: dict[str, Format] = {
@@ -76,9 +76,14 @@ def test_what_is_given_for_a_walkover() -> None:
 
 
 def test_a_swiss_lets_those_sit_out_who_have_left() -> None:
-    """Of an odd field nobody else does, and it gives them nothing."""
+    """Of an odd field nobody else does, and it gives them nothing; a bye from before stands."""
     swiss, field, random = Swiss(3, withdrawn=frozenset({1})), [1, 2, 3, 4, 5], Random(1)
     results: list[Result] = []
     while due := swiss.fixtures(field, results):
         results += [play(fixture, random) for fixture in due]
-    assert swiss.byes(field, results) == [Result(Fixture(number, (1,))) for number in (1, 2, 3)]
+    byes = swiss.byes(field, results)
+    assert [bye.fixture for bye in byes] == [Fixture(number, (1,)) for number in (1, 2, 3)]
+    assert [bye.points for bye in earned(byes, results, {1})] == [(0.0,)] * 3
+    before = play(Fixture(2, (1, 3)), random)
+    assert [bye.points for bye in earned(byes[::2], [before], {1})] == [(1.0,), (0.0,)]
+    assert earned(byes, [], {2}) == byes
