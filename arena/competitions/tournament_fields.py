@@ -60,7 +60,7 @@ def find_entrant(session: Session, tournament: Tournament, name: str) -> Entrant
     found = [
         one
         for one in entrants_of(session, tournament)
-        if one.version.bot.name == bot and number in ("", str(one.version.number))
+        if one.version.bot.lower_name == bot.lower() and number in ("", str(one.version.number))
     ]
     if not found:
         raise TournamentError(f"{name.strip()[:60]!r} is not in the tournament {tournament.name}")

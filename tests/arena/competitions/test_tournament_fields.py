@@ -62,7 +62,7 @@ def test_a_field_changes_until_it_begins(arena: TournamentSimulation) -> None:
     with arena.database.begin() as session:
         assert the_cup(session).settings["rounds"] == 2
         enter(session, "bot-5:1", "bot-4")
-        assert not withdraw(session, "bot-1", note="")
+        assert not withdraw(session, "Bot-1", note="")
         assert field(session) == [
             (1, "bot-0"),
             (2, "bot-2"),
