@@ -117,7 +117,10 @@ def tournament_json(name: str) -> Response:
     """All that stands in a tournament as JSON."""
     with reading() as session:
         found = find_tournament(session, name)
-        return jsonify({**to_json(results(session, found)), "digest": digest(session, found)})
+        how = results(session, found)
+        running = queries.running_matches(session, ladder=found)
+        quiet = None if running else why_waiting(session, how, settings(), datetime.now(UTC))
+        return jsonify({**to_json(how), "quiet": quiet, "digest": digest(session, found)})
 
 
 @tournaments.get("/tournaments/<name>.csv")
