@@ -144,6 +144,7 @@ def withdraw(
             one.number = number
         _note(session, actor, "withdraw from tournament", tournament, version, why, now)
         return False
+    session.refresh(entrant)  # somebody else may just have withdrawn it
     if entrant.state is EntrantState.RETIRED:
         raise TournamentError(f"{version.label} was withdrawn already: {entrant.reason}")
     if not why:

@@ -15,7 +15,7 @@ from arena.competitions.results import Results, results, rows
 from arena.competitions.tournaments import TournamentError
 from arena.db import Database
 from arena.matchmaking import new_matches
-from arena.models import CompetitionState, Entrant, JobStatus, Match, Tournament
+from arena.models import CompetitionState, Entrant, EntrantState, JobStatus, Match, Tournament
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
 from tests.arena.simulator import CALM, START
 
@@ -181,6 +181,42 @@ def its_matches(session: sa.orm.Session, name: str, *status: JobStatus) -> list[
 def walkovers(found: Results) -> int:
     """How many fixtures were decided without a match."""
     return sum(pair.words == "walkover" for each in found.rounds for pair in each.pairs)
+
+
+def test_who_is_withdrawn_twice_at_once_is_withdrawn_once(arena: TournamentSimulation) -> None:
+    """What was read before the tournament was locked may not hold any more."""
+    arena.create("cup", "round-robin")
+    with arena.database.begin() as session:
+        assert next(new_matches(session, START))
+        cup = the_cup(session)
+        entrant = tournament_fields.find_entrant(session, cup, "bot-1")
+        elsewhere = sa.update(Entrant).where(Entrant.id == entrant.id)
+        session.execute(
+            elsewhere.values(state=EntrantState.RETIRED, reason="first"),
+            execution_options={"synchronize_session": False},
+        )
+        with pytest.raises(TournamentError, match="bot-1 v1 was withdrawn already: first"):
+            tournament_fields.withdraw(session, cup, entrant, WHY, START, ORGANISER)
+
+
+def test_a_bye_stands_when_who_had_it_is_withdrawn(arena: TournamentSimulation) -> None:
+    """Of five the last by seeding sits out the first round; it plays in the second, and leaves."""
+    arena.create("cup", "swiss", top=5, rounds=4)
+    arena.alive()
+    arena.tick()
+    fixed: list[Match] = []
+    while not fixed:
+        arena.run(0.5)
+        with arena.database.read() as session:
+            fixed = its_matches(session, "bot-4", JobStatus.FIXED)
+    with arena.database.begin() as session:
+        withdraw(session, "bot-4")
+    arena.play_out(5)
+    with arena.database.read() as session:
+        rounds = results(session, the_cup(session)).rounds
+        byes = [bye for each in rounds for bye in each.byes]
+    mine = [(bye.fixture.round, sum(bye.points)) for bye in byes if bye.fixture.entrants == (5,)]
+    assert mine == [(1, 2.0), (3, 0.0), (4, 0.0)]
 
 
 def test_the_last_who_is_left_has_won(arena: TournamentSimulation) -> None:
