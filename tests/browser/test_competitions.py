@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from playwright.sync_api import Page, expect
 
 from arena.models import CompetitionState, Ladder, TestTally, Tournament
+from arena.tournaments.standings import TIE_BREAKS
 from tests.browser.conftest import PHONE, Watched
 from tests.browser.test_every_page import spilled
 
@@ -63,6 +64,22 @@ def test_a_tournament(page: Page, site: Watched) -> None:
     expect(round_1.locator("li").first).to_be_hidden()
     page.goto(site.address("/tournaments/cup/1/2"))
     expect(page.get_by_role("heading", level=1)).to_contain_text("against")
+
+
+def test_the_standings_are_seen_whole(page: Page, site: Watched) -> None:
+    """On a small laptop's window no column of theirs is cut off."""
+    page.set_viewport_size({"width": 1000, "height": 800})
+    with site.database.begin() as session:
+        cup = session.scalars(sa.select(Tournament).where(Tournament.name == "cup")).one()
+        usual = cup.settings
+        cup.settings = {**usual, "tie_breaks": list(TIE_BREAKS)}
+    try:
+        page.goto(site.address("/tournaments/cup"))
+        table = page.get_by_role("region", name="Standings")
+        assert table.evaluate("it => it.scrollWidth - it.clientWidth") == 0
+    finally:
+        with site.database.begin() as session:
+            session.get_one(Tournament, cup.id).settings = usual
 
 
 def test_a_renewal_leaves_what_a_reader_opened(page: Page, site: Watched) -> None:
