@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import sqlalchemy as sa
 from flask import Blueprint, Response, abort, jsonify, render_template
@@ -116,11 +117,15 @@ def _games(session: Session, found: Results, one: int, other: int) -> Sequence[P
 def tournament_json(name: str) -> Response:
     """All that stands in a tournament as JSON."""
     with reading() as session:
-        found = find_tournament(session, name)
-        how = results(session, found)
-        running = queries.running_matches(session, ladder=found)
-        quiet = None if running else why_waiting(session, how, settings(), datetime.now(UTC))
-        return jsonify({**to_json(how), "quiet": quiet, "digest": digest(session, found)})
+        return jsonify(whole(session, find_tournament(session, name)))
+
+
+def whole(session: Session, tournament: Tournament) -> dict[str, Any]:
+    """All that the API and the JSON beside the page say of a tournament."""
+    found = results(session, tournament)
+    running = queries.running_matches(session, ladder=tournament)
+    quiet = None if running else why_waiting(session, found, settings(), datetime.now(UTC))
+    return {**to_json(found), "quiet": quiet, "digest": digest(session, tournament)}
 
 
 @tournaments.get("/tournaments/<name>.csv")

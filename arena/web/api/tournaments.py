@@ -12,16 +12,15 @@ from arena.competitions import results, tournament_fields, tournaments
 from arena.competitions.calling_off import call_off
 from arena.competitions.formats import FORMATS, FormatError
 from arena.competitions.tournaments import Limits, Plan, TournamentError
-from arena.idle import why_waiting
 from arena.models import CompetitionState, Scope, Tournament
-from arena.web import queries
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import TournamentDetail, TournamentList, TournamentShape
 from arena.web.api.shapes import NO_NUL, BotVersionName, Line, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.changing_tournaments import demand_may_withdraw
-from arena.web.identity import settings, signed_in
+from arena.web.identity import signed_in
 from arena.web.lookup import find_ladder, find_tournament, reading
+from arena.web.tournaments import whole
 from arena.web.transactions import changing
 
 TAG = "tournaments"
@@ -113,14 +112,7 @@ def _summary(tournament: Tournament) -> TournamentShape:
 def get_tournament(name: str) -> TournamentDetail:
     """All that stands in a tournament: standings, crosstable, rounds, bracket."""
     with reading() as session:
-        found = find_tournament(session, name)
-        how = results.results(session, found)
-        running = queries.running_matches(session, ladder=found)
-        quiet = None if running else why_waiting(session, how, settings(), datetime.now(UTC))
-        digest = results.digest(session, found)
-        return TournamentDetail.model_validate(
-            {**results.to_json(how), "quiet": quiet, "digest": digest}
-        )
+        return TournamentDetail.model_validate(whole(session, find_tournament(session, name)))
 
 
 @operation(TournamentShape, tag=TAG, status=201, scope=Scope.ORGANISE, errors=[404, 409])
