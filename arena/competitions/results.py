@@ -195,7 +195,7 @@ def results(session: Session, tournament: Tournament) -> Results:
     given = [] if by_share else course.walkovers
     counted = [*(match.result for match in made), *byes]
     if isinstance(format_, Swiss):
-        counted, given = [*counted, *as_byes(given, course.withdrawn)], []
+        counted, given = [*counted, *as_byes(given)], []
     games = [game for match in made for game in match.games]
     table = Table(field, counted, seed=tournament.seed, games=games, given=given)
     names = [*tournament.settings["tie_breaks"], "lot"]

@@ -41,7 +41,9 @@ def test_a_tournament_goes_on_without_who_was_withdrawn(name: str, size: int, se
         if isinstance(form, Swiss):
             form = replace(form, withdrawn=frozenset(gone))
         before, given = given, walkovers(form, field, results, gone, games=2)
-        assert set(as_byes(before, gone)) <= set(as_byes(given, gone))
+        assert _kept(before, gone) <= _kept(given, gone)
+        if isinstance(form, Knockout):
+            assert form.strays(field, [*results, *given]) == []
         due = form.fixtures(field, [*results, *given])
         assert not any(set(fixture.entrants) & set(gone) for fixture in due)
         if not due:
@@ -58,6 +60,11 @@ def test_a_tournament_goes_on_without_who_was_withdrawn(name: str, size: int, se
     assert set(seats.values()) == {1}
 
 
+def _kept(given: list[Result], gone: list[int]) -> set[Result]:
+    """What those have who are still there."""
+    return {one for one in as_byes(given) if one.fixture.entrants[0] not in gone}
+
+
 def test_what_is_given_for_a_walkover() -> None:
     """A match won for who is there; where both have left, nothing to either."""
     form, field = RoundRobin(), [1, 2, 3]
@@ -72,7 +79,26 @@ def test_what_is_given_for_a_walkover() -> None:
         (0.0, 0.0),
         (1.0, 0.0),
     ]
-    assert [one.fixture.entrants for one in as_byes(given, {3})] == [(2,), (1,)]
+    assert [one.fixture.entrants for one in as_byes(given)] == [(2,), (1,)]
+
+
+@pytest.mark.parametrize(
+    "after", [[], [Result(Fixture(2, (2, 4), 1), ((1.0, 0.0),))]], ids=["waiting", "playing"]
+)
+def test_who_went_on_by_a_walkover_and_left_later_keeps_its_place(after: list[Result]) -> None:
+    """The entrant 1 left before it met 4, who left after a leg of the final: that stands."""
+    knockout, field = Knockout(legs=3), [1, 2, 3, 4]
+    semi_final = [
+        Result(Fixture(1, (2, 3), 1), ((1.0, 0.0),)),
+        Result(Fixture(1, (3, 2), 2), ((0.0, 1.0),)),
+    ]
+    results = [*semi_final, *after]
+    given = walkovers(knockout, field, results, {1, 4}, games=1)
+    assert knockout.strays(field, [*results, *given]) == []
+    places = knockout.places(field, [*results, *given])
+    assert (places[2], places[4]) == (1, 2 if after else 3)
+    of_the_round = [one.points for one in given if one.fixture.entrants == (1, 4)]
+    assert of_the_round[0] == ((0.0, 1.0) if after else (0.0, 0.0))
 
 
 def test_a_swiss_lets_those_sit_out_who_have_left() -> None:
