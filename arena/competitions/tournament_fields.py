@@ -136,9 +136,12 @@ def withdraw(
     lock(session, tournament)
     demand_not_over(tournament)
     version, why = entrant.version, note.strip()[:LONGEST_NOTE]
+    everybody = entrants_of(session, tournament)
+    if entrant not in everybody:  # somebody else may just have taken it out
+        raise TournamentError(f"{version.label} is not in the tournament {tournament.name}")
     if not has_begun(tournament):
-        field = [one for one in entrants_of(session, tournament) if one is not entrant]
-        _fit(tournament, len(field) + 1, len(field))
+        field = [one for one in everybody if one is not entrant]
+        _fit(tournament, len(everybody), len(field))
         session.delete(entrant)
         for number, one in enumerate(field, 1):
             one.number = number

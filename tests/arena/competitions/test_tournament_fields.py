@@ -199,6 +199,20 @@ def test_who_is_withdrawn_twice_at_once_is_withdrawn_once(arena: TournamentSimul
             tournament_fields.withdraw(session, cup, entrant, WHY, START, ORGANISER)
 
 
+def test_who_is_taken_out_twice_at_once_is_taken_out_once(arena: TournamentSimulation) -> None:
+    """The same before it has begun: it is no more there for the second."""
+    arena.create("cup", "round-robin")
+    with arena.database.begin() as session:
+        cup = the_cup(session)
+        entrant = tournament_fields.find_entrant(session, cup, "bot-1")
+        session.execute(
+            sa.delete(Entrant).where(Entrant.id == entrant.id),
+            execution_options={"synchronize_session": False},
+        )
+        with pytest.raises(TournamentError, match="bot-1 v1 is not in the tournament cup"):
+            tournament_fields.withdraw(session, cup, entrant, WHY, START, ORGANISER)
+
+
 def test_a_bye_stands_when_who_had_it_is_withdrawn(arena: TournamentSimulation) -> None:
     """Of five the last by seeding sits out the first round; it plays in the second, and leaves."""
     arena.create("cup", "swiss", top=5, rounds=4)
