@@ -92,7 +92,8 @@ def _entrants_with(
         .options(joinedload(Entrant.competition))
         .order_by(Entrant.id)
     )
-    found = session.scalars(query).all()
+    # Locked: somebody may just be withdrawing one of them from its tournament.
+    found = session.scalars(query.with_for_update(of=Entrant)).all()
     return [one for one in found if not isinstance(one.competition, StrengthTest)]
 
 
