@@ -57,7 +57,7 @@ def suspend_lost(session: Session, match: Match, store: Path, now: datetime) -> 
     versions = {place.entrant.version for place in match.places}
     lost = [one for one in versions if is_lost(store, one.digest)]
     for version in lost:
-        entrants = _entrants_with(session, [version.digest], EntrantState.ACTIVE)
+        entrants = _entrants_with(session, version.digest, EntrantState.ACTIVE)
         for entrant in entrants:
             entrant.state, entrant.reason = EntrantState.SUSPENDED, LOST
         for unplayed in _unplayed(session, [*(one.id for one in entrants)]):
@@ -81,14 +81,12 @@ def _unplayed(session: Session, entrants: Collection[int]) -> Sequence[Match]:
     return session.scalars(query.with_for_update()).all()
 
 
-def _entrants_with(
-    session: Session, digests: Collection[str], state: EntrantState
-) -> Sequence[Entrant]:
+def _entrants_with(session: Session, digest: str, state: EntrantState) -> Sequence[Entrant]:
     """Those on ladders and in tournaments with these files that are in a state."""
     query = (
         sa.select(Entrant)
         .join(Entrant.version)
-        .where(BotVersion.digest.in_(digests), Entrant.state == state)
+        .where(BotVersion.digest == digest, Entrant.state == state)
         .options(joinedload(Entrant.competition))
         .order_by(Entrant.id)
     )
@@ -99,7 +97,7 @@ def _entrants_with(
 
 def bring_back(session: Session, version: BotVersion) -> None:
     """Lets those play on in tournaments whose files are those of a version that enters a ladder."""
-    for entrant in _entrants_with(session, [version.digest], EntrantState.SUSPENDED):
+    for entrant in _entrants_with(session, version.digest, EntrantState.SUSPENDED):
         if entrant.reason == LOST and isinstance(entrant.competition, Tournament):
             entrant.state, entrant.reason = EntrantState.ACTIVE, ""
 

@@ -8,13 +8,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit
+from arena.competitions.tournament_fields import LONGEST_NOTE
 from arena.competitions.tournaments import TournamentError, demand_not_over
 from arena.competitions.voiding import make_void
 from arena.db import lock
 from arena.models import CALLED_OFF, CompetitionState, JobStatus, Match, Tournament
-
-LONGEST_NOTE = 2000
-"""Characters."""
 
 
 def call_off(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 import sqlalchemy as sa
 
@@ -23,12 +20,9 @@ WHY = "its owner asked for it"
 
 
 @pytest.fixture
-def arena(tmp_path: Path) -> Iterator[TournamentSimulation]:
+def arena(sqlite_database: Database) -> TournamentSimulation:
     """A ladder of six bots, and nothing else."""
-    database = Database(f"sqlite:///{tmp_path}/arena.db")
-    database.upgrade()
-    yield TournamentSimulation(database, 1, CALM, "clobber", 6, size="4x3")
-    database.close()
+    return TournamentSimulation(sqlite_database, 1, CALM, "clobber", 6, size="4x3")
 
 
 def the_cup(session: sa.orm.Session) -> Tournament:
