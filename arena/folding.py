@@ -7,7 +7,7 @@ the ladder gets another draw probability. Then it no longer holds, and is begun 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -95,17 +95,17 @@ class Fold:
         waiting = iter(_entries(session, competition)[len(self.entered) :])
         due = next(waiting, None)
         told = self.total.games
-        rows = _seats(session, competition, self.last, upto)
-        for seq, match in groupby(rows, key=lambda row: row.seq):
-            # Whoever entered before this match was fixed takes over its predecessor's mu of then.
-            while due is not None and due.entered_after < seq:
-                self._enter(due)
-                due = next(waiting, None)
-            self._add(competition, list(match), rated=rated)
-            self.last = seq
-            if self.total.games - told >= AT_A_TIME:
-                advance(self.total.games - told)
-                told = self.total.games
+        with _seats(session, competition, self.last, upto) as rows:
+            for seq, match in groupby(rows, key=lambda row: row.seq):
+                # Whoever entered before it was fixed takes over its predecessor's mu of then.
+                while due is not None and due.entered_after < seq:
+                    self._enter(due)
+                    due = next(waiting, None)
+                self._add(competition, list(match), rated=rated)
+                self.last = seq
+                if self.total.games - told >= AT_A_TIME:
+                    advance(self.total.games - told)
+                    told = self.total.games
         advance(self.total.games - told)
         if upto is not None:
             self.last = upto  # which may be unrated, as may all of this part
@@ -196,7 +196,7 @@ def _seq_of(session: Session, competition: Competition, last: int, number: int) 
 
 def _seats(
     session: Session, competition: Competition, last: int, upto: int | None
-) -> Iterator[sa.Row[Any]]:
+) -> sa.Result[Any]:
     """The seats of all games that count in the order of completion, read in small parts.
 
     Args:
@@ -231,5 +231,4 @@ def _seats(
         query = query.where(Match.seq <= upto)
     if isinstance(competition, Ladder):
         query = query.where(Match.rated)
-    found: sa.Result[Any] = session.execute(query)
-    yield from found
+    return session.execute(query)

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions import strength_tallies
 from arena.counters import EntrantTally, MeetingTally
-from arena.db import Database, lock
+from arena.db import FAILED, Database, lock
 from arena.folding import AT_A_TIME, RATING_COLUMNS, Fold
 from arena.models import (
     BotVersion,
@@ -229,7 +229,8 @@ class Upkeep:
     """What the recorder makes anew because it is due, and what it checks now and then.
 
     One competition at a time, and of it a part: the recorder has other things to do. A check of
-    many games waits while another competition is made anew.
+    many games waits while another competition is made anew. One that can't be read, as its game
+    is of another release, keeps nobody else waiting.
     """
 
     def __init__(self, check_seconds: float, *, matches: int = PART) -> None:
@@ -242,10 +243,12 @@ class Upkeep:
         self._check, self._matches = timedelta(seconds=check_seconds), matches
         self._making: Parts | None = None
         self._checking: Parts | None = None
+        self._failed: dict[int, datetime] = {}
+        """When a competition failed; it is left alone for as long as between checks."""
 
     def go_on(self, database: Database, now: datetime) -> Rebuilt | None:
         """Does the next part of what is due; if it was the last one, says what was found."""
-        parts = self._making = self._making or self._begin_to_make(database)
+        parts = self._making = self._making or self._begin_to_make(database, now)
         if parts is None:
             parts = self._checking = self._checking or self._begin_to_check(database, now)
         if parts is None:
@@ -255,7 +258,7 @@ class Upkeep:
         except StopIteration as end:
             self._end(parts)
             return _found(end)
-        except Exception:
+        except FAILED:
             self._end(parts)  # it is begun anew
             raise
         return None
@@ -266,11 +269,10 @@ class Upkeep:
         else:
             self._checking = None
 
-    def _begin_to_make(self, database: Database) -> Parts | None:
+    def _begin_to_make(self, database: Database, now: datetime) -> Parts | None:
         due = sa.select(Competition.id).where(Competition.rebuild_due).order_by(Competition.id)
-        with database.read() as session:
-            number = session.scalar(due.limit(1))
-        return self._make(database, number) if number else None
+        number = self._first(database, due, now)
+        return self._guard(self._make(database, number), database, number, now) if number else None
 
     def _begin_to_check(self, database: Database, now: datetime) -> Parts | None:
         before = now - self._check
@@ -283,9 +285,32 @@ class Upkeep:
             )
             .order_by(Competition.checked.is_not(None), Competition.checked, Competition.id)
         )
+        number = self._first(database, unchecked, now)
+        if number is None:
+            return None
+        return self._guard(self._look_at(database, number, now), database, number, now)
+
+    def _first(self, database: Database, query: sa.Select[int], now: datetime) -> int | None:
+        """The first competition that did not fail of late."""
+        alone = [number for number, then in self._failed.items() if now - then < self._check]
         with database.read() as session:
-            number = session.scalar(unchecked.limit(1))
-        return self._look_at(database, number, now) if number else None
+            return session.scalar(query.where(Competition.id.not_in(alone)).limit(1))
+
+    def _guard(self, parts: Parts, database: Database, number: int, now: datetime) -> Parts:
+        """Work on a competition, which if it fails is an alarm."""
+        try:
+            return (yield from parts)
+        except FAILED:
+            raise
+        except Exception as error:
+            log.exception("the ratings of competition %s can't be made anew", number)
+            self._failed[number] = now
+            alarm = f"its ratings can't be made anew, see the recorder's log: {error!r}"[:2000]
+            with database.begin() as session:
+                session.execute(
+                    sa.update(Competition).where(Competition.id == number).values(alarm=alarm)
+                )
+            return None
 
     def _make(self, database: Database, number: int) -> Parts:
         made = yield from rebuild_in_parts(database, number, write=True, matches=self._matches)

@@ -157,3 +157,35 @@ def test_what_is_due_does_not_wait_for_the_check_of_another(database: Database) 
     found = [one for one in (upkeep.go_on(database, later) for _ in range(100)) if one]
     assert [one.competition for one in found[:2]] == [second.name, first.name]
     assert all(one.equal for one in found)
+
+
+def test_one_that_cannot_be_read_keeps_nobody_waiting(database: Database) -> None:
+    """It has an alarm, is left alone for a while, and is made anew once it can be read again."""
+    simulation = Simulation(database, 1, CALM)
+    simulation.furnish([("clobber", {"size": "4x3"}), ("oxoxo", {})], bots=3)
+    simulation.alive()
+    simulation.tick()
+    simulation.run(10)
+    later, upkeep = simulation.now + timedelta(days=2), Upkeep(3600)
+
+    def change(game: str) -> tuple[str, bool]:
+        with database.begin() as session:
+            ladder = session.scalars(sa.select(Ladder).order_by(Ladder.id)).first()
+            assert ladder is not None
+            was, ladder.game = (ladder.alarm, ladder.rebuild_due), game
+        return was
+
+    with database.begin() as session:
+        session.execute(sa.update(Ladder).values(rebuild_due=True))
+    change("chess")
+    found = [upkeep.go_on(database, later) for _ in range(4)]
+    assert [one.competition for one in found if one] == ["ladder-1"] * 2, "made, and checked"
+    alarm, due = change("clobber")
+    assert "can't be made anew" in alarm
+    assert "chess" in alarm
+    assert due
+    assert upkeep.go_on(database, later) is None
+    made = upkeep.go_on(database, later + timedelta(hours=1))
+    assert made is not None
+    assert made.competition == "ladder-0"
+    assert change("clobber") == ("", False)
