@@ -10,7 +10,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from arena.backup import BackupError, restore_backup, write_backup
 from arena.cli import Usage
-from arena.cli.data_folder import on_data, opened
+from arena.cli.data_folder import opened
+from arena.cli.data_option import on_data
 from arena.config import SettingError, load
 from arena.db import SchemaError
 from arena.supervisor import is_running

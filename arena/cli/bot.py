@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 
 from arena import audit, entries, sharing, verdicts
 from arena.cli import Usage
-from arena.cli.data_folder import changing, find_ladder, on_data
+from arena.cli.data_folder import changing, find_ladder
+from arena.cli.data_option import on_data
 from arena.competitions.tournaments import TournamentError, named_versions
 from arena.models import Bot, BotVersion, Check, EntrantState, JobStatus
 from arena.people import PeopleError

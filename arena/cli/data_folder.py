@@ -21,14 +21,6 @@ from arena.web import queries
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def on_data(command: F) -> F:
-    """Adds the option that names the data folder."""
-    option = click.option(
-        "--data", type=click.Path(path_type=Path), help="The data folder; var by default."
-    )
-    return option(command)
-
-
 def as_json(command: F) -> F:
     """Adds the option that asks for JSON."""
     return click.option("--json", "in_json", is_flag=True, help="Print JSON.")(command)

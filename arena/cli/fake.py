@@ -12,7 +12,8 @@ import sqlalchemy as sa
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from arena.cli import Usage
-from arena.cli.data_folder import on_data, opened
+from arena.cli.data_folder import opened
+from arena.cli.data_option import on_data
 from arena.fake.fill import fill
 from arena.models import PlayedGame
 from engine.counting import counted

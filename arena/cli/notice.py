@@ -8,7 +8,8 @@ import click
 
 from arena import audit
 from arena.cli import Usage
-from arena.cli.data_folder import changing, on_data, opened
+from arena.cli.data_folder import changing, opened
+from arena.cli.data_option import on_data
 from arena.notice import NoticeError, give_notice, read_notice
 
 

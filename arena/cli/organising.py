@@ -15,7 +15,8 @@ from sqlalchemy.orm import joinedload, selectinload
 from arena import audit, verdicts
 from arena.cli import Usage
 from arena.cli.arguments import read_variant
-from arena.cli.data_folder import as_json, changing, find_ladder, on_data, opened
+from arena.cli.data_folder import as_json, changing, find_ladder, opened
+from arena.cli.data_option import on_data
 from arena.cli.listing import show
 from arena.competitions.ladder_settings import SETTINGS, LadderError, change, create
 from arena.models import (

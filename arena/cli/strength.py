@@ -24,7 +24,8 @@ from arena.cli.arguments import (
     read_variant,
     time_control,
 )
-from arena.cli.data_folder import as_json, changing, find_ladder, on_data, opened
+from arena.cli.data_folder import as_json, changing, find_ladder, opened
+from arena.cli.data_option import on_data
 from arena.cli.listing import show as show_rows
 from arena.competitions import strength_tests
 from arena.competitions.strength_plans import MAX_GAMES, Plan

@@ -17,7 +17,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from arena import queues
 from arena.broker import EmbeddedBroker
 from arena.cli.arguments import Seconds
-from arena.cli.data_folder import as_json, on_data, opened
+from arena.cli.data_folder import as_json, opened
+from arena.cli.data_option import on_data
 from arena.cli.listing import Output
 from arena.config import Settings
 from arena.db import Database

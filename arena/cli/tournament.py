@@ -17,7 +17,8 @@ from arena import audit
 from arena.broker import BrokerError
 from arena.cli import Usage
 from arena.cli.arguments import DEFAULT_MOVE_MS, read_variant, time_control
-from arena.cli.data_folder import as_json, find_ladder, on_data, opened
+from arena.cli.data_folder import as_json, find_ladder, opened
+from arena.cli.data_option import on_data
 from arena.cli.listing import show as show_rows
 from arena.cli.tournament_changes import (
     call_off,

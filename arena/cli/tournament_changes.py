@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.cli import Usage, data_folder
-from arena.cli.data_folder import on_data
+from arena.cli.data_option import on_data
 from arena.competitions import calling_off, tournament_fields, tournaments
 from arena.competitions.formats import FormatError
 from arena.competitions.tournaments import TournamentError

@@ -8,12 +8,13 @@ import click
 
 from arena.broker import BrokerError
 from arena.cli import Usage
+from arena.cli.data_option import on_data
 from arena.config import SettingError, load
 from arena.supervisor import StartError, Supervisor
 
 
 @click.command()
-@click.option("--data", type=click.Path(path_type=Path), help="The data folder; var by default.")
+@on_data
 @click.option("--host", help="The address to serve on; 127.0.0.1 by default.")
 @click.option("--port", type=click.IntRange(1, 65535), help="The port; 8000 by default.")
 @click.option(

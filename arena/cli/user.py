@@ -9,7 +9,8 @@ import click
 
 from arena import audit, people, signing
 from arena.cli.client import whole_address
-from arena.cli.data_folder import as_json, changing, on_data, opened
+from arena.cli.data_folder import as_json, changing, opened
+from arena.cli.data_option import on_data
 from arena.cli.listing import show
 from arena.models import Role
 from arena.people import PeopleError

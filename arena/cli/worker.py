@@ -9,7 +9,8 @@ import click
 import sqlalchemy as sa
 
 from arena import audit, workforce
-from arena.cli.data_folder import as_json, changing, on_data, opened
+from arena.cli.data_folder import as_json, changing, opened
+from arena.cli.data_option import on_data
 from arena.cli.listing import show
 from arena.models import Worker
 from arena.workforce import WorkerError

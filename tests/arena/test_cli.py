@@ -557,6 +557,12 @@ def test_what_is_refused_stays_on_its_line(cli: Cli, words: list[str], shown: st
     assert shown in said.err
 
 
+@pytest.mark.parametrize("command", ["up", "fake", "backup", "bots"])
+def test_the_current_folder_is_named_by_its_dot(cli: Cli, command: str) -> None:
+    """An empty name is mostly a variable that was never set; nothing is made in that folder."""
+    assert_refused(cli(command, "--data", ""), "'--data': the name is empty")
+
+
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("command", ["moves", "draw"])
 def test_full_output_is_told(command: str, unbuffered: str) -> None:
