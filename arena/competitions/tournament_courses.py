@@ -13,7 +13,7 @@ from arena.competitions.formats import FORMATS, FormatError, Frame
 from arena.competitions.tournament_matches import SetMatch, matches_of
 from arena.models import Entrant, EntrantState, Tournament
 from arena.tournaments.formats import Fixture, Format, Result
-from arena.tournaments.walkovers import earned, walkovers
+from arena.tournaments.walkovers import earned, last_round, walkovers
 from engine.game import Variant
 from engine.match import entrants_needed
 from engine.seeds import derive
@@ -29,7 +29,8 @@ class Course:
     format: Format
     ids: Mapping[int, int]
     """The id of each entrant by its number, in the order of the seeding."""
-    withdrawn: frozenset[int]
+    withdrawn: Mapping[int, int]
+    """The last round that each of those who left was in for."""
     suspended: frozenset[int]
     """Those who can't play for now."""
     made: list[SetMatch]
@@ -49,13 +50,22 @@ class Course:
     @property
     def byes(self) -> list[Result]:
         """Who sits out which of the rounds that are set, with the points that stand."""
-        played = [one.result for one in self.made if one.result.games]
-        return earned(self.format.byes(self.field, self.results), played, self.withdrawn)
+        return earned(self._all_byes, self.withdrawn)
+
+    @property
+    def _all_byes(self) -> list[Result]:
+        return self.format.byes(self.field, self.results)
 
     @property
     def due(self) -> list[Fixture]:
         """The fixtures that are not played yet."""
         return self.format.fixtures(self.field, self.results)
+
+    def last_round_of(self, number: int) -> int:
+        """The last round that an entrant is in for if it plays no more from now on."""
+        begun = max((one.result.fixture.round for one in self.made), default=0)
+        byes = [bye for bye in self._all_byes if bye.fixture.round <= begun]
+        return last_round(number, self.due, [*self.results, *byes])
 
 
 def course_of(
@@ -66,21 +76,21 @@ def course_of(
     Args:
         entrants: all of them in the order of the seeding, for who has read them already.
     """
-    numbered = sa.select(Entrant.number, Entrant.id, Entrant.state)
+    numbered = sa.select(Entrant.number, Entrant.id, Entrant.state, Entrant.last_round)
     of_it = numbered.where(Entrant.competition_id == tournament.id).order_by(Entrant.number)
     rows = session.execute(of_it).all() if entrants is None else entrants
     ids = {row.number: row.id for row in rows}
-    withdrawn, suspended = (
-        frozenset(row.number for row in rows if row.state is state)
-        for state in (EntrantState.RETIRED, EntrantState.SUSPENDED)
-    )
-    frame = frame_of(tournament, len(ids), withdrawn)
+    withdrawn = {
+        row.number: row.last_round or 0 for row in rows if row.state is EntrantState.RETIRED
+    }
+    suspended = frozenset(row.number for row in rows if row.state is EntrantState.SUSPENDED)
+    frame = frame_of(tournament, len(ids), frozenset(withdrawn))
     form = FORMATS[tournament.format].build(frame, tournament.settings)
     # One that was made just as somebody in it was withdrawn counts if it is played.
     made = [
         one
         for one in matches_of(session, tournament)
-        if one.result.games or not withdrawn.intersection(one.result.fixture.entrants)
+        if one.result.games or withdrawn.keys().isdisjoint(one.result.fixture.entrants)
     ]
     results = [one.result for one in made]
     given = walkovers(form, list(ids), results, withdrawn, games=frame.games)

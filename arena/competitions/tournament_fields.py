@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, joinedload
 from arena import audit
 from arena.competitions.fields import enter_field
 from arena.competitions.formats import FORMATS, settings_for
-from arena.competitions.tournament_courses import demand_not_too_long, frame_of
+from arena.competitions.tournament_courses import course_of, demand_not_too_long, frame_of
 from arena.competitions.tournaments import (
     TournamentError,
     check_versions,
@@ -152,6 +152,7 @@ def withdraw(
         raise TournamentError(f"{version.label} was withdrawn already: {entrant.reason}")
     if not why:
         raise TournamentError(f"say why {version.label} is withdrawn")
+    entrant.last_round = course_of(session, tournament, everybody).last_round_of(entrant.number)
     entrant.state, entrant.reason = EntrantState.RETIRED, why
     for match in session.scalars(under_way):
         make_void(session, match, f"{version.label} was withdrawn: {why}")

@@ -276,6 +276,8 @@ class Entrant(Base):
     """The entrant of the same bot whose mu it took over."""
     number: Mapped[int] = mapped_column(default=0)
     """By seeding from 1 in a tournament; in a strength test 1 is the candidate. 0 on a ladder."""
+    last_round: Mapped[int | None]
+    """Of one that was withdrawn from a tournament: in the rounds after it, it counts as gone."""
     entered: Mapped[datetime]
     entered_after: Mapped[int]
     """The `Match.seq` of the last match that was fixed before it entered."""

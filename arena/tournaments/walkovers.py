@@ -6,7 +6,7 @@ is: whoever was to meet them is given it, as if by a match won.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from arena.tournaments.formats import Entrant, Fixture, Format, Result
 from arena.tournaments.knockout import Knockout
@@ -17,23 +17,23 @@ def walkovers(
     form: Format,
     entrants: Sequence[Entrant],
     results: Sequence[Result],
-    withdrawn: Collection[Entrant],
+    withdrawn: Mapping[Entrant, int],
     *,
     games: int,
 ) -> list[Result]:
     """The fixtures that are decided without a game, in which somebody was withdrawn.
 
-    Where one round follows from another, who left later keeps what it was given before: of two
-    who have left it is known by a match that it alone played after.
+    Where one round follows from another, who left later keeps what it was given before.
 
     Args:
         results: those that the format takes.
+        withdrawn: the last round that each of those who left was in for.
         games: how many a fixture has.
     """
     found: list[Result] = []
     gone = set(withdrawn)
     in_turn = isinstance(form, Knockout | Swiss)
-    last = _last_rounds(results, gone) if in_turn else dict.fromkeys(gone, 0)
+    last = withdrawn if in_turn else dict.fromkeys(gone, 0)
     # One may lead to the next: to the extra leg of a tie, or to a round.
     while fixtures := [
         fixture
@@ -46,35 +46,38 @@ def walkovers(
 
 def _walkover(fixture: Fixture, last: Mapping[Entrant, int], games: int) -> Result:
     there = [one for one in fixture.entrants if one not in last]
-    later = [one for one in fixture.entrants if last.get(one, 0) > fixture.round]
+    later = [one for one in fixture.entrants if last.get(one, 0) >= fixture.round]
     if not there and len(later) == 1:
         there = later
     game = tuple(float(one in there) for one in fixture.entrants)
     return Result(fixture, (game,) * games)
 
 
-def _last_rounds(results: Sequence[Result], withdrawn: Collection[Entrant]) -> dict[Entrant, int]:
-    """The last round in which each of those who were withdrawn played; 0 if none."""
-    last = dict.fromkeys(withdrawn, 0)
-    for one in results:
-        for entrant in last.keys() & set(one.fixture.entrants) if one.games else ():
-            last[entrant] = max(last[entrant], one.fixture.round)
-    return last
+def last_round(entrant: Entrant, due: Sequence[Fixture], past: Sequence[Result]) -> int:
+    """The last round that an entrant is in for if it plays no more from now on; 0 if none.
 
-
-def earned(
-    byes: Sequence[Result], played: Sequence[Result], withdrawn: Collection[Entrant]
-) -> list[Result]:
-    """The byes, without points for whoever sits out since it was withdrawn.
-
-    One from before, which stands like a result, is known by a match that was played after it.
+    It has played all of it, was given it, or sits it out.
 
     Args:
-        played: without walkovers.
+        due: what is not played yet.
+        past: results, and the byes of rounds that have begun.
     """
-    last = _last_rounds(played, withdrawn)
+    ahead = [fixture.round for fixture in due if entrant in fixture.entrants]
+    if ahead:
+        return min(ahead) - 1
+    return max((one.fixture.round for one in past if entrant in one.fixture.entrants), default=0)
+
+
+def earned(byes: Sequence[Result], withdrawn: Mapping[Entrant, int]) -> list[Result]:
+    """The byes, without points for whoever sits out since it was withdrawn.
+
+    Args:
+        withdrawn: the last round that each of those who left was in for.
+    """
     return [
-        Result(bye.fixture) if entrant in last and bye.fixture.round > last[entrant] else bye
+        Result(bye.fixture)
+        if bye.fixture.round > withdrawn.get(entrant, bye.fixture.round)
+        else bye
         for bye in byes
         for entrant in bye.fixture.entrants
     ]

@@ -207,8 +207,15 @@ def test_who_is_taken_out_twice_at_once_is_taken_out_once(arena: TournamentSimul
             tournament_fields.withdraw(session, cup, entrant, WHY, START, ORGANISER)
 
 
-def test_a_bye_stands_when_who_had_it_is_withdrawn(arena: TournamentSimulation) -> None:
-    """Of five the last by seeding sits out the first round; it plays in the second, and leaves."""
+@pytest.mark.parametrize(
+    ("rounds", "kept"),
+    [(1, [(1, 2.0), (2, 0.0), (3, 0.0), (4, 0.0)]), (2, [(1, 2.0), (3, 0.0), (4, 0.0)])],
+)
+def test_a_bye_stands_when_who_had_it_is_withdrawn(
+    arena: TournamentSimulation, rounds: int, kept: list[tuple[int, float]]
+) -> None:
+    """Of five the last by seeding sits out the first round; it leaves while that is played, or
+    once it has played in the second."""
     arena.create("cup", "swiss", top=5, rounds=4)
     arena.alive()
     arena.tick()
@@ -216,15 +223,38 @@ def test_a_bye_stands_when_who_had_it_is_withdrawn(arena: TournamentSimulation) 
     while not fixed:
         arena.run(0.5)
         with arena.database.read() as session:
-            fixed = its_matches(session, "bot-4", JobStatus.FIXED)
+            fixed = its_matches(session, "bot-4" if rounds == 2 else "bot-0", JobStatus.FIXED)
     with arena.database.begin() as session:
         withdraw(session, "bot-4")
     arena.play_out(5)
     with arena.database.read() as session:
-        rounds = results(session, the_cup(session)).rounds
-        byes = [bye for each in rounds for bye in each.byes]
+        found = results(session, the_cup(session)).rounds
+        byes = [bye for each in found for bye in each.byes]
     mine = [(bye.fixture.round, sum(bye.points)) for bye in byes if bye.fixture.entrants == (5,)]
-    assert mine == [(1, 2.0), (3, 0.0), (4, 0.0)]
+    assert mine == kept
+
+
+def test_an_older_arena_learns_the_last_rounds(arena: TournamentSimulation) -> None:
+    """Of who was withdrawn before they were kept: the last that it has played in."""
+    arena.create("cup", "swiss", top=4, rounds=3)
+    arena.alive()
+    arena.tick()
+    played: list[Match] = []
+    while not played:
+        arena.run(0.5)
+        with arena.database.read() as session:
+            played = its_matches(session, "bot-0", JobStatus.FIXED)
+    with arena.database.begin() as session:
+        withdraw(session, "bot-0")
+    with arena.database.engine.begin() as connection:
+        connection.execute(sa.text("ALTER TABLE entrant DROP COLUMN last_round"))
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0006'"))
+    arena.database.upgrade()
+    with arena.database.read() as session:
+        found = sa.select(Entrant.number, Entrant.last_round).join(Entrant.competition)
+        found = found.where(Tournament.name == "cup").order_by(Entrant.number)
+        rounds = max(one.round for one in played)
+        assert session.execute(found).all() == [(1, rounds), (2, None), (3, None), (4, None)]
 
 
 def test_the_last_who_is_left_has_won(arena: TournamentSimulation) -> None:

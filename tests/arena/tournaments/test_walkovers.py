@@ -13,7 +13,7 @@ from arena.tournaments.knockout import Knockout
 from arena.tournaments.round_robin import Gauntlet, RoundRobin
 from arena.tournaments.schedule import Balanced
 from arena.tournaments.swiss import Swiss
-from arena.tournaments.walkovers import as_byes, earned, walkovers
+from arena.tournaments.walkovers import as_byes, earned, last_round, walkovers
 from tests.arena.tournaments.simulation import play
 
 FORMATS: dict[str, Format] = {
@@ -34,7 +34,7 @@ def test_a_tournament_goes_on_without_who_was_withdrawn(name: str, size: int, se
     no more; what was given without a game stays given."""
     random, form, field = Random(seed), FORMATS[name], list(range(1, size + 1))
     leaving = random.sample(field, 2)
-    gone: list[int] = []
+    gone: dict[int, int] = {}
     results: list[Result] = []
     given: list[Result] = []
     while True:
@@ -51,7 +51,9 @@ def test_a_tournament_goes_on_without_who_was_withdrawn(name: str, size: int, se
         # Matches end one by one, and somebody may leave between any two.
         results.append(play(random.choice(due), random, games=2))
         if leaving and random.random() < 0.2:
-            gone.append(leaving.pop())
+            entrant = leaving.pop()
+            past = [*results, *given]
+            gone[entrant] = last_round(entrant, form.fixtures(field, past), past)
     seats = Counter(
         (one.fixture.round, one.fixture.leg, entrant)
         for one in [*results, *given]
@@ -60,7 +62,7 @@ def test_a_tournament_goes_on_without_who_was_withdrawn(name: str, size: int, se
     assert set(seats.values()) == {1}
 
 
-def _kept(given: list[Result], gone: list[int]) -> set[Result]:
+def _kept(given: list[Result], gone: dict[int, int]) -> set[Result]:
     """What those have who are still there."""
     return {one for one in as_byes(given) if one.fixture.entrants[0] not in gone}
 
@@ -69,12 +71,12 @@ def test_what_is_given_for_a_walkover() -> None:
     """A match won for who is there; where both have left, nothing to either."""
     form, field = RoundRobin(), [1, 2, 3]
     # Berger's table for three: 2-3, 1-2, 3-1.
-    given = walkovers(form, field, [], {3}, games=2)
+    given = walkovers(form, field, [], {3: 1}, games=2)
     assert [(one.fixture.entrants, one.games) for one in given] == [
         ((2, 3), ((1.0, 0.0),) * 2),
         ((3, 1), ((0.0, 1.0),) * 2),
     ]
-    assert [one.points for one in walkovers(form, field, [], {1, 2}, games=1)] == [
+    assert [one.points for one in walkovers(form, field, [], {1: 2, 2: 0}, games=1)] == [
         (0.0, 1.0),
         (0.0, 0.0),
         (1.0, 0.0),
@@ -82,23 +84,54 @@ def test_what_is_given_for_a_walkover() -> None:
     assert [one.fixture.entrants for one in as_byes(given)] == [(2,), (1,)]
 
 
+FINAL = Result(Fixture(2, (2, 4), 1), ((1.0, 0.0),))
+
+
 @pytest.mark.parametrize(
-    "after", [[], [Result(Fixture(2, (2, 4), 1), ((1.0, 0.0),))]], ids=["waiting", "playing"]
+    ("after", "last", "points", "place"),
+    [
+        pytest.param([], 1, (0.0, 1.0), 2, id="before the final"),
+        pytest.param([FINAL], 1, (0.0, 1.0), 2, id="after a leg of it"),
+        pytest.param([], 0, (0.0, 0.0), 3, id="before that round"),
+    ],
 )
-def test_who_went_on_by_a_walkover_and_left_later_keeps_its_place(after: list[Result]) -> None:
-    """The entrant 1 left before it met 4, who left after a leg of the final: that stands."""
+def test_who_went_on_by_a_walkover_and_left_later_keeps_its_place(
+    after: list[Result], last: int, points: tuple[float, float], place: int
+) -> None:
+    """The entrant 1 left before it met 4, and then 4 did."""
     knockout, field = Knockout(legs=3), [1, 2, 3, 4]
     semi_final = [
         Result(Fixture(1, (2, 3), 1), ((1.0, 0.0),)),
         Result(Fixture(1, (3, 2), 2), ((0.0, 1.0),)),
     ]
     results = [*semi_final, *after]
-    given = walkovers(knockout, field, results, {1, 4}, games=1)
+    given = walkovers(knockout, field, results, {1: 0, 4: last}, games=1)
     assert knockout.strays(field, [*results, *given]) == []
     places = knockout.places(field, [*results, *given])
-    assert (places[2], places[4]) == (1, 2 if after else 3)
-    of_the_round = [one.points for one in given if one.fixture.entrants == (1, 4)]
-    assert of_the_round[0] == ((0.0, 1.0) if after else (0.0, 0.0))
+    assert (places[2], places[4]) == (1, place)
+    assert next(one.points for one in given if one.fixture.entrants == (1, 4)) == points
+
+
+PLAYED = Result(Fixture(1, (1, 2)), ((1.0, 0.0),))
+GIVEN = Result(Fixture(2, (3, 1)), ((0.0, 1.0),))
+BYE = Result(Fixture(3, (1,)), ((1.0,),))
+
+
+@pytest.mark.parametrize(
+    ("due", "past", "last"),
+    [
+        ([Fixture(1, (1, 2))], [], 0),
+        ([Fixture(2, (3, 1))], [PLAYED], 1),
+        ([Fixture(1, (3, 4))], [PLAYED], 1),
+        ([Fixture(2, (1, 3), 2)], [PLAYED, Result(Fixture(2, (3, 1), 1), ((0.0, 1.0),))], 1),
+        ([], [PLAYED, GIVEN], 2),
+        ([Fixture(3, (2, 3))], [PLAYED, GIVEN, BYE], 3),
+    ],
+    ids=["none", "is to play", "waits", "in the midst of a tie", "given", "sits out"],
+)
+def test_the_last_round_of_who_leaves(due: list[Fixture], past: list[Result], last: int) -> None:
+    """It counts if there was nothing more to play in it."""
+    assert last_round(1, due, past) == last
 
 
 def test_a_swiss_lets_those_sit_out_who_have_left() -> None:
@@ -109,7 +142,6 @@ def test_a_swiss_lets_those_sit_out_who_have_left() -> None:
         results += [play(fixture, random) for fixture in due]
     byes = swiss.byes(field, results)
     assert [bye.fixture for bye in byes] == [Fixture(number, (1,)) for number in (1, 2, 3)]
-    assert [bye.points for bye in earned(byes, results, {1})] == [(0.0,)] * 3
-    before = play(Fixture(2, (1, 3)), random)
-    assert [bye.points for bye in earned(byes[::2], [before], {1})] == [(1.0,), (0.0,)]
-    assert earned(byes, [], {2}) == byes
+    for last, points in [(0, [0.0, 0.0, 0.0]), (1, [1.0, 0.0, 0.0]), (3, [1.0, 1.0, 1.0])]:
+        assert [bye.points for bye in earned(byes, {1: last})] == [(one,) for one in points]
+    assert earned(byes, {2: 0}) == byes
