@@ -23,7 +23,8 @@ UCI_VARIANTS: Mapping[tuple[str, str], str] = {
 """The value of UCI_Variant for a game and its size. The start and the notation are the same."""
 HANDSHAKE_SECONDS = 8.0
 READY_SECONDS = 4.0
-OPTION = re.compile(r"\s*option\s+name\s+(\S.*?)\s+type\b")
+OPTION = re.compile(r"\s*option\s+name\s+(\S.*?)\s+type\b(.*)")
+BOUND = re.compile(r"\b(min|max)\s+(-?\d+)\b")
 NUMBERS = {
     "depth": re.compile(r"\bdepth (\d+)"),
     "nodes": re.compile(r"\bnodes (\d+)"),
@@ -49,20 +50,17 @@ class Ugi:
         self._say("ugi")
         self._say("uci")
         deadline = time.monotonic() + HANDSHAKE_SECONDS
-        known = []
+        known: dict[str, str] = {}
         while not self._dialect:
             line = foreign.hear(deadline, "'ugiok' or 'uciok'")
             if line.startswith("id name "):
                 name = line.removeprefix("id name ").strip()
             if option := OPTION.match(line):
-                known.append(option[1])
+                known[option[1]] = option[2]
             if line.strip() in ("ugiok", "uciok"):
                 self._dialect = line.strip().removesuffix("ok")
         for key, value in self._options.items():
-            # By UCI their names are the same in any case. One that is not there would be ignored.
-            if key.lower() not in map(str.lower, known):
-                there = f"it has: {', '.join(known)}" if known else "it has none"
-                raise BridgeError(f"{foreign.name} has no option {key[:60]!r}; {there}")
+            self._demand_option(known, key, value)
             self._say(f"setoption name {key} value {value}")
         self._await_ready()
         return name
@@ -109,6 +107,34 @@ class Ugi:
         one, two = ("w", "b") if self._dialect == "uci" else ("p1", "p2")
         inc = request.time.inc_ms
         return f"go {one}time {first} {two}time {second} {one}inc {inc} {two}inc {inc}"
+
+    def _demand_option(self, known: Mapping[str, str], key: str, value: str) -> None:
+        """Refuses an option that the program lacks, or a number that it does not take.
+
+        By UCI it would ignore it, or do what it likes.
+
+        Args:
+            known: what the program says of each of its options, by its name.
+
+        Raises:
+            BridgeError: it is none of these.
+        """
+        assert self._foreign is not None
+        program, shown = self._foreign.name, value[:60]
+        # Names are the same in any case.
+        said = next((said for name, said in known.items() if name.lower() == key.lower()), None)
+        if said is None:
+            there = f"it has: {', '.join(known)}" if known else "it has none"
+            raise BridgeError(f"{program} has no option {key[:60]!r}; {there}")
+        if said.split()[:1] != ["spin"]:
+            return
+        if not re.fullmatch(r"-?[0-9]{1,18}", value):
+            raise BridgeError(f"{program} takes a whole number as {key}, not {shown!r}")
+        bounds = {word: int(number) for word, number in BOUND.findall(said)}
+        if bounds.get("min", int(value)) > int(value):
+            raise BridgeError(f"{program} takes at least {bounds['min']} as {key}, not {shown}")
+        if bounds.get("max", int(value)) < int(value):
+            raise BridgeError(f"{program} takes at most {bounds['max']} as {key}, not {shown}")
 
     def _say(self, line: str) -> None:
         assert self._foreign is not None

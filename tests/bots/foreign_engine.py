@@ -52,6 +52,7 @@ def play_ugi():
             say(f"id name Random {dialect}\nid author nobody\noption name Hash type spin default 1")
             say("option name Threads type spin default 1 min 1 max 8")
             say("option name Skill Level type spin default 20\noption name UCI_Elo type spin")
+            say("option name Book type string default <empty>")
             say(f"{dialect}ok")
         elif words[0] == "isready":
             say("readyok")

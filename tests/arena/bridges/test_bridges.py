@@ -178,7 +178,7 @@ def test_an_option_that_is_not_there_is_refused(name: str, known: bool) -> None:
         text=True,
         check=False,
     )
-    line = " has no option 'Hsh'; it has: Hash, Threads, Skill Level, UCI_Elo\n"
+    line = " has no option 'Hsh'; it has: Hash, Threads, Skill Level, UCI_Elo, Book\n"
     assert (said.returncode, said.stdout) == ((0, "ready Random-uci\n") if known else (1, ""))
     assert said.stderr.endswith(line) is not known
 
@@ -188,7 +188,12 @@ def test_an_option_that_is_not_there_is_refused(name: str, known: bool) -> None:
     [
         ("gtp", ("--first", " "), 2, "arena: --first is empty; it takes a GTP command\n"),
         ("gtp", ("--first", "lire é"), 1, "refuses 'lire é': '? unknown command'\n"),
-        ("ugi", ("--option", "Hash=é"), 0, "setoption name Hash value é\n"),
+        ("ugi", ("--option", "Book=é"), 0, "setoption name Book value é\n"),
+        ("ugi", ("--option", "Threads=é"), 1, " takes a whole number as Threads, not 'é'\n"),
+        ("ugi", ("--option", "threads=9"), 1, " takes at most 8 as threads, not 9\n"),
+        ("ugi", ("--option", "Threads=0"), 1, " takes at least 1 as Threads, not 0\n"),
+        ("ugi", ("--option", "Threads=8"), 0, "setoption name Threads value 8\n"),
+        ("ugi", ("--option", "Hash=-5"), 0, "setoption name Hash value -5\n"),
         ("ugi", ("--option", "Hash"), 2, "'Hash' is no option; an option is written NAME=VALUE\n"),
     ],
 )
