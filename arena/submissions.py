@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from arena import bot_names
 from arena.competitions.strength_plans import FirstTest
+from arena.db import lock
 from arena.lost_bundles import bring_back
 from arena.models import (
     Bot,
@@ -146,6 +147,9 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
     the rating that it had.
     """
     bring_back(session, version)
+    # Whoever makes its ratings anew, or records in it, does so before the rating is taken over
+    # that this one begins with, or after it has entered.
+    lock(session, ladder)
     # Whoever enters another version at the same moment waits, and sees what became of this one.
     session.get(Bot, version.bot_id, with_for_update=True)
     before = session.scalars(

@@ -16,7 +16,7 @@ from arena.competitions import ladder_settings, strength_tests, tournaments
 from arena.competitions.ladder_settings import LadderError
 from arena.competitions.strength_plans import Plan
 from arena.competitions.tournaments import TournamentError, named_versions
-from arena.db import Database
+from arena.db import Database, lock
 from arena.models import (
     Bot,
     BotVersion,
@@ -195,6 +195,28 @@ def test_a_form_that_begins_a_game(furnished: Database) -> None:
 
     at_once(furnished, begin, begin)
     assert _count(furnished, Sitting) == 1
+
+
+def test_who_enters_while_ratings_are_made_anew(furnished: Database) -> None:
+    """It takes over the rating that comes out."""
+    ada = person(furnished, "ada")
+    with furnished.begin() as session:
+        _submit(session, ada, "8").status = VersionStatus.READY
+
+    def make_anew(session: Session) -> None:
+        ladder = _ladder(session)
+        lock(session, ladder)  # as the last part of a rebuild does
+        session.execute(sa.update(Entrant).values(mu=31.0))
+
+    def enter_another(session: Session) -> None:
+        version = session.scalars(sa.select(BotVersion).order_by(BotVersion.id.desc())).first()
+        assert version is not None
+        enter(session, _ladder(session), version, now())
+
+    at_once(furnished, make_anew, enter_another)
+    with furnished.read() as session:
+        newest = sa.select(Entrant.mu).order_by(Entrant.id.desc()).limit(1)
+        assert session.scalar(newest) == 31.0
 
 
 def test_two_administrators_who_shut_each_other_out(furnished: Database) -> None:
