@@ -7,7 +7,7 @@ from frame import play
 
 
 def attack():
-    threading.stack_size(1 << 15)
+    threading.stack_size(1 << 16)
     count = 0
     while count < 400:
         try:
