@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import time as wall
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 from types import TracebackType
@@ -151,7 +153,8 @@ def check_writable(name: str | None) -> None:
     """Refuses a name under which no file can be written, before that costs any game.
 
     Raises:
-        Usage: there is no such folder, or no name, or it is a folder's or too long.
+        Usage: there is no such folder, or no name, or it is a folder's or too long, or nothing may
+            be written there.
     """
     if name is None:
         return
@@ -162,6 +165,9 @@ def check_writable(name: str | None) -> None:
             raise Usage(f"can't write {name}: there is no such folder")
         if Path(name).is_dir():
             raise Usage(f"can't write {name}: it is a folder")
+        if not _is_device(Path(name)):
+            with _beside(Path(name)):
+                pass  # it can be made, then
     except OSError as error:
         raise Usage(f"can't write {name}: {error.strerror}") from None
 
@@ -238,16 +244,27 @@ def _write(path: Path, text: str) -> None:
         Usage: it can't be written.
     """
     try:
-        if path.exists() and not path.is_file():
+        if _is_device(path):
             path.write_text(text, encoding="utf-8")
             return
-        target = path.resolve()
-        fresh = target.with_name(f"{target.name}.{token_hex(4)}")
-        try:
-            with fresh.open("x", encoding="utf-8") as file:
-                file.write(text)
-            fresh.replace(target)
-        finally:
-            fresh.unlink(missing_ok=True)
+        with _beside(path) as fresh:
+            fresh.write_text(text, encoding="utf-8")
+            fresh.replace(path.resolve())
     except OSError as error:
         raise Usage(f"can't write {path}: {error.strerror}") from None
+
+
+def _is_device(path: Path) -> bool:
+    return path.exists() and not path.is_file()
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """A new file beside the one that a path leads to, gone at the end unless it replaced that."""
+    target = path.resolve()
+    fresh = target.with_name(f"{target.name}.{token_hex(4)}")
+    fresh.touch(exist_ok=False)
+    try:
+        yield fresh
+    finally:
+        fresh.unlink(missing_ok=True)

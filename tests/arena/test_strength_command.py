@@ -219,6 +219,7 @@ def test_a_pipe_is_written_to(tmp_path):
         (["random", "greedy", *SMALL, "--junit", "/"], "can't write /: it is a folder"),
         (["random", "greedy", *SMALL, "--save", "x" * 300], "x: File name too long"),
         (["random", "greedy", *SMALL, "--json", "x" * 300], "x: File name too long"),
+        (["random", "greedy", *SMALL, "--save", "/proc/x"], "can't write /proc/x: "),
         (["random", "greedy", *SMALL, "--json", "-", "--junit", "-"], "can't both be printed"),
         (["random", "", *SMALL], "an empty word names no bot"),
         (["random", "greedy", *SMALL, "--games", "4", "--against", ","], "names no bot"),
