@@ -52,6 +52,8 @@ class Language:
     """The compiler and its arguments; nothing for a language that is only run."""
     memory_bytes: int = 16 * MIB
     """The least memory that a bot starts with."""
+    reserved_bytes: int = 0
+    """Memory that its interpreter asks for and hardly uses."""
     threads: int = 1
     """The threads that its interpreter needs for itself, the first one counted."""
     start_seconds: float = ALLOWANCES.start_seconds
@@ -82,7 +84,15 @@ LANGUAGES = (
         # The same hashes each time, so that a bot that iterates over sets can be replayed.
         environment={"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
     ),
-    Language("JavaScript", (".js", ".mjs", ".cjs"), "node", memory_bytes=96 * MIB, threads=11),
+    Language(
+        "JavaScript",
+        (".js", ".mjs", ".cjs"),
+        "node",
+        memory_bytes=96 * MIB,
+        # Room for compiled code, which it could write and run from the start (Node 24).
+        reserved_bytes=512 * MIB,
+        threads=11,
+    ),
     Language(
         "C",
         (".c",),
@@ -160,6 +170,8 @@ class Launch:
     """A program of the box by its full path, or one of the bot's files as ``./NAME``."""
     memory_bytes: int = 0
     """The least memory without which it can't start."""
+    reserved_bytes: int = 0
+    """Memory that it asks for and hardly uses: it is none of what it may use."""
     threads: int = 1
     """The most threads that it uses at once."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -264,6 +276,7 @@ def launch_words(language: Language, words: Iterable[str], *, threads: int = 1) 
     return Launch(
         (program, *language.options, *words),
         language.memory_bytes,
+        language.reserved_bytes,
         language.threads + threads - 1,
         language.environment,
         language.start_seconds,

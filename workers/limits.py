@@ -77,7 +77,9 @@ class Limits:
         """What a bot's process may hold as others see it; 0 for a build, which is watched."""
         return 0 if self.work_bytes else self.memory_bytes + STACK_BYTES
 
-    def for_process(self, *, metered: bool, counted: bool) -> dict[str, int]:
+    def for_process(
+        self, *, metered: bool, counted: bool, reserved_bytes: int = 0
+    ) -> dict[str, int]:
         """The resource limits of the bot's process, by the names of RLIMIT_ in lower case.
 
         For a bot no limit of CPU time is among them: it would make the process's own clock
@@ -86,6 +88,8 @@ class Limits:
         Args:
             metered: a memory group counts its memory.
             counted: its threads are counted apart from those of other processes.
+            reserved_bytes: memory that it asks for and hardly uses. The limit on data can't tell
+                it from what is used; whoever looks at what is held can (`looked_at_bytes`).
         """
         limits = {
             "fsize": BUILD_FILE_BYTES if self.work_bytes else FILE_BYTES,
@@ -100,7 +104,7 @@ class Limits:
         if counted:
             limits["nproc"] = self.threads
         if not metered:
-            limits |= {"data": self.memory_bytes, "as": ADDRESS_BYTES}
+            limits |= {"data": self.memory_bytes + reserved_bytes, "as": ADDRESS_BYTES}
             if not self.work_bytes:  # what builds hold is looked at as a whole
                 limits["stack"] = STACK_BYTES
         return limits

@@ -86,7 +86,9 @@ class NamespaceBox:
             group = self._group(limits)
             if group:
                 kept.callback(group.remove)
-            own_limits = limits.for_process(metered=group is not None, counted=True)
+            own_limits = limits.for_process(
+                metered=group is not None, counted=True, reserved_bytes=launch.reserved_bytes
+            )
             scratch_bytes = limits.work_bytes or (limits.scratch_bytes if group else 0)
             # Bubblewrap takes a closed pipe for leave to go on, so this end is closed last.
             block, release = _pipe(lent)
@@ -179,7 +181,7 @@ class LandlockBox:
                 "devices": [path for path in DEVICES if os.path.exists(path)],
                 "work": str(work) if work else None,
                 "private_user": user is not None,
-                "limits": self._limits(limits, user),
+                "limits": self._limits(launch, limits, user),
                 "parent": os.getpid(),
             }
             report, tell = _pipe(lent)
@@ -203,9 +205,11 @@ class LandlockBox:
             kept.pop_all()
             return program
 
-    def _limits(self, limits: Limits, user: BotUser | None) -> dict[str, int]:
+    def _limits(self, launch: Launch, limits: Limits, user: BotUser | None) -> dict[str, int]:
         """The resource limits of a bot or build."""
-        found = limits.for_process(metered=False, counted=user is not None)
+        found = limits.for_process(
+            metered=False, counted=user is not None, reserved_bytes=launch.reserved_bytes
+        )
         if not limits.work_bytes:  # which has a supervisor of its own
             found[KEEPER] = os.getpid()
         if user is None:

@@ -149,9 +149,9 @@ def test_threads_of_a_bot_come_on_top() -> None:
 @pytest.mark.parametrize(
     ("launch", "words"),
     [
-        (Launch(("x",), 256 * MIB, 16), None),
-        (Launch(("x",), 257 * MIB, 1), "its language needs 257 MiB of memory to start"),
-        (Launch(("x",), 0, 17), "it needs 17 threads, and the limit is 16"),
+        (Launch(("x",), 256 * MIB, threads=16), None),
+        (Launch(("x",), 257 * MIB), "its language needs 257 MiB of memory to start"),
+        (Launch(("x",), threads=17), "it needs 17 threads, and the limit is 16"),
     ],
 )
 def test_limits_refuse_with_a_reason(launch: Launch, words: str | None) -> None:

@@ -1,0 +1,78 @@
+"""Memory that an interpreter asks for and hardly uses: it is none of what a bot may use."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.program import Program
+from tests.workers.conftest import python_launch
+from workers.languages import language_named
+from workers.limits import Limits
+from workers.sandbox import Sandbox
+
+MIB = 1 << 20
+NODE = 512
+"""What `VmData` of /proc/PID/status is above 60 MiB for Node 24.21 and 25.9 that run nothing, and
+not for Node 20.20 and 22.23, in MiB: a private map that is writable and executable."""
+
+RESERVES = """\
+import mmap, sys
+from time import sleep
+reserved, used = (int(word) << 20 for word in sys.argv[1:])
+kind = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+try:
+    room = mmap.mmap(-1, reserved, kind, mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    for at in range(0, used, 4096):
+        room[at] = 1
+    print("has it", flush=True)
+except OSError:
+    print("refused", flush=True)
+sleep(60)
+"""
+
+
+def answer(program: Program, seconds: float = 5.0) -> str:
+    """What it says while it is looked after; nothing if it is ended before."""
+    deadline, said = time.monotonic() + seconds, b""
+    while not said.endswith(b"\n") and time.monotonic() < deadline and not program.wait(0.01):
+        if select.select([program.stdout], [], [], 0)[0]:
+            said += os.read(program.stdout, 100)
+    return said.decode().strip()
+
+
+@pytest.mark.parametrize(
+    ("granted", "used", "words", "end"),
+    [
+        (0, 0, "refused", "still running"),
+        (NODE, 32, "has it", "still running"),
+        (NODE, 400, "", "memory limit reached"),
+    ],
+    ids=["not granted", "hardly used", "used"],
+)
+@pytest.mark.parametrize("level", ["good", "reduced", "full"])
+def test_what_is_reserved(
+    level: str, granted: int, used: int, words: str, end: str, sandbox_at, bot_folder: Path
+) -> None:
+    """The limit on data leaves room for it, and whoever uses it is ended all the same."""
+    sandbox: Sandbox = sandbox_at(level)
+    (bot_folder / "bot.py").write_text(RESERVES)
+    (bot_folder / "bot.py").chmod(0o644)
+    launch = replace(python_launch(str(NODE), str(used)), reserved_bytes=granted * MIB)
+    program = sandbox.start(bot_folder, launch, Limits(memory_bytes=96 * MIB))
+    said = answer(program)
+    # A memory group counts what is used, and nothing that is only reserved.
+    expected = "has it" if level == "full" and not granted else words
+    assert (said, program.kill()) == (expected, end)
+
+
+def test_node_is_granted_it() -> None:
+    """As every bot of its language."""
+    language = language_named("JavaScript")
+    assert language is not None
+    assert language.reserved_bytes == NODE * MIB
