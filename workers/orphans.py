@@ -68,7 +68,8 @@ def _lost_keeper(pid: int, status: Mapping[str, str]) -> bool:
 
 def _was_forgotten(status: Mapping[str, str], bubblewrap: Path) -> bool:
     """Whether it is an inner process of bubblewrap without its outer one."""
-    inner = _depth(status) > _depth(status_of(os.getpid()))
+    # The first of its namespace; an outer one in a container is only deeper than this process.
+    inner = status["NSpid"].split()[1:][-1:] == ["1"]
     parent = int(status["PPid"])
     return inner and _program(int(status["Pid"])) == str(bubblewrap) != _program(parent)
 

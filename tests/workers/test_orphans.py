@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import sys
 import time
@@ -100,6 +101,22 @@ def test_no_living_box_is_ended(bubblewrap: Bubblewrap) -> None:
             outer.kill()
             outer.wait()
         end_orphans(bubblewrap.path)
+
+
+def test_no_box_in_a_container_is_ended(bubblewrap: Bubblewrap) -> None:
+    """A worker of the host sees the boxes of a worker that has a namespace of processes itself."""
+    box = [bubblewrap.path, "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/"]
+    container = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"]
+    # The shell stays beside its box, as a worker does.
+    shell = ["sh", "-c", '"$@"; true', "sh", *box, "sh", "-c", "echo up; sleep 1000"]
+    with subprocess.Popen([*container, *shell], stdout=subprocess.PIPE) as outside:
+        try:
+            assert outside.stdout
+            assert outside.stdout.readline() == b"up\n"
+            end_orphans(bubblewrap.path)
+            assert select.select([outside.stdout], [], [], 0.2)[0] == []
+        finally:
+            outside.kill()
 
 
 @pytest.mark.parametrize("level", ["full", "good", "reduced"])
