@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from engine.referee import ISOLATION_LEVELS
+from tests.requirements import need
 from workers.doctor import core_dumps, examine
 from workers.sandbox import Sandbox
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_report_agrees_with_the_sandbox(open_folder: Path) -> None:
@@ -37,6 +43,18 @@ def test_useless_runtime_folder(tmp_path: Path) -> None:
     assert (report.level, report.suffices, report.layers) == ("none", False, ())
     assert report.host[0].name == "runtime folder"
     assert report.host[0].remedy
+
+
+def test_first_process_of_a_container_builds_boxes(
+    sandbox_at: Callable[[str], Sandbox], open_folder: Path
+) -> None:
+    """It has the number 1, as the probe has in its box: that is no worker that was reached."""
+    need(os.geteuid() == 0, "a namespace of processes for this user alone takes root")
+    sandbox_at("good")
+    code = "import sys; from pathlib import Path; from workers.sandbox import Sandbox\n"
+    code += "Sandbox('good', Path(sys.argv[1]), maximum='good')"
+    command = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", sys.executable]
+    subprocess.run([*command, "-c", code, str(open_folder / "runtime")], cwd=ROOT, check=True)
 
 
 @pytest.mark.parametrize(
