@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -106,6 +107,41 @@ def test_a_worker_in_a_container_holds_one_login() -> None:
     """No database, no folder, no other secret."""
     worker = compose()["worker"]
     assert "volumes" not in worker
-    secrets = re.findall(r"\$\{(\w+)\}", " ".join(words_of(worker)))
+    secrets = re.findall(r"\$\{(\w+):\?\}", " ".join(words_of(worker)))
     assert secrets == ["WORKER_PASSWORD"]
     assert set(worker["environment"]) & {"ARENA_DATABASE", "ARENA_DATA"} == set()
+
+
+def test_matches_are_given_to_a_worker_in_a_container() -> None:
+    """The recorder gives none to one whose box is weaker than it asks for itself."""
+    services = compose()
+    asked = {
+        services[name]["environment"]["ARENA_MINIMUM_ISOLATION"]
+        for name in ("web", "recorder", "worker")
+    }
+    assert len(asked) == 1
+
+
+def test_no_password_is_forgotten_in_silence() -> None:
+    """Compose takes an unset one for an empty one, unless it is told that it must be set."""
+    text = (DOCS / "containers/compose.yaml").read_text()
+    assert len(re.findall(r"\$\{", text)) == len(re.findall(r"\$\{\w+_PASSWORD:\?\}", text)) > 0
+
+
+def test_a_container_may_do_what_a_box_takes_and_little_else() -> None:
+    """All privileges are dropped; the worker's profile leaves the calls of bubblewrap.c."""
+    for name, service in compose().items():
+        if "build" in service:
+            assert service["cap_drop"] == ["ALL"], name
+            assert "no-new-privileges:true" in service["security_opt"], name
+    profile = json.loads((DOCS / "containers/seccomp.json").read_text())
+    assert "seccomp=seccomp.json" in compose()["worker"]["security_opt"]
+    (rule,) = profile["syscalls"]
+    building = {"clone", "clone3", "unshare", "mount", "umount2", "pivot_root", "sethostname"}
+    building |= {"prctl", "seccomp", "capset", "setresuid", "setresgid", "setsid", "chroot"}
+    assert building & set(rule["names"]) == set()
+    # Docker's page "Seccomp security profiles" lists these among what its own profile refuses.
+    refused = {"add_key", "bpf", "keyctl", "kexec_load", "init_module", "mbind", "ptrace", "reboot"}
+    refused |= {"perf_event_open", "process_vm_readv", "setns", "swapon", "userfaultfd"}
+    assert refused <= set(rule["names"])
+    assert rule["action"] == "SCMP_ACT_ERRNO"
