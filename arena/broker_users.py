@@ -1,9 +1,8 @@
 """The broker's own list of users (ACL), for a Redis or Valkey that workers elsewhere reach.
 
 One user for the arena's own processes, and one for each worker. A worker may take jobs from the
-queue ``matches`` and put messages on ``results``, and keep what it was just given under a key of
-its own. It can't read what waits on either queue, what others were given, or put jobs on a queue;
-nor can it do anything to the broker itself.
+queue ``matches`` and put messages on ``results``. It can't read what waits on either queue, what
+others were given, or put jobs on a queue; nor can it do anything to the broker itself.
 """
 
 from __future__ import annotations
@@ -73,7 +72,8 @@ def _of_worker(name: str) -> str:
     return (
         f"resetchannels {CONNECTION} "
         f"(~{MATCHES_QUEUE}* +brpop) (%W~{RESULTS_QUEUE} +lpush) "
-        # With the bar, so that no other worker's name begins with it.
+        # For workers of the release before, which note there what they were just given. With the
+        # bar, so that no other worker's name begins with it.
         f"(~unacked|{name}|* {OWN_KEYS})"
     )
 

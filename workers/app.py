@@ -27,7 +27,7 @@ class LoginError(RuntimeError):
 
 
 def demand_own_login() -> None:
-    """Refuses another worker's login, which opens none of the keys that this one uses.
+    """Refuses another worker's login: who ends a login is to know which worker that stops.
 
     Raises:
         LoginError: it is that of another name (see `arena.broker_users`).
@@ -41,9 +41,11 @@ def demand_own_login() -> None:
         )
 
 
-# Never declared: a worker's login may change nothing about the queues themselves.
-QUEUES = [Queue(name, no_declare=True) for name in (jobs.MATCHES_QUEUE, jobs.RESULTS_QUEUE)]
-UNACKED = f"unacked|{worker_name()}|"
+# Never declared: a worker's login may change nothing about the queues themselves. Nor is a message
+# kept in mind to be put back, which it may not either: what is lost is brought back by its lease.
+QUEUES = [
+    Queue(name, no_declare=True, no_ack=True) for name in (jobs.MATCHES_QUEUE, jobs.RESULTS_QUEUE)
+]
 
 app = Celery("workers")
 app.conf.update(
@@ -70,15 +72,7 @@ app.conf.update(
         "interval_step": 0.2,
         "interval_max": 2.0,
     },
-    broker_transport_options={
-        "visibility_timeout": 120,
-        "unacked_restore_interval": 5,
-        "unacked_restore_throttle": 1,
-        # Keys of its own: what another worker was just given is none of its business.
-        "unacked_key": UNACKED,
-        "unacked_index_key": f"{UNACKED}index",
-        "unacked_mutex_key": f"{UNACKED}mutex",
-    },
+    broker_transport_options={"ack_emulation": False},
 )
 
 
