@@ -11,7 +11,7 @@ import socket
 from typing import Any
 from urllib.parse import urlsplit
 
-from celery import Celery
+from celery import Celery, bootsteps
 from kombu import Queue
 
 from engine import jobs
@@ -41,11 +41,21 @@ def demand_own_login() -> None:
         )
 
 
-# Never declared: a worker's login may change nothing about the queues themselves. Nor is a message
-# kept in mind to be put back, which it may not either: what is lost is brought back by its lease.
-QUEUES = [
-    Queue(name, no_declare=True, no_ack=True) for name in (jobs.MATCHES_QUEUE, jobs.RESULTS_QUEUE)
-]
+class KeepTaken(bootsteps.StartStopStep):
+    """Puts no message back that was taken, as Celery would at the worker's end.
+
+    A worker's login may not, and what is lost is brought back by its lease.
+    """
+
+    requires = ("celery.worker.consumer.tasks:Tasks",)
+
+    def start(self, parent: Any) -> None:
+        """Is called with Celery's consumer for each connection, which has a new channel."""
+        parent.task_consumer.channel.do_restore = False
+
+
+# Never declared: a worker's login may change nothing about the queues themselves.
+QUEUES = [Queue(name, no_declare=True) for name in (jobs.MATCHES_QUEUE, jobs.RESULTS_QUEUE)]
 
 app = Celery("workers")
 app.conf.update(
@@ -72,8 +82,10 @@ app.conf.update(
         "interval_step": 0.2,
         "interval_max": 2.0,
     },
+    # No note of a message in hand is left in the broker, nor looked for there.
     broker_transport_options={"ack_emulation": False},
 )
+app.steps["consumer"].add(KeepTaken)
 
 
 def say(task: str, *told: dict[str, Any]) -> None:
