@@ -53,7 +53,7 @@ class Language:
     memory_bytes: int = 16 * MIB
     """The least memory that a bot starts with."""
     reserved_bytes: int = 0
-    """Memory that its interpreter asks for and hardly uses."""
+    """Memory that its interpreter asks for, and hardly uses, for each thread of the bot itself."""
     threads: int = 1
     """The threads that its interpreter needs for itself, the first one counted."""
     start_seconds: float = ALLOWANCES.start_seconds
@@ -276,7 +276,7 @@ def launch_words(language: Language, words: Iterable[str], *, threads: int = 1) 
     return Launch(
         (program, *language.options, *words),
         language.memory_bytes,
-        language.reserved_bytes,
+        threads * language.reserved_bytes,
         language.threads + threads - 1,
         language.environment,
         language.start_seconds,
