@@ -20,10 +20,9 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,62}", re.ASCII)
 """A worker's, as host names are."""
 # Not client|setinfo, which 7.0 does not know: the client only tells its name by it.
 CONNECTION = "+auth +hello +ping +select +client|setname +multi +exec +discard"
+OF_WORKER = f"resetchannels {CONNECTION} (~{MATCHES_QUEUE}* +brpop) (%W~{RESULTS_QUEUE} +lpush)"
 OF_ARENA = "~* resetchannels +@all -@admin -@dangerous +keys +info +acl|load"
 """Nobody is the broker's administrator; so it may have the file of users read again."""
-OWN_KEYS = "+hset +hget +hdel +zadd +zrem +zrange +zrevrangebyscore +set +get +del +watch +unwatch"
-OWN_KEYS += " +eval +evalsha +script|load"
 
 
 class BrokerUserError(ValueError):
@@ -62,20 +61,10 @@ def users_for(workers: Sequence[str], known: Collection[str] = ()) -> list[Broke
             raise BrokerUserError(f"worker-{name} is in it already: take out its line first")
     if len(set(workers)) < len(workers):
         raise BrokerUserError("every worker needs a name of its own")
-    rules = [(f"worker-{name}", _of_worker(name)) for name in workers]
+    rules = [(f"worker-{name}", OF_WORKER) for name in workers]
     if ARENA_USER not in known:
         rules.insert(0, (ARENA_USER, OF_ARENA))
     return [BrokerUser(name, secrets.token_urlsafe(24), words) for name, words in rules]
-
-
-def _of_worker(name: str) -> str:
-    return (
-        f"resetchannels {CONNECTION} "
-        f"(~{MATCHES_QUEUE}* +brpop) (%W~{RESULTS_QUEUE} +lpush) "
-        # For workers of the release before, which note there what they were just given. With the
-        # bar, so that no other worker's name begins with it.
-        f"(~unacked|{name}|* {OWN_KEYS})"
-    )
 
 
 def file_of(users: Sequence[BrokerUser]) -> str:
