@@ -19,7 +19,7 @@ ARENA_USER = "arena"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,62}", re.ASCII)
 """A worker's, as host names are."""
 # Not client|setinfo, which 7.0 does not know: the client only tells its name by it.
-CONNECTION = "+auth +hello +ping +select +client|setname +multi +exec +discard"
+CONNECTION = "+auth +hello +ping +select +client|setname"
 OF_WORKER = f"resetchannels {CONNECTION} (~{MATCHES_QUEUE}* +brpop) (%W~{RESULTS_QUEUE} +lpush)"
 OF_ARENA = "~* resetchannels +@all -@admin -@dangerous +keys +info +acl|load"
 """Nobody is the broker's administrator; so it may have the file of users read again."""
