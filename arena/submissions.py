@@ -146,10 +146,10 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
     The new version keeps mu and gets a wider sigma; one that was there before comes back with
     the rating that it had.
     """
-    bring_back(session, version)
     # Whoever makes its ratings anew, or records in it, does so before the rating is taken over
-    # that this one begins with, or after it has entered.
+    # that this one begins with, or after it has entered. They lock the ladder before entrants, too.
     lock(session, ladder)
+    bring_back(session, version)
     # Whoever enters another version at the same moment waits, and sees what became of this one.
     session.get(Bot, version.bot_id, with_for_update=True)
     before = session.scalars(

@@ -219,6 +219,35 @@ def test_who_enters_while_ratings_are_made_anew(furnished: Database) -> None:
         assert session.scalar(newest) == 31.0
 
 
+def test_who_comes_back_while_ratings_are_made_anew(furnished: Database) -> None:
+    """Neither holds what the other waits for."""
+    with furnished.begin() as session:
+        session.execute(sa.update(Entrant).values(state=EntrantState.SUSPENDED))
+
+    def make_anew(session: Session) -> None:
+        lock(session, _ladder(session))
+        time.sleep(MEANWHILE)
+        session.execute(sa.update(Entrant).values(mu=31.0))
+
+    def come_back(session: Session) -> None:
+        time.sleep(MEANWHILE / 3)
+        version = session.scalars(sa.select(BotVersion).order_by(BotVersion.id.desc())).first()
+        assert version is not None
+        enter(session, _ladder(session), version, now())
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(_in_a_transaction, furnished, make_anew)
+        _in_a_transaction(furnished, come_back)
+        other.result(60)
+    assert _count(furnished, Entrant, Entrant.mu == 31.0) == 3
+    assert _count(furnished, Entrant, Entrant.state == EntrantState.ACTIVE) == 1
+
+
+def _in_a_transaction(database: Database, deed: Deed) -> None:
+    with database.begin() as session:
+        deed(session)
+
+
 def test_two_administrators_who_shut_each_other_out(furnished: Database) -> None:
     """One remains."""
 
