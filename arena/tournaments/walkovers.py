@@ -56,16 +56,20 @@ def _walkover(fixture: Fixture, last: Mapping[Entrant, int], games: int) -> Resu
 def last_round(entrant: Entrant, due: Sequence[Fixture], past: Sequence[Result]) -> int:
     """The last round that an entrant is in for if it plays no more from now on; 0 if none.
 
-    It has played all of it, was given it, or sits it out.
+    It has played all of it, was given it, or sits it out. That there is something to be played anew
+    in a round before takes nothing from it.
 
     Args:
         due: what is not played yet.
         past: results, and the byes of rounds that have begun.
     """
-    ahead = [fixture.round for fixture in due if entrant in fixture.entrants]
-    if ahead:
-        return min(ahead) - 1
-    return max((one.fixture.round for one in past if entrant in one.fixture.entrants), default=0)
+    ahead = {fixture.round for fixture in due if entrant in fixture.entrants}
+    behind = {
+        one.fixture.round
+        for one in past
+        if entrant in one.fixture.entrants and (one.games or one.fixture.is_bye)
+    }
+    return max(behind - ahead | {min(ahead, default=1) - 1})
 
 
 def earned(byes: Sequence[Result], withdrawn: Mapping[Entrant, int]) -> list[Result]:

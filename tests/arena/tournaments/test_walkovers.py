@@ -126,8 +126,19 @@ BYE = Result(Fixture(3, (1,)), ((1.0,),))
         ([Fixture(2, (1, 3), 2)], [PLAYED, Result(Fixture(2, (3, 1), 1), ((0.0, 1.0),))], 1),
         ([], [PLAYED, GIVEN], 2),
         ([Fixture(3, (2, 3))], [PLAYED, GIVEN, BYE], 3),
+        ([Fixture(1, (1, 2))], [GIVEN, BYE], 3),
+        ([Fixture(1, (3, 4))], [PLAYED, Result(Fixture(2, (3, 1)))], 1),
     ],
-    ids=["none", "is to play", "waits", "in the midst of a tie", "given", "sits out"],
+    ids=[
+        "none",
+        "is to play",
+        "waits",
+        "in the midst of a tie",
+        "given",
+        "sits out",
+        "is to play one of before anew",
+        "is to play once others have played anew",
+    ],
 )
 def test_the_last_round_of_who_leaves(due: list[Fixture], past: list[Result], last: int) -> None:
     """It counts if there was nothing more to play in it."""
