@@ -152,7 +152,7 @@ def withdraw(
         raise TournamentError(f"{version.label} was withdrawn already: {entrant.reason}")
     if not why:
         raise TournamentError(f"say why {version.label} is withdrawn")
-    entrant.last_round = course_of(session, tournament, everybody).last_round_of(entrant.number)
+    entrant.last_round = course_of(session, tournament).last_round_of(entrant.number)
     entrant.state, entrant.reason = EntrantState.RETIRED, why
     for match in session.scalars(under_way):
         make_void(session, match, f"{version.label} was withdrawn: {why}")

@@ -193,6 +193,24 @@ def test_who_is_withdrawn_twice_at_once_is_withdrawn_once(arena: TournamentSimul
             tournament_fields.withdraw(session, cup, entrant, WHY, START, ORGANISER)
 
 
+def test_who_was_just_given_a_round_is_in_for_it(arena: TournamentSimulation) -> None:
+    """Its opponent of the first round, 2-5 by Berger's table for six, left a moment before it."""
+    arena.create("cup", "round-robin")
+    with arena.database.begin() as session:
+        assert next(new_matches(session, START))
+        cup = the_cup(session)
+        entrant, fifth = (
+            tournament_fields.find_entrant(session, cup, name) for name in ("bot-1", "bot-4")
+        )
+        elsewhere = sa.update(Entrant).where(Entrant.id == fifth.id)
+        session.execute(
+            elsewhere.values(state=EntrantState.RETIRED, reason="first", last_round=0),
+            execution_options={"synchronize_session": False},
+        )
+        tournament_fields.withdraw(session, cup, entrant, WHY, START, ORGANISER)
+        assert entrant.last_round == 1
+
+
 def test_who_is_taken_out_twice_at_once_is_taken_out_once(arena: TournamentSimulation) -> None:
     """The same before it has begun: it is no more there for the second."""
     arena.create("cup", "round-robin")
