@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions.formats import FORMATS, FormatError, Frame
-from arena.competitions.tournament_matches import SetMatch, matches_of
+from arena.competitions.tournament_matches import SetMatch, matches_of, voided_fixtures
 from arena.models import Entrant, EntrantState, Tournament
 from arena.tournaments.formats import Fixture, Format, Result
 from arena.tournaments.walkovers import earned, last_round, walkovers
@@ -93,7 +93,8 @@ def course_of(
         if one.result.games or withdrawn.keys().isdisjoint(one.result.fixture.entrants)
     ]
     results = [one.result for one in made]
-    given = walkovers(form, list(ids), results, withdrawn, games=frame.games)
+    called = voided_fixtures(session, tournament) if withdrawn else []
+    given = walkovers(form, list(ids), results, withdrawn, games=frame.games, called=called)
     return Course(form, ids, withdrawn, suspended, made, given)
 
 

@@ -69,6 +69,20 @@ def matches_of(session: Session, tournament: Tournament) -> list[SetMatch]:
     ]
 
 
+def voided_fixtures(session: Session, tournament: Tournament) -> list[Fixture]:
+    """Those of the matches that are void, the last made first."""
+    found: dict[int, tuple[int, int, list[int]]] = {}
+    for row in session.execute(
+        sa.select(Match.id, Match.round, Match.leg, Entrant.number)
+        .join(Place, Place.match_id == Match.id)
+        .join(Entrant, Entrant.id == Place.entrant_id)
+        .where(Match.competition_id == tournament.id, Match.status == JobStatus.VOID)
+        .order_by(Match.id.desc(), Place.number)
+    ):
+        found.setdefault(row.id, (row.round, row.leg, []))[2].append(row.number)
+    return [Fixture(round_, tuple(entrants), leg) for round_, leg, entrants in found.values()]
+
+
 def read_match(
     id_: int,
     status: JobStatus,

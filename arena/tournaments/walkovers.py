@@ -20,6 +20,7 @@ def walkovers(
     withdrawn: Mapping[Entrant, int],
     *,
     games: int,
+    called: Sequence[Fixture] = (),
 ) -> list[Result]:
     """The fixtures that are decided without a game, in which somebody was withdrawn.
 
@@ -29,11 +30,19 @@ def walkovers(
         results: those that the format takes.
         withdrawn: the last round that each of those who left was in for.
         games: how many a fixture has.
+        called: those of which a match was made that is void, the last made first. A Swiss, which
+            would else pair anew who has no match in a round, keeps them.
     """
-    found: list[Result] = []
     gone = set(withdrawn)
     in_turn = isinstance(form, Knockout | Swiss)
     last = withdrawn if in_turn else dict.fromkeys(gone, 0)
+    found: list[Result] = []
+    seated = {(one.fixture.round, entrant) for one in results for entrant in one.fixture.entrants}
+    for fixture in called if isinstance(form, Swiss) else ():
+        seats = {(fixture.round, entrant) for entrant in fixture.entrants}
+        if gone.intersection(fixture.entrants) and seats.isdisjoint(seated):
+            found.append(_walkover(fixture, last, games))
+            seated |= seats
     # One may lead to the next: to the extra leg of a tie, or to a round.
     while fixtures := [
         fixture

@@ -237,11 +237,12 @@ def test_a_bye_stands_when_who_had_it_is_withdrawn(
     arena.create("cup", "swiss", top=5, rounds=4)
     arena.alive()
     arena.tick()
-    fixed: list[Match] = []
-    while not fixed:
+    bot, status = ("bot-4", JobStatus.FIXED) if rounds == 2 else ("bot-0", JobStatus.ISSUED)
+    there: list[Match] = []
+    while not there:
         arena.run(0.5)
         with arena.database.read() as session:
-            fixed = its_matches(session, "bot-4" if rounds == 2 else "bot-0", JobStatus.FIXED)
+            there = its_matches(session, bot, status)
     with arena.database.begin() as session:
         withdraw(session, "bot-4")
     arena.play_out(5)
@@ -250,6 +251,23 @@ def test_a_bye_stands_when_who_had_it_is_withdrawn(
         byes = [bye for each in found for bye in each.byes]
     mine = [(bye.fixture.round, sum(bye.points)) for bye in byes if bye.fixture.entrants == (5,)]
     assert mine == kept
+
+
+def test_a_round_that_was_set_stays_when_somebody_is_withdrawn(
+    arena: TournamentSimulation,
+) -> None:
+    """Of five the last by seeding sits out the first round, in which 1 is to meet 3, as the upper
+    half meets the lower: it is not to meet 3 then, since 1 leaves."""
+    arena.create("cup", "swiss", top=5, rounds=3)
+    with arena.database.begin() as session:
+        assert len(list(new_matches(session, START))) == 2
+        withdraw(session, "bot-0")
+    arena.play_out(5)
+    with arena.database.read() as session:
+        first, *_ = results(session, the_cup(session)).rounds
+    words = {frozenset(pair.fixture.entrants): pair.words for pair in first.pairs}
+    assert words == {frozenset({1, 3}): "walkover", frozenset({2, 4}): "fixed"}
+    assert [(bye.fixture.entrants, sum(bye.points)) for bye in first.byes] == [((5,), 2.0)]
 
 
 def test_an_older_arena_learns_the_last_rounds(arena: TournamentSimulation) -> None:

@@ -156,3 +156,17 @@ def test_a_swiss_lets_those_sit_out_who_have_left() -> None:
     for last, points in [(0, [0.0, 0.0, 0.0]), (1, [1.0, 0.0, 0.0]), (3, [1.0, 1.0, 1.0])]:
         assert [bye.points for bye in earned(byes, {1: last})] == [(one,) for one in points]
     assert earned(byes, {2: 0}) == byes
+
+
+def test_a_swiss_round_that_was_set_stays_when_somebody_leaves() -> None:
+    """The entrant 1 leaves as it plays 3, and 5 sits out: 3 is given that match, and need not meet
+    5. Where 3 and 5 have met all the same, that stands."""
+    swiss, field, called = Swiss(2, withdrawn=frozenset({1})), [1, 2, 3, 4, 5], Fixture(1, (1, 3))
+    beside = Result(Fixture(1, (2, 4)))
+    (given,) = walkovers(swiss, field, [beside], {1: 0}, games=1, called=[called])
+    assert given == Result(called, ((0.0, 1.0),))
+    past = [beside, given]
+    assert swiss.fixtures(field, past) == [beside.fixture]
+    assert [bye.fixture for bye in swiss.byes(field, past)] == [Fixture(1, (5,))]
+    met = Result(Fixture(1, (3, 5)), ((1.0, 0.0),))
+    assert walkovers(swiss, field, [beside, met], {1: 0}, games=1, called=[called]) == []
