@@ -128,7 +128,7 @@ class Ugi:
             raise BridgeError(f"{program} has no option {key[:60]!r}; {there}")
         if said.split()[:1] != ["spin"]:
             return
-        if not re.fullmatch(r"-?[0-9]{1,18}", value):
+        if not re.fullmatch(r"-?[0-9]{1,20}", value):
             raise BridgeError(f"{program} takes a whole number as {key}, not {shown!r}")
         bounds = {word: int(number) for word, number in BOUND.findall(said)}
         if bounds.get("min", int(value)) > int(value):

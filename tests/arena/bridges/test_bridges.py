@@ -194,6 +194,8 @@ def test_an_option_that_is_not_there_is_refused(name: str, known: bool) -> None:
         ("ugi", ("--option", "Threads=0"), 1, " takes at least 1 as Threads, not 0\n"),
         ("ugi", ("--option", "Threads=8"), 0, "setoption name Threads value 8\n"),
         ("ugi", ("--option", "Hash=-5"), 0, "setoption name Hash value -5\n"),
+        # The largest of 64 bits, as a seed may be.
+        ("ugi", ("--option", f"Hash={2**64 - 1}"), 0, f"setoption name Hash value {2**64 - 1}\n"),
         ("ugi", ("--option", "Hash"), 2, "'Hash' is no option; an option is written NAME=VALUE\n"),
     ],
 )
