@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time as wall
 from collections.abc import Iterator
@@ -249,9 +250,14 @@ def _write(path: Path, text: str) -> None:
             return
         with _beside(path) as fresh:
             fresh.write_text(text, encoding="utf-8")
-            fresh.replace(path.resolve())
+            fresh.replace(_target(path))
     except OSError as error:
         raise Usage(f"can't write {path}: {error.strerror}") from None
+
+
+def _target(path: Path) -> Path:
+    """Where links lead; a link to itself leads there."""
+    return Path(os.path.realpath(path))
 
 
 def _is_device(path: Path) -> bool:
@@ -261,7 +267,7 @@ def _is_device(path: Path) -> bool:
 @contextmanager
 def _beside(path: Path) -> Iterator[Path]:
     """A new file beside the one that a path leads to, gone at the end unless it replaced that."""
-    target = path.resolve()
+    target = _target(path)
     fresh = target.with_name(f"{target.name}.{token_hex(4)}")
     fresh.touch(exist_ok=False)
     try:

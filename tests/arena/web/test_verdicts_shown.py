@@ -50,7 +50,7 @@ def test_what_does_not_count_is_marked(database: Database, tmp_path: Path) -> No
                 ">unrated<",
                 "The ladder is paused: no matches are made for now.",
                 "The ratings are being made anew.",
-                "A check found ratings that differ from the results",
+                "Something is wrong with these ratings; the operator was told.",
                 "to be as likely as 10.0 %",
             ],
             "/bots/bot-2": ["It is suspended: 6 of its last 10 games ended."],
