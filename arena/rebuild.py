@@ -271,8 +271,7 @@ class Upkeep:
 
     def _begin_to_make(self, database: Database, now: datetime) -> Parts | None:
         due = sa.select(Competition.id).where(Competition.rebuild_due).order_by(Competition.id)
-        number = self._first(database, due, now)
-        return self._guard(self._make(database, number), database, number, now) if number else None
+        return self._begin(database, due, now, lambda number: self._make(database, number))
 
     def _begin_to_check(self, database: Database, now: datetime) -> Parts | None:
         before = now - self._check
@@ -285,16 +284,22 @@ class Upkeep:
             )
             .order_by(Competition.checked.is_not(None), Competition.checked, Competition.id)
         )
-        number = self._first(database, unchecked, now)
-        if number is None:
-            return None
-        return self._guard(self._look_at(database, number, now), database, number, now)
+        return self._begin(
+            database, unchecked, now, lambda number: self._look_at(database, number, now)
+        )
 
-    def _first(self, database: Database, query: sa.Select[int], now: datetime) -> int | None:
-        """The first competition that did not fail of late."""
+    def _begin(
+        self,
+        database: Database,
+        query: sa.Select[int],
+        now: datetime,
+        work: Callable[[int], Parts],
+    ) -> Parts | None:
+        """Work on the first competition that did not fail of late."""
         alone = [number for number, then in self._failed.items() if now - then < self._check]
         with database.read() as session:
-            return session.scalar(query.where(Competition.id.not_in(alone)).limit(1))
+            number = session.scalar(query.where(Competition.id.not_in(alone)).limit(1))
+        return self._guard(work(number), database, number, now) if number else None
 
     def _guard(self, parts: Parts, database: Database, number: int, now: datetime) -> Parts:
         """Work on a competition, which if it fails is an alarm."""

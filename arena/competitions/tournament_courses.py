@@ -50,11 +50,7 @@ class Course:
     @property
     def byes(self) -> list[Result]:
         """Who sits out which of the rounds that are set, with the points that stand."""
-        return earned(self._all_byes, self.withdrawn)
-
-    @property
-    def _all_byes(self) -> list[Result]:
-        return self.format.byes(self.field, self.results)
+        return earned(self.format.byes(self.field, self.results), self.withdrawn)
 
     @property
     def due(self) -> list[Fixture]:
@@ -64,7 +60,7 @@ class Course:
     def last_round_of(self, number: int) -> int:
         """The last round that an entrant is in for if it plays no more from now on."""
         begun = max((one.result.fixture.round for one in self.made), default=0)
-        byes = [bye for bye in self._all_byes if bye.fixture.round <= begun]
+        byes = [bye for bye in self.byes if bye.fixture.round <= begun]
         return last_round(number, self.due, [*self.results, *byes])
 
 

@@ -36,6 +36,16 @@ from tests.arena.simulator import CALM, LotPlayer, Simulation, give_sign
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 
 
+def two_ladders(database: Database) -> Simulation:
+    """An arena with two ladders, on both of which some matches were played."""
+    simulation = Simulation(database, 1, CALM)
+    simulation.furnish([("clobber", {"size": "4x3"}), ("oxoxo", {})], bots=3)
+    simulation.alive()
+    simulation.tick()
+    simulation.run(10)
+    return simulation
+
+
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     "games",
@@ -113,11 +123,7 @@ def test_unrated_matches_do_not_hold_it_up(database: Database) -> None:
 
 def test_an_older_arena_counts_no_resignation_any_more(database: Database) -> None:
     """A ladder where somebody resigned is made anew by the recorder, and no other."""
-    simulation = Simulation(database, 1, CALM)
-    simulation.furnish([("clobber", {"size": "4x3"}), ("oxoxo", {})], bots=3)
-    simulation.alive()
-    simulation.tick()
-    simulation.run(10)
+    two_ladders(database)
     with database.begin() as session:
         ladder = session.scalars(sa.select(Ladder).order_by(Ladder.id)).first()
         assert ladder is not None
@@ -143,11 +149,7 @@ def test_an_older_arena_counts_no_resignation_any_more(database: Database) -> No
 
 def test_what_is_due_does_not_wait_for_the_check_of_another(database: Database) -> None:
     """Which may take long, and goes on afterwards where it was."""
-    simulation = Simulation(database, 1, CALM)
-    simulation.furnish([("clobber", {"size": "4x3"}), ("oxoxo", {})], bots=3)
-    simulation.alive()
-    simulation.tick()
-    simulation.run(10)
+    simulation = two_ladders(database)
     later, upkeep = simulation.now + timedelta(days=2), Upkeep(3600, matches=1)
     assert upkeep.go_on(database, later) is None
     with database.begin() as session:
@@ -161,11 +163,7 @@ def test_what_is_due_does_not_wait_for_the_check_of_another(database: Database) 
 
 def test_one_that_cannot_be_read_keeps_nobody_waiting(database: Database) -> None:
     """It has an alarm, is left alone for a while, and is made anew once it can be read again."""
-    simulation = Simulation(database, 1, CALM)
-    simulation.furnish([("clobber", {"size": "4x3"}), ("oxoxo", {})], bots=3)
-    simulation.alive()
-    simulation.tick()
-    simulation.run(10)
+    simulation = two_ladders(database)
     later, upkeep = simulation.now + timedelta(days=2), Upkeep(3600)
 
     def change(game: str) -> tuple[str, bool]:
