@@ -5,8 +5,8 @@ once. What its broker, its workers' own processes and its recorder use meanwhile
 games that were recorded; what the same games take a referee in the same boxes, measured in turn
 with it in as many processes that do nothing else, is taken off. Bots are processes of their own
 and not counted. What is left has the replay by the rules in it, which is the recorder's; how much
-that is, the same processes measure. In the same run a worker of Celery that does nothing takes
-tasks from the same broker: so much is Celery's alone.
+that is, the same processes measure. In turn with all that a worker of Celery that does nothing
+takes tasks from the same broker: so much is Celery's alone.
 """
 
 from __future__ import annotations
@@ -115,14 +115,14 @@ def run(seconds: float) -> Table:
         database = Database(f"sqlite:///{arena.data / 'arena.db'}")
         ends.callback(database.close)
         rest(database)
-        cost = bare_task(arena, FEW_TASKS if quick else TASKS)
-        rows.append(["a task of Celery that does nothing", *"----", f"{1e3 * cost:.2f}", "-"])
+        bare: list[float] = []
         for name, options in list(MATCHES.items())[: 1 if quick else None]:
             variant = GAMES[name].variant(**options)
             with instant_bot(random_game(variant, Random(1))[1]) as bot:
                 ladder = open_ladder(arena, database, variant, bot)
                 count, spent, refereed = 0, Counter[str](), []
                 for _ in range(rounds):
+                    bare.append(bare_task(arena, FEW_TASKS if quick else TASKS))
                     resume(database, ladder)
                     more, used = play(arena, database, seconds / len(MATCHES) / rounds)
                     count, spent = count + more, spent + used
@@ -140,6 +140,8 @@ def run(seconds: float) -> Table:
                 ]
             )
         stop(arena)
+    cost = f"{1e3 * mean(bare):.2f}"
+    rows.insert(0, ["a task of Celery that does nothing", *"----", cost, "-"])
     return Table(
         f"The queue: CPU time in ms, {WORKERS} workers on one machine",
         ["what", *ROLES, "referee alone", "overhead", "of which replay"],
