@@ -24,7 +24,23 @@ def print_tables(found: Results, *, with_rounds: bool) -> None:
     click.echo(f"{one.standing}, {found.count(JobStatus.FIXED)}{of} matches, {one.games} games")
     if one.is_called_off:
         click.echo(f"called off: {one.reason}; nobody won it, and this is how far it came")
-    by_share = FORMATS[one.format].by_share
+    _print_standings(found)
+    for line in found.standings:
+        if (why := found.withdrawn(line.number)) is not None:
+            click.echo(f"{found.label(line.number)} was withdrawn: {why}")
+    for entrant in found.suspended:
+        click.echo(f"{entrant.version.label} is suspended: {entrant.reason}")
+    for level in found.by_lot:
+        click.echo(f"level in all that counts, and put in order by the lot: {', '.join(level)}")
+    if len(found.standings) <= MOST_COLUMNS:
+        _print_crosstable(found)
+    _print_bracket(found)
+    if with_rounds:
+        _print_rounds(found)
+
+
+def _print_standings(found: Results) -> None:
+    by_share = FORMATS[found.tournament.format].by_share
     lines = []
     for line in found.standings:
         strength = line.strength
@@ -47,41 +63,40 @@ def print_tables(found: Results, *, with_rounds: bool) -> None:
             }
         )
     show_rows(lines, list(lines[0]), False)
-    for line in found.standings:
-        if (why := found.withdrawn(line.number)) is not None:
-            click.echo(f"{found.label(line.number)} was withdrawn: {why}")
-    for entrant in found.suspended:
-        click.echo(f"{entrant.version.label} is suspended: {entrant.reason}")
-    for level in found.by_lot:
-        click.echo(f"level in all that counts, and put in order by the lot: {', '.join(level)}")
-    if len(lines) <= MOST_COLUMNS:
-        table = [
-            {
-                "#": number,
-                "bot": found.label(line.number),
-                **{str(n): _cell(cell) for n, cell in enumerate(cells, 1)},
-            }
-            for number, (line, cells) in enumerate(
-                zip(found.standings, found.cells, strict=True), 1
-            )
-        ]
-        show_rows(table, list(table[0]), False, title="Points against each")
+
+
+def _print_crosstable(found: Results) -> None:
+    rows = [
+        {
+            "#": number,
+            "bot": found.label(line.number),
+            **{str(n): _cell(cell) for n, cell in enumerate(cells, 1)},
+        }
+        for number, (line, cells) in enumerate(zip(found.standings, found.cells, strict=True), 1)
+    ]
+    show_rows(rows, list(rows[0]), False, title="Points against each")
+
+
+def _print_bracket(found: Results) -> None:
     for tie in found.ties:
+        if tie.decided and tie.loser is None:
+            continue
         sides = " - ".join("?" if side is None else found.label(side) for side in tie.sides)
-        if not tie.decided or tie.loser is not None:
-            score = " " + "-".join(map(decimal, tie.score)) if any(tie.score) else ""
-            if tie.winner is not None and tie.score[0] == tie.score[1]:
-                score += f", {found.label(tie.winner)} goes on as the better seed"
-            click.echo(f"{tie.stage}: {sides}{score}")
-    if with_rounds:
-        for each in found.rounds:
-            click.echo(f"Round {each.number}")
-            for pair in each.pairs:
-                names = " - ".join(map(found.label, pair.fixture.entrants))
-                points = "-".join(map(decimal, pair.points)) if pair.points else pair.words
-                click.echo(f"  {names}: {points}")
-            for bye in each.byes:
-                click.echo(f"  {found.label(bye.fixture.entrants[0])} sits out")
+        score = " " + "-".join(map(decimal, tie.score)) if any(tie.score) else ""
+        if tie.winner is not None and tie.score[0] == tie.score[1]:
+            score += f", {found.label(tie.winner)} goes on as the better seed"
+        click.echo(f"{tie.stage}: {sides}{score}")
+
+
+def _print_rounds(found: Results) -> None:
+    for each in found.rounds:
+        click.echo(f"Round {each.number}")
+        for pair in each.pairs:
+            names = " - ".join(map(found.label, pair.fixture.entrants))
+            points = "-".join(map(decimal, pair.points)) if pair.points else pair.words
+            click.echo(f"  {names}: {points}")
+        for bye in each.byes:
+            click.echo(f"  {found.label(bye.fixture.entrants[0])} sits out")
 
 
 def _cell(cell: Score | None) -> str:
