@@ -42,7 +42,7 @@ class Database:
 
     Raises:
         SchemaError: what drives a database of this kind is not installed, or the URL's port is no
-            number.
+            number. Each connection raises it, too, to a PostgreSQL database that is not in UTF8.
     """
 
     def __init__(self, url: str, *, patience_seconds: int | None = None) -> None:
@@ -64,6 +64,8 @@ class Database:
         else:
             # The driver would send each row of an INSERT for itself.
             self.engine.dialect.use_insertmanyvalues_wo_returning = True
+            # Before SQLAlchemy asks a server for what it takes to be text.
+            event.listen(self.engine, "connect", _demand_unicode, insert=True)
             event.listen(self.engine, "handle_error", _leave_what_only_reads)
         self._write = sessionmaker(self.engine, expire_on_commit=False)
         # Whoever reads sees one moment: SQLite gives nothing else, PostgreSQL is asked for it.
@@ -170,6 +172,20 @@ def _patience(seconds: int | None) -> dict[str, Any]:
         "tcp_user_timeout": 1000 * seconds,
         "options": f"-c statement_timeout={1000 * seconds}",
     }
+
+
+def _demand_unicode(connection: Any, _record: object) -> None:
+    """Refuses a PostgreSQL database that can't keep every name.
+
+    A server that was installed where no language was set gives it none: its driver would take all
+    text for bytes.
+    """
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise SchemaError(
+            f"the database keeps text as {encoding}, and this program needs UTF8: make another by "
+            "createdb --encoding=UTF8 --locale=C.UTF-8 --template=template0 NAME"
+        )
 
 
 def _leave_what_only_reads(context: sa.ExceptionContext) -> None:

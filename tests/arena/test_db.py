@@ -150,6 +150,19 @@ def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
     assert modes == dict.fromkeys(("arena.db", "arena.db-shm", "arena.db-wal"), 0o600)
 
 
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_that_cannot_keep_every_name_is_refused(
+    encoding: str, postgres_url: str
+) -> None:
+    """As a server has them that was installed where no language was set, or a western one."""
+    with postgres.database(postgres_url, like=f"template0 ENCODING '{encoding}' LOCALE 'C'") as url:
+        database = Database(url)
+        for use in (database.upgrade, database.demand_schema):
+            with pytest.raises(SchemaError, match=f"keeps text as {encoding}, .* needs UTF8: make"):
+                use()
+        database.close()
+
+
 def test_what_is_not_prepared_is_refused(database: Database) -> None:
     """By who serves or records and does not upgrade: it says how to."""
     database.demand_schema()
