@@ -63,7 +63,7 @@ class Lease:
             return cls(
                 str(data["kind"]), int(data["job"]), int(data["attempt"]), str(data["ticket"])
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise JobError(f"no lease: {error!r}") from None
 
 

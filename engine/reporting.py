@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Any
 
 from engine.jobs import FORMAT, JobError, Lease
-from engine.record import GameRecord
+from engine.record import TOO_LARGE, GameRecord
 
 MOST_MOVES, MOST_FINDINGS = 10_000, 100
 """That are told while a job is under way."""
@@ -70,8 +69,8 @@ class MatchReport:
             JobError: it is none.
             RecordError: a record in it is none.
         """
-        lease = Lease.from_json(data.get("lease"))
         try:
+            lease = Lease.from_json(data["lease"])
             games = [GameRecord.from_json(game) for game in data["games"]]
             logs = tuple(tuple(str(log) for log in game) for game in data["logs"])
             return cls(lease, _worker(data), tuple(games), logs, _seconds(data))
@@ -170,7 +169,7 @@ class Progress:
             moves = tuple(str(move)[:LONGEST_MOVE] for move in told["moves"][:MOST_MOVES])
             findings = tuple(Finding.from_json(one) for one in told["findings"][:MOST_FINDINGS])
             return cls(lease, int(told["game"]), moves, findings)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise JobError(f"no word of how far it is: {error!r}") from None
 
 
@@ -204,8 +203,8 @@ class CheckReport:
         Raises:
             JobError: it is none.
         """
-        lease = Lease.from_json(data.get("lease"))
         try:
+            lease = Lease.from_json(data["lease"])
             findings = tuple(Finding.from_json(one) for one in data["findings"][:MOST_FINDINGS])
             return cls(lease, _worker(data), findings, str(data["log"])[:LONGEST_LOG])
         except (KeyError, TypeError) as error:
@@ -237,8 +236,8 @@ class MoveReport:
             JobError: it is none.
             RecordError: its game is none.
         """
-        lease = Lease.from_json(data.get("lease"))
         try:
+            lease = Lease.from_json(data["lease"])
             return cls(lease, _worker(data), GameRecord.from_json(data["game"]))
         except (KeyError, TypeError) as error:
             raise JobError(f"no report of a move: {error!r}") from None
@@ -252,6 +251,6 @@ def _worker(data: dict[str, Any]) -> str:
 def _seconds(data: dict[str, Any]) -> float:
     """How long something took; 0 from a worker of the release before, which does not say."""
     seconds = data.get("seconds", 0.0)
-    if not isinstance(seconds, int | float) or not 0 <= seconds < inf:
+    if not isinstance(seconds, int | float) or not 0 <= seconds < TOO_LARGE:
         raise JobError(f"no time in seconds: {str(seconds)[:40]!r}")
     return float(seconds)

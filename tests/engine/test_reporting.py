@@ -1,0 +1,42 @@
+"""What workers say, who may be anybody: whatever is no report is refused in one line."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import pytest
+
+from engine.jobs import JobError
+from engine.reporting import CheckReport, MatchReport, MoveReport, Progress, Started
+
+LEASE = {"kind": "match", "job": 7, "attempt": 1, "ticket": "t"}
+PLAYED = {"lease": LEASE, "worker": "w", "games": [], "logs": []}
+KINDS = [MatchReport, Started, Progress, CheckReport, MoveReport]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("data", [None, 7, "report", ["lease"], {}], ids=repr)
+def test_what_is_no_report_is_refused(kind: Any, data: Any) -> None:
+    with pytest.raises(JobError, match=r"^no (report of a|word of) "):
+        kind.from_json(data)
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "words"),
+    [
+        (Started, {"worker": "w", "lease": LEASE | {"job": inf}}, "no lease: "),
+        (MatchReport, PLAYED | {"lease": LEASE | {"attempt": inf}}, "no lease: "),
+        (MatchReport, PLAYED | {"seconds": 10**400}, "no time in seconds: '1000"),
+        (MatchReport, PLAYED | {"seconds": inf}, "no time in seconds: 'inf'"),
+        (
+            Progress,
+            {"lease": LEASE, "progress": {"game": inf, "moves": [], "findings": []}},
+            "no word of how far it is: ",
+        ),
+    ],
+)
+def test_numbers_beyond_all_bounds_are_refused(kind: Any, data: Any, words: str) -> None:
+    """JSON has numbers that no computer's integer, or no float, can hold."""
+    with pytest.raises(JobError, match=f"^{words}"):
+        kind.from_json(data)
