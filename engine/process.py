@@ -31,8 +31,6 @@ from engine.program import Program
 LOG_BYTES = 64 * 1024
 """Bytes of standard error kept a game, half from its beginning and half from its end; of ``#``
 text, which is meant for the log, four times as many."""
-NUMBERS_LIMIT = 16
-"""How many different numbers a bot may give for a ply; further ones are text for the log."""
 LAST_WORDS_SECONDS = 0.1
 """How long more of what an illegal move is a part of is waited for."""
 STANDARD_ERROR = "--- standard error ---\n"
@@ -143,7 +141,7 @@ class BotProcess:
             notes = self._channel.notes
             for note in notes:
                 value = None if ply is None else protocol.parse_value(note)
-                if value and (value[0] in values or len(values) < NUMBERS_LIMIT):
+                if value and (value[0] in values or len(values) < protocol.NUMBERS_LIMIT):
                     values[value[0]] = value[1]
                 else:
                     self._log.add(f"{where}{note[1:].strip()}\n".encode())

@@ -18,6 +18,8 @@ LONGEST_REPLY = 4096
 """Bytes of a line from a bot, its newline not counted."""
 LOG_LIMIT = 64 * 1024
 """Bytes of ``#`` lines a ply."""
+NUMBERS_LIMIT = 16
+"""How many different numbers a bot may give for a ply; further ones are text for the log."""
 LONGEST_WORD = 40
 """Characters of a time, or a level of isolation."""
 
@@ -108,7 +110,7 @@ def demand_sayable(record: GameRecord) -> None:
     for number, ply in enumerate(record.plies):
         if len(ply.text) > LONGEST_REPLY or _CONTROL.search(ply.text):
             raise RecordError(f"at ply {number}: no bot can say such a text")
-        if len(ply.values) > LOG_LIMIT or not all(map(_KEY.fullmatch, ply.values)):
+        if len(ply.values) > NUMBERS_LIMIT or not all(map(_KEY.fullmatch, ply.values)):
             raise RecordError(f"at ply {number}: no bot can give such values")
     if any(len(fault.detail) > 4 * LONGEST_REPLY for fault in record.faults):
         raise RecordError("a fault has too many words")

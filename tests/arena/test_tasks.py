@@ -269,6 +269,11 @@ def values_with_odd_names(data: dict[str, Any]) -> None:
     data["games"][0]["values"] = {"0": {"x" * 1000: 1.0}}
 
 
+def values_too_many(data: dict[str, Any]) -> None:
+    """The protocol has sixteen of a ply kept."""
+    data["games"][1]["values"] = {"0": {f"n{number}": 1.0 for number in range(17)}}
+
+
 def a_box_of_many_words(data: dict[str, Any]) -> None:
     data["games"][0]["run"]["isolation"] = "full" * 100
 
@@ -296,7 +301,8 @@ def a_log_too_few(data: dict[str, Any]) -> None:
 FORGERIES = {
     a_text_too_long: "game 1 is refuted by the rules: at ply 0: no bot can say such a text",
     a_text_for_terminals: "game 2 is refuted by the rules: at ply 0: no bot can say such a text",
-    values_with_odd_names: "no bot can give such values",
+    values_with_odd_names: "game 1 is refuted by the rules: at ply 0: no bot can give such values",
+    values_too_many: "game 2 is refuted by the rules: at ply 0: no bot can give such values",
     a_box_of_many_words: "its beginning or its isolation has too many words",
     another_ticket: "the ticket is wrong",
     no_ticket: "the ticket is wrong",
