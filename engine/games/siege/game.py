@@ -35,7 +35,6 @@ from engine.games.siege.board import (
     INSIDE,
     NAMES,
     OFFICERS_TO_SPARE,
-    PITCH,
     PLACING_CODES,
     PLACINGS,
     WHITE,
@@ -299,7 +298,7 @@ class SiegeState(State):
         step = code & ~DEMAND
         start = step & board[army]
         captured = army == YELLOW and step & board.attackers
-        progress = captured or _goes_through_gate(step) or _advances(army, start, step ^ start)
+        progress = captured or moves.brings_on(army, start, step ^ start)
         after = board.moved(army, step)
         turn = NEXT[self.turn]
         if army == YELLOW and not variant.can_move(after, turn):
@@ -377,20 +376,6 @@ def _reached(
         elif quiet >= QUIET_PLIES:
             over = turns.QUIET
     return new_state(variant, board, turn, demanded, quiet, plies, (*history, standing), over)
-
-
-def _goes_through_gate(step: int) -> bool:
-    return 0 < step & INSIDE < step
-
-
-def _advances(army: int, start: int, end: int) -> bool:
-    """Whether a step from start to end brings an attacker to a rank further on."""
-    rise = _rank(end) - _rank(start)
-    return army == WHITE and rise > 0 or army == BLACK and rise < 0
-
-
-def _rank(place: int) -> int:
-    return (place.bit_length() - 1) // PITCH
 
 
 GAME = Game(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from engine.games.siege.board import (
+    BLACK,
     DARK,
     GATE_LINKS,
     INSIDE,
@@ -21,6 +22,7 @@ from engine.games.siege.board import (
     PITCH,
     PLACES,
     SEGMENT_LINKS,
+    WHITE,
     Board,
     Links,
 )
@@ -132,3 +134,16 @@ def has_step(bundles: Iterable[Bundle], step: int) -> bool:
     low = step & -step
     wanted = step // low
     return any(pair == wanted and lows & low for lows, pair in bundles)
+
+
+def brings_on(army: int, start: int, end: int) -> bool:
+    """Whether to go there is progress: through a gate, or an attacker to a rank further on."""
+    step = start | end
+    if 0 < step & INSIDE < step:
+        return True
+    rise = _rank(end) - _rank(start)
+    return army == WHITE and rise > 0 or army == BLACK and rise < 0
+
+
+def _rank(place: int) -> int:
+    return (place.bit_length() - 1) // PITCH
