@@ -6,7 +6,7 @@ A setting is a number or a yes; what was not given is worked out from the field.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, log2
 
 from arena.tournaments.formats import Format
@@ -34,8 +34,8 @@ class Frame:
     race: bool
     """Whether a match is a race: the same start for everybody, so that there is no rematch."""
     seed: int
-    withdrawn: frozenset[int] = frozenset()
-    """The numbers of those who play no more."""
+    withdrawn: Mapping[int, int] = field(default_factory=dict)
+    """The last round that each of those who play no more was paired for, by their numbers."""
 
     @property
     def games(self) -> int:

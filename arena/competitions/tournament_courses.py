@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,7 +13,8 @@ from arena.competitions.formats import FORMATS, FormatError, Frame
 from arena.competitions.tournament_matches import SetMatch, matches_of, voided_fixtures
 from arena.models import Entrant, EntrantState, Tournament
 from arena.tournaments.formats import Fixture, Format, Result
-from arena.tournaments.walkovers import earned, last_round, walkovers
+from arena.tournaments.swiss import Swiss
+from arena.tournaments.walkovers import earned, last_round, still_set, walkovers
 from engine.game import Variant
 from engine.match import entrants_needed
 from engine.seeds import derive
@@ -34,6 +35,8 @@ class Course:
     suspended: frozenset[int]
     """Those who can't play for now."""
     made: list[SetMatch]
+    voided: list[Result]
+    """What is due again where the next round follows from it, since its match is void."""
     walkovers: list[Result]
     """What was decided without a match, since somebody was withdrawn."""
 
@@ -45,7 +48,7 @@ class Course:
     @property
     def results(self) -> list[Result]:
         """Those that the format takes."""
-        return [*(one.result for one in self.made), *self.walkovers]
+        return [*(one.result for one in self.made), *self.voided, *self.walkovers]
 
     @property
     def byes(self) -> list[Result]:
@@ -57,9 +60,12 @@ class Course:
         """The fixtures that are not played yet."""
         return self.format.fixtures(self.field, self.results)
 
-    def last_round_of(self, number: int) -> int:
-        """The last round that an entrant is in for if it plays no more from now on."""
-        begun = max((one.result.fixture.round for one in self.made), default=0)
+    def last_round_of(self, number: int, begun: int) -> int:
+        """The last round that an entrant is in for if it plays no more from now on.
+
+        Args:
+            begun: the last round of which a match was made.
+        """
         byes = [bye for bye in self.byes if bye.fixture.round <= begun]
         return last_round(number, self.due, [*self.results, *byes])
 
@@ -72,15 +78,15 @@ def course_of(
     Args:
         entrants: all of them in the order of the seeding, for who has read them already.
     """
-    numbered = sa.select(Entrant.number, Entrant.id, Entrant.state, Entrant.last_round)
-    of_it = numbered.where(Entrant.competition_id == tournament.id).order_by(Entrant.number)
-    rows = session.execute(of_it).all() if entrants is None else entrants
+    columns = Entrant.number, Entrant.id, Entrant.state, Entrant.last_round, Entrant.last_paired
+    of_it = sa.select(*columns).where(Entrant.competition_id == tournament.id)
+    rows = session.execute(of_it.order_by(Entrant.number)).all() if entrants is None else entrants
     ids = {row.number: row.id for row in rows}
-    withdrawn = {
-        row.number: row.last_round or 0 for row in rows if row.state is EntrantState.RETIRED
-    }
+    gone = [row for row in rows if row.state is EntrantState.RETIRED]
+    withdrawn = {row.number: row.last_round or 0 for row in gone}
+    paired = {row.number: row.last_paired or 0 for row in gone}
     suspended = frozenset(row.number for row in rows if row.state is EntrantState.SUSPENDED)
-    frame = frame_of(tournament, len(ids), frozenset(withdrawn))
+    frame = replace(frame_of(tournament, len(ids)), withdrawn=paired)
     form = FORMATS[tournament.format].build(frame, tournament.settings)
     # One that was made just as somebody in it was withdrawn counts if it is played.
     made = [
@@ -89,23 +95,22 @@ def course_of(
         if one.result.games or withdrawn.keys().isdisjoint(one.result.fixture.entrants)
     ]
     results = [one.result for one in made]
-    called = voided_fixtures(session, tournament) if withdrawn else []
-    given = walkovers(form, list(ids), results, withdrawn, games=frame.games, called=called)
-    return Course(form, ids, withdrawn, suspended, made, given)
+    in_swiss = isinstance(form, Swiss)
+    voided = still_set(voided_fixtures(session, tournament), results) if in_swiss else []
+    given = walkovers(form, list(ids), [*results, *voided], withdrawn, games=frame.games)
+    return Course(form, ids, withdrawn, suspended, made, voided, given)
 
 
-def frame_of(tournament: Tournament, size: int, withdrawn: frozenset[int] = frozenset()) -> Frame:
+def frame_of(tournament: Tournament, size: int) -> Frame:
     """What the format must know of a tournament of so many entrants."""
-    return new_frame(tournament.variant, size, tournament.seed, withdrawn)
+    return new_frame(tournament.variant, size, tournament.seed)
 
 
-def new_frame(
-    variant: Variant, size: int, seed: int, withdrawn: frozenset[int] = frozenset()
-) -> Frame:
+def new_frame(variant: Variant, size: int, seed: int) -> Frame:
     """The same of a tournament that is not made yet."""
     race = variant.seats == 1
     entrants = 2 if race else entrants_needed(variant)
-    return Frame(size, entrants, race, derive(seed, "format"), withdrawn)
+    return Frame(size, entrants, race, derive(seed, "format"))
 
 
 def demand_not_too_long(name: str, frame: Frame, settings: Mapping[str, Any]) -> None:

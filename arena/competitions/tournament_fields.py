@@ -152,7 +152,9 @@ def withdraw(
         raise TournamentError(f"{version.label} was withdrawn already: {entrant.reason}")
     if not why:
         raise TournamentError(f"say why {version.label} is withdrawn")
-    entrant.last_round = course_of(session, tournament).last_round_of(entrant.number)
+    rounds = sa.select(sa.func.max(Match.round)).where(Match.competition_id == tournament.id)
+    entrant.last_paired = begun = session.scalar(rounds) or 0
+    entrant.last_round = course_of(session, tournament).last_round_of(entrant.number, begun)
     entrant.state, entrant.reason = EntrantState.RETIRED, why
     for match in session.scalars(under_way):
         make_void(session, match, f"{version.label} was withdrawn: {why}")

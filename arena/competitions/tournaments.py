@@ -296,7 +296,7 @@ def demand_not_over(tournament: Tournament) -> None:
 def next_pairing(session: Session, tournament: Tournament) -> Pairing | None:
     """The next fixture that no match was made for yet; None if there is none for now."""
     course = course_of(session, tournament)
-    made = {result.fixture for result in course.results}
+    made = {one.result.fixture for one in course.made}
     for fixture in course.due:
         if fixture not in made and not course.suspended.intersection(fixture.entrants):
             return Pairing(

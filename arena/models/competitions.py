@@ -278,6 +278,8 @@ class Entrant(Base):
     """By seeding from 1 in a tournament; in a strength test 1 is the candidate. 0 on a ladder."""
     last_round: Mapped[int | None]
     """Of one that was withdrawn from a tournament: in the rounds after it, it counts as gone."""
+    last_paired: Mapped[int | None]
+    """The last round that had begun then: the pairing of that one stands."""
     entered: Mapped[datetime]
     entered_after: Mapped[int]
     """The `Match.seq` of the last match that was fixed before it entered."""

@@ -12,8 +12,8 @@ others as possible opponents has a cycle through all, and so a perfect matching)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from arena.tournaments.formats import (
@@ -58,8 +58,9 @@ class Swiss:
     """How many games a fixture has."""
     seed: int = 0
     """Draws who of the first pair sits first."""
-    withdrawn: frozenset[Entrant] = frozenset()
-    """Those who play no more: they come last and sit out first (see `walkovers.earned`)."""
+    withdrawn: Mapping[Entrant, int] = field(default_factory=dict, hash=False)
+    """The last round that each of those who play no more was paired for: after it they come last
+    and sit out first (see `walkovers.earned`)."""
 
     def __post_init__(self) -> None:
         if self.rounds < 1 or self.games < 1:
@@ -78,7 +79,7 @@ class Swiss:
         fixtures = self._set(entrants, results)
         last = max(fixture.round for fixture in fixtures)
         # A later round was set whole if an early match is played anew: it stays, byes and all.
-        later = [result.fixture for result in results if result.fixture.round > last]
+        later = {result.fixture for result in results if result.fixture.round > last}
         tables = Counter(fixture.round for fixture in later)
         fixtures += [one for one in later if tables[one.round] == len(entrants) // 2]
         return sitting_out(entrants, fixtures, points=points)
@@ -91,7 +92,7 @@ class Swiss:
         fixtures: list[Fixture] = []
         for number in range(1, self.rounds + 1):
             here = [result for result in results if result.fixture.round == number]
-            given = [result.fixture for result in here]
+            given = list(dict.fromkeys(result.fixture for result in here))
             if len(given) < tables:
                 given += self._missing(number, entrants, past, given)
             fixtures += given
@@ -132,7 +133,8 @@ def _paired(
     Args:
         results: of the rounds before.
     """
-    past = _Standing(entrants, results, swiss.games, swiss.withdrawn)
+    gone = [entrant for entrant, last in swiss.withdrawn.items() if last < number]
+    past = _Standing(entrants, results, swiss.games, gone)
     ranking = past.ranked(free)
     swapped = derive(swiss.seed, "swiss") % 2
     fixtures = []

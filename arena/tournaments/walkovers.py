@@ -20,7 +20,6 @@ def walkovers(
     withdrawn: Mapping[Entrant, int],
     *,
     games: int,
-    called: Sequence[Fixture] = (),
 ) -> list[Result]:
     """The fixtures that are decided without a game, in which somebody was withdrawn.
 
@@ -30,19 +29,11 @@ def walkovers(
         results: those that the format takes.
         withdrawn: the last round that each of those who left was in for.
         games: how many a fixture has.
-        called: those of which a match was made that is void, the last made first. A Swiss, which
-            would else pair anew who has no match in a round, keeps them.
     """
     gone = set(withdrawn)
     in_turn = isinstance(form, Knockout | Swiss)
     last = withdrawn if in_turn else dict.fromkeys(gone, 0)
     found: list[Result] = []
-    seated = {(one.fixture.round, entrant) for one in results for entrant in one.fixture.entrants}
-    for fixture in called if isinstance(form, Swiss) else ():
-        seats = {(fixture.round, entrant) for entrant in fixture.entrants}
-        if gone.intersection(fixture.entrants) and seats.isdisjoint(seated):
-            found.append(_walkover(fixture, last, games))
-            seated |= seats
     # One may lead to the next: to the extra leg of a tie, or to a round.
     while fixtures := [
         fixture
@@ -94,6 +85,22 @@ def earned(byes: Sequence[Result], withdrawn: Mapping[Entrant, int]) -> list[Res
         for bye in byes
         for entrant in bye.fixture.entrants
     ]
+
+
+def still_set(voided: Sequence[Fixture], results: Sequence[Result]) -> list[Result]:
+    """The fixtures of void matches that are due again: without games, as a format takes them.
+
+    Args:
+        voided: the last made first; who has met somebody else in that round since has not to meet.
+    """
+    seated = {(one.fixture.round, entrant) for one in results for entrant in one.fixture.entrants}
+    found = []
+    for fixture in voided:
+        seats = {(fixture.round, entrant) for entrant in fixture.entrants}
+        if seats.isdisjoint(seated):
+            found.append(Result(fixture))
+            seated |= seats
+    return found
 
 
 def as_byes(walkovers: Sequence[Result]) -> list[Result]:

@@ -270,6 +270,20 @@ def test_a_round_that_was_set_stays_when_somebody_is_withdrawn(
     assert [(bye.fixture.entrants, sum(bye.points)) for bye in first.byes] == [((5,), 2.0)]
 
 
+def test_a_round_has_begun_though_its_only_match_is_void(arena: TournamentSimulation) -> None:
+    """Of five the last by seeding sits out the first round, of which 1 against 3 is made first:
+    both leave, and the bye stands as the round does."""
+    arena.create("cup", "swiss", top=5, rounds=3)
+    with arena.database.begin() as session:
+        assert next(new_matches(session, START))
+        withdraw(session, "bot-0")
+        withdraw(session, "bot-4")
+        first, *_ = results(session, the_cup(session)).rounds
+    words = {frozenset(pair.fixture.entrants): pair.words for pair in first.pairs}
+    assert words == {frozenset({1, 3}): "walkover", frozenset({2, 4}): "due"}
+    assert [(bye.fixture.entrants, sum(bye.points)) for bye in first.byes] == [((5,), 2.0)]
+
+
 def test_an_older_arena_learns_the_last_rounds(arena: TournamentSimulation) -> None:
     """Of who was withdrawn before they were kept: the last that it has played in."""
     arena.create("cup", "swiss", top=4, rounds=3)
@@ -283,14 +297,17 @@ def test_an_older_arena_learns_the_last_rounds(arena: TournamentSimulation) -> N
     with arena.database.begin() as session:
         withdraw(session, "bot-0")
     with arena.database.engine.begin() as connection:
-        connection.execute(sa.text("ALTER TABLE entrant DROP COLUMN last_round"))
+        for column in ("last_round", "last_paired"):
+            connection.execute(sa.text(f"ALTER TABLE entrant DROP COLUMN {column}"))
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0006'"))
     arena.database.upgrade()
     with arena.database.read() as session:
-        found = sa.select(Entrant.number, Entrant.last_round).join(Entrant.competition)
+        columns = Entrant.number, Entrant.last_round, Entrant.last_paired
+        found = sa.select(*columns).join(Entrant.competition)
         found = found.where(Tournament.name == "cup").order_by(Entrant.number)
         rounds = max(one.round for one in played)
-        assert session.execute(found).all() == [(1, rounds), (2, None), (3, None), (4, None)]
+        others = [(number, None, None) for number in (2, 3, 4)]
+        assert session.execute(found).all() == [(1, rounds, rounds), *others]
 
 
 def test_the_last_who_is_left_has_won(arena: TournamentSimulation) -> None:

@@ -13,7 +13,7 @@ from arena.tournaments.knockout import Knockout
 from arena.tournaments.round_robin import Gauntlet, RoundRobin
 from arena.tournaments.schedule import Balanced
 from arena.tournaments.swiss import Swiss
-from arena.tournaments.walkovers import as_byes, earned, last_round, walkovers
+from arena.tournaments.walkovers import as_byes, earned, last_round, still_set, walkovers
 from tests.arena.tournaments.simulation import play
 
 FORMATS: dict[str, Format] = {
@@ -31,21 +31,29 @@ FORMATS: dict[str, Format] = {
 @pytest.mark.parametrize("seed", range(10))
 def test_a_tournament_goes_on_without_who_was_withdrawn(name: str, size: int, seed: int) -> None:
     """Two leave at any time: the others play to the end, each once a round, and those who left
-    no more; what was given without a game stays given."""
+    no more; what was given without a game stays given, and a round of a Swiss that has begun stays
+    as it was paired."""
     random, form, field = Random(seed), FORMATS[name], list(range(1, size + 1))
     leaving = random.sample(field, 2)
     gone: dict[int, int] = {}
+    paired: dict[int, int] = {}
+    rounds: dict[int, set[Fixture]] = {}
     results: list[Result] = []
     given: list[Result] = []
     while True:
         if isinstance(form, Swiss):
-            form = replace(form, withdrawn=frozenset(gone))
+            form = replace(form, withdrawn=paired)
         before, given = given, walkovers(form, field, results, gone, games=2)
         assert _kept(before, gone) <= _kept(given, gone)
         if isinstance(form, Knockout):
             assert form.strays(field, [*results, *given]) == []
         due = form.fixtures(field, [*results, *given])
         assert not any(set(fixture.entrants) & set(gone) for fixture in due)
+        begun = max((one.fixture.round for one in results), default=0)
+        if isinstance(form, Swiss) and begun:
+            fixtures = [*due, *(one.fixture for one in [*results, *given])]
+            now = {fixture for fixture in fixtures if fixture.round == begun}
+            assert rounds.setdefault(begun, now) == now
         if not due:
             break
         # Matches end one by one, and somebody may leave between any two.
@@ -54,6 +62,7 @@ def test_a_tournament_goes_on_without_who_was_withdrawn(name: str, size: int, se
             entrant = leaving.pop()
             past = [*results, *given]
             gone[entrant] = last_round(entrant, form.fixtures(field, past), past)
+            paired[entrant] = max(one.fixture.round for one in results)
     seats = Counter(
         (one.fixture.round, one.fixture.leg, entrant)
         for one in [*results, *given]
@@ -147,7 +156,7 @@ def test_the_last_round_of_who_leaves(due: list[Fixture], past: list[Result], la
 
 def test_a_swiss_lets_those_sit_out_who_have_left() -> None:
     """Of an odd field nobody else does, and it gives them nothing; a bye from before stands."""
-    swiss, field, random = Swiss(3, withdrawn=frozenset({1})), [1, 2, 3, 4, 5], Random(1)
+    swiss, field, random = Swiss(3, withdrawn={1: 0}), [1, 2, 3, 4, 5], Random(1)
     results: list[Result] = []
     while due := swiss.fixtures(field, results):
         results += [play(fixture, random) for fixture in due]
@@ -158,15 +167,30 @@ def test_a_swiss_lets_those_sit_out_who_have_left() -> None:
     assert earned(byes, {2: 0}) == byes
 
 
-def test_a_swiss_round_that_was_set_stays_when_somebody_leaves() -> None:
-    """The entrant 1 leaves as it plays 3, and 5 sits out: 3 is given that match, and need not meet
-    5. Where 3 and 5 have met all the same, that stands."""
-    swiss, field, called = Swiss(2, withdrawn=frozenset({1})), [1, 2, 3, 4, 5], Fixture(1, (1, 3))
-    beside = Result(Fixture(1, (2, 4)))
-    (given,) = walkovers(swiss, field, [beside], {1: 0}, games=1, called=[called])
-    assert given == Result(called, ((0.0, 1.0),))
-    past = [beside, given]
-    assert swiss.fixtures(field, past) == [beside.fixture]
-    assert [bye.fixture for bye in swiss.byes(field, past)] == [Fixture(1, (5,))]
-    met = Result(Fixture(1, (3, 5)), ((1.0, 0.0),))
-    assert walkovers(swiss, field, [beside, met], {1: 0}, games=1, called=[called]) == []
+@pytest.mark.parametrize(
+    ("paired", "given", "due", "out"),
+    [
+        pytest.param(1, [(1, 3)], [(4, 2)], 5, id="in the round"),
+        pytest.param(0, [], [(2, 4), (5, 3)], 1, id="before it"),
+    ],
+)
+def test_a_swiss_round_that_has_begun_stays_when_somebody_leaves(
+    paired: int, given: list[tuple[int, int]], due: list[tuple[int, int]], out: int
+) -> None:
+    """It is that of five by hand (see test_swiss.py): 3 is given its match against 1, though 1
+    would else have sat out instead of 5, and 2 to 5 met half of them away from each other."""
+    swiss, field = Swiss(3, seed=1, withdrawn={1: paired}), [1, 2, 3, 4, 5]
+    found = walkovers(swiss, field, [], {1: 0}, games=1)
+    assert [(one.fixture.entrants, one.points) for one in found] == [
+        (pair, (0.0, 1.0)) for pair in given
+    ]
+    assert [fixture.entrants for fixture in swiss.fixtures(field, found)] == due
+    assert [bye.fixture for bye in swiss.byes(field, found)] == [Fixture(1, (out,))]
+
+
+def test_what_stays_set_of_void_matches() -> None:
+    """What was made last, unless somebody in it has met, or is to meet, another one since."""
+    voided = [(2, (1, 3)), (2, (3, 5)), (2, (6, 4)), (1, (3, 5))]
+    results = [Result(Fixture(2, (2, 4))), Result(Fixture(1, (2, 4)), ((1.0, 0.0),))]
+    found = still_set([Fixture(*one) for one in voided], results)
+    assert found == [Result(Fixture(2, (1, 3))), Result(Fixture(1, (3, 5)))]
