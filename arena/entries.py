@@ -111,10 +111,15 @@ def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> N
             f"the ladder {entrant.competition.name} is closed, and its table final: "
             f"{entrant.version.label} stays in it"
         )
+    version = entrant.version
+    give_up(session, version.bot_id, f"{version.label} was retired", now, entrant.competition)
+    there = sa.select(Entrant.id).where(
+        Entrant.id == entrant.id, Entrant.state != EntrantState.RETIRED
+    )
+    if session.scalar(there.with_for_update()) is None:  # the test may just have been passed
+        return
     entrant.state = EntrantState.RETIRED
     entrant.reason = "its owner retired it"
-    version = entrant.version
-    give_up(session, entrant.competition, version.bot_id, f"{version.label} was retired", now)
     words = _words(version, entrant.competition)
     audit.note(session, actor, "retire", f"bot {version.bot.name}", words, now=now)
 
@@ -134,6 +139,7 @@ def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
     )
     if session.scalar(checks.limit(1)) is not None:
         raise SubmissionError("a check of it is under way: withdraw it when that has ended")
+    give_up(session, bot.id, "the bot was withdrawn", now)
     active = session.scalars(
         sa.select(Entrant)
         .join(Entrant.version)
@@ -143,11 +149,13 @@ def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
             Entrant.state != EntrantState.RETIRED,
             Ladder.state != CompetitionState.CLOSED,
         )
+        .order_by(Entrant.id)
+        .with_for_update(of=Entrant)
+        .execution_options(populate_existing=True)
     ).all()
     for entrant in active:
         entrant.state = EntrantState.RETIRED
         entrant.reason = "its owner withdrew the bot"
-        give_up(session, entrant.competition, bot.id, "the bot was withdrawn", now)
     audit.note(session, actor, "withdraw", f"bot {bot.name}", now=now)
     return len(active)
 

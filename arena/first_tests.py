@@ -37,7 +37,7 @@ def admit(session: Session, check: Check, now: datetime) -> None:
     if not ladder.takes_bots:
         return
     active = _active(session, ladder, version.bot_id)
-    waiting = _waiting(session, ladder, version.bot_id)
+    waiting = _waiting(session, version.bot_id, ladder)
     for there in [*filter(None, [active]), *(candidate for _, candidate in waiting)]:
         if _came_later(session, there, check):
             check.problem = f"version {there.version.number} came after it"
@@ -49,7 +49,7 @@ def admit(session: Session, check: Check, now: datetime) -> None:
                 end(session, test, TestVerdict.STOPPED, reason, now)
         enter(session, ladder, version, now)
         return
-    give_up(session, ladder, version.bot_id, f"version {version.number} came after it", now)
+    give_up(session, version.bot_id, f"version {version.number} came after it", now, ladder)
     owner = version.bot.owner
     seed = derive(ladder.seed, "first test", version.id)
     plan = FirstTest.from_json(check.test_first).plan(ladder, seed=seed)
@@ -57,9 +57,18 @@ def admit(session: Session, check: Check, now: datetime) -> None:
     create(session, plan, version, active.version, now, by, ladder=ladder)
 
 
-def give_up(session: Session, ladder: Competition, bot_id: int, reason: str, now: datetime) -> None:
-    """Stops the tests after which a version of a bot was to enter a ladder."""
-    for test, _ in _waiting(session, ladder, bot_id):
+def give_up(
+    session: Session, bot_id: int, reason: str, now: datetime, ladder: Competition | None = None
+) -> None:
+    """Stops the tests after which a version of a bot was to enter a ladder.
+
+    To be called before an entrant of the bot is changed or looked at: the recorder, when it ends
+    a test, locks that before entrants, and may let a version enter until it is stopped.
+
+    Args:
+        ladder: by default any.
+    """
+    for test, _ in _waiting(session, bot_id, ladder):
         lock(session, test)
         if test.verdict is TestVerdict.RUNNING:
             end(session, test, TestVerdict.STOPPED, reason, now)
@@ -77,19 +86,23 @@ def _came_later(session: Session, there: Entrant, check: Check) -> bool:
 
 
 def _waiting(
-    session: Session, ladder: Competition, bot_id: int
+    session: Session, bot_id: int, ladder: Competition | None
 ) -> Sequence[tuple[StrengthTest, Entrant]]:
-    """The running tests after which a version of a bot is to enter a ladder, with that version."""
+    """The running tests after which a version of a bot is to enter a ladder, or any, with that
+    version."""
     query = (
         sa.select(StrengthTest, Entrant)
         .join(Entrant, Entrant.competition_id == StrengthTest.id)
         .join(Entrant.version)
         .where(
-            StrengthTest.ladder_id == ladder.id,
+            StrengthTest.ladder_id.is_not(None)
+            if ladder is None
+            else StrengthTest.ladder_id == ladder.id,
             StrengthTest.verdict == TestVerdict.RUNNING,
             Entrant.number == 1,
             BotVersion.bot_id == bot_id,
         )
+        .order_by(StrengthTest.id)
         .options(joinedload(Entrant.version))
     )
     return session.execute(query).all()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import people, sittings
+from arena import entries, first_tests, people, sittings
 from arena.audit import ARENA
 from arena.competitions import ladder_settings, strength_tests, tournaments
 from arena.competitions.ladder_settings import LadderError
@@ -24,6 +25,7 @@ from arena.models import (
     CompetitionState,
     Entrant,
     EntrantState,
+    JobStatus,
     Ladder,
     Role,
     Sitting,
@@ -37,6 +39,7 @@ from arena.people import PeopleError
 from arena.strength import StrengthError
 from arena.submissions import enter, submit
 from engine.games import GAMES
+from engine.reporting import Finding
 from tests.arena.web.signing_in import now, pages, person, signed_in
 
 VARIANT = GAMES["clobber"].variant(size="4x3")
@@ -182,6 +185,58 @@ def test_a_stop_as_a_test_is_decided(furnished: Database) -> None:
 
     with pytest.raises(StrengthError, match="is over: passed"):
         at_once(furnished, decide, stop)
+
+
+def _retire(session: Session) -> None:
+    on_ladder = sa.select(Entrant).where(Entrant.competition_id == _ladder(session).id)
+    third = on_ladder.join(Entrant.version).where(BotVersion.number == 3)
+    entries.retire(session, ARENA, session.scalars(third).one(), now())
+
+
+def _withdraw(session: Session) -> None:
+    bot = session.scalars(sa.select(Bot)).one()
+    entries.withdraw(session, ARENA, bot, now())
+
+
+@pytest.mark.parametrize(
+    ("leave", "active"), [(_retire, [4]), (_withdraw, [])], ids=["version", "bot"]
+)
+def test_who_leaves_as_a_test_for_its_place_is_passed(
+    furnished: Database, leave: Deed, active: list[int]
+) -> None:
+    """Neither holds what the other waits for. The test was first: of the version that it let
+    enter nobody said that it is to leave, but of the whole bot."""
+    ada = person(furnished, "ada")
+    with furnished.begin() as session:
+        ladder, new = _ladder(session), _submit(session, ada, "4")
+        new.status = VersionStatus.READY
+        passed = [Finding(True, "played").to_json()]
+        session.execute(sa.update(Check).values(status=JobStatus.FIXED, findings=passed))
+        (old,) = named_versions(session, ["bot:3"])
+        strength_tests.create(session, Plan.on(ladder), new, old, now(), ARENA, ladder=ladder)
+    begun = Event()
+
+    def pass_it(session: Session) -> None:
+        test = session.scalars(sa.select(StrengthTest)).one()
+        lock(session, test)  # as the recorder does
+        begun.set()
+        time.sleep(MEANWHILE)
+        strength_tests.end(session, test, TestVerdict.PASSED, "", now())
+        first_tests.conclude(session, test, now())
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(_in_a_transaction, furnished, pass_it)
+        assert begun.wait(60)
+        _in_a_transaction(furnished, leave)
+        other.result(60)
+    with furnished.read() as session:
+        test = session.scalars(sa.select(StrengthTest)).one()
+        assert test.verdict is TestVerdict.PASSED
+        there = sa.select(BotVersion.number).join(Entrant, Entrant.version_id == BotVersion.id)
+        there = there.where(
+            Entrant.competition_id == _ladder(session).id, Entrant.state == EntrantState.ACTIVE
+        )
+        assert session.scalars(there).all() == active
 
 
 def test_a_form_that_begins_a_game(furnished: Database) -> None:
