@@ -37,6 +37,8 @@ log = logging.getLogger("arena.rebuild")
 
 PART = 1000
 """Matches that are folded at a time while others write."""
+FRESH_STARTS = 20
+"""How often a rebuild is begun anew because of what others write; then they wait for all of it."""
 
 Advance = Callable[[int], None]
 """Is told now and then how many more games were folded."""
@@ -89,6 +91,8 @@ def rebuild_in_parts(
     """Does the same so that others write meanwhile: it yields between its transactions.
 
     Games whose ratings came out differently are stored part by part, all else with the last one.
+    Where matches are made void all the time it would never come to an end, so at last it is done
+    at once.
 
     Args:
         number: the competition's.
@@ -98,13 +102,14 @@ def rebuild_in_parts(
         What came out; None if nothing is written, and it is to be made anew first.
     """
     fold: Fold | None = None
-    while True:
+    starts = 0
+    while starts <= FRESH_STARTS:
         with database.read() as session:
             competition = session.get_one(Competition, number)
             if competition.rebuild_due and not write:
                 return None
             if fold is None or not fold.holds(session, competition):
-                fold = Fold.of(competition)
+                fold, starts = Fold.of(competition), starts + 1
             more = fold.go_on(session, competition, advance, matches)
             if not (write or more):
                 return _finish(session, competition, fold, advance, write=False)
@@ -117,6 +122,9 @@ def rebuild_in_parts(
                         return _finish(session, competition, fold, advance, write=True)
                     _store_seats(session, fold)
         yield
+    with database.begin() if write else database.read() as session:
+        competition = session.get_one(Competition, number)
+        return rebuild(session, competition, write=write, advance=advance)
 
 
 def rebuild_beside(database: Database, number: int, advance: Advance) -> Rebuilt:

@@ -11,6 +11,8 @@ from alembic.migration import MigrationContext
 from alembic.operations import Operations
 
 from arena import recording, scheduling
+from arena.audit import ARENA
+from arena.competitions.ladder_settings import change
 from arena.config import Settings
 from arena.db import MIGRATIONS, Database
 from arena.fake.fill import fill
@@ -159,6 +161,28 @@ def test_what_is_due_does_not_wait_for_the_check_of_another(database: Database) 
     found = [one for one in (upkeep.go_on(database, later) for _ in range(100)) if one]
     assert [one.competition for one in found[:2]] == [second.name, first.name]
     assert all(one.equal for one in found)
+
+
+def test_one_that_never_stays_as_it_was_is_made_anew_at_last(database: Database) -> None:
+    """What was folded never holds when the next part is: the draw probability is another."""
+    simulation = two_ladders(database)
+    with database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder).order_by(Ladder.id)).first()
+        assert ladder is not None
+        number, ladder.rebuild_due = ladder.id, True
+        assert ladder.games > 2
+    upkeep, made, steps = Upkeep(3600, matches=1), None, 0
+    while made is None and steps < 100:
+        steps += 1
+        with database.begin() as session:
+            ladder = session.get_one(Ladder, number)
+            change(session, ARENA, ladder, {"draws": f"0.{steps:02}"}, simulation.now)
+        made = upkeep.go_on(database, simulation.now)
+    assert made is not None
+    with database.read() as session:
+        ladder = session.get_one(Ladder, number)
+        assert not ladder.rebuild_due
+        assert rebuild(session, ladder, write=False).equal
 
 
 def test_one_that_cannot_be_read_keeps_nobody_waiting(database: Database) -> None:
