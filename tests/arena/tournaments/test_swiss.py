@@ -48,6 +48,83 @@ def test_a_small_swiss_by_hand() -> None:
     ] == [(1, 5, 1.0), (2, 4, 1.0), (3, 3, 1.0)]
 
 
+Pair = tuple[int, int]
+
+
+@pytest.mark.parametrize(
+    ("field", "games", "before", "winners", "due"),
+    [
+        # 1 and 2 both sat first and are both due second, 3 and 4 the reverse: the better of each
+        # two gets its due.
+        pytest.param(4, 1, [[(1, 3), (2, 4)]], [(1, 2)], [(2, 1), (3, 4)], id="the same claim"),
+        # Both seats were had as often: the other one than last, for the better of 1 and 2 first
+        # and for that of 3 and 4 second.
+        pytest.param(
+            4,
+            1,
+            [[(1, 3), (2, 4)], [(4, 1), (3, 2)]],
+            [(1, 2), (1, 2)],
+            [(1, 2), (4, 3)],
+            id="balanced",
+        ),
+        # 4 sits out, 1 can meet nobody but 5. To sit second is due to 5, who only sat first, and
+        # less so to 1, who sat there last; 2 sat first, and 3 second last.
+        pytest.param(
+            5,
+            1,
+            [[(2, 1), (3, 4)], [(1, 3), (5, 4)]],
+            [(1, 3), (1, 5)],
+            [(1, 5), (3, 2)],
+            id="a stronger claim",
+        ),
+        # 3, 4 and 5, who sat out, have a match won; 2 is the last of the others and sits out. One
+        # of the three is to meet 1: not 3 again, and not 5, since 3 and 4 sat both second.
+        pytest.param(5, 2, [[(1, 3), (2, 4)]], [(3, 4)], [(3, 5), (4, 1)], id="points of a bye"),
+        # Of 1, 3 and 4, who never sat out, 3 has least points. But 1, 2 and 4 have all met, so
+        # that two of them would meet again if it did; 4 is next. 5 only sat second, and 1 first.
+        pytest.param(
+            5,
+            1,
+            [[(1, 2), (3, 4)], [(1, 4), (3, 5)], [(2, 4), (1, 3)]],
+            [(1, 4), (1, 5), (2, 1)],
+            [(5, 1), (2, 3)],
+            id="who sits out to spare a rematch",
+        ),
+        # All have met and sat out once, so 3 does again, who has least points.
+        pytest.param(
+            3,
+            1,
+            [[(1, 2)], [(3, 1)], [(2, 3)]],
+            [(1,), (1,), (2,)],
+            [(1, 2)],
+            id="a rematch of an odd field",
+        ),
+    ],
+)
+def test_rounds_by_hand(
+    field: int,
+    games: int,
+    before: list[list[Pair]],
+    winners: list[tuple[int, ...]],
+    due: list[Pair],
+) -> None:
+    """Who meets after rounds that came out so, and where they sit."""
+    results = [
+        Result(result.fixture, result.games * games)
+        for number, (pairs, those) in enumerate(zip(before, winners, strict=True), 1)
+        for result in played([Fixture(number, pair) for pair in pairs], *those)
+    ]
+    fixtures = Swiss(4, games=games).fixtures(range(1, field + 1), results)
+    assert [fixture.entrants for fixture in fixtures] == due
+
+
+def test_what_is_set_and_played_is_one_fixture() -> None:
+    """As of one whose match is void, and that is given to somebody since the other left."""
+    one, other = Swiss(1).fixtures([1, 2, 3, 4], [])
+    results = [Result(one), *played([one], 1)]
+    assert Swiss(1).fixtures([1, 2, 3, 4], results) == [other]
+
+
 def test_the_seed_draws_the_first_seat() -> None:
     """Both seatings of the first round occur, and nothing else changes."""
     rounds = {
