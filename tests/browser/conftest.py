@@ -28,6 +28,7 @@ from tests.requirements import need
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chrome")
 WIDE, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+LAPTOP, TABLET = {"width": 1000, "height": 700}, {"width": 800, "height": 1100}
 
 
 class Watched:

@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 
 from tests.arena.web.test_access import PEOPLE, ROUTES
 from tests.arena.web.test_pages import PAGES
-from tests.browser.conftest import PHONE, WIDE, Watched
+from tests.browser.conftest import LAPTOP, PHONE, TABLET, WIDE, Watched
 
 FILES = (".json", ".csv", ".txt", ".tar", ".svg", ".css", ".png", ".gif", ".webp")
 ALIKE = (
@@ -32,6 +32,7 @@ ALIKE = (
 )
 """What is no page, or looks like another one."""
 API_PAGE = "/api/v1/"
+SIZES = {"phone": PHONE, "tablet": TABLET, "laptop": LAPTOP, "wide": WIDE}
 
 
 def _seen() -> list[tuple[str, str]]:
@@ -62,7 +63,7 @@ def _seen() -> list[tuple[str, str]]:
 def test_a_page_is_for_everybody(
     site: Watched, object_to: Callable[..., list[str]], pattern: str, kind: str
 ) -> None:
-    """No width makes the body scroll sideways, and axe-core finds nothing serious."""
+    """No width makes the body scroll sideways, a phone alone its tables; axe-core finds nothing."""
     objections = []
     with site.context(kind, color_scheme="light") as context:
         page = context.new_page()
@@ -77,9 +78,10 @@ def test_a_page_is_for_everybody(
             return
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
-            for name, size in (("phone", PHONE), ("wide", WIDE)):
+            for name, size in SIZES.items():
                 page.set_viewport_size(size)
-                objections += [f"{scheme}, {name}: {each}" for each in spilled(page)]
+                found = spilled(page) if name == "phone" else spilled(page) + scrolled(page)
+                objections += [f"{scheme}, {name}: {each}" for each in found]
             only: dict[str, Any] = {} if scheme == "light" else {"only": ("color-contrast",)}
             objections += [f"{scheme}: {each}" for each in object_to(page, **only)]
     assert objections == []
@@ -98,3 +100,13 @@ SPILLED = """() => {
 def spilled(page: Page) -> list[str]:
     """The elements for which the page would have to be scrolled sideways."""
     return page.evaluate(SPILLED)
+
+
+SCROLLED = """() => [...document.querySelectorAll(".scroll")]
+  .filter((one) => one.scrollWidth > one.clientWidth + 1)
+  .map((one) => `${one.ariaLabel}: ${one.scrollWidth} of ${one.clientWidth}`)"""
+
+
+def scrolled(page: Page) -> list[str]:
+    """The tables of which not all can be seen at once."""
+    return page.evaluate(SCROLLED)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 import sqlalchemy as sa
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
-from arena.models import Entrant, Ladder
-from tests.browser.conftest import PHONE, Watched
+from arena.models import Bot, Entrant, Ladder
+from tests.browser.conftest import LAPTOP, PHONE, TABLET, WIDE, Watched
+from tests.browser.test_every_page import scrolled
 
 CLOBBER = "/ladders/ladder-0"
 
@@ -65,6 +68,37 @@ def test_filters_stay_in_the_address(site: Watched, size: str) -> None:
         expect(page.locator("input[name=bot]")).to_have_value("bot-2")
         page.get_by_role("link", name="Show all").click()
         expect(page.locator("td.bot")).to_have_count(4)
+
+
+@contextmanager
+def renamed(site: Watched, old: str, new: str) -> Iterator[None]:
+    """A bot that is called otherwise for a while."""
+
+    def rename(old: str, new: str) -> None:
+        with site.database.begin() as session:
+            session.execute(sa.update(Bot).where(Bot.name == old).values(name=new))
+
+    rename(old, new)
+    try:
+        yield
+    finally:
+        rename(new, old)
+
+
+@pytest.mark.parametrize("size", [TABLET, LAPTOP, WIDE], ids=lambda size: str(size["width"]))
+def test_the_longest_name_leaves_room_for_the_other_columns(
+    page: Page, site: Watched, size: ViewportSize
+) -> None:
+    """No table scrolls by a name of 40 letters, with the games against it neither."""
+    page.set_viewport_size(size)
+    name = "Wolfgang-Amadeus_the.third-of-his-nameXL"
+    with renamed(site, "bot-2", name):
+        page.goto(site.address(CLOBBER))
+        assert scrolled(page) == []
+        page.get_by_role("link", name=f"With the games against {name}").click()
+        expect(page.locator("td.tint").first).to_be_visible()
+        assert scrolled(page) == []
+        expect(page.get_by_role("link", name=name, exact=True).first).to_be_visible()
 
 
 def test_times_are_those_of_the_reader(site: Watched) -> None:
