@@ -131,13 +131,16 @@ def whole_board(server: Server, ladder: str) -> dict[str, Any]:
 def status(bot: str | None, server: str | None, in_json: bool) -> None:
     """Show how bots stand: their versions, and where they play.
 
-    Without BOT these are your own bots.
+    Without BOT these are your own bots. What the operator tells all visitors comes first, on
+    standard error.
 
     Example: arena status mybot --server https://arena.example
     """
     there = need_server(server)
     names = [bot] if bot else there.get("/account")["bots"]
     rows = [row for name in names for row in _rows(there, name)]
+    if notice := there.get("/notice")["text"]:
+        click.echo(f"the arena's notice: {visible(notice)}", err=True)
     show(rows, COLUMNS, in_json)
 
 

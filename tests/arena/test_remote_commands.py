@@ -23,6 +23,7 @@ from arena.cli.serve import BundleIntake
 from arena.config import Settings
 from arena.db import Database
 from arena.models import Bot, Check, Entrant, GameSeat, JobStatus, PlayedGame, Scope, User
+from arena.notice import give_notice
 from arena.people import add_token
 from arena.web.app import create_app
 from tests.arena.simulator import CALM, Simulation
@@ -399,6 +400,20 @@ def test_status_says_how_bots_stand(owner: Arena, site: SimpleNamespace) -> None
     assert {"bot-0", "bot-1", "bot-2"} <= {
         row["bot"] for row in json.loads(owner("status", "--json")[1])
     }
+
+
+def test_status_tells_the_notice(owner: Arena, site: SimpleNamespace) -> None:
+    """Beside the listing, which programs read, and for no longer than it holds."""
+    said = []
+    for text in ("Maintenance on Saturday", ""):
+        with site.database.begin() as session:
+            give_notice(session, ARENA, text, now())
+        code, listing, errors = owner("status", "bot-0", "--json")
+        said.append((code, errors, {row["bot"] for row in json.loads(listing)}))
+    assert said == [
+        (0, "the arena's notice: Maintenance on Saturday\n", {"bot-0"}),
+        (0, "", {"bot-0"}),
+    ]
 
 
 def test_logs_of_a_game_are_shown(owner: Arena, site: SimpleNamespace) -> None:
