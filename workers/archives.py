@@ -141,8 +141,13 @@ class Collected:
         """
         parts = _parts(name)
         path = "/".join(parts)
-        if not path or len(path.encode()) > MAX_NAME_BYTES:
-            raise BundleError(f"the name {name[:60]!r} is empty or too long")
+        if not path:
+            raise BundleError(f"the name {name[:60]!r} is none of a file")
+        if (length := len(path.encode())) > MAX_NAME_BYTES:
+            raise BundleError(
+                f"the name {name[:60]!r}... has {length} bytes: "
+                f"shorten it to {MAX_NAME_BYTES}, its folders' names included"
+            )
         self._room -= len(content)
         if self._room < 0:
             raise BundleError(f"the files have more than {self._max_bytes // MIB} MiB unpacked")

@@ -7,7 +7,7 @@ import os
 import re
 import time as wall
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from types import TracebackType
@@ -28,6 +28,8 @@ from engine.counting import counted
 LINE_SECONDS = 10
 """How often a line tells of the progress where it can't renew in place."""
 SAVE_SECONDS = 1
+LONGEST_BASE = 200
+"""Bytes of a file's name, which a file system gives 255, without its ending."""
 
 
 class Display:
@@ -120,7 +122,7 @@ class Saves:
 
 def _free_path(test: StrengthTest) -> Path:
     names = f"{test.settings.candidate.name}-{test.settings.baseline.name}"
-    base = re.sub(r"[^\w.#-]", "_", names)
+    base = re.sub(r"[^\w.#-]", "_", names).encode()[:LONGEST_BASE].decode(errors="ignore")
     number, path = 1, Path(f"{base}.test.json")
     while path.exists():
         number += 1
@@ -268,7 +270,9 @@ def _is_device(path: Path) -> bool:
 def _beside(path: Path) -> Iterator[Path]:
     """A new file beside the one that a path leads to, gone at the end unless it replaced that."""
     target = _target(path)
-    fresh = target.with_name(f"{target.name}.{token_hex(4)}")
+    with suppress(FileNotFoundError):
+        target.lstat()  # which refuses a name that is too long
+    fresh = target.with_name(f"{token_hex(8)}.part")  # the target's own may leave room for no more
     fresh.touch(exist_ok=False)
     try:
         yield fresh

@@ -19,7 +19,7 @@ from arena.cli.report import Saves, write_json
 from arena.cli.running import go_on, launch_all
 from arena.cli.test import version_of
 from arena.ratings.sprt import Decision
-from arena.strength import Settings, StrengthTest
+from arena.strength import Settings, StrengthTest, Version
 from engine.clock import TimeControl
 from engine.games import find_variant
 from workers.sandbox import Sandbox
@@ -315,6 +315,31 @@ def test_a_bot_that_changed_is_another_one(tmp_path):
         bots = find_bots([str(path), str(tmp_path), f"{sys.executable} {path}"])
         digests |= {version_of(bot).digest for bot in bots}
     assert len(digests) == 6
+
+
+def test_a_save_may_have_the_longest_name_of_a_file(tmp_path):
+    """255 bytes (NAME_MAX of linux/limits.h), and not some fewer for a file beside it."""
+    path = tmp_path / ("x" * 255)
+    write_json(str(path), {"passed": True})
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_long_names_of_bots_are_shortened_in_that_of_a_save(tmp_path, monkeypatch):
+    """Two of 200 bytes each, letters of more than one byte among them, would be no file's name."""
+    monkeypatch.chdir(tmp_path)
+    begun = StrengthTest.begin(
+        Settings(
+            find_variant("clobber", ["size=4x4"]),
+            Version("\N{GREEK SMALL LETTER ALPHA}" * 100, "1" * 64),
+            Version("b" * 200, "2" * 64),
+            TimeControl(move_ms=1000),
+            games=16,
+        )
+    )
+    kept = [Saves(None, may_exist=False).keep(begun) for _ in range(2)]
+    assert len(set(kept)) == 2
+    assert sorted(tmp_path.iterdir()) == sorted(tmp_path / path for path in kept)
+    assert all(path.name.endswith(".test.json") for path in kept)
 
 
 def test_an_interrupted_test_is_saved_and_goes_on(tmp_path):
