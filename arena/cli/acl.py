@@ -10,10 +10,11 @@ import click
 
 from arena.broker_users import BrokerUserError, file_of, lines_of, users_for, users_in
 from arena.cli import Usage
+from arena.cli.paths import NamedPath
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=NamedPath(path_type=Path, dir_okay=False))
 @click.argument("workers", metavar="WORKER...", nargs=-1)
 def acl(file: Path, workers: tuple[str, ...]) -> None:
     """Write the users of a broker: one for the arena, and one for each worker.

@@ -12,13 +12,14 @@ from arena.backup import BackupError, restore_backup, write_backup
 from arena.cli import Usage
 from arena.cli.data_folder import opened
 from arena.cli.data_option import on_data
+from arena.cli.paths import NamedPath
 from arena.config import SettingError, load
 from arena.db import SchemaError
 from arena.supervisor import is_running
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=NamedPath(path_type=Path, dir_okay=False))
 @on_data
 def backup(file: Path, data: Path | None) -> None:
     """Write a backup of an arena, which may run meanwhile.
@@ -38,7 +39,7 @@ def backup(file: Path, data: Path | None) -> None:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.argument("file", type=NamedPath(path_type=Path, dir_okay=False, exists=True))
 @on_data
 def restore(file: Path, data: Path | None) -> None:
     """Make an arena of a backup, in an empty place.

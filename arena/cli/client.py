@@ -115,6 +115,15 @@ def whole_address(text: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 
 
+class Name(click.types.StringParamType):
+    """What a server calls something: a part of an address, so neither empty nor of several."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not value or "/" in value:
+            self.fail(f"{value!r} is no name", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def on_server(command: F) -> F:
     """Adds the option that names a server."""
     words = "The address of an arena elsewhere; by default that of arena login."

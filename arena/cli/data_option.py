@@ -8,22 +8,12 @@ from typing import Any, TypeVar
 
 import click
 
+from arena.cli.paths import NamedPath
+
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class DataFolder(click.Path):
-    """A folder, which an empty name is not: that is mostly a variable that was never set."""
-
-    def __init__(self) -> None:
-        super().__init__(path_type=Path)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not str(value):
-            self.fail("the name is empty; '.' is the current folder", param, ctx)
-        return super().convert(value, param, ctx)
 
 
 def on_data(command: F) -> F:
     """Adds the option that names the data folder."""
-    option = click.option("--data", type=DataFolder(), help="The data folder; var by default.")
-    return option(command)
+    kind = NamedPath(path_type=Path)
+    return click.option("--data", type=kind, help="The data folder; var by default.")(command)

@@ -16,11 +16,12 @@ from arena import audit, people
 from arena.cli import Usage
 from arena.cli.arguments import HYPOTHESES, Seconds, read_hypotheses
 from arena.cli.boxed import pack
-from arena.cli.client import find_server, on_server
+from arena.cli.client import Name, find_server, on_server
 from arena.cli.counting import counted_games
 from arena.cli.data_folder import as_json, find_ladder, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show
+from arena.cli.paths import NamedPath
 from arena.cli.remote import submit_there, whole_board
 from arena.cli.sources import git_folder
 from arena.competitions.strength_plans import MAX_GAMES, FirstTest
@@ -45,7 +46,7 @@ from workers.bundles import Bundle
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.argument("file", type=NamedPath(path_type=Path), required=False)
 @click.option("--ladder", "ladder_name", required=True, help="The ladder that it is to enter.")
 @click.option("--git", "repository", metavar="URL#REV", help="Take it from a git repository.")
 @click.option("--name", help="The bot's name; by default its file's.")
@@ -253,7 +254,7 @@ def ladders(data: Path | None, in_json: bool) -> None:
 
 
 @click.command()
-@click.argument("ladder_name", metavar="LADDER")
+@click.argument("ladder_name", type=Name(), metavar="LADDER")
 @on_server
 @on_data
 @as_json

@@ -19,6 +19,7 @@ from arena.cli import Usage
 from arena.cli.arguments import CLOCK, MOVE, WALL, Bot, find_bots, split_words, time_control
 from arena.cli.counting import counted_games
 from arena.cli.listing import Output, print_table
+from arena.cli.paths import NamedPath
 from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
 from arena.cli.running import NO_BOX, Launcher, cores, in_order, launch_all, on_cores
 from arena.cli.tally import Tally
@@ -57,7 +58,7 @@ SETTLED = {"games", "seed", "clock", "move_ms", "wall_time", "plies", "concurren
     type=click.IntRange(1, 1024),
     help="Matches at the same time; by default one a core.",
 )
-@click.option("--records", type=click.Path(dir_okay=False), help="Write the games, one a line.")
+@click.option("--records", type=NamedPath(dir_okay=False), help="Write the games, one a line.")
 @NO_BOX
 @click.option("--trace", is_flag=True, help="Show the lines that pass, as they pass.")
 @click.option("--log", "show_logs", is_flag=True, help="Show what the bots log, with stderr.")

@@ -11,6 +11,7 @@ import click
 
 from arena.cli import Usage
 from arena.cli.arguments import read_position, split_words
+from arena.cli.paths import NamedPath
 from engine import svg
 from engine.clicks import illustrate
 from engine.game import State
@@ -121,7 +122,7 @@ def perft(
 @click.option(
     "--output",
     "-o",
-    type=click.Path(dir_okay=False),
+    type=NamedPath(dir_okay=False),
     default="-",
     help="The SVG file; standard output by default.",
 )

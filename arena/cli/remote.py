@@ -16,8 +16,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from arena.cli import Usage
-from arena.cli.client import Server, ServerFault, need_server, on_server
+from arena.cli.client import Name, Server, ServerFault, need_server, on_server
 from arena.cli.listing import show
+from arena.cli.paths import NamedPath
 from arena.visible import visible
 from engine.counting import counted
 from workers.bundles import Bundle
@@ -125,7 +126,7 @@ def whole_board(server: Server, ladder: str) -> dict[str, Any]:
 
 
 @click.command()
-@click.argument("bot", required=False)
+@click.argument("bot", type=Name(), required=False)
 @on_server
 @click.option("--json", "in_json", is_flag=True, help="Print JSON.")
 def status(bot: str | None, server: str | None, in_json: bool) -> None:
@@ -193,7 +194,9 @@ class _GameNumber(click.IntRange):
 
 @click.command()
 @click.argument("game", type=_GameNumber(1), required=False)
-@click.option("--check", "bot", metavar="BOT", help="The last check of a bot of yours instead.")
+@click.option(
+    "--check", "bot", type=Name(), metavar="BOT", help="The last check of a bot of yours instead."
+)
 @click.option("--seat", type=click.IntRange(1), help="Of the game only this seat.")
 @on_server
 @click.option("--json", "in_json", is_flag=True, help="Print JSON.")
@@ -261,9 +264,9 @@ def _show_check(there: Server, bot: str, in_json: bool) -> int:
 
 
 @click.command()
-@click.argument("ladder")
+@click.argument("ladder", type=Name())
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file to write."
+    "-o", "--output", type=NamedPath(dir_okay=False, path_type=Path), help="The file to write."
 )
 @click.option("--after", type=click.IntRange(0), help="Only games of higher numbers.")
 @on_server

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from arena.cli import Usage
+from arena.cli.paths import NamedPath
 from arena.visible import visible
 from engine import svg
 from engine.clicks import illustrate
@@ -19,13 +20,13 @@ from engine.sitting import goes_on, prove
 
 
 @click.command()
-@click.argument("record", metavar="RECORD")
+@click.argument("record", type=NamedPath(), metavar="RECORD")
 @click.option("--game", "number", type=click.IntRange(1), help="Only this game of the file.")
 @click.option("--ply", type=click.IntRange(0), help="Show the position before this ply.")
 @click.option(
     "--draw",
     "output",
-    type=click.Path(dir_okay=False),
+    type=NamedPath(dir_okay=False),
     help="Write that position (by default the last) as SVG.",
 )
 @click.option("--server", metavar="URL", envvar="ARENA_SERVER", help="Whose game it is.")
@@ -49,8 +50,6 @@ def replay(
       arena replay games.jsonl --game 3
       arena replay https://arena.example/games/1207
     """
-    if output == "":
-        raise Usage("an empty word names no file to draw into")
     records = _records(record, server)
     if number is not None:
         if number > len(records):

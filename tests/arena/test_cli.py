@@ -470,7 +470,7 @@ def assert_refused(said: Said, words: str) -> None:
         ("play clobber {dice} {folder}", "folder holds no files"),
         ("play clobber {dice} {plain} --no-box", "plain is not executable: chmod"),
         ("play clobber {dice} {folder} --no-box", "folder holds no files"),
-        ("replay {records} --game 1 --draw ''", "an empty word names no file to draw into"),
+        ("replay {records} --game 1 --draw ''", "'--draw': the name is empty"),
         ("play clobber {dice} ''", "an empty word names no bot: give the path of a program"),
         ("play clobber {dice} ' '", "an empty word names no bot"),
         ("play clobber {dice} {dice} --time ''", "'' is no time control"),
@@ -508,7 +508,6 @@ def assert_refused(said: Said, words: str) -> None:
         ("play clobber {dice} {dice} --move 0", "0"),
         ("play clobber {dice} {dice} --games 0", "'--games'"),
         ("play clobber {dice} {dice} --records /proc/nowhere/a", "can't write /proc/nowhere/a"),
-        ("play clobber {dice} {dice} --records ''", "can't write : Is a directory"),
         ("play chess {dice} {dice}", "there is no game 'chess'"),
         ("check {dice} --game chess", "there is no game 'chess'"),
         ("check {dice} --game ''", "there is no game ''"),
@@ -561,6 +560,25 @@ def test_what_is_refused_stays_on_its_line(cli: Cli, words: list[str], shown: st
 def test_the_current_folder_is_named_by_its_dot(cli: Cli, command: str) -> None:
     """An empty name is mostly a variable that was never set; nothing is made in that folder."""
     assert_refused(cli(command, "--data", ""), "'--data': the name is empty")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["play", "clobber", "random", "greedy", "--records", ""],
+        ["draw", "clobber", "-o", ""],
+        ["replay", ""],
+        ["acl", "", "box1"],
+        ["backup", ""],
+        ["restore", ""],
+        ["submit", "", "--ladder", "x"],
+        ["export", "x", "-o", ""],
+    ],
+    ids=lambda words: words[0],
+)
+def test_an_empty_word_names_no_file(cli: Cli, words: list[str]) -> None:
+    """Of a folder it would be the current one, which nobody means to hand in or to write to."""
+    assert_refused(cli(*words), "the name is empty")
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -416,6 +416,16 @@ def test_status_tells_the_notice(owner: Arena, site: SimpleNamespace) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["", "bot-0/checks"])
+@pytest.mark.parametrize("command", ["status", "logs --check", "export", "leaderboard"])
+def test_a_name_is_one_part_of_an_address(owner: Arena, command: str, name: str) -> None:
+    """No other one is asked for, and an empty name is not all that there is."""
+    code, said, errors = owner(*command.split(), name)
+    assert (code, said) == (2, "")
+    assert f"{name!r} is no name" in errors
+    assert errors.count("\n") == 1
+
+
 def test_logs_of_a_game_are_shown(owner: Arena, site: SimpleNamespace) -> None:
     """By seat, to the owner."""
     code, said, _ = owner("logs", site.game)
