@@ -80,6 +80,11 @@ class WorkerHealth:
     """Jobs one after the other, up to now."""
     problem: str
 
+    @property
+    def silence(self) -> str:
+        """How long ago its last sign of life was, in words."""
+        return f"{_since(self.silent_seconds)} ago"
+
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
@@ -283,12 +288,12 @@ def _lost(
             yield Alarm(
                 "worker",
                 one.name,
-                f"the worker {one.name} vanished {_ago(one.silent_seconds)} ago: start it again, "
+                f"the worker {one.name} vanished {one.silence}: start it again, "
                 f"or if it is gone for good, arena worker forget {shlex.quote(one.name)}",
             )
 
 
-def _ago(seconds: float) -> str:
+def _since(seconds: float) -> str:
     for unit, its in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= 2 * its:
             return counted(int(seconds / its), unit)

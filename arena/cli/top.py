@@ -87,8 +87,7 @@ def picture(health: Health, queues_now: Queues) -> Group:
         "worker", "state", "slots", "isolation", "last sign", "problem", title="Workers"
     )
     for one in health.workers:
-        silent = f"{one.silent_seconds:.0f} s ago"
-        words = (one.name, one.state, str(one.slots), one.isolation, silent, one.problem)
+        words = (one.name, one.state, str(one.slots), one.isolation, one.silence, one.problem)
         workers.add_row(*(escape(visible(word)) for word in words))
     games = Table("competition", "games a minute", title="The last five minutes")
     for name, rate in sorted(health.games_a_minute.items(), key=lambda pair: -pair[1]):

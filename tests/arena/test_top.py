@@ -8,7 +8,7 @@ import pty
 import re
 import signal
 import subprocess
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -73,6 +73,16 @@ def test_once_for_people(data: Path, capsys: pytest.CaptureFixture[str]) -> None
         assert words in text
     assert re.search(r"matches\s+│ \d+\s+│ \d+\s+│ 0\s+│ 1", text)
     assert "1 match is set aside after failing three times" in text
+
+
+def test_a_long_silence_is_told_in_days(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And in no number of seconds that somebody would have to divide."""
+    database = Database(f"sqlite:///{data}/arena.db")
+    with database.begin() as session:
+        session.get_one(Worker, "one").last_seen = datetime.now(UTC) - timedelta(days=3, hours=1)
+    database.close()
+    assert run(["top", "--once", "--data", str(data)]) == 0
+    assert re.search(r"one\s+│ gone .*│ 3 days ago", capsys.readouterr().out)
 
 
 def test_what_waits_is_told_by_queue(data: Path) -> None:
