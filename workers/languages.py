@@ -299,14 +299,18 @@ def launch_build(
     Raises:
         LanguageError: the box has no compiler for it.
     """
+    # A script may run any interpreter; a compiler runs none.
+    reserved = max(one.reserved_bytes for one in LANGUAGES) if script else 0
     if language is None or not language.build:
-        return Launch(("/bin/sh", "-c", script), readable=box_folders())
+        shell = ("/bin/sh", "-c", script)
+        return Launch(shell, reserved_bytes=reserved, readable=box_folders())
     compiler, *words = language.build
     program = box_program(compiler)
     sources = [name for name in sorted(files) if find_language(PurePath(name)) is language]
     command = [program, *_filled(words, main, sources)]
     return Launch(
         ("/bin/sh", "-c", script) if script else tuple(command),
+        reserved_bytes=reserved,
         environment=language.environment,
         readable=box_folders(),
         itself=_itself(language, program),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import time
 from dataclasses import replace
@@ -13,7 +14,9 @@ import pytest
 from engine.program import Program
 from tests.workers.conftest import python_launch
 from tests.workers.test_building import need_language
-from workers.languages import language_named, launch_file, launch_words
+from workers import building
+from workers.building import BuildError, build
+from workers.languages import language_named, launch_build, launch_file, launch_words
 from workers.limits import Limits
 from workers.sandbox import Sandbox
 
@@ -84,3 +87,31 @@ def test_node_is_granted_it(threads: int) -> None:
         launch_words(language, ["--no-warnings", "./bot.js"], threads=threads),
     ):
         assert launch.reserved_bytes == threads * NODE * MIB
+
+
+@pytest.mark.parametrize(
+    ("used", "words"),
+    [(32, "has it"), (400, "memory limit|more than 96 MiB of memory")],
+    ids=["hardly used", "used"],
+)
+@pytest.mark.parametrize("language", [None, "C"], ids=["by itself", "for the compiler"])
+def test_a_build_script_is_granted_it(
+    language: str | None, used: int, words: str, sandbox: Sandbox, bot_folder: Path
+) -> None:
+    """It may run any interpreter, in whatever the bot is written; what it uses counts as ever."""
+    (bot_folder / "reserve.py").write_text(RESERVES.replace("sleep(60)", "sleep(1)"))
+    script = f"python3 reserve.py {NODE} {used}"
+    command = launch_build(language and language_named(language), "bot.c", ["bot.c"], script=script)
+    limits = replace(building.LIMITS, memory_bytes=96 * MIB)
+    try:
+        said = build(sandbox, bot_folder, command, limits=limits)[1]
+    except BuildError as error:
+        said = str(error)
+    assert re.search(words, said), said
+
+
+@pytest.mark.parametrize("name", ["C", "Go", "Java"])
+def test_a_compiler_is_not(name: str) -> None:
+    """It is what it was, and no other interpreter."""
+    need_language(name)
+    assert launch_build(language_named(name), "Bot", ["Bot"]).reserved_bytes == 0
