@@ -44,7 +44,7 @@ from workers.archives import (
 from workers.bundles import digest_of, discard, one_at_a_time, write_files
 from workers.languages import LANGUAGES, LanguageError, Launch, box_program
 from workers.limits import Limits
-from workers.manifest import ELF, read_manifest
+from workers.manifest import ELF, read_manifest, windows_lines
 from workers.processes import descendants, usage
 from workers.program import BoxProgram
 from workers.runtime import FreshFolder
@@ -123,10 +123,14 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
             return found
         if target.is_dir():
             discard(target)
-        built, log = build(box, folder, command, core=core)
-        program = launch.command[0].removeprefix("./")
-        if launch.command[0].startswith("./") and program not in built:
-            raise BuildError(f"the build made no file {program!r}", log)
+        try:
+            built, log = build(box, folder, command, core=core)
+            program = launch.command[0].removeprefix("./")
+            if launch.command[0].startswith("./") and program not in built:
+                raise BuildError(f"the build made no file {program!r}", log)
+        except BuildError as error:
+            why = _spoilt_script(files) if manifest.build else ""
+            raise BuildError(f"{error}{why}", error.log) from None
         with FreshFolder(target) as made:
             (made / "files").mkdir()
             write_files(made / "files", built)
@@ -134,6 +138,12 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
             found_digest = digest_of(made / "files", max_bytes=MAX_BUILT_BYTES)
             (made / "digest").write_text(found_digest or "")
     return Ready(target / "files", launch, log, built=True)
+
+
+def _spoilt_script(files: Files) -> str:
+    """Why the script of a build may have failed, if its lines end as on Windows."""
+    found = filter(None, (windows_lines(name, file) for name, file in sorted(files.items())))
+    return next((f" ({words})" for words in found), "")
 
 
 def is_ready(box: Sandbox, folder: Path, digest: str) -> bool:

@@ -33,7 +33,7 @@ from workers.archives import (
 )
 from workers.fetching import fetch
 from workers.languages import Launch
-from workers.manifest import STEMS, Manifest, read_manifest
+from workers.manifest import STEMS, Manifest, read_manifest, windows_lines
 from workers.runtime import FreshFolder
 
 DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -69,12 +69,11 @@ def pack(path: Path) -> Bundle:
     files = read_files(path)
     manifest = read_manifest(files)
     main = files.get(manifest.main)
-    if main and manifest.language and manifest.language.unix_lines and b"\r\n" in main.content:
-        raise BundleError(
-            f"{manifest.main} has line ends of Windows, which a shell takes for a part of the last "
-            "word: save it with those of Unix"
-        )
-    if main and manifest.language is None:
+    language = manifest.language
+    goes_by_lines = language is None or language.unix_lines
+    if main and goes_by_lines and (words := windows_lines(manifest.main, main, language)):
+        raise BundleError(words)
+    if main and language is None:
         # An upload of a single file or a zip from Windows lost the mark of a program.
         files[manifest.main] = replace(main, executable=True)
     archive = _tar(files)

@@ -213,6 +213,22 @@ def _run(text: str, files: Files, *, built: bool) -> Manifest:
     )
 
 
+def windows_lines(name: str, file: File, language: Language | None = None) -> str | None:
+    """What is wrong with a script whose lines end as on Windows; None if it runs all the same.
+
+    Args:
+        language: its language, if its name and first line need not tell.
+    """
+    first = file.content[:200].partition(b"\n")[0]
+    by_kernel = first.startswith(b"#!") and first.endswith(b"\r")
+    known = language or find_language(PurePosixPath(name))
+    known = known or shebang_language(first.decode("utf-8", "replace"))
+    if by_kernel or (known and known.unix_lines and b"\r\n" in file.content):
+        words = "which count as a part of the last word: save it with those of Unix"
+        return f"{name} has line ends of Windows, {words}"
+    return None
+
+
 def _find_main(files: Files) -> str:
     """The file to start where nothing is said."""
     top = [name for name in files if "/" not in name and name != MANIFEST]

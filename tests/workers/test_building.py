@@ -241,6 +241,29 @@ def test_what_authors_are_told(
     assert re.search(log, caught.value.log), caught.value.log
 
 
+@pytest.mark.parametrize(
+    ("command", "name", "content", "words"),
+    [
+        ("sh it.sh", "it.sh", "set -e\n", r"exit 2 \(it.sh has .* Windows, .*those of Unix\)$"),
+        ("sh it", "it", "#!/bin/sh\nfalse\n", r"exit 127 \(it has line ends of Windows"),
+        ("sh sub/it.sh", "sub/it.sh", "cp /dev/null bot\n", r"printed \(sub/it.sh has line ends"),
+        ("sh it.sh", "it.sh", ": # nothing\n", r"no file 'bot' \(it.sh has line ends"),
+        (
+            "cp it.py x; chmod +x x; ./x",
+            *("it.py", "#!/usr/bin/env python3\n", r"exit 127 \(it.py has line ends"),
+        ),
+        ("python3 it.py", "it.py", "exit(3)\n", "exit 3$"),
+    ],
+)
+def test_script_with_lines_of_windows(
+    command: str, name: str, content: str, words: str, prepared: Prepare
+) -> None:
+    """A CR is no blank to a shell (POSIX 2.3), whose own words for that don't show it."""
+    manifest = f'build = "{command}"\nrun = "./bot"'
+    with pytest.raises(BuildError, match=words):
+        prepared({"bot.toml": manifest, name: content.replace("\n", "\r\n")})
+
+
 def test_only_files_of_the_box_are_counted(sandbox: Sandbox, bot_folder: Path) -> None:
     """The disk of the host is seen while bubblewrap builds a box, and has many more."""
     script = "cd $HOME; touch a b c; sleep 0.1"

@@ -204,12 +204,33 @@ def test_a_package_is_looked_for_once(begun: bytes, tmp_path: Path) -> None:
     assert time.process_time() - began < 3
 
 
-@pytest.mark.parametrize(("name", "first"), [("bot.sh", b""), ("bot", b"#!/bin/sh\r\n")])
-def test_a_shell_with_lines_of_windows_is_refused(name: str, first: bytes, tmp_path: Path) -> None:
-    """A CR is no blank (POSIX 2.3): all that it would say is ': not found'."""
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [("bot.sh", b""), ("bot", b"#!/bin/sh\r\n"), ("bot", b"#!/usr/bin/awk -f\r\n")],
+)
+def test_a_script_with_lines_of_windows_is_refused(name: str, first: bytes, tmp_path: Path) -> None:
+    """A CR is no blank to a shell (POSIX 2.3): all that it would say is ': not found'.
+
+    Nor is it to the kernel in a program's first line (execve(2)).
+    """
     (tmp_path / name).write_bytes(first + b"while read line; do\r\n  echo ok\r\ndone\r\n")
     with pytest.raises(BundleError, match=f"^{name} has line ends of Windows, .*save it with"):
         pack(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("bot.py", b"#!/usr/bin/env python3\r\nprint()\r\n"),
+        ("bot", b"#!/usr/bin/python3\r\nprint()\r\n"),
+        ("bot.c", b"int main(void) {}\r\n"),
+        ("bot", b"\x7fELF\r\n"),
+    ],
+)
+def test_other_languages_may_have_them(name: str, content: bytes, tmp_path: Path) -> None:
+    """Interpreters, which the box starts itself, and compilers read them as the other kind."""
+    (tmp_path / name).write_bytes(content)
+    assert pack(tmp_path / name).manifest.main == name
 
 
 def test_manifest_of_a_bot_in_full(tmp_path: Path) -> None:
