@@ -203,11 +203,11 @@ def delegated_group(own: Path) -> Path:
     if own.name == MAIN:
         own = own.parent  # another process of this worker, or an earlier call, moved us there
     if not os.access(own, os.W_OK):
-        raise GroupError(f"{own} belongs to the system: set Delegate=yes in the worker's unit")
+        raise GroupError(f"{own} belongs to the system")
     control = own / "cgroup.subtree_control"
     if not {"memory", "pids"} <= set(control.read_text().split()):
         if not _marked_as_delegated(own):
-            raise GroupError(f"{own} is not delegated: set Delegate=yes in the worker's unit")
+            raise GroupError(f"{own} is not delegated to the worker")
         # A group with controllers for its children may hold no processes itself.
         leaf = own / MAIN
         leaf.mkdir(exist_ok=True)
@@ -217,7 +217,7 @@ def delegated_group(own: Path) -> Path:
                     (leaf / "cgroup.procs").write_text(pid)
         control.write_text("+memory +pids")
         if not {"memory", "pids"} <= set(control.read_text().split()):
-            raise GroupError(f"{own} has no memory controller: set Delegate=yes in the unit")
+            raise GroupError(f"{own} has no memory controller")
     return own
 
 

@@ -29,6 +29,8 @@ CORE_PATTERN = Path("/proc/sys/kernel/core_pattern")
 APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 USER_NAMESPACES = Path("/proc/sys/user/max_user_namespaces")
 DEBIAN_SWITCH = Path("/proc/sys/kernel/unprivileged_userns_clone")
+SYSTEMD = Path("/run/systemd/system")
+"""Is there where systemd runs (sd_booted(3)), as it does in few containers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +70,30 @@ def examine(minimum: str = "good", runtime: Path | None = None) -> Report:
         broken = Finding("runtime folder", False, str(error), "give a runtime folder elsewhere")
         return Report("none", minimum, (), (broken, *_host()), tuple(_languages()))
     better = [
-        Finding("better box", False, failure, _remedy(failure)) for failure in sandbox.failures
+        Finding("better box", False, failure, remedy_for(failure, systemd=SYSTEMD.is_dir()))
+        for failure in sandbox.failures
     ]
     return Report(sandbox.level, minimum, sandbox.layers, (*better, *_host()), tuple(_languages()))
 
 
-def _remedy(failure: str) -> str:
-    """What to do about a box that could not be built."""
-    for words, remedy in REMEDIES:
-        if words in failure:
-            return remedy
+def remedy_for(failure: str, *, systemd: bool) -> str:
+    """What to do about a box that could not be built.
+
+    Args:
+        systemd: whether it runs here.
+    """
+    if failure.startswith("full: "):
+        if systemd:
+            return "run the worker in a systemd unit with Delegate=yes, or as root"
+        return "nothing in a container, where `good` is the best; elsewhere run the worker as root"
+    if "not installed" in failure:
+        return "install the package bubblewrap"
+    if "user namespaces" in failure:
+        return (
+            "start a container with --security-opt seccomp=docs/containers/seccomp.json; "
+            "elsewhere see docs/sandbox.md"
+        )
     return "see docs/sandbox.md"
-
-
-REMEDIES = (
-    ("full: ", "run the worker in a systemd unit with Delegate=yes, or as root"),
-    ("not installed", "install the package bubblewrap"),
-    ("user namespaces", "let the container or kernel make user namespaces; see docs/sandbox.md"),
-)
 
 
 def _host() -> Iterator[Finding]:

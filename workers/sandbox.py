@@ -110,7 +110,7 @@ class Sandbox:
         if ISOLATION_LEVELS.index(self.level) < ISOLATION_LEVELS.index(minimum):
             raise BoxError(
                 f"the best box here is {self.level!r} and {minimum!r} is asked for "
-                f"({'; '.join(self.failures)})"
+                f"({'; '.join(self.failures)}); `arena doctor` says what helps"
             )
 
     def start(

@@ -13,7 +13,7 @@ import pytest
 
 from engine.referee import ISOLATION_LEVELS
 from tests.requirements import need
-from workers.doctor import core_dumps, examine
+from workers.doctor import core_dumps, examine, remedy_for
 from workers.sandbox import Sandbox
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +55,46 @@ def test_first_process_of_a_container_builds_boxes(
     code += "Sandbox('good', Path(sys.argv[1]), maximum='good')"
     command = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", sys.executable]
     subprocess.run([*command, "-c", code, str(open_folder / "runtime")], cwd=ROOT, check=True)
+
+
+@pytest.mark.parametrize(
+    ("failure", "systemd", "helps", "does_not"),
+    [
+        # cgroups(7); in Docker /sys/fs/cgroup is mounted read-only, and no unit is about.
+        ("full: /a.scope is not delegated to the worker", True, "Delegate=yes", "container"),
+        ("full: no memory group: [Errno 30] Read-only file system", False, "good", "Delegate"),
+        ("full: /sys/fs/cgroup belongs to the system", False, "as root", "Delegate"),
+        ("bubblewrap is not installed", False, "install the package", "Delegate"),
+        # docker run(1), --security-opt
+        ("good: refuses user namespaces", False, "seccomp=docs/containers/seccomp.json", "unit"),
+        ("good: does not hold", True, "see docs/sandbox.md", "unit"),
+    ],
+)
+def test_remedies(failure: str, systemd: bool, helps: str, does_not: str) -> None:
+    """No container is told of a unit that it has no systemd for."""
+    found = remedy_for(failure, systemd=systemd)
+    assert helps in found
+    assert does_not not in found
+    assert (ROOT / "docs/containers/seccomp.json").is_file()
+
+
+def test_control_groups_of_a_container(sandbox_at: Callable[[str], Sandbox]) -> None:
+    """They are read-only: what it takes to have a memory group is asked of no systemd there."""
+    need(os.geteuid() == 0, "mounts for this process alone take root")
+    sandbox_at("full")
+    script = (
+        "for place in $(cut -d' ' -f2 /proc/mounts | grep ^/sys/fs/cgroup); do\n"
+        '  mount -o remount,bind,ro "$place"; done\n'
+        'mount -t tmpfs none /run && exec "$@"\n'
+    )
+    code = "import json, workers.doctor as d; print(json.dumps(d.examine().to_json()))"
+    command = ["unshare", "--mount", "/bin/sh", "-c", script, "sh", sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    report = json.loads(done.stdout)
+    assert report["level"] == "good"
+    (better,) = (one for one in report["host"] if one["name"] == "better box")
+    assert "Read-only file system" in better["detail"]
+    assert "Delegate" not in better["remedy"]
 
 
 @pytest.mark.parametrize(

@@ -216,7 +216,7 @@ def test_group_limits_and_leftovers(freezable: bool) -> None:
     [
         ("arena.service", "cpu memory pids", False, "arena.service"),
         ("arena-worker", "", False, "the one above"),
-        ("terminal.scope", "", False, "terminal.scope is not delegated: set Delegate=yes"),
+        ("terminal.scope", "", False, "terminal.scope is not delegated to the worker"),
         ("arena.service", "cpu", True, "arena.service has no memory controller"),
     ],
     ids=["ready", "moved before", "not ours", "marked, but the kernel does nothing"],
