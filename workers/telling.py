@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
@@ -21,6 +22,9 @@ SOON_SECONDS = 0.5
 """A match that is over before is reported without a word of its beginning."""
 WAIT_SECONDS = 1.0
 """That a report waits for those of the next matches, at most."""
+MOST_BYTES = 40_000_000
+"""Of JSON in a message of reports, which Celery writes a third longer; the broker takes 64 MiB."""
+TOO_LONG = "left out: the broker takes no report of a match that is so long\n"
 
 
 class Reports:
@@ -28,11 +32,17 @@ class Reports:
 
     def __init__(self) -> None:
         self._waiting: list[dict[str, Any]] = []
+        self._bytes = 0
         self._began = time.monotonic()
 
     def add(self, report: dict[str, Any]) -> None:
-        """A match was played: what waits is sent if that took long."""
+        """A match was played: what waits is sent if that took long, or would be too much."""
+        report = sendable(report)
+        size = _size(report)
+        if self._bytes + size > MOST_BYTES:
+            self.send()
         self._waiting.append(report)
+        self._bytes += size
         if time.monotonic() - self._began > WAIT_SECONDS:
             self.send()
 
@@ -41,7 +51,25 @@ class Reports:
         if self._waiting:
             say(jobs.RECORD_MATCH, *self._waiting)
             self._waiting = []
+            self._bytes = 0
         self._began = time.monotonic()
+
+
+def sendable(report: dict[str, Any]) -> dict[str, Any]:
+    """A report of a match that the broker takes, whatever bots said in it.
+
+    What is too long goes without the logs; if that is not enough, without what was said of moves.
+    """
+    if _size(report) > MOST_BYTES:
+        report = report | {"logs": [[log and TOO_LONG for log in game] for game in report["logs"]]}
+    if _size(report) > MOST_BYTES:
+        games = [game | {"texts": {}, "values": {}} for game in report["games"]]
+        report = report | {"games": games, "logs": [[TOO_LONG] * len(g) for g in report["logs"]]}
+    return report
+
+
+def _size(report: dict[str, Any]) -> int:
+    return len(json.dumps(report))
 
 
 class Progress:
