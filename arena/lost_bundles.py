@@ -1,7 +1,8 @@
 """Bots whose files were lost: noticed once, when a match with one fails, and played no more.
 
-The store is looked at only then, and only where it can be seen: a recorder on another machine
-than the pages may have none. Such a bot is suspended wherever it plays, with words for its owner
+The store is looked at only where the worker, too, said that it could not have these files, and only
+where it can be seen: a recorder on another machine than the pages may have none, or one that is out
+of date. Such a bot is suspended wherever it plays, with words for its owner
 and an alarm for the operator, and nobody waits for its matches. In a tournament what it has to
 play is left until it is entered somewhere again (its files stored anew), or is withdrawn.
 """
@@ -33,6 +34,9 @@ from arena.suspension import SUSPEND
 
 LOST = "its files are lost or damaged on this server: submit them again"
 
+NAMED = 12
+"""Characters of a digest in workers' words for it, at the least."""
+
 
 def is_lost(store: Path, digest: str) -> bool:
     """Whether a bundle is not in a store as it was; never where there is no store to be seen."""
@@ -46,8 +50,11 @@ def is_lost(store: Path, digest: str) -> bool:
         return False
 
 
-def suspend_lost(session: Session, match: Match, store: Path, now: datetime) -> bool:
+def suspend_lost(session: Session, match: Match, problem: str, store: Path, now: datetime) -> bool:
     """Suspends those in a match that failed whose files are lost; what they were to play is void.
+
+    Args:
+        problem: what the worker said of the match, with the digest of what it could not have.
 
     Returns:
         Whether there were any. A strength test ends by itself when its matches fail.
@@ -55,7 +62,8 @@ def suspend_lost(session: Session, match: Match, store: Path, now: datetime) -> 
     if isinstance(match.competition, StrengthTest):
         return False
     versions = {place.entrant.version for place in match.places}
-    lost = [one for one in versions if is_lost(store, one.digest)]
+    missed = [one for one in versions if one.digest[:NAMED] in problem]
+    lost = [one for one in missed if is_lost(store, one.digest)]
     for version in lost:
         entrants = _entrants_with(session, version.digest, EntrantState.ACTIVE)
         for entrant in entrants:

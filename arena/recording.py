@@ -373,7 +373,8 @@ def record_void(
     job = scheduling.find_issued(session, lease)
     if job is None:
         return Outcome.STALE
-    if failed and isinstance(job, Match) and suspend_lost(session, job, settings.bundles, now):
+    played = job if failed and isinstance(job, Match) else None
+    if played and suspend_lost(session, played, problem, settings.bundles, now):
         return Outcome.ROLLED_BACK
     if failed and job.worker is not None:
         failed = workforce.note_failure(

@@ -36,6 +36,9 @@ GONE = "bot-1 v1"
 class Losing(TournamentSimulation):
     """Four bots with files in a store; who plays with lost ones fails, as workers do."""
 
+    words = "w: [Errno 2] No such file or directory: '/elsewhere/bundles/{digest}'"
+    """Of a worker that can't have the files of that digest, as Python says it."""
+
     def lose(self, store: Path) -> None:
         """Stores everybody's files but those of one."""
         store.mkdir(parents=True)
@@ -49,8 +52,10 @@ class Losing(TournamentSimulation):
 
     def finish(self, job: jobs.Job, worker: str) -> reporting.MatchReport | None:
         """A match is played if all files are there."""
-        if any(is_lost(self.settings.bundles, files.digest) for files in job.bots):
-            lease, problem = job.lease, "No such file or directory"
+        store = self.settings.bundles
+        lost = [files.digest for files in job.bots if is_lost(store, files.digest)]
+        if lost:
+            lease, problem = job.lease, self.words.format(digest=lost[0])
             self.tell(lambda s: recording.record_void(s, lease, problem, self.settings, self.now))
             return None
         return super().finish(job, worker)
@@ -118,6 +123,26 @@ def test_who_has_lost_its_files_plays_no_more_until_they_are_back(arena: Losing)
     arena.run(30)
     with arena.database.read() as session:
         assert session.scalars(sa.select(Tournament)).one().state is CompetitionState.CLOSED
+
+
+@pytest.mark.parametrize(
+    ("words", "suspended"),
+    [
+        (Losing.words, True),
+        ("w: http://a/bundles/{digest} is not the bundle {digest:.12}: store it again", True),
+        ("w: the arena does not give http://a/bundles/{digest}: 404 NOT FOUND", True),
+        ("w: no box can be built: [Errno 28] No space left on device", False),
+        ("w: Worker exited prematurely: signal 9 (SIGKILL) Job: 3.", False),
+    ],
+)
+def test_a_recorder_that_looks_at_an_old_store(words: str, suspended: bool, arena: Losing) -> None:
+    """What fails for another reason speaks against no bot, though the recorder has no such file."""
+    arena.words = words
+    arena.alive()
+    arena.tick()
+    arena.run(30)
+    with arena.database.read() as session:
+        assert (("suspended", LOST) in states(session)[GONE]) is suspended
 
 
 STORES = [
