@@ -12,11 +12,41 @@ from pathlib import Path
 import pytest
 
 from tests.requirements import need
-from workers.limits import read_limits, set_limits
+from workers.limits import Limits, read_limits, set_limits
 from workers.runtime import BotUser
 
 PR_GET_PDEATHSIG = 2
 libc = ctypes.CDLL(None)
+MIB = 1 << 20
+BOT, BUILD = Limits(96 * MIB, 5), Limits(96 * MIB, 5, work_bytes=MIB)
+# docs/sandbox.md: what a bot finds inside, and the build box.
+ALWAYS = {"core": 0, "memlock": 0, "msgqueue": 0, "sigpending": 64}
+BOTS = ALWAYS | {"fsize": 8 * MIB, "nofile": 64}
+BUILDS = ALWAYS | {"fsize": 64 * MIB, "nofile": 1024, "cpu": 60}
+GROUPLESS = {"data": 104 * MIB, "as": 64 << 30}
+
+
+@pytest.mark.parametrize(
+    ("limits", "metered", "counted", "expected"),
+    [
+        (BOT, True, False, BOTS),
+        (BOT, True, True, BOTS | {"nproc": 5}),
+        (BOT, False, True, BOTS | GROUPLESS | {"nproc": 5, "stack": 8 * MIB}),
+        (BUILD, True, True, BUILDS | {"nproc": 5}),
+        (BUILD, False, False, BUILDS | GROUPLESS),
+    ],
+)
+def test_limits_of_bots_and_builds(
+    limits: Limits, metered: bool, counted: bool, expected: dict[str, int]
+) -> None:
+    """All of them; outside a memory group those of memory, with the 8 MiB that are reserved."""
+    found = limits.for_process(metered=metered, counted=counted, reserved_bytes=8 * MIB)
+    assert found == expected
+
+
+def test_what_a_process_may_hold() -> None:
+    """A bot its memory and its stack; a build is looked at as a whole."""
+    assert (BOT.looked_at_bytes, BUILD.looked_at_bytes) == (104 * MIB, 0)
 
 
 def died_with() -> int:
