@@ -37,8 +37,7 @@ class Reports:
 
     def add(self, report: dict[str, Any]) -> None:
         """A match was played: what waits is sent if that took long, or would be too much."""
-        report = sendable(report)
-        size = _size(report)
+        report, size = _sendable(report)
         if self._bytes + size > MOST_BYTES:
             self.send()
         self._waiting.append(report)
@@ -55,17 +54,21 @@ class Reports:
         self._began = time.monotonic()
 
 
-def sendable(report: dict[str, Any]) -> dict[str, Any]:
-    """A report of a match that the broker takes, whatever bots said in it.
+def _sendable(report: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """A report of a match that the broker takes, whatever bots said in it, and its bytes of JSON.
 
     What is too long goes without the logs; if that is not enough, without what was said of moves.
     """
-    if _size(report) > MOST_BYTES:
+    size = _size(report)
+    if size > MOST_BYTES:
         report = report | {"logs": [[log and TOO_LONG for log in game] for game in report["logs"]]}
-    if _size(report) > MOST_BYTES:
+        size = _size(report)
+    if size > MOST_BYTES:
         games = [game | {"texts": {}, "values": {}} for game in report["games"]]
-        report = report | {"games": games, "logs": [[TOO_LONG] * len(g) for g in report["logs"]]}
-    return report
+        logs = [[TOO_LONG for _ in game] for game in report["logs"]]
+        report = report | {"games": games, "logs": logs}
+        size = _size(report)
+    return report, size
 
 
 def _size(report: dict[str, Any]) -> int:

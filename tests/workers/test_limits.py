@@ -19,7 +19,8 @@ PR_GET_PDEATHSIG = 2
 libc = ctypes.CDLL(None)
 MIB = 1 << 20
 BOT, BUILD = Limits(96 * MIB, 5), Limits(96 * MIB, 5, work_bytes=MIB)
-# docs/sandbox.md: what a bot finds inside, and the build box.
+# docs/sandbox.md: what a bot finds inside, and the build box. No page speaks of locked memory,
+# message queues, waiting signals and addresses, which no bot needs, or none so many.
 ALWAYS = {"core": 0, "memlock": 0, "msgqueue": 0, "sigpending": 64}
 BOTS = ALWAYS | {"fsize": 8 * MIB, "nofile": 64}
 BUILDS = ALWAYS | {"fsize": 64 * MIB, "nofile": 1024, "cpu": 60}
