@@ -87,10 +87,7 @@ class SmallArena(TournamentSimulation):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_round_that_has_begun_stays_when_bots_leave(sqlite_database: Database, seed: int) -> None:
     """Also what of it no match was made for yet."""
-    arena = SmallArena(sqlite_database, seed)
-    arena.create("cup", "swiss", rounds=4, seed=seed)
-    for _ in range(LEAVING):
-        arena.later(arena.random.random() * SECONDS, arena.leave)
+    arena = _begun(sqlite_database, seed)
     arena.look()
     arena.play_out(SECONDS)
     assert len(arena.rounds) == 4
@@ -100,10 +97,15 @@ def test_a_round_that_has_begun_stays_when_bots_leave(sqlite_database: Database,
 @pytest.mark.parametrize("seed", range(3))
 def test_whoever_was_to_meet_in_a_round_meets(sqlite_database: Database, seed: int) -> None:
     """Matches of several rounds are void and come out another way, and bots leave."""
-    arena = SmallArena(sqlite_database, seed)
-    arena.create("cup", "swiss", rounds=4, seed=seed)
-    for _ in range(LEAVING):
-        arena.later(arena.random.random() * SECONDS, arena.leave)
+    arena = _begun(sqlite_database, seed)
     arena.play_out(SECONDS, voids=10)
     assert {len(pairs) for pairs in arena.paired().values()} == {1}
     assert len(arena.voided) == 10
+
+
+def _begun(database: Database, seed: int) -> SmallArena:
+    arena = SmallArena(database, seed)
+    arena.create("cup", "swiss", rounds=4, seed=seed)
+    for _ in range(LEAVING):
+        arena.later(arena.random.random() * SECONDS, arena.leave)
+    return arena
