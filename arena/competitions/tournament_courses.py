@@ -98,6 +98,7 @@ def course_of(
     in_swiss = isinstance(form, Swiss)
     voided = still_set(voided_fixtures(session, tournament), results) if in_swiss else []
     given = walkovers(form, list(ids), [*results, *voided], withdrawn, games=frame.games)
+    voided = [one for one in voided if withdrawn.keys().isdisjoint(one.fixture.entrants)]
     return Course(form, ids, withdrawn, suspended, made, voided, given)
 
 

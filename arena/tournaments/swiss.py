@@ -79,7 +79,7 @@ class Swiss:
         fixtures = self._set(entrants, results)
         last = max(fixture.round for fixture in fixtures)
         # A later round was set whole if an early match is played anew: it stays, byes and all.
-        later = {result.fixture for result in results if result.fixture.round > last}
+        later = [result.fixture for result in results if result.fixture.round > last]
         tables = Counter(fixture.round for fixture in later)
         fixtures += [one for one in later if tables[one.round] == len(entrants) // 2]
         return sitting_out(entrants, fixtures, points=points)
@@ -92,7 +92,7 @@ class Swiss:
         fixtures: list[Fixture] = []
         for number in range(1, self.rounds + 1):
             here = [result for result in results if result.fixture.round == number]
-            given = list(dict.fromkeys(result.fixture for result in here))
+            given = [result.fixture for result in here]
             if len(given) < tables:
                 given += self._missing(number, entrants, past, given)
             fixtures += given

@@ -26,18 +26,21 @@ def walkovers(
     Where one round follows from another, who left later keeps what it was given before.
 
     Args:
-        results: those that the format takes.
+        results: those that the format takes. Those without games of who left are decided, too, be
+            it that a round before theirs is played anew.
         withdrawn: the last round that each of those who left was in for.
         games: how many a fixture has.
     """
     gone = set(withdrawn)
     in_turn = isinstance(form, Knockout | Swiss)
     last = withdrawn if in_turn else dict.fromkeys(gone, 0)
-    found: list[Result] = []
+    stopped = [one for one in results if not one.games and gone.intersection(one.fixture.entrants)]
+    past = [one for one in results if one.games or gone.isdisjoint(one.fixture.entrants)]
+    found = [_walkover(one.fixture, last, games) for one in stopped]
     # One may lead to the next: to the extra leg of a tie, or to a round.
     while fixtures := [
         fixture
-        for fixture in (form.fixtures(entrants, [*results, *found]) if gone else ())
+        for fixture in (form.fixtures(entrants, [*past, *found]) if gone else ())
         if gone.intersection(fixture.entrants)
     ]:
         found += [_walkover(fixture, last, games) for fixture in fixtures]

@@ -55,7 +55,8 @@ class SmallArena(TournamentSimulation):
                 tournament_fields.withdraw(session, cup, one, "it hangs", self.now, ORGANISER)
 
     def look(self) -> None:
-        """Compares the rounds that have begun with what they were."""
+        """Compares the rounds that have begun with what they were, and the last one with what
+        follows from games and walkovers alone."""
         with self.database.read() as session:
             cup = session.scalars(sa.select(Tournament)).one()
             begun = session.scalar(sa.select(sa.func.max(Match.round))) or 0
@@ -64,6 +65,10 @@ class SmallArena(TournamentSimulation):
                 fixtures = [*course.due, *(one.fixture for one in course.results)]
                 now = {one.entrants for one in fixtures if one.round == number}
                 assert self.rounds.setdefault(number, now) == now
+            if begun:
+                past = [one for one in course.results if one.games and one.fixture.round < begun]
+                paired = course.format.fixtures(course.field, past)
+                assert {one.entrants for one in paired} == self.rounds[begun]
         self.later(1.5, self.look)
 
     def paired(self) -> dict[tuple[int, int], set[tuple[int, ...]]]:

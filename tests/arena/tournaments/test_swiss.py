@@ -118,13 +118,6 @@ def test_rounds_by_hand(
     assert [fixture.entrants for fixture in fixtures] == due
 
 
-def test_what_is_set_and_played_is_one_fixture() -> None:
-    """As of one whose match is void, and that is given to somebody since the other left."""
-    one, other = Swiss(1).fixtures([1, 2, 3, 4], [])
-    results = [Result(one), *played([one], 1)]
-    assert Swiss(1).fixtures([1, 2, 3, 4], results) == [other]
-
-
 def test_the_seed_draws_the_first_seat() -> None:
     """Both seatings of the first round occur, and nothing else changes."""
     rounds = {

@@ -188,6 +188,15 @@ def test_a_swiss_round_that_has_begun_stays_when_somebody_leaves(
     assert [bye.fixture for bye in swiss.byes(field, found)] == [Fixture(1, (out,))]
 
 
+def test_what_is_void_is_given_once_somebody_in_it_left() -> None:
+    """Also in a round that was set whole before something of the one before was to be played anew;
+    and what is void otherwise is for nobody."""
+    others = [Result(Fixture(1, (1, 3)), ((1.0, 0.0),)), Result(Fixture(1, (2, 4)))]
+    void = [Result(Fixture(2, (2, 1))), Result(Fixture(2, (4, 3)))]
+    given = Result(Fixture(2, (2, 1)), ((1.0, 0.0),))
+    assert walkovers(Swiss(2), [1, 2, 3, 4], [*others, *void], {1: 1}, games=1) == [given]
+
+
 def test_what_stays_set_of_void_matches() -> None:
     """What was made last, unless somebody in it has met, or is to meet, another one since."""
     voided = [(2, (1, 3)), (2, (3, 5)), (2, (6, 4)), (1, (3, 5))]
