@@ -139,8 +139,8 @@ def _is_to_end() -> bool:
 @celeryd_after_setup.connect
 def take_over(**_: Any) -> None:
     """Waits until this is the one recorder, before it takes a message that another could handle."""
-    _transact(lambda session: session.connection())
     try:
+        _transact(lambda session: session.connection())
         database().demand_schema()
     except SchemaError as error:
         print(f"this recorder records nothing: {error}", file=sys.stderr, flush=True)

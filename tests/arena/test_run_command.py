@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.db import Database
+from tests import postgres
 from tests.arena.running import arena, free_port
 
 NOWHERE = "redis+socket:///nowhere/socket"
@@ -33,6 +34,21 @@ def test_an_unprepared_database_is_refused(
     assert done.returncode == code
     assert "Traceback" not in done.stderr
     assert re.search(words, done.stderr.splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    ("process", "words", "code"),
+    [("web", "the pages can't be served: ", 2), ("recorder", "this recorder records nothing: ", 3)],
+)
+def test_a_database_for_english_alone_is_refused(
+    process: str, words: str, code: int, postgres_url: str
+) -> None:
+    """By whom it is found first: before it is prepared, or put in the place of another."""
+    with postgres.database(postgres_url, like="template0 ENCODING 'SQL_ASCII' LOCALE 'C'") as url:
+        done = arena("run", process, ARENA_DATABASE=url, ARENA_BROKER=NOWHERE)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith(f"{words}the database keeps text as SQL_ASCII")
 
 
 def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
