@@ -13,7 +13,7 @@ from typing import Any
 from engine.jobs import FORMAT, JobError, Lease
 from engine.record import TOO_LARGE, GameRecord
 
-MOST_MOVES, MOST_FINDINGS = 10_000, 100
+MOST_GAMES, MOST_MOVES, MOST_FINDINGS = 10_000, 10_000, 100
 """That are told while a job is under way."""
 LONGEST_NAME = 120
 """Characters of a worker's name."""
@@ -168,7 +168,9 @@ class Progress:
             lease, told = Lease.from_json(data["lease"]), data["progress"]
             moves = tuple(str(move)[:LONGEST_MOVE] for move in told["moves"][:MOST_MOVES])
             findings = tuple(Finding.from_json(one) for one in told["findings"][:MOST_FINDINGS])
-            return cls(lease, int(told["game"]), moves, findings)
+            if not 0 <= (game := int(told["game"])) < MOST_GAMES:
+                raise ValueError(f"there is no game {str(game)[:40]}")
+            return cls(lease, game, moves, findings)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise JobError(f"no word of how far it is: {error!r}") from None
 

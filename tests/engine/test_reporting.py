@@ -12,6 +12,13 @@ from engine.reporting import CheckReport, MatchReport, MoveReport, Progress, Sta
 
 LEASE = {"kind": "match", "job": 7, "attempt": 1, "ticket": "t"}
 PLAYED = {"lease": LEASE, "worker": "w", "games": [], "logs": []}
+
+
+def under_way(game: Any) -> dict[str, Any]:
+    """A word of how far a match is."""
+    return {"lease": LEASE, "progress": {"game": game, "moves": [], "findings": []}}
+
+
 KINDS = [MatchReport, Started, Progress, CheckReport, MoveReport]
 
 
@@ -29,11 +36,10 @@ def test_what_is_no_report_is_refused(kind: Any, data: Any) -> None:
         (MatchReport, PLAYED | {"lease": LEASE | {"attempt": inf}}, "no lease: "),
         (MatchReport, PLAYED | {"seconds": 10**400}, "no time in seconds: '1000"),
         (MatchReport, PLAYED | {"seconds": inf}, "no time in seconds: 'inf'"),
-        (
-            Progress,
-            {"lease": LEASE, "progress": {"game": inf, "moves": [], "findings": []}},
-            "no word of how far it is: ",
-        ),
+        (Progress, under_way(inf), "no word of how far it is: "),
+        # One more, as pages count them, can't be written out.
+        (Progress, under_way("9" * 4300), "no word of how far it is: .*there is no game 9999"),
+        (Progress, under_way(-1), "no word of how far it is: .*there is no game -1"),
     ],
 )
 def test_numbers_beyond_all_bounds_are_refused(kind: Any, data: Any, words: str) -> None:
