@@ -124,6 +124,8 @@ def rebuild_in_parts(
         yield
     with database.begin() if write else database.read() as session:
         competition = session.get_one(Competition, number)
+        if competition.rebuild_due and not write:
+            return None
         return rebuild(session, competition, write=write, advance=advance)
 
 

@@ -27,7 +27,7 @@ from arena.models import (
     User,
     VersionStatus,
 )
-from arena.rebuild import Upkeep, rebuild
+from arena.rebuild import FRESH_STARTS, Upkeep, rebuild, rebuild_in_parts
 from arena.requests import request_match
 from arena.submissions import enter, submit
 from engine import jobs, reporting
@@ -183,6 +183,25 @@ def test_one_that_never_stays_as_it_was_is_made_anew_at_last(database: Database)
         ladder = session.get_one(Ladder, number)
         assert not ladder.rebuild_due
         assert rebuild(session, ladder, write=False).equal
+
+
+def test_what_is_due_at_last_is_no_difference(database: Database) -> None:
+    """Of a check that is begun again and again; no alarm is given for what is made anew anyway."""
+    simulation = two_ladders(database)
+    with database.read() as session:
+        ladder = session.scalars(sa.select(Ladder).order_by(Ladder.id)).first()
+        assert ladder is not None
+        assert ladder.games > 2
+    parts = rebuild_in_parts(database, ladder.id, write=False, matches=1)
+    for step in range(FRESH_STARTS + 1):
+        next(parts)
+        with database.begin() as session:
+            session.get_one(Ladder, ladder.id).draw_probability = (step + 1) / 100
+    with database.begin() as session:
+        change(session, ARENA, session.get_one(Ladder, ladder.id), {"draws": "0.5"}, simulation.now)
+    with pytest.raises(StopIteration) as end:
+        next(parts)
+    assert end.value.value is None
 
 
 def test_one_that_cannot_be_read_keeps_nobody_waiting(database: Database) -> None:
