@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import stat
 import subprocess
 import time
 from contextlib import suppress
@@ -25,6 +26,7 @@ SUPERVISOR_SECONDS = 10.0
 """What a build's supervisor may take to end all that the build started."""
 MOST_COUNTED = 100_000
 """Files, where a look at them would take too long."""
+LISTABLE = stat.S_IRUSR | stat.S_IXUSR
 
 
 class BoxError(VoidGameError):
@@ -213,6 +215,9 @@ def _disk_use(folder: Path) -> tuple[int, int]:
     try:
         for _, folders, names, handle in os.fwalk(folder, follow_symlinks=False):
             files += len(folders)
+            for name in folders:
+                with suppress(OSError):
+                    _open_to_owner(name, handle)
             for name in names:
                 files += 1
                 with suppress(OSError):
@@ -223,6 +228,19 @@ def _disk_use(folder: Path) -> tuple[int, int]:
     except RecursionError:
         files += MOST_COUNTED  # folders in folders, deeper than can be followed
     return files, size
+
+
+def _open_to_owner(name: str, parent: int) -> None:
+    """Makes a folder one that its owner can list; a build's files could hide in it."""
+    mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
+    if mode & LISTABLE == LISTABLE:
+        return
+    # What has that name may be another thing by now, which must not be a link.
+    found = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY, dir_fd=parent)
+    try:
+        os.chmod(f"/proc/self/fd/{found}", stat.S_IMODE(mode) | LISTABLE)
+    finally:
+        os.close(found)
 
 
 def close_pipes(process: subprocess.Popen[bytes]) -> None:

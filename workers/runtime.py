@@ -35,6 +35,7 @@ UNFINISHED_SECONDS = 600.0
 CHROOT = shutil.which("chroot", path="/usr/sbin:/usr/bin:/sbin:/bin") or "/usr/sbin/chroot"
 
 RM = shutil.which("rm", path="/usr/bin:/bin") or "/bin/rm"
+CHMOD = shutil.which("chmod", path="/usr/bin:/bin") or "/bin/chmod"
 
 
 class BoxUserError(Exception):
@@ -146,10 +147,13 @@ class Runtime:
 def remove_tree(folder: Path) -> None:
     """Removes a folder in which strangers could write, as far as that is possible.
 
-    Folders in folders can be deeper than Python goes.
+    Folders in folders can be deeper than Python goes, and closed to their owner.
     """
-    command = [RM, "-rf", "--", str(folder)]
-    subprocess.run(command, env={}, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    remove, unlock = [RM, "-rf", "--", str(folder)], [CHMOD, "-R", "u+rwX", "--", str(folder)]
+    for command in (remove, unlock, remove):
+        subprocess.run(command, env={}, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        if not folder.exists():
+            break
 
 
 class FreshFolder:

@@ -80,6 +80,11 @@ ATTACKS: Mapping[str, Mapping[str, Verdict]] = {
     "network": everywhere("built", UNTOUCHED),
     "calls": everywhere("built", UNTOUCHED),
     "disk_fill": everywhere(f"{ENDED}|the build (wrote|used) more than"),
+    "hidden_folder": {
+        **everywhere(f"{ENDED}|the build wrote more than"),
+        "reduced": ("the build wrote more than 96 MiB", ""),
+    },
+    "closed_folders": everywhere("built|the build failed: exit"),
     "deep_folders": everywhere("the build had more than 10000 files|can't be taken: "),
     "many_files": everywhere("the build had more than 10000 files|took more than 20 s"),
     "few_thousand_files": everywhere("can't be taken: there are more than 1000 files"),
