@@ -48,11 +48,13 @@ SHARED_BY_ALL = """
     inotify_rm_watch fanotify_init fanotify_mark
 """
 # Memory that is charged to no process, and that may outlive it; vmsplice keeps a huge page for
-# each slot of a pipe, and Landlock every rule that it is told.
+# each slot of a pipe, Landlock every rule that it is told, and a file in memory, as standard error
+# is one, any number of values that are hung on it.
 MEMORY_OF_NOBODY = """
     memfd_create memfd_secret shmget shmat shmctl shmdt msgget msgsnd msgrcv msgctl
     semget semop semctl semtimedop mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify
     mq_getsetattr vmsplice landlock_create_ruleset landlock_add_rule landlock_restrict_self
+    setxattr lsetxattr fsetxattr
 """
 # Counted for the whole machine, or done to all its disks.
 WHOLE_MACHINE = """
@@ -84,7 +86,7 @@ SCHEDULING = """
 # What Landlock leaves open (landlock(7) names them): changes to files that the user owns ...
 FILE_MODES = """
     truncate chmod fchmod fchmodat chown fchown lchown fchownat utime utimes futimesat
-    utimensat setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
+    utimensat removexattr lremovexattr fremovexattr
 """
 # ... and, before its sixth version, signals to the user's other processes.
 SIGNALS = """

@@ -58,6 +58,7 @@ ATTACKS: Mapping[str, Mapping[str, Expected]] = {
     "growing_map_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "PermissionError")),
     "page_table_bomb": everywhere(MEMORY, "memory limit"),
     "stack_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "all refused")),
+    "attribute_bomb": everywhere(NORMAL, "PermissionError"),
     "read_only_bomb": everywhere(MEMORY, "memory limit"),
     "split_stack_bomb": everywhere(MEMORY, "memory limit"),
     "fork_bomb": everywhere(NORMAL, "all refused"),

@@ -75,6 +75,8 @@ NUMBERS: dict[str, tuple[int, int | None]] = {
     "msync": (26, 227),
     "utimensat": (280, 88),
     "utimes": (235, None),
+    "setxattr": (188, 5),
+    "fsetxattr": (190, 7),
 }
 NEXT_AFTER_KNOWN = 451  # cachestat, Linux 6.5
 
@@ -139,6 +141,8 @@ def judge(machine: str, name: str, *arguments: int, **options: object) -> str:
         ("setsockopt", (0, 1, 7), "EPERM"),  # SOL_SOCKET, SO_SNDBUF
         ("setsockopt", (0, 1, 20), "allow"),  # SO_RCVTIMEO
         ("bind", (), "allow"),
+        ("setxattr", (), "EPERM"),
+        ("fsetxattr", (), "EPERM"),
         ("prctl", (1, 0), "EPERM"),  # PR_SET_PDEATHSIG
         ("prctl", (62,), "EPERM"),  # PR_SCHED_CORE
         ("prctl", (15,), "allow"),  # PR_SET_NAME
@@ -228,6 +232,7 @@ def test_calls_of_a_boxed_bot(
         ("clone", (FORK | NEW_NS,), "EPERM"),
         ("clone3", (), "ENOSYS"),
         ("memfd_create", (), "EPERM"),
+        ("fsetxattr", (), "EPERM"),
         ("utimensat", (), "allow"),
         ("kill", (2, SIGCONT), "allow"),
     ],
