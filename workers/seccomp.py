@@ -252,7 +252,7 @@ def program(
         single_process: threads, but no further processes.
         metered_memory: a memory group counts all that the bot uses. Where none does, memory
             that RLIMIT_DATA does not count is refused: shared anonymous and growing maps, maps
-            that are moved, and larger buffers of sockets.
+            that are moved, larger buffers of sockets, and all sockets but connected pairs.
         without_namespaces: nothing but this filter and Landlock stands around the bot; then
             sockets, signals to others and changes of file metadata are refused as well.
         own_pid: the process that will run under the filter, needed ``without_namespaces``; it
@@ -319,11 +319,14 @@ def _argument_rules(
     own_files = [load_argument(2), (ANY_BIT, 0, 1, CLOSE_RANGE_UNSHARE), refuse(EPERM)]
     yield "close_range", own_files
     only_unix = [flags, (EQUAL, 1, 0, AF_UNIX), refuse(EAFNOSUPPORT)]
-    yield "socket", [refuse(EAFNOSUPPORT)] if without_namespaces else only_unix
+    # Without namespaces a name leads to the host's sockets. And what was sent to one that has a
+    # name is kept after the sender was closed, so that no limit on open files bounds it.
+    only_pairs = without_namespaces or not metered_memory
+    yield "socket", [refuse(EAFNOSUPPORT)] if only_pairs else only_unix
     # A socket for datagrams may write to any that has a name.
     connected = [load_argument(1), (AND, 0, 0, SOCK_TYPE), (EQUAL, 2, 0, SOCK_STREAM)]
     connected += [(EQUAL, 1, 0, SOCK_SEQPACKET), refuse(EPERM)]
-    yield "socketpair", [*only_unix, *(connected if without_namespaces else ())]
+    yield "socketpair", [*only_unix, *(connected if only_pairs else ())]
     command = load_argument(1)
     terminals = [command, (AND, 0, 0, IOCTL_KIND), (EQUAL, 1, 0, TERMINALS), refuse(ENOTTY)]
     ioctl = [command, *_equal_any(TIOCSTI, TIOCLINUX)]

@@ -56,6 +56,7 @@ ATTACKS: Mapping[str, Mapping[str, Expected]] = {
     "memory_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "MemoryError")),
     "shared_memory_bomb": grouped((MEMORY, "memory limit"), (NORMAL, r"took \[\]")),
     "growing_map_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "PermissionError")),
+    "backlog_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "OSError")),
     "page_table_bomb": everywhere(MEMORY, "memory limit"),
     "stack_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "all refused")),
     "attribute_bomb": everywhere(NORMAL, "PermissionError"),
