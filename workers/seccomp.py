@@ -212,6 +212,9 @@ FCNTL_WATCHES = (1024, 1026)
 FCNTL_WAKING = (10,)
 # F_SETOWN, F_SETOWN_EX: a pipe that becomes ready can send a signal to anybody.
 FCNTL_SIGNALS = (8, 15)
+# F_GET_RW_HINT. The next, its setter, leaves a note on a file that one may only read; at later
+# ones nobody looked.
+NEWEST_COMMAND = 1035
 MAP_TYPE, MAP_SHARED, MAP_SHARED_VALIDATE, MAP_ANONYMOUS, MAP_GROWSDOWN = 0xF, 1, 3, 0x20, 0x100
 MAP_HUGETLB = 0x40000
 # With the first a bot would outlive its worker, with the second have a core's twin stand idle.
@@ -334,7 +337,8 @@ def _argument_rules(
     signals = FCNTL_SIGNALS if without_namespaces else ()
     # Of locks on parts of a file the kernel keeps any number, and no memory group counts them.
     refused = (*FCNTL_LOCKS, *FCNTL_WATCHES, *FCNTL_WAKING, *signals)
-    yield "fcntl", [command, *_equal_any(*refused)]
+    newer = [(GREATER, 0, 1, NEWEST_COMMAND), refuse(EPERM)]
+    yield "fcntl", [command, *newer, *_equal_any(*refused)]
     # Huge pages come out of the machine's pool, which no memory group counts.
     maps = [load_argument(3), (ANY_BIT, 0, 1, MAP_HUGETLB), refuse(EPERM)]
     if not metered_memory:

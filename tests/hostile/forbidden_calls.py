@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import socket
+import struct
 import threading
 
 from frame import play, tried
@@ -17,6 +18,8 @@ IO_URING_SETUP, IO_URING_REGISTER, CLOSE_RANGE, LANDLOCK = 425, 427, 436, 444
 CLOSE_RANGE_UNSHARE, LANDLOCK_TCP = 2, 2
 CLONE_NEWUSER, CLONE_NEWNS, MS_BIND = 0x10000000, 0x20000, 4096
 PR_SET_PDEATHSIG, PR_FUTEX_HASH, SET_SLOTS = 1, 78, 1
+# linux/fcntl.h
+F_SET_RW_HINT, RWH_WRITE_LIFE_SHORT = 1036, 2
 # linux/fs.h
 FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, FS_NOATIME_FL = 0x80086601, 0x40086602, 0x80
 # asm/unistd_64.h and asm-generic/unistd.h
@@ -64,6 +67,12 @@ def note():
         raise OSError(errno.EPERM, "it was not done")
 
 
+def hint():
+    """Tells how long what is written will live, which the kernel remembers of the file."""
+    with open("bot.py", "rb") as file:
+        fcntl.fcntl(file, F_SET_RW_HINT, struct.pack("Q", RWH_WRITE_LIFE_SHORT))
+
+
 def hash_locks():
     """Makes a table for locks in the kernel, which gives one of 64 bytes for each slot."""
     if libc.prctl(PR_FUTEX_HASH, SET_SLOTS, 1 << 16, 0, 0) < 0:
@@ -101,6 +110,7 @@ def attack():
         "hostname": lambda: socket.sethostname("mine"),
         "mark a file": mark,
         "note on a device": note,
+        "hint at a file": hint,
         "write to /bot": lambda: os.chmod("bot.py", 0o777),
     }
     return tried(attempts)

@@ -177,7 +177,7 @@ def test_hostile_bot(
         ("snoop", "/etc/passwd.*/proc/self/status.*canary"),
         ("environment", "ARENA_SECRET"),
         ("waker", "ponders"),
-        ("forbidden_calls", "vmsplice.*memfd.*inotify.*flock.*lockf.*nice.*outlive.*mark"),
+        ("forbidden_calls", "vmsplice.*memfd.*inotify.*flock.*lockf.*nice.*outlive.*mark.*hint"),
         ("ptrace", "attach.*prlimit.*setpriority.*affinity.*pidfd"),
         ("fork_bomb", "posix_spawn, subprocess"),
     ],

@@ -187,6 +187,9 @@ def judge(machine: str, name: str, *arguments: int, **options: object) -> str:
         ("fcntl", (0, 1024), "EPERM"),  # F_SETLEASE
         ("fcntl", (0, 8), "allow"),  # F_SETOWN
         ("fcntl", (0, 10), "EPERM"),  # F_SETSIG
+        ("fcntl", (0, 1031), "allow"),  # F_SETPIPE_SZ
+        ("fcntl", (0, 1036), "EPERM"),  # F_SET_RW_HINT
+        ("fcntl", (0, 1100), "EPERM"),  # of no kernel yet
         ("kill", (1, 15), "allow"),
         ("kill", (1, SIGCONT), "EPERM"),
         ("kill", (1, SIGCONT | HIGH), "EPERM"),
