@@ -82,6 +82,7 @@ ATTACKS: Mapping[str, Mapping[str, Expected]] = {
     "signals": everywhere(NORMAL, "all refused"),
     "ptrace": everywhere(NORMAL, "all refused"),
     "forbidden_calls": everywhere(NORMAL, "all refused"),
+    "foreign_calls": everywhere(CRASH, "SIGSYS"),
     "sleeper": everywhere(TIMEOUT, "of wall time"),
     "spinner": everywhere(TIMEOUT, "of CPU time"),
     "ponderer": everywhere(NORMAL, "ponders"),
