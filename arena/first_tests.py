@@ -36,7 +36,7 @@ def admit(session: Session, check: Check, now: datetime) -> None:
     ladder, version = check.ladder, check.version
     if not ladder.takes_bots:
         return
-    active = _active(session, ladder, version.bot_id)
+    active = active_on(session, ladder, version.bot_id)
     waiting = _waiting(session, version.bot_id, ladder)
     for there in [*filter(None, [active]), *(candidate for _, candidate in waiting)]:
         if _came_later(session, there, check):
@@ -118,7 +118,7 @@ def _enter(session: Session, test: StrengthTest, now: datetime) -> str:
     """Enters the candidate that passed, and says what became of that."""
     ladder = session.get_one(Ladder, test.ladder_id)
     candidate = versions_of(session, [test])[test.id][0]
-    active = _active(session, ladder, candidate.bot_id)
+    active = active_on(session, ladder, candidate.bot_id)
     if active is None:
         return f"the bot had left {ladder.title} meanwhile"
     if active.version.number > candidate.number:
@@ -129,7 +129,8 @@ def _enter(session: Session, test: StrengthTest, now: datetime) -> str:
     return f"it entered {ladder.title}"
 
 
-def _active(session: Session, ladder: Ladder, bot_id: int) -> Entrant | None:
+def active_on(session: Session, ladder: Ladder, bot_id: int) -> Entrant | None:
+    """The entrant by which a bot plays on a ladder, whose version a newer one is tested against."""
     query = (
         sa.select(Entrant)
         .join(Entrant.version)

@@ -25,6 +25,7 @@ from arena.cli.paths import NamedPath
 from arena.cli.remote import submit_there, whole_board
 from arena.cli.sources import git_folder
 from arena.competitions.strength_plans import MAX_GAMES, FirstTest
+from arena.first_tests import active_on
 from arena.models import (
     Bot,
     BotVersion,
@@ -129,7 +130,9 @@ def submit(
                     words = f"version {version.number} for {ladder_name}, {bundle.digest[:12]}"
                     subject = f"bot {version.bot.name}"
                     audit.note(session, audit.operator(), "submit", subject, words, now=now)
-                    return f"{version.label} was taken in ({version.language}, {version.size} bytes"
+                    size = f"{version.language}, {version.size} bytes"
+                    then = _prospect(session, version, ladder_name, wish)
+                    return f"{version.label} was taken in ({size}); {then}. See: arena bots"
 
             try:
                 words = enter()
@@ -138,10 +141,22 @@ def submit(
                 words = enter()
     except (BundleError, SubmissionError) as error:
         raise Usage(str(error)) from None
-    click.echo(
-        f"{words}); it is checked, and enters {ladder_name} when it has passed"
-        f"{' that and a strength test' if wish else ''}. See: arena bots"
-    )
+    click.echo(words)
+
+
+def _prospect(
+    session: Session, version: BotVersion, ladder_name: str, wish: FirstTest | None
+) -> str:
+    """What becomes of a version that was taken in."""
+    active = active_on(session, find_ladder(session, ladder_name), version.bot_id)
+    if active is not None and active.version_id == version.id:
+        return f"it plays on {ladder_name} already, and is checked once more"
+    entry = f"it is checked, and enters {ladder_name} when it has passed"
+    if wish is None:
+        return entry
+    if active is None:
+        return f"{entry}, since no version is there to test it against"
+    return f"{entry} that and a strength test against {active.version.label}"
 
 
 def _wish(test_first: bool, elo: str | None, max_games: int | None) -> FirstTest | None:

@@ -21,13 +21,15 @@ from typing import Any
 
 import click
 import pytest
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.cli import COMMANDS, prepare, run
 from arena.cli.arguments import find_bots
 from arena.cli.listing import visible
-from arena.models import Ladder, User
-from arena.submissions import SubmissionError, submit
+from arena.db import Database
+from arena.models import Bot, BotVersion, Ladder, User
+from arena.submissions import SubmissionError, enter, submit
 from tests.arena.running import COMMAND, environment
 
 ROOT = Path(__file__).parents[2]
@@ -664,6 +666,29 @@ def test_a_bot_is_taken_in(cli: Cli, data: Path, tmp_path: Path) -> None:
         (1, "ada", "Python"),
         (2, "ada", "Python"),
     ]
+
+
+def test_what_becomes_of_a_submission_is_told(cli: Cli, data: Path, tmp_path: Path) -> None:
+    """By what plays there at that moment: only an older version is one to be tested against."""
+    bot = tmp_path / "hopeful.py"
+
+    def hand_in(text: str, *options: str) -> str:
+        bot.write_text(f"# {text}\n")
+        where = ("--ladder", "clobber-6x7", "--owner", "ada", "--data", data)
+        out = cli("submit", bot, *options, *where).out
+        return out.partition("); ")[2].partition(". See")[0]
+
+    checked = "it is checked, and enters clobber-6x7 when it has passed"
+    nobody = f"{checked}, since no version is there to test it against"
+    assert [hand_in("one"), hand_in("one", "--test-first")] == [checked, nobody]
+    with closing(Database(f"sqlite:///{data}/arena.db")) as database, database.begin() as session:
+        version = session.scalars(sa.select(BotVersion).join(Bot).filter_by(name="hopeful")).one()
+        ladder = session.scalars(sa.select(Ladder).filter_by(name="clobber-6x7")).one()
+        enter(session, ladder, version, datetime.now(UTC))
+    again = "it plays on clobber-6x7 already, and is checked once more"
+    assert [hand_in("one"), hand_in("one", "--test-first")] == [again, again]
+    tested = f"{checked} that and a strength test against hopeful v1"
+    assert [hand_in("two"), hand_in("two", "--test-first")] == [checked, tested]
 
 
 def empty(folder: Path) -> Path:
