@@ -23,6 +23,8 @@ LARGEST_ID = 2**31 - 1
 """What a database keeps as an id; to ask it for more is an error there."""
 ONLY_READS = "25006"
 """PostgreSQL's code of an attempt to write in a transaction that is read-only."""
+PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=30000", "foreign_keys=ON")
+DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 FAILED = (sa.exc.OperationalError, sa.exc.InternalError)
 """What a database raises that is away or takes no writes. The second is PostgreSQL's way to say
 that it is read-only, as a server is that has not yet taken over from another.
@@ -42,7 +44,8 @@ class Database:
 
     Raises:
         SchemaError: what drives a database of this kind is not installed, or the URL's port is no
-            number. Each connection raises it, too, to a PostgreSQL database that is not in UTF8.
+            number. Each connection raises it, too, to a PostgreSQL database that is not in UTF8,
+            and to a file that is no database.
     """
 
     def __init__(self, url: str, *, patience_seconds: int | None = None) -> None:
@@ -59,7 +62,7 @@ class Database:
         except ValueError:
             raise SchemaError("ARENA_DATABASE can't be read: its port is no number") from None
         if sqlite:
-            event.listen(self.engine, "connect", _prepare)
+            event.listen(self.engine, "connect", self._prepare)
             event.listen(self.engine, "begin", _begin)
         else:
             # The driver would send each row of an INSERT for itself.
@@ -148,6 +151,19 @@ class Database:
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
 
+    def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = None  # the driver must not begin by itself
+        try:
+            for pragma in PRAGMAS:
+                connection.execute(f"PRAGMA {pragma}")
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode not in DAMAGED:
+                raise
+            raise SchemaError(
+                f"{self.engine.url.database} is no database, or a damaged one: choose another, or "
+                "make one of a backup with arena restore"
+            ) from None
+
 
 def lock(session: Session, row: Any) -> None:
     """Looks at a row anew, which nobody else changes until this transaction ends.
@@ -195,17 +211,6 @@ def _leave_what_only_reads(context: sa.ExceptionContext) -> None:
     """
     if getattr(context.original_exception, "sqlstate", None) == ONLY_READS:
         context.is_disconnect = True
-
-
-def _prepare(connection: sqlite3.Connection, _record: object) -> None:
-    connection.isolation_level = None  # the driver must not begin by itself
-    for pragma in (
-        "journal_mode=WAL",
-        "synchronous=NORMAL",
-        "busy_timeout=30000",
-        "foreign_keys=ON",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
 
 
 def _begin(connection: sa.Connection) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -148,6 +148,29 @@ def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
         modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()}
     database.close()
     assert modes == dict.fromkeys(("arena.db", "arena.db-shm", "arena.db-wal"), 0o600)
+
+
+def text(file: Path) -> None:
+    file.write_text("this is no database, and long enough to be read\n")
+
+
+def half(file: Path) -> None:
+    with closing(Database(f"sqlite:///{file}")) as database:
+        database.upgrade()
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+@pytest.mark.parametrize("write", [text, half])
+def test_what_is_no_database_is_refused(write: Callable[[Path], None], tmp_path: Path) -> None:
+    """By a line that names the file, which is left as it was."""
+    file = tmp_path / "arena.db"
+    write(file)
+    before = file.read_bytes()
+    with closing(Database(f"sqlite:///{file}")) as database:
+        for use in (database.upgrade, database.demand_schema):
+            with pytest.raises(SchemaError, match=f"^{file} is no database, or a damaged one: "):
+                use()
+    assert file.read_bytes() == before
 
 
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])

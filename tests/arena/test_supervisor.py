@@ -75,7 +75,7 @@ def no_database(folder: Path, _: ExitStack) -> list[str]:
         (file_above_data, "can't write the data folder .*; choose another with --data"),
         (data_in_proc, "can't write the data folder /proc/arena: .*"),
         (newer_database, "the database is of another release .*; use that release, or another"),
-        (no_database, "can't use the database: .*file is not a database"),
+        (no_database, "/.*/arena.db is no database, or a damaged one: choose another, or make"),
     ],
 )
 def test_what_prevents_a_start_is_said(
