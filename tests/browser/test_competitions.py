@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+import pytest
 import sqlalchemy as sa
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from arena.models import CompetitionState, Ladder, TestTally, Tournament
 from arena.tournaments.standings import TIE_BREAKS
-from tests.browser.conftest import PHONE, Watched
-from tests.browser.test_every_page import spilled
+from tests.browser.conftest import LAPTOP, PHONE, TABLET, WIDE, Watched
+from tests.browser.test_every_page import scrolled, spilled
+from tests.browser.test_leaderboard import LONGEST, renamed
 
 
 def test_two_bots_side_by_side(page: Page, site: Watched) -> None:
@@ -58,6 +60,8 @@ def test_a_tournament(page: Page, site: Watched) -> None:
     page.locator("table").get_by_role("link", name="cup").click()
     expect(page.get_by_role("heading", name="Crosstable")).to_be_visible()
     expect(page.locator(".cross tbody tr")).to_have_count(3)
+    weights = "it => [...it].map((one) => getComputedStyle(one).fontWeight)"
+    assert len(set(page.locator(".cross thead th").evaluate_all(weights))) == 1
     round_1 = page.locator("#round-1")
     expect(round_1.locator("li").first).to_be_visible()
     round_1.locator("summary").click()
@@ -66,17 +70,19 @@ def test_a_tournament(page: Page, site: Watched) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("against")
 
 
-def test_the_standings_are_seen_whole(page: Page, site: Watched) -> None:
-    """On a small laptop's window no column of theirs is cut off."""
-    page.set_viewport_size({"width": 1000, "height": 800})
+@pytest.mark.parametrize("size", [TABLET, LAPTOP, WIDE], ids=lambda size: str(size["width"]))
+def test_the_standings_are_seen_whole(page: Page, site: Watched, size: ViewportSize) -> None:
+    """With every tie-break and the longest name, no column of theirs is cut off."""
+    page.set_viewport_size(size)
     with site.database.begin() as session:
         cup = session.scalars(sa.select(Tournament).where(Tournament.name == "cup")).one()
         usual = cup.settings
         cup.settings = {**usual, "tie_breaks": list(TIE_BREAKS)}
     try:
-        page.goto(site.address("/tournaments/cup"))
-        table = page.get_by_role("region", name="Standings")
-        assert table.evaluate("it => it.scrollWidth - it.clientWidth") == 0
+        with renamed(site, "bot-2", LONGEST):
+            page.goto(site.address("/tournaments/cup"))
+            expect(page.get_by_role("link", name=LONGEST).first).to_be_visible()
+            assert scrolled(page) == []
     finally:
         with site.database.begin() as session:
             session.get_one(Tournament, cup.id).settings = usual

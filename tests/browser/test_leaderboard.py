@@ -15,6 +15,7 @@ from tests.browser.conftest import LAPTOP, PHONE, TABLET, WIDE, Watched
 from tests.browser.test_every_page import scrolled
 
 CLOBBER = "/ladders/ladder-0"
+LONGEST = "Wolfgang-Amadeus_the.third-of-his-nameXL"
 
 
 def test_it_renews_itself(page: Page, site: Watched) -> None:
@@ -91,14 +92,13 @@ def test_the_longest_name_leaves_room_for_the_other_columns(
 ) -> None:
     """No table scrolls by a name of 40 letters, with the games against it neither."""
     page.set_viewport_size(size)
-    name = "Wolfgang-Amadeus_the.third-of-his-nameXL"
-    with renamed(site, "bot-2", name):
+    with renamed(site, "bot-2", LONGEST):
         page.goto(site.address(CLOBBER))
         assert scrolled(page) == []
-        page.get_by_role("link", name=f"With the games against {name}").click()
+        page.get_by_role("link", name=f"With the games against {LONGEST}").click()
         expect(page.locator("td.tint").first).to_be_visible()
         assert scrolled(page) == []
-        expect(page.get_by_role("link", name=name, exact=True).first).to_be_visible()
+        expect(page.get_by_role("link", name=LONGEST, exact=True).first).to_be_visible()
 
 
 def test_times_are_those_of_the_reader(site: Watched) -> None:
