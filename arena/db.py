@@ -93,15 +93,18 @@ class Database:
         """Refuses a database whose schema is not this program's.
 
         Raises:
-            SchemaError: it was never prepared, or by another release.
+            SchemaError: it was never prepared, or by an older or another release.
         """
         # As the files of migrations begin; alembic knows better and takes long to import.
-        wanted = max(path.name for path in (MIGRATIONS / "versions").glob("*.py")).split("_")[0]
+        known = {path.name.split("_")[0] for path in (MIGRATIONS / "versions").glob("*.py")}
+        wanted = max(known)
         found = None
         # Only read: who holds the write lock of SQLite is nobody to wait for.
         with self.engine.execution_options(read_only=True).connect() as connection:
             if sa.inspect(connection).has_table("alembic_version"):
                 found = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+        if found is not None and found not in known:
+            raise _of_another_release(found)
         if found != wanted:
             raise SchemaError(
                 f"the database is not prepared for this release (its schema is {found or 'none'}, "
@@ -144,10 +147,7 @@ class Database:
             current = MigrationContext.configure(connection).get_current_revision()
             known = {revision.revision for revision in script.walk_revisions()}
             if current is not None and current not in known:
-                raise SchemaError(
-                    f"the database is of another release (schema {current}); use that release, "
-                    "or another data folder"
-                )
+                raise _of_another_release(current)
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
 
@@ -163,6 +163,13 @@ class Database:
                 f"{self.engine.url.database} is no database, or a damaged one: choose another, or "
                 "make one of a backup with arena restore"
             ) from None
+
+
+def _of_another_release(schema: str) -> SchemaError:
+    return SchemaError(
+        f"the database is of another release (schema {schema}); use that release, or another data "
+        "folder"
+    )
 
 
 def lock(session: Session, row: Any) -> None:
