@@ -136,12 +136,15 @@ def find_check(session: Session, number: int) -> Check:
 
 def _check(session: Session, number: int) -> dict[str, Any]:
     found = find_check(session, number)
-    shown: dict[str, Any] = {"check": found, "passed": found.passed}
+    version = found.version
+    there = (Entrant.version_id == version.id, Entrant.competition_id == found.ladder_id)
+    shown: dict[str, Any] = {
+        "check": found,
+        "passed": found.passed,
+        "entrant": session.scalar(sa.select(Entrant).where(*there)),
+    }
     if found.passed:
-        version = found.version
-        there = (Entrant.version_id == version.id, Entrant.competition_id == found.ladder_id)
         shown |= {
-            "entrant": session.scalar(sa.select(Entrant).where(*there)),
             "tests": queries.tests_waited_for(session, version.bot).get(version.number, []),
             "fitting": entries.fitting(session, version),
         }

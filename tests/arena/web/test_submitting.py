@@ -337,12 +337,24 @@ def test_lines_are_shown_of_what_was_tried(ada: Browser, database: Database) -> 
     assert found == ["no lines were exchanged", "&gt; go"]
 
 
+def test_who_plays_already_stays_though_a_later_check_fails(
+    ada: Browser, database: Database
+) -> None:
+    """As where the same files are handed in once more, and the machine is short of memory then."""
+    submit(ada, (BOT, "mine.py"))
+    settle(database)
+    submit(ada, (BOT, "mine.py"))
+    settle(database, kept=False)
+    assert "It did not pass</strong>, but stays on " in ada.get("/checks/2").text
+    assert states(database) == {f"mine v1 on {LADDER}": "active"}
+
+
 def test_a_check_that_failed_leads_to_the_next_try(ada: Browser, database: Database) -> None:
     """With the name and the ladder filled in; a refused version enters nowhere."""
     submit(ada, (BOT, "mine.py"))
     settle(database, kept=False)
     text = ada.get_renewed("/checks/1").text
-    assert "It did not pass" in text
+    assert "It did not pass</strong>, so it does not enter " in text
     assert f"/submit?bot=mine&amp;ladder={LADDER}" in text
     form = ada.get(f"/submit?bot=mine&ladder={OTHER_LADDER}").text
     assert 'value="mine"' in form
