@@ -31,6 +31,15 @@ that it is read-only, as a server is that has not yet taken over from another.
 """
 
 
+REMEDIES = {
+    "SQLITE_READONLY": "let this user write its file and folder",
+    "SQLITE_CANTOPEN": "let this user read and write its file and folder",
+    "SQLITE_FULL": "make room on its disk",
+    "SQLITE_BUSY": "somebody else writes for long; try again later",
+}
+"""What helps where SQLite fails, by the beginnings of its names for errors."""
+
+
 class SchemaError(RuntimeError):
     """A database that this program can't use; one sentence that says what to do."""
 
@@ -170,6 +179,15 @@ def _of_another_release(schema: str) -> SchemaError:
         f"the database is of another release (schema {schema}); use that release, or another data "
         "folder"
     )
+
+
+def unusable(error: sa.exc.SQLAlchemyError) -> str:
+    """What a database has raised, in a line that says what to do where that is known."""
+    cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    name = getattr(cause, "sqlite_errorname", "")
+    remedies = [f" ({its})" for kind, its in REMEDIES.items() if name.startswith(kind)]
+    what = str(cause).partition("\n")[0] or type(cause).__name__
+    return f"can't use the database: {what}{''.join(remedies)}"
 
 
 def lock(session: Session, row: Any) -> None:

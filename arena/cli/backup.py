@@ -14,7 +14,7 @@ from arena.cli.data_folder import opened
 from arena.cli.data_option import on_data
 from arena.cli.paths import NamedPath
 from arena.config import SettingError, load
-from arena.db import SchemaError
+from arena.db import SchemaError, unusable
 from arena.supervisor import is_running
 
 
@@ -57,7 +57,7 @@ def restore(file: Path, data: Path | None) -> None:
     except (SettingError, SchemaError, BackupError) as error:
         raise Usage(str(error)) from None
     except SQLAlchemyError as error:
-        raise Usage(f"can't use the database: {str(error).splitlines()[0]}") from None
+        raise Usage(unusable(error)) from None
     except OSError as error:
         raise Usage(f"can't restore: {error}") from None
     proof = shlex.join(["arena", "ratings", "rebuild", "--check", "--data", str(settings.data)])

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from arena.cli import Usage
 from arena.config import SettingError, Settings, load
-from arena.db import FAILED, Database, SchemaError
+from arena.db import FAILED, Database, SchemaError, unusable
 from arena.models import Ladder
 from arena.web import queries
 
@@ -53,14 +53,14 @@ def opened(data: Path | None, *, new: bool = False) -> Iterator[tuple[Database, 
         except (SettingError, SchemaError) as error:
             raise Usage(str(error)) from None
         except sa.exc.SQLAlchemyError as error:
-            raise Usage(f"can't use the database: {str(error).splitlines()[0]}") from None
+            raise Usage(unusable(error)) from None
         except OSError as error:
             raise Usage(f"can't use {error.filename}: {error.strerror}") from None
         try:
             yield database, settings
         except FAILED as error:
             # It went away meanwhile, its disk is full, or somebody else writes for too long.
-            raise Usage(f"can't use the database: {str(error).splitlines()[0]}") from None
+            raise Usage(unusable(error)) from None
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from arena.audit import machine_user
 from arena.claim import ClaimError, claim_connections
 from arena.cli.arguments import SAMPLES, listed_samples
 from arena.config import SettingError, Settings, load
-from arena.db import Database, SchemaError
+from arena.db import Database, SchemaError, unusable
 from arena.furnish import Sample, furnish
 from arena.models import HOUSE, Competition
 from arena.people import NAME
@@ -127,7 +127,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     except SQLAlchemyError as error:
-        print(f"can't use the database: {str(error).splitlines()[0]}", file=sys.stderr)
+        print(unusable(error), file=sys.stderr)
         return 2
     return 0
 

@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from waitress.server import BaseWSGIServer, MultiSocketServer, create_server
 
 from arena.config import SettingError, load
-from arena.db import Database, SchemaError
+from arena.db import Database, SchemaError, unusable
 from arena.intake import TakenIn
 from arena.submissions import SubmissionError
 from arena.web import outage
@@ -104,7 +104,7 @@ def main(*, wait: bool = False) -> int:
         print(f"the pages can't be served: {error}", file=sys.stderr)
         return 2
     except SQLAlchemyError as error:
-        print(f"can't use the database: {str(error).splitlines()[0]}", file=sys.stderr)
+        print(unusable(error), file=sys.stderr)
         return 2
 
     def stop(_number: int, _frame: object) -> None:

@@ -18,7 +18,7 @@ from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import event
 
-from arena.db import MIGRATIONS, Database, SchemaError
+from arena.db import MIGRATIONS, Database, SchemaError, unusable
 from arena.models import Base, Bot, Mark, User
 from tests import postgres
 from tests.conftest import DATABASES
@@ -185,6 +185,38 @@ def test_a_database_that_cannot_keep_every_name_is_refused(
             with pytest.raises(SchemaError, match=f"keeps text as {encoding}, .* needs UTF8: make"):
                 use()
         database.close()
+
+
+@pytest.mark.parametrize(
+    ("place", "statement", "words"),
+    [
+        (
+            "{}?mode=ro&uri=true",
+            "CREATE TABLE t (n)",
+            "readonly database (let this user write its file",
+        ),
+        (
+            "{}/none?uri=true",
+            "SELECT 1",
+            "open database file (let this user read and write its file",
+        ),
+        ("{}?uri=true", "nonsense", 'near "nonsense": syntax error'),
+    ],
+)
+def test_what_a_database_raises_is_told_in_a_line(
+    place: str, statement: str, words: str, tmp_path: Path
+) -> None:
+    """And what helps, where that is plain."""
+    file = tmp_path / "a.db"
+    file.touch()
+    engine = sa.create_engine(f"sqlite:///file:{place.format(file)}")
+    with pytest.raises(sa.exc.OperationalError) as caught, engine.begin() as connection:
+        connection.exec_driver_sql(statement)
+    engine.dispose()
+    line = unusable(caught.value)
+    assert line.startswith("can't use the database: ")
+    assert words in line
+    assert "\n" not in line
 
 
 def test_what_is_not_prepared_is_refused(database: Database) -> None:
