@@ -43,6 +43,9 @@ def broker() -> Iterator[redis.Redis]:
         try:
             until(socket.exists, "the broker's start")
             patch.setattr(app.conf, "broker_url", f"redis+socket://{socket}")
+            # Connections are kept, those of other tests in this process too.
+            patch.setattr(app, "_pool", None)
+            patch.setattr(app.amqp, "_producer_pool", None)
             with redis.Redis(unix_socket_path=str(socket)) as client:
                 yield client
             app.pool.force_close_all()
