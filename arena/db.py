@@ -29,8 +29,6 @@ FAILED = (sa.exc.OperationalError, sa.exc.InternalError)
 """What a database raises that is away or takes no writes. The second is PostgreSQL's way to say
 that it is read-only, as a server is that has not yet taken over from another.
 """
-
-
 REMEDIES = {
     "SQLITE_READONLY": "let this user write its file and folder",
     "SQLITE_CANTOPEN": "let this user read and write its file and folder",

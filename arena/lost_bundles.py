@@ -2,9 +2,9 @@
 
 The store is looked at only where the worker, too, said that it could not have these files, and only
 where it can be seen: a recorder on another machine than the pages may have none, or one that is out
-of date. Such a bot is suspended wherever it plays, with words for its owner
-and an alarm for the operator, and nobody waits for its matches. In a tournament what it has to
-play is left until it is entered somewhere again (its files stored anew), or is withdrawn.
+of date. Such a bot is suspended wherever it plays, with words for its owner and an alarm for the
+operator, and nobody waits for its matches. In a tournament what it has to play is left until it is
+entered somewhere again (its files stored anew), or is withdrawn.
 """
 
 from __future__ import annotations

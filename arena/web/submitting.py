@@ -30,6 +30,7 @@ from arena.models import (
     Check,
     Entrant,
     GameSeat,
+    JobStatus,
     Ladder,
     PlayedGame,
     Scope,
@@ -137,12 +138,10 @@ def find_check(session: Session, number: int) -> Check:
 def _check(session: Session, number: int) -> dict[str, Any]:
     found = find_check(session, number)
     version = found.version
-    there = (Entrant.version_id == version.id, Entrant.competition_id == found.ladder_id)
-    shown: dict[str, Any] = {
-        "check": found,
-        "passed": found.passed,
-        "entrant": session.scalar(sa.select(Entrant).where(*there)),
-    }
+    shown: dict[str, Any] = {"check": found, "passed": found.passed}
+    if found.status is JobStatus.FIXED:
+        there = (Entrant.version_id == version.id, Entrant.competition_id == found.ladder_id)
+        shown["entrant"] = session.scalar(sa.select(Entrant).where(*there))
     if found.passed:
         shown |= {
             "tests": queries.tests_waited_for(session, version.bot).get(version.number, []),
