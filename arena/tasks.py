@@ -13,6 +13,7 @@ alone, so that one message can't spoil another.
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 import time
@@ -145,6 +146,10 @@ def take_over(**_: Any) -> None:
     except SchemaError as error:
         print(f"this recorder records nothing: {error}", file=sys.stderr, flush=True)
         raise SystemExit(3) from None
+    # What is there now stays: to go through it for garbage again and again would be a tenth of
+    # the work of recording.
+    gc.collect()
+    gc.freeze()
 
 
 @worker_init.connect

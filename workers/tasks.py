@@ -9,6 +9,7 @@ was taken up, too; and those of several that came in one message are sent togeth
 from __future__ import annotations
 
 import ctypes
+import gc
 import logging
 import os
 import signal
@@ -111,6 +112,10 @@ def probe(**_: Any) -> None:
     except (BoxError, LoginError) as error:
         print(f"this worker plays nothing: {error}", file=sys.stderr, flush=True)
         raise SystemExit(3) from None
+    # What is there now stays, and is shared with the processes that play as long as nobody goes
+    # through it for garbage.
+    gc.collect()
+    gc.freeze()
 
 
 @worker_process_init.connect
