@@ -8,7 +8,8 @@ broker's, which brings it back when the recorder dies.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,12 +19,18 @@ from celery import Celery
 from kombu import Connection, Message, Queue
 
 from engine import jobs
+from engine.every import Every
 
 TOGETHER = 16
 """What is handled at once, at most, of all that workers say: what it waits for stays short.
 
 The last message may bring more.
 """
+PACE_SECONDS = 0.25
+"""Of messages that follow each other faster, so many seconds' are handled together: a transaction
+for each would cost several times as much, and workers have a match waiting meanwhile."""
+GLANCE_SECONDS = 0.05
+"""How often the queue is looked at meanwhile, for what nobody lets wait."""
 
 log = logging.getLogger("arena.recorder")
 
@@ -48,10 +55,35 @@ class Said:
 class Inbox:
     """The queue of results, through a connection of its own."""
 
-    def __init__(self, app: Celery[Any]) -> None:
-        self._app = app
+    def __init__(self, app: Celery[Any], often: Container[str]) -> None:
+        """A queue of results.
+
+        Args:
+            often: the tasks that come often, and that others may follow before they are handled.
+        """
+        self._app, self._often = app, often
+        self._paced = Every(PACE_SECONDS)
         self._connection: Connection | None = None
         self._queue: Queue | None = None
+
+    def gather(self, most: int) -> list[Said]:
+        """What waits, or comes soon where the last messages were gathered a moment ago.
+
+        Nothing more is waited for once there is a message that does not come often, such as that
+        of a person who waits for a bot's move.
+
+        Args:
+            most: as with `take`.
+        """
+        found: list[Said] = []
+        while True:
+            found += self.take(most - sum(len(said.args) for said in found))
+            is_full = sum(len(said.args) for said in found) >= most
+            rest = self._paced.remaining()
+            if is_full or rest <= 0 or any(said.task not in self._often for said in found):
+                self._paced.begin()
+                return found
+            time.sleep(min(rest, GLANCE_SECONDS))
 
     def take(self, most: int) -> Iterator[Said]:
         """What waits now, the oldest first; nothing without a broker, or while it is away.

@@ -55,10 +55,6 @@ OFTEN: Mapping[str, Callable[[Any], recording.Told]] = {
 PAUSES = (0.1, 1, 2, 4, 8)
 """Seconds before each new try of a transaction that the database failed."""
 
-PACE_SECONDS = 0.05
-"""Of messages that follow each other faster, so many seconds' are handled together: a transaction
-for each would cost several times as much, and workers have a match waiting meanwhile."""
-
 LOOK_SECONDS = 30.0
 """How often alarms are looked for, and ranks that are better than any before."""
 
@@ -166,19 +162,19 @@ def _fill() -> None:
     CeleryQueue(app, settings).send(issued, now)
 
 
-_looking, _paced = Every(LOOK_SECONDS), Every(PACE_SECONDS)
+_looking = Every(LOOK_SECONDS)
 _upkeep = rebuild.Upkeep(settings.check_seconds)
 
 
 @cache
 def inbox() -> Inbox:
     """What waits in the queue of results."""
-    return Inbox(app)
+    return Inbox(app, OFTEN)
 
 
 def _take(task: str, *data: Any) -> None:
     """Handles a message, and with it what else waits."""
-    waiting = [Said(task, data, {}), *_others(TOGETHER - len(data))]
+    waiting = [Said(task, data, {}), *inbox().gather(TOGETHER - len(data))]
     together: list[tuple[Said, Sequence[recording.Told]]] = []
     for said in waiting:
         if told := _read(said):
@@ -188,17 +184,6 @@ def _take(task: str, *data: Any) -> None:
         together = []
         _handle(said)
     _take_in(together)
-
-
-def _others(most: int) -> list[Said]:
-    """What else waits, or comes at once where the last messages were handled a moment ago."""
-    found = list(inbox().take(most))
-    most -= sum(len(said.args) for said in found)
-    if most > 0 and (rest := _paced.remaining()) > 0:
-        time.sleep(rest)
-        found += inbox().take(most)
-    _paced.begin()
-    return found
 
 
 def _read(said: Said) -> Sequence[recording.Told]:

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -21,10 +22,11 @@ import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import undefer
 
-from arena import rebuild, scheduling
+from arena import inbox, rebuild, scheduling
 from arena.broker import EmbeddedBroker
 from arena.config import Settings
 from arena.db import Database
+from arena.dispatch import WAKE
 from arena.health import TICK_MARK
 from arena.models import (
     Competition,
@@ -75,6 +77,7 @@ def recorder(
     """The module of the recorder's tasks, as a recorder on this database has it."""
     monkeypatch.setenv("ARENA_DATABASE", database.url)
     monkeypatch.setenv("ARENA_BROKER", broker)
+    monkeypatch.setattr(inbox, "PACE_SECONDS", 0.05)
     # Celery gives every app of a process the tasks of all, of earlier recorders too.
     monkeypatch.setattr("celery._state._on_app_finalizers", set())
     spec = find_spec("arena.tasks")
@@ -567,26 +570,40 @@ def test_what_waits_is_recorded_together(
 PROGRESS = {"game": 0, "moves": ["1:a1b1"], "findings": []}
 
 
-def test_what_follows_at_once_is_waited_for(
+def test_what_follows_soon_is_waited_for(
     database: Database, recorder: ModuleType, reports: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One alone is recorded at once; the next ones, soon after it, together."""
+    """One alone is recorded at once; the next ones together, until somebody waits for an answer."""
     waited: list[float] = []
+    to_come = [(jobs.RECORD_MATCH, reports[2]), (jobs.RECORD_MATCH, reports[3]), (WAKE,)]
 
     def sleep(seconds: float) -> None:
         waited.append(seconds)
-        send(recorder, jobs.RECORD_MATCH, reports[2])
+        send(recorder, *to_come[len(waited) - 1])
 
-    monkeypatch.setattr(recorder.time, "sleep", sleep)
-    monkeypatch.setattr(recorder, "_paced", recorder.Every(60.0))
+    monkeypatch.setattr(inbox.time, "sleep", sleep)
+    monkeypatch.setattr(inbox, "PACE_SECONDS", 60.0)
     recorder.record_match(reports[0])
     assert waited == []
     begun = []
     sa.event.listen(recorder.database().engine, "begin", begun.append)
     recorder.record_match(reports[1])
-    assert 0 < waited[0] <= 60
-    assert len(waited) == len(begun) == 1
-    assert in_order(database) == [data["lease"]["job"] for data in reports[:3]]
+    assert waited == [inbox.GLANCE_SECONDS] * len(to_come)
+    # Of the reports, and of what a person who waits brings about.
+    assert len(begun) == 2
+    assert in_order(database) == [data["lease"]["job"] for data in reports[:4]]
+
+
+def test_what_does_not_follow_is_not_waited_for(
+    database: Database, recorder: ModuleType, reports: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not beyond the pace."""
+    monkeypatch.setattr(inbox, "PACE_SECONDS", 0.5)
+    began = time.monotonic()
+    recorder.record_match(reports[0])
+    recorder.record_match(reports[1])
+    assert 0.5 <= time.monotonic() - began < 10
+    assert in_order(database) == [data["lease"]["job"] for data in reports[:2]]
 
 
 @pytest.mark.parametrize(
