@@ -42,7 +42,8 @@ from workers.archives import (
     read_tar,
 )
 from workers.bundles import digest_of, discard, one_at_a_time, write_files
-from workers.languages import LANGUAGES, LanguageError, Launch, box_program
+from workers.languages import LANGUAGES, LanguageError
+from workers.launches import Launch, box_program
 from workers.limits import Limits
 from workers.manifest import ELF, read_manifest, windows_lines
 from workers.processes import descendants, usage

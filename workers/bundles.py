@@ -32,7 +32,7 @@ from workers.archives import (
     walk,
 )
 from workers.fetching import fetch
-from workers.languages import Launch
+from workers.launches import Launch
 from workers.manifest import STEMS, Manifest, read_manifest, windows_lines
 from workers.runtime import FreshFolder
 

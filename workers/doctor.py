@@ -19,7 +19,8 @@ from engine.referee import ISOLATION_LEVELS
 from workers import landlock, seccomp
 from workers.bubblewrap import Bubblewrap, candidates
 from workers.cgroups import SWAP_LIMIT, GroupError, find_places
-from workers.languages import BOX_PATH, LANGUAGES, LanguageError, programs_of
+from workers.languages import LANGUAGES, LanguageError
+from workers.launches import BOX_PATH, programs_of
 from workers.probe import Finding
 from workers.program import BoxError
 from workers.runtime import BOT_USERS

@@ -1,28 +1,14 @@
-"""How a bot is built and run, by its language: plainly, or in a box.
-
-Outside the box a bot runs with what is on the author's PATH, Python bots with the arena's own
-interpreter. In the box it is built and run with the system's programs below /usr, since that
-is all a box shows of the machine.
-"""
+"""The languages of bots: what each is known by, and what it takes to build and run one."""
 
 from __future__ import annotations
 
-import glob
-import os
 import re
-import shutil
-import subprocess
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from engine.clock import ALLOWANCES
 
-BOX_PATH = "/usr/local/bin:/usr/bin:/bin"
-"""Where programs are looked for in a box."""
-LEAST_PYTHON = (3, 11)
 MIB = 1 << 20
 BUILT = "bot"
 """The program that a compiler makes, at the top of the bot's folder."""
@@ -162,27 +148,6 @@ LANGUAGES = (
 SUFFIXES = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """How a bot is run in a box, where its folder is the working directory."""
-
-    command: Sequence[str]
-    """A program of the box by its full path, or one of the bot's files as ``./NAME``."""
-    memory_bytes: int = 0
-    """The least memory without which it can't start."""
-    reserved_bytes: int = 0
-    """Memory that it asks for and hardly uses: it is none of what it may use."""
-    threads: int = 1
-    """The most threads that it uses at once."""
-    environment: Mapping[str, str] = field(default_factory=dict)
-    start_seconds: float = ALLOWANCES.start_seconds
-    """How long it may take until it is ready."""
-    readable: Sequence[str] = ()
-    """Folders outside of /usr that it needs read-only."""
-    itself: str = ""
-    """What /proc/self/exe says; empty if there is no such file."""
-
-
 def find_language(path: PurePath) -> Language | None:
     """The language of a file by its ending; None for others, programs among them."""
     return SUFFIXES.get(path.suffix)
@@ -219,195 +184,3 @@ def shebang_language(first_line: str) -> Language | None:
     # python3.12 asks for Python, as bash asks for a shell: the box has one of each.
     program = re.sub(r"^python[0-9.]*$", "python3", program)
     return language_named(re.sub(r"^(ba|da)sh$", "sh", program))
-
-
-def command_for(path: Path) -> list[str]:
-    """The command that runs a bot's file outside of any box.
-
-    Raises:
-        LanguageError: there is no such file, or it can't be run here.
-    """
-    if not path.exists():
-        raise LanguageError(f"there is no bot {path}: give the path of a program")
-    if not path.is_file():
-        raise LanguageError(f"{path} is no file: give the path of a program")
-    file = str(path.resolve())
-    language = find_language(path)
-    if language is None:
-        if not os.access(path, os.X_OK):
-            endings = ", ".join(sorted(SUFFIXES))
-            raise LanguageError(
-                f"{path} is not executable: chmod +x it, or give it the ending of a language "
-                f"({endings})"
-            )
-        return [file]
-    if language.build:
-        raise LanguageError(f"{path} is to be built before it is run")
-    if language.program == "python3":
-        return [sys.executable, "-u", file]
-    if shutil.which(language.program) is None:
-        raise LanguageError(f"{path} needs {language.program}, which is not installed here")
-    return [language.program, *language.options, file]
-
-
-def launch_file(file: str, language: Language | None, *, threads: int = 1) -> Launch:
-    """How one of a bot's files is run in a box.
-
-    Args:
-        file: relative to the bot's folder.
-        language: None if the file is a program by itself.
-        threads: how many the bot uses itself.
-
-    Raises:
-        LanguageError: the box has no interpreter for it.
-    """
-    if language is None:
-        return Launch((f"./{file}",), threads=threads)
-    return launch_words(language, _filled(language.arguments, file, ()), threads=threads)
-
-
-def launch_words(language: Language, words: Iterable[str], *, threads: int = 1) -> Launch:
-    """How a bot is run in a box by its language's program with these arguments.
-
-    Raises:
-        LanguageError: the box has no interpreter for it.
-    """
-    program = box_program(language.program)
-    return Launch(
-        (program, *language.options, *words),
-        language.memory_bytes,
-        threads * language.reserved_bytes,
-        language.threads + threads - 1,
-        language.environment,
-        language.start_seconds,
-        box_folders(language),
-        _itself(language, program),
-    )
-
-
-def launch_build(
-    language: Language | None, main: str, files: Iterable[str], *, script: str = ""
-) -> Launch:
-    """How a bot is built, in a copy of its folder in a box.
-
-    Args:
-        language: None if only a script can tell.
-        main: its main file.
-        files: all its files.
-        script: what a shell runs in place of the language's compiler.
-
-    Raises:
-        LanguageError: the box has no compiler for it.
-    """
-    # A script may run any interpreter; a compiler runs none.
-    reserved = max(one.reserved_bytes for one in LANGUAGES) if script else 0
-    if language is None or not language.build:
-        shell = ("/bin/sh", "-c", script)
-        return Launch(shell, reserved_bytes=reserved, readable=box_folders())
-    compiler, *words = language.build
-    program = box_program(compiler)
-    sources = [name for name in sorted(files) if find_language(PurePath(name)) is language]
-    command = [program, *_filled(words, main, sources)]
-    return Launch(
-        ("/bin/sh", "-c", script) if script else tuple(command),
-        reserved_bytes=reserved,
-        environment=language.environment,
-        readable=box_folders(),
-        itself=_itself(language, program),
-    )
-
-
-def _itself(language: Language, program: str) -> str:
-    return str(Path(program).resolve()) if language.finds_itself else ""
-
-
-def _filled(words: Iterable[str], main: str, sources: Iterable[str]) -> list[str]:
-    """A command's words, with files in the place of names for them.
-
-    Files go by ``./NAME``, so that no name is taken for an option.
-    """
-    filled: list[str] = []
-    for word in words:
-        if word == SOURCES:
-            filled += [f"./{name}" for name in sources]
-        else:
-            filled.append({MAIN: f"./{main}", STEM: PurePath(main).stem}.get(word, word))
-    return filled
-
-
-def box_folders(language: Language | None = None) -> tuple[str, ...]:
-    """The folders outside of /usr that a language needs, or all of them, as far as they exist."""
-    languages = [language] if language else LANGUAGES
-    return tuple(
-        sorted(path for one in languages for pattern in one.readable for path in glob.glob(pattern))
-    )
-
-
-def programs_of(language: Language) -> list[str]:
-    """The full paths of all that a language's bots are built and run with in the box.
-
-    Raises:
-        LanguageError: one is not installed, or too old.
-    """
-    names = [*language.build[:1], *([language.program] if language.interpreted else [])]
-    return [box_program(name) for name in names]
-
-
-def box_program(name: str) -> str:
-    """The full path of a program in the box; ``./NAME`` is one of the bot's own.
-
-    Raises:
-        LanguageError: the system has none, or only one that is too old.
-    """
-    if name.startswith("./"):
-        return name
-    if name == "python3":
-        return box_python()
-    path = shutil.which(name, path=BOX_PATH)
-    if path is None:
-        raise LanguageError(f"{name} is not installed on this machine")
-    return path
-
-
-@cache
-def box_python() -> str:
-    """The system's Python.
-
-    Raises:
-        LanguageError: there is none, or only one that is too old.
-    """
-    return find_python(BOX_PATH, LEAST_PYTHON)
-
-
-def find_python(path: str, least: tuple[int, int]) -> str:
-    """The first Python of a search path that boxes show and that is new enough.
-
-    Raises:
-        LanguageError: there is none.
-    """
-    too_old = []
-    for name in ("python3", *(f"python3.{minor}" for minor in range(30, least[1] - 1, -1))):
-        python = shutil.which(name, path=path)
-        # A link out of /usr would lead nowhere in the box.
-        if python is None or not Path(python).resolve().is_relative_to("/usr"):
-            continue
-        version = _python_version(python)
-        if version >= least:
-            return python
-        too_old.append(f"{python} is {'.'.join(map(str, version))}")
-    raise LanguageError(
-        f"bots need a system Python of {'.'.join(map(str, least))} or later below /usr "
-        f"({', '.join(too_old) or 'there is none'}): install one with the system's packages"
-    )
-
-
-def _python_version(path: str) -> tuple[int, ...]:
-    """An interpreter's version; empty if it doesn't run."""
-    code = "import sys; print(*sys.version_info[:2])"
-    try:
-        done = subprocess.run(
-            [path, "-I", "-S", "-c", code], env={}, capture_output=True, timeout=10, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ()
-    return tuple(int(word) for word in done.stdout.split())

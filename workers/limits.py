@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from workers.languages import Launch
+from workers.launches import Launch
 from workers.processes import limit_process
 
 MIB = 1 << 20

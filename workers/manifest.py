@@ -27,15 +27,12 @@ from workers.languages import (
     STEM,
     SUFFIXES,
     Language,
-    Launch,
     find_language,
     interpreter_named,
     language_named,
-    launch_build,
-    launch_file,
-    launch_words,
     shebang_language,
 )
+from workers.launches import Launch, launch_build, launch_file, launch_words
 
 MANIFEST = "bot.toml"
 STEMS = ("bot", "main")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workers.cgroups import PREFIX
-from workers.languages import Launch
+from workers.launches import Launch
 from workers.limits import Limits, read_limits
 from workers.processes import status_of
 from workers.program import BoxError, BoxProgram

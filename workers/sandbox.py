@@ -49,7 +49,8 @@ from engine.referee import ISOLATION_LEVELS
 from workers import seccomp
 from workers.bubblewrap import Bubblewrap, candidates
 from workers.cgroups import GroupError, Places, find_places
-from workers.languages import LanguageError, Launch, box_python
+from workers.languages import LanguageError
+from workers.launches import Launch, box_python
 from workers.limits import Limits
 from workers.orphans import end_orphans
 from workers.probe import Finding, probe

@@ -45,7 +45,8 @@ from engine.program import Program
 from workers import building, bundles
 from workers.app import LoginError, app, demand_own_login, say, worker_name
 from workers.building import BuildError
-from workers.languages import LANGUAGES, LanguageError, programs_of
+from workers.languages import LANGUAGES, LanguageError
+from workers.launches import programs_of
 from workers.limits import Limits
 from workers.program import BoxError
 from workers.sandbox import Sandbox

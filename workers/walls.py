@@ -35,7 +35,7 @@ from workers.bubblewrap import (
 )
 from workers.cgroups import Group, GroupError, Places
 from workers.landlock import READY, Specification
-from workers.languages import BOX_PATH, Launch
+from workers.launches import BOX_PATH, Launch
 from workers.limits import KEEPER, Limits, set_limits
 from workers.processes import tasks_of_user
 from workers.program import END_SECONDS, BoxError, BoxProgram, close_pipes, written

@@ -32,7 +32,8 @@ from engine.referee import ISOLATION_LEVELS
 from engine.seeds import derive
 from workers.archives import BundleError, is_archive
 from workers.building import BuildError
-from workers.languages import LanguageError, command_for, find_language
+from workers.languages import LanguageError, find_language
+from workers.launches import command_for
 from workers.limits import Limits
 from workers.program import BoxError
 from workers.sandbox import Sandbox

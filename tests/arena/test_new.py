@@ -16,7 +16,8 @@ from arena.cli import run
 from arena.cli.new import TEMPLATES, play_command
 from engine.games import GAMES, find_variant
 from tests.requirements import need
-from workers.languages import LANGUAGES, LanguageError, language_named, programs_of
+from workers.languages import LANGUAGES, LanguageError, language_named
+from workers.launches import programs_of
 
 
 def arena(*words: str) -> int:

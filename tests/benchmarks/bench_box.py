@@ -23,7 +23,7 @@ from engine.channel import HeadAndTail, PipeChannel
 from engine.program import PlainProgram, Program
 from engine.protocol import HELLO
 from tests.benchmarks.table import Table
-from workers.languages import Launch, box_python
+from workers.launches import Launch, box_python
 from workers.limits import Limits
 from workers.sandbox import Sandbox
 

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 from engine.game import Move, Variant
 from engine.games import GAMES
-from workers.languages import Launch, box_python
+from workers.launches import Launch, box_python
 
 SOURCE_C = r"""
 #include <stdio.h>

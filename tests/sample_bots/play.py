@@ -21,7 +21,7 @@ from engine.process import BotProcess
 from engine.program import PlainProgram
 from engine.record import GameRecord
 from tests.requirements import need
-from workers.languages import command_for
+from workers.launches import command_for
 
 BOTS = Path(__file__).parents[2] / "bots"
 KIT = BOTS / "kit"

@@ -17,7 +17,7 @@ import pytest
 
 from engine.process import BotProcess
 from tests.requirements import need
-from workers.languages import Launch, box_python
+from workers.launches import Launch, box_python
 from workers.limits import Limits
 from workers.sandbox import Sandbox
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.requirements import need
-from workers.languages import LanguageError, box_python
+from workers.languages import LanguageError
+from workers.launches import box_python
 from workers.runtime import closed_to_others
 
 ROOT = Path(__file__).parents[2]

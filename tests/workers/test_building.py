@@ -19,7 +19,8 @@ from tests.engine.players import FirstMove
 from tests.requirements import need
 from workers import bundles
 from workers.building import BuildError, Ready, prepare, toolchain
-from workers.languages import LanguageError, Launch, language_named, programs_of
+from workers.languages import LanguageError, language_named
+from workers.launches import Launch, programs_of
 from workers.limits import Limits
 from workers.program import BoxError
 from workers.sandbox import Sandbox
@@ -213,7 +214,7 @@ def test_built_once(
     (path / "gcc").write_text("")
     (path / "gcc").chmod(0o755)
     now = toolchain()
-    monkeypatch.setattr("workers.languages.BOX_PATH", f"{path}:/usr/bin:/bin")
+    monkeypatch.setattr("workers.launches.BOX_PATH", f"{path}:/usr/bin:/bin")
     assert toolchain() != now
     assert prepare(sandbox, folder, digest).folder != first.folder
 
@@ -296,7 +297,7 @@ def test_nothing_to_build(prepared: Prepare) -> None:
 
 def test_missing_compiler(prepared: Prepare, monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine lacks it, which is said before anything is started."""
-    monkeypatch.setattr("workers.languages.BOX_PATH", "/nowhere")
+    monkeypatch.setattr("workers.launches.BOX_PATH", "/nowhere")
     with pytest.raises(LanguageError, match="gcc is not installed on this machine"):
         prepared({"bot.c": C})
 

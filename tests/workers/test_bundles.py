@@ -21,7 +21,7 @@ from tests.requirements import need
 from tests.workers.test_archives import BOT, FILES, make_folder, make_tar, make_zip
 from workers.archives import MAX_BYTES, BundleError
 from workers.bundles import launch, one_at_a_time, pack, store, sweep, unpack
-from workers.languages import BOX_PATH, box_python
+from workers.launches import BOX_PATH, box_python
 
 MAKERS: Mapping[str, Callable[[Path, Mapping[str, bytes]], Path]] = {
     "folder": lambda folder, files: make_folder(folder / "mine", files),

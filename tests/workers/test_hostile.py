@@ -30,7 +30,7 @@ from tests.workers.conftest import (
     boxed,
     processes_with,
 )
-from workers.languages import box_python
+from workers.launches import box_python
 from workers.sandbox import Sandbox
 
 NORMAL, MEMORY, TIMEOUT = Termination.NORMAL, Termination.MEMORY, Termination.TIMEOUT

@@ -1,4 +1,4 @@
-"""Resource limits of other users' processes."""
+"""Limits: which bots they suit, and those of other users' processes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.requirements import need
+from workers.launches import Launch
 from workers.limits import Limits, read_limits, set_limits
 from workers.runtime import BotUser
 
@@ -92,3 +93,18 @@ def test_limits_of_our_own_process() -> None:
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.mark.parametrize(
+    ("launch", "words"),
+    [
+        (Launch(("x",), 256 * MIB, threads=16), None),
+        (Launch(("x",), 257 * MIB), "its language needs 257 MiB of memory to start"),
+        (Launch(("x",), threads=17), "it needs 17 threads, and the limit is 16"),
+    ],
+)
+def test_limits_refuse_with_a_reason(launch: Launch, words: str | None) -> None:
+    """What a bot needs and a ladder does not give is said in one sentence."""
+    refusal = Limits().refusal(launch)
+    assert (refusal is None) == (words is None)
+    assert words is None or words in str(refusal)

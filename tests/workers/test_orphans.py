@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 WORKER = """
 import os, sys
 from pathlib import Path
-from workers.languages import Launch, box_python
+from workers.launches import Launch, box_python
 from workers.sandbox import Sandbox
 runtime, folder, level = sys.argv[1:]
 launch = Launch((box_python(), "-u", "-S", "./bot.py"))

@@ -16,7 +16,8 @@ from tests.workers.conftest import python_launch
 from tests.workers.test_building import need_language
 from workers import building
 from workers.building import BuildError, build
-from workers.languages import language_named, launch_build, launch_file, launch_words
+from workers.languages import language_named
+from workers.launches import launch_build, launch_file, launch_words
 from workers.limits import Limits
 from workers.sandbox import Sandbox
 

@@ -15,7 +15,7 @@ import pytest
 from tests.requirements import need
 from workers import cgroups
 from workers.cgroups import PREFIX, GroupError, find_places
-from workers.languages import box_python
+from workers.launches import box_python
 from workers.runtime import (
     BOT_USERS,
     UNFINISHED_SECONDS,

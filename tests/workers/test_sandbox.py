@@ -24,7 +24,8 @@ from engine.referee import play_game
 from tests.engine.players import FirstMove
 from tests.requirements import need
 from tests.workers.conftest import HOSTILE, LIMITS, processes_with, python_launch
-from workers.languages import LanguageError, Launch, find_language, language_named, launch_file
+from workers.languages import LanguageError, find_language, language_named
+from workers.launches import Launch, launch_file
 from workers.limits import Limits
 from workers.program import BoxError
 from workers.sandbox import Sandbox
@@ -285,7 +286,7 @@ def test_bot_ends_with_its_referee(sandbox: Sandbox, bot_folder: Path, open_fold
     write(bot_folder, "print('up', flush=True)\ninput()")
     code = (
         "import os, sys; from pathlib import Path\n"
-        "from workers.languages import Launch, box_python\n"
+        "from workers.launches import Launch, box_python\n"
         "from workers.sandbox import Sandbox\n"
         "runtime, folder, level, marker = sys.argv[1:]\n"
         "sandbox = Sandbox(level, Path(runtime), maximum=level)\n"
