@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePath
@@ -185,6 +186,16 @@ def programs_of(language: Language) -> list[str]:
     """
     names = [*language.build[:1], *([language.program] if language.interpreted else [])]
     return [box_program(name) for name in names]
+
+
+def installed_languages() -> list[str]:
+    """The names of the languages whose bots boxes here can build and run."""
+    found = []
+    for language in LANGUAGES:
+        with suppress(LanguageError):
+            programs_of(language)
+            found.append(language.name)
+    return found
 
 
 def box_program(name: str) -> str:

@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -45,8 +45,8 @@ from engine.program import Program
 from workers import building, bundles
 from workers.app import LoginError, app, demand_own_login, say, worker_name
 from workers.building import BuildError
-from workers.languages import LANGUAGES, LanguageError
-from workers.launches import programs_of
+from workers.languages import LanguageError
+from workers.launches import installed_languages
 from workers.limits import Limits
 from workers.program import BoxError
 from workers.sandbox import Sandbox
@@ -79,16 +79,6 @@ def log_json(logger: logging.Logger, **_: Any) -> None:
     """Writes logs as JSON where the operator wants them so."""
     if os.environ.get("ARENA_LOG") == "json":
         use_json(logger)
-
-
-def languages() -> list[str]:
-    """The languages whose bots boxes here can build and run."""
-    found = []
-    for language in LANGUAGES:
-        with suppress(LanguageError):
-            programs_of(language)
-            found.append(language.name)
-    return found
 
 
 _tidying = Every(TIDY_SECONDS)
@@ -148,7 +138,7 @@ def live(sender: Any, **_: Any) -> None:
         worker_name(),
         slots=sender.controller.concurrency,
         isolation=sandbox().level,
-        languages=languages(),
+        languages=installed_languages(),
     )
 
     def beat() -> None:
