@@ -105,6 +105,10 @@ class Sandbox:
             for box in self._boxes(maximum, programs):
                 if ISOLATION_LEVELS.index(box.level) <= ceiling and self._holds(box):
                     self.box, self.level = box, box.level
+                    # Of two forms of one level the sterner may have failed: this one is no worse.
+                    self.failures = [
+                        words for words in self.failures if not words.startswith(f"{box.level}: ")
+                    ]
                     break
         except OSError as error:
             raise BoxError(f"what boxes need can't be put in place: {error}") from None

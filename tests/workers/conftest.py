@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import socket
 import subprocess
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from engine.process import BotProcess
+from engine.program import Program
 from tests.requirements import need
 from workers.launches import Launch, box_python
 from workers.limits import Limits
@@ -167,3 +169,25 @@ def canary() -> Iterator[Canary]:
             process.kill()
             process.wait()
             shutil.rmtree(folder)
+
+
+def write(folder: Path, source: str) -> None:
+    """Makes ``bot.py`` of a folder."""
+    file = folder / "bot.py"
+    # An earlier bot of the same test may not have read it yet.
+    if not file.exists() or file.read_text() != source:
+        file.write_text(source)
+        file.chmod(0o644)
+
+
+def said(program: Program, *, seconds: float = 5.0) -> str:
+    """What it writes within that time, up to the end of its first line."""
+    poll = select.poll()
+    poll.register(program.stdout, select.POLLIN)
+    words = b""
+    while not words.endswith(b"\n") and poll.poll(seconds * 1000):
+        data = os.read(program.stdout, 65536)
+        if not data:
+            break
+        words += data
+    return words.decode().strip()

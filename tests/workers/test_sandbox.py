@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import shutil
 import subprocess
 import sys
@@ -23,29 +22,22 @@ from engine.program import Program
 from engine.referee import play_game
 from tests.engine.players import FirstMove
 from tests.requirements import need
-from tests.workers.conftest import HOSTILE, LIMITS, processes_with, python_launch
+from tests.workers.conftest import (
+    HOSTILE,
+    LIMITS,
+    processes_with,
+    python_launch,
+    said,
+    write,
+)
 from workers.languages import LanguageError, find_language, language_named
 from workers.launches import Launch, launch_file
 from workers.limits import Limits
 from workers.program import BoxError
 from workers.sandbox import Sandbox
-from workers.walls import NamespaceBox
 
 ROOT = Path(__file__).parents[2]
 MIB = 1 << 20
-STRICT = """
-import ctypes, struct, sys
-from pathlib import Path
-from workers.sandbox import Sandbox
-
-if "filtered" in sys.argv:  # by a filter of one instruction, which allows every call
-    code = ctypes.create_string_buffer(struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000), 8)
-    filters = ctypes.create_string_buffer(struct.pack("@HP", 1, ctypes.addressof(code)))
-    prctl = ctypes.CDLL(None).prctl
-    assert not prctl(38, 1, 0, 0, 0) and not prctl(22, 2, filters, 0, 0)
-Sandbox("good", Path(sys.argv[1]), bubblewrap=Path(sys.argv[2]))
-"""
-"""A worker that accepts nothing weaker than `good`: its runtime folder and its bubblewrap."""
 
 
 @pytest.fixture
@@ -64,33 +56,6 @@ def run(sandbox: Sandbox, bot_folder: Path) -> Iterator[Callable[..., Program]]:
     yield start
     for program in started:
         program.kill()
-
-
-def write(folder: Path, source: str) -> None:
-    file = folder / "bot.py"
-    # An earlier bot of the same test may not have read it yet.
-    if not file.exists() or file.read_text() != source:
-        file.write_text(source)
-        file.chmod(0o644)
-
-
-def said(program: Program, *, seconds: float = 5.0) -> str:
-    """What it writes within that time, up to the end of its first line."""
-    poll = select.poll()
-    poll.register(program.stdout, select.POLLIN)
-    words = b""
-    while not words.endswith(b"\n") and poll.poll(seconds * 1000):
-        data = os.read(program.stdout, 65536)
-        if not data:
-            break
-        words += data
-    return words.decode().strip()
-
-
-def test_layers_all_hold(sandbox: Sandbox) -> None:
-    """A sandbox has only found layers that hold, and says so for each."""
-    assert len(sandbox.layers) >= 6
-    assert all(layer.holds and layer.detail for layer in sandbox.layers)
 
 
 def test_stdio_of_a_bot(run: Callable[..., Program]) -> None:
@@ -393,57 +358,3 @@ def test_whole_group_is_frozen(sandbox_at: Callable[[str], Sandbox], bot_folder:
         program.thaw()
     finally:
         program.kill()
-
-
-def test_never_below_the_minimum(open_folder: Path) -> None:
-    """What the operator asks for and the machine can't give is refused, with the reason."""
-    with pytest.raises(BoxError, match=r"best box here is 'none' and 'good' is asked for"):
-        Sandbox("good", open_folder / "runtime", maximum="none")
-
-
-def test_no_box_at_all(open_folder: Path, bot_folder: Path) -> None:
-    """With the operator's leave an ordinary user runs bots plainly; root never does."""
-    sandbox = Sandbox("none", open_folder / "runtime", maximum="none")
-    write(bot_folder, "import os, engine\nprint(os.getcwd(), flush=True)")
-    if os.geteuid() == 0:
-        with pytest.raises(BoxError, match="root runs no bot"):
-            sandbox.start(bot_folder, python_launch(), LIMITS)
-        return
-    program = sandbox.start(bot_folder, python_launch(), LIMITS)
-    assert said(program) == str(bot_folder)
-    assert program.isolation == "none"
-    program.kill()
-
-
-@pytest.mark.parametrize("filtered", [False, True])
-def test_broken_layer_rules_a_box_out(
-    sandbox_at: Callable[[str], Sandbox], open_folder: Path, filtered: bool
-) -> None:
-    """A box in which the probe finds a layer missing is not used, and the layer is named.
-
-    So, too, where the worker has a filter, as a systemd unit may give it one: bots inherit it.
-    """
-    box = sandbox_at("good").box
-    assert isinstance(box, NamespaceBox)
-    leaky = open_folder / "leaky"
-    # The first two arguments are --seccomp and its file.
-    leaky.write_text(f'#!/bin/sh\nshift 2\nexec {box.bubblewrap.path} "$@"\n')
-    leaky.chmod(0o755)
-    words = "good: does not hold (call filter: none is loaded, one process: it could fork)"
-    command = [sys.executable, "-c", STRICT, str(open_folder / "runtime"), str(leaky)]
-    done = subprocess.run(
-        [*command, *["filtered"] * filtered], capture_output=True, text=True, check=False
-    )
-    assert words in done.stderr.splitlines()[-1]
-
-
-def test_bubblewrap_that_fails_is_quoted(open_folder: Path) -> None:
-    """Why no box could be built is told in bubblewrap's own words, with what that means."""
-    broken = open_folder / "broken"
-    broken.write_text(
-        "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"
-    )
-    broken.chmod(0o755)
-    words = "No permissions to create new namespace .the kernel or the container refuses"
-    with pytest.raises(BoxError, match=words):
-        Sandbox("good", open_folder / "runtime", bubblewrap=broken)
