@@ -38,6 +38,17 @@ def test_signing_in_and_out(app: Flask, database: Database) -> None:
     assert browser.get("/account").status_code == 302
 
 
+def test_what_is_kept_of_people_is_told(app: Flask) -> None:
+    """Every cookie by its name, and that addresses are kept, on the arena's own page."""
+    browser = Browser(app)
+    page = browser.get("/about")
+    assert "Set-Cookie" not in page.headers
+    set_ = browser.sign_in("ada").headers.getlist("Set-Cookie")
+    names = {cookie.partition("=")[0] for cookie in set_}
+    assert set(re.findall("<code>(arena(?:-.+?)?)</code>", page.text)) == names
+    assert "from which address" in page.text
+
+
 @pytest.mark.parametrize(
     ("name", "password"),
     [
