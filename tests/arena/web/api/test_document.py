@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -126,3 +128,16 @@ def test_the_docs_list_every_operation_with_its_scope(arena: SimpleNamespace) ->
         for path, methods in listed["paths"].items()
         for method, one in methods.items()
     }
+
+
+def test_the_docs_tell_all_that_a_record_holds(arena: SimpleNamespace) -> None:
+    """Every key of a game that was played, and of its times; and how its digest is made."""
+    path = f"/api/v1/games/{arena.numbers['trio']}"
+    record = arena.client.get(f"{path}/record").json
+    _, _, text = DOCS.read_text(encoding="utf-8").partition("## A game's record\n")
+    rows = re.findall(r"^\| (`.+?`) \| (.+) \|$", text.partition("\n## ")[0], re.M)
+    assert {key for keys, _ in rows for key in re.findall(r"`(\w+)`", keys)} == record.keys()
+    (run,) = (words for key, words in rows if key == "`run`")
+    assert set(re.findall(r"`(\w+)`", run)) == record.pop("run").keys()
+    essence = json.dumps(record, sort_keys=True, separators=(",", ":"))
+    assert hashlib.sha256(essence.encode()).hexdigest() == arena.client.get(path).json["digest"]
