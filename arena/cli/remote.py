@@ -203,7 +203,7 @@ class _GameNumber(click.IntRange):
 def logs(
     game: int | None, bot: str | None, seat: int | None, server: str | None, in_json: bool
 ) -> None:
-    """Show what bots wrote on standard error: in a game, or while they were checked.
+    """Show what bots logged and wrote to standard error: in a game, or in their check.
 
     You see the logs of your own bots, and of those that their owners opened. Of a check you see
     the findings, too, and the exit code is 1 if it did not pass.

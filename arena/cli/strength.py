@@ -78,7 +78,12 @@ _changing = partial(changing, refusals=(StrengthError, TournamentError))
     show_default=True,
     help="Undecided after so many.",
 )
-@click.option("--weight", default=1.0, show_default=True, help="Of workers' time, beside ladders.")
+@click.option(
+    "--weight",
+    default=1.0,
+    show_default=True,
+    help="Its share of the workers' time, with 1 for a ladder's; 10 at most.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**SEED_BITS - 1), help="Of openings and dice.")
 @click.option("--note", default="", help="What is tested.")
 @on_data
