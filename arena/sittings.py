@@ -9,11 +9,13 @@ nothing. These games are rated nowhere.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
 from arena import scheduling, workforce
@@ -70,6 +72,10 @@ class Person:
         if self.user_id is not None:
             return Sitting.user_id == self.user_id
         return Sitting.guest == self.guest
+
+    def form(self, number: str) -> str:
+        """What a form of theirs is kept as: another person may choose the same number."""
+        return hashlib.sha256(f"{self.user_id} {self.guest} {number}".encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +155,9 @@ def begin(
     if person.user_id is not None:
         # Two forms of one person at the same moment wait for each other here.
         session.get(User, person.user_id, with_for_update=True)
-    known = session.scalar(sa.select(Sitting).where(Sitting.form == wish.form, person.own))
+    form = person.form(wish.form)
+    of_this_form = sa.select(Sitting).where(Sitting.form == form)
+    known = session.scalar(of_this_form)
     if known is not None:
         return known
     ladder, variant = wish.ladder, wish.ladder.variant
@@ -185,7 +193,7 @@ def begin(
     made = Sitting(
         user_id=person.user_id,
         guest=person.guest,
-        form=wish.form,
+        form=form,
         ladder=ladder,
         created=now,
         status=JobStatus.FIXED,
@@ -195,8 +203,11 @@ def begin(
         ],
     )
     _set(made, game, now)
-    session.add(made)
-    session.flush()
+    try:
+        with session.begin_nested():
+            session.add(made)
+    except IntegrityError:  # two forms of a guest, who has no row to wait at
+        return session.scalars(of_this_form).one()
     return made
 
 

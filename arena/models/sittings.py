@@ -39,7 +39,7 @@ class Sitting(Job, Base):
     guest: Mapped[str | None] = mapped_column(sa.String(64))
     """The digest of what a guest's browser keeps, of a person without an account."""
     form: Mapped[str] = mapped_column(sa.String(64), unique=True)
-    """The number of the form that began it: one that is sent twice begins one game."""
+    """The digest of who began it by which form: one that is sent twice begins one game."""
     ladder_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
     """Whose variant, time control and limits it has."""
     game: Mapped[dict[str, Any]] = mapped_column(deferred=True)

@@ -239,17 +239,29 @@ def test_who_leaves_as_a_test_for_its_place_is_passed(
         assert session.scalars(there).all() == active
 
 
-def test_a_form_that_begins_a_game(furnished: Database) -> None:
-    """It begins one."""
-    ada = person(furnished, "ada")
+@pytest.mark.parametrize(
+    ("who", "games"),
+    [("ada ada", 1), ("ada eve", 2), ("guest guest", 1), ("ada guest", 2)],
+)
+def test_forms_of_one_number_that_begin_a_game(furnished: Database, who: str, games: int) -> None:
+    """Each person begins one, whatever number others gave their form."""
 
-    def begin(session: Session) -> None:
-        opponent = sittings.opponent_named(session, _ladder(session), "bot")
-        wish = sittings.Wish(_ladder(session), 0, (opponent,), False, "form", 5)
-        sittings.begin(session, sittings.Person("ada", ada.id), wish, now(), most_open=5)
+    def beginning(name: str) -> Deed:
+        here = (
+            sittings.Person("guest", guest="digest")
+            if name == "guest"
+            else sittings.Person(name, person(furnished, name).id)
+        )
 
-    at_once(furnished, begin, begin)
-    assert _count(furnished, Sitting) == 1
+        def deed(session: Session) -> None:
+            opponent = sittings.opponent_named(session, _ladder(session), "bot")
+            wish = sittings.Wish(_ladder(session), 0, (opponent,), False, "form", 5)
+            assert here.plays(sittings.begin(session, here, wish, now(), most_open=5))
+
+        return deed
+
+    at_once(furnished, *map(beginning, who.split()))
+    assert _count(furnished, Sitting) == games
 
 
 def test_who_enters_while_ratings_are_made_anew(furnished: Database) -> None:
