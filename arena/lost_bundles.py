@@ -86,7 +86,9 @@ def _unplayed(session: Session, entrants: Collection[int]) -> Sequence[Match]:
         )
         .order_by(Match.id)
     )
-    return session.scalars(query.with_for_update()).all()
+    # Who has one locked, as for a withdrawal, may wait for the one that failed, and will make it
+    # void; if not, it fails in its turn.
+    return session.scalars(query.with_for_update(skip_locked=True)).all()
 
 
 def _entrants_with(session: Session, digest: str, state: EntrantState) -> Sequence[Entrant]:

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 import sqlalchemy as sa
 
 from arena import health, recording
-from arena.audit import entries
+from arena.audit import ARENA, entries
 from arena.competitions.results import results
+from arena.competitions.tournament_fields import withdraw
 from arena.db import Database
 from arena.idle import why_waiting
-from arena.lost_bundles import LOST, is_lost
+from arena.lost_bundles import LOST, is_lost, suspend_lost
 from arena.models import (
     BotVersion,
     CompetitionState,
     Entrant,
+    EntrantState,
     JobStatus,
     Ladder,
     Match,
+    Place,
     Tournament,
 )
 from arena.submissions import enter
@@ -31,6 +37,8 @@ from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM
 
 GONE = "bot-1 v1"
+MEANWHILE = 0.5
+"""Seconds in which somebody else gets as far as they can."""
 
 
 class Losing(TournamentSimulation):
@@ -66,11 +74,16 @@ def arena(tmp_path: Path) -> Iterator[Losing]:
     """An open ladder and a tournament of four bots, of which one has lost its files."""
     database = Database(f"sqlite:///{tmp_path}/arena.db")
     database.upgrade()
-    losing = Losing(database, 1, CALM, "clobber", 4, size="4x3")
-    losing.create("cup", "round-robin")
-    losing.lose(tmp_path / "data" / "bundles")
-    yield losing
+    yield losing(database, tmp_path)
     database.close()
+
+
+def losing(database: Database, folder: Path) -> Losing:
+    """That arena in an empty database."""
+    made = Losing(database, 1, CALM, "clobber", 4, size="4x3")
+    made.create("cup", "round-robin")
+    made.lose(folder / "data" / "bundles")
+    return made
 
 
 def states(session: sa.orm.Session) -> dict[str, set[tuple[str, str]]]:
@@ -165,3 +178,36 @@ def test_what_is_lost(
         for text, content in files.items():
             (store / hashlib.sha256(text.encode()).hexdigest()).write_bytes(content)
     assert is_lost(store, hashlib.sha256(b"good").hexdigest()) is lost
+
+
+def test_who_is_withdrawn_as_a_match_with_it_fails(database: Database, tmp_path: Path) -> None:
+    """Neither holds what the other waits for: it is withdrawn, and all of its matches are void."""
+    arena, begun = losing(database, tmp_path), Event()
+    arena.alive()
+    arena.run(1)
+    with database.read() as session:
+        in_it = sa.select(Entrant).join(Tournament, Tournament.id == Entrant.competition_id)
+        (entrant,) = [one for one in session.scalars(in_it) if one.version.label == GONE]
+        query = sa.select(Match.id).where(Match.places.any(Place.entrant_id == entrant.id))
+        matches = session.scalars(query.order_by(Match.id)).all()
+        problem = arena.words.format(digest=entrant.version.digest)
+    assert len(matches) > 1
+
+    def fail() -> None:
+        with database.begin() as session:
+            match = session.get_one(Match, matches[-1], with_for_update=True)
+            begun.set()
+            time.sleep(MEANWHILE)
+            assert suspend_lost(session, match, problem, arena.settings.bundles, arena.now)
+
+    with ThreadPoolExecutor(1) as pool:
+        failing = pool.submit(fail)
+        assert begun.wait(60)
+        with database.begin() as session:
+            cup = session.scalars(sa.select(Tournament)).one()
+            gone = session.get_one(Entrant, entrant.id)
+            withdraw(session, cup, gone, "it is gone", arena.now, ARENA)
+        failing.result(60)
+    with database.read() as session:
+        assert session.get_one(Entrant, entrant.id).state is EntrantState.RETIRED
+        assert set(session.scalars(query.with_only_columns(Match.status))) == {JobStatus.VOID}
