@@ -1,8 +1,8 @@
 """The fold over the results of a competition that its ratings and counters are.
 
 It goes over the matches in the order of their completion, as the recorder did, and can be gone on
-with: as far as it came, nothing of a history changes but that a match of it is made void, or that
-the ladder gets another draw probability. Then it no longer holds, and is begun anew.
+with: as far as it came, nothing of a history changes but that a match which counted is made void,
+or that the ladder gets another draw probability. Then it no longer holds, and is begun anew.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Fold:
     last: int = 0
     """The `Match.seq` of the last of them."""
     voids: int = 0
-    """How many matches were void that had been completed before it."""
+    """How many matches that counted were void and had been completed before it."""
     entered: list[int] = field(default_factory=list)
     """The entrants of so far."""
 
@@ -180,9 +180,11 @@ def _entries(session: Session, competition: Competition) -> Sequence[Any]:
 
 
 def _voids(session: Session, competition: Competition, last: int) -> int:
-    """How many matches are void that were completed before another."""
+    """How many matches that counted are void and were completed before another."""
     query = sa.select(sa.func.count()).select_from(Match)
     query = query.where(Match.competition_id == competition.id, Match.status == JobStatus.VOID)
+    if isinstance(competition, Ladder):
+        query = query.where(Match.rated)
     return session.scalars(query.where(Match.seq <= last)).one()
 
 

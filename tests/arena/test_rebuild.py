@@ -10,13 +10,13 @@ import sqlalchemy as sa
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
 
-from arena import recording, scheduling
+from arena import recording, scheduling, verdicts
 from arena.audit import ARENA
 from arena.competitions.ladder_settings import change
 from arena.config import Settings
 from arena.db import MIGRATIONS, Database
 from arena.fake.fill import fill
-from arena.folding import AT_A_TIME
+from arena.folding import AT_A_TIME, Fold
 from arena.models import (
     Entrant,
     GameSeat,
@@ -102,8 +102,8 @@ def test_a_new_version_takes_over_the_rating_of_its_moment(database: Database) -
         assert found.equal, found.differences
 
 
-def test_unrated_matches_do_not_hold_it_up(database: Database) -> None:
-    """Though as many in a row were played as are folded at a time."""
+def some_unrated(database: Database) -> Simulation:
+    """An arena with a ladder, and some of the matches that were played there are unrated."""
     simulation = Simulation(database, 1, CALM)
     simulation.furnish([("clobber", {"size": "4x3"})], bots=2)
     with database.begin() as session:
@@ -111,6 +111,27 @@ def test_unrated_matches_do_not_hold_it_up(database: Database) -> None:
         for _ in range(3):
             request_match(session, user, ladder, ["bot-0", "bot-1"], NOW)
     simulation.play(4)
+    return simulation
+
+
+@pytest.mark.parametrize(("rated", "holds"), [(True, False), (False, True)])
+def test_what_holds_when_a_match_is_made_void(database: Database, rated: bool, holds: bool) -> None:
+    """All that was folded, if the match did not count."""
+    simulation = some_unrated(database)
+    with database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder)).one()
+        fold = Fold.of(ladder)
+        fold.go_on(session, ladder, lambda _: None)
+        fixed = sa.select(Match.id).where(Match.status == JobStatus.FIXED, Match.rated == rated)
+        match = session.scalars(fixed.order_by(Match.seq)).first()
+        assert match is not None
+        verdicts.void(session, ARENA, match, "a mistake", now=simulation.now)
+        assert fold.holds(session, ladder) is holds
+
+
+def test_unrated_matches_do_not_hold_it_up(database: Database) -> None:
+    """Though as many in a row were played as are folded at a time."""
+    simulation = some_unrated(database)
     with database.begin() as session:
         fixed = sa.select(Match.rated).where(Match.status == JobStatus.FIXED)
         rated = session.scalars(fixed.order_by(Match.seq)).all()
