@@ -54,11 +54,6 @@ class Tie:
     legs: int = 0
     """How many count so far."""
 
-    @property
-    def is_bye(self) -> bool:
-        """Whether one side goes on for want of an opponent."""
-        return self.decided and self.winner is not None and self.loser is None
-
 
 @dataclass(frozen=True, slots=True)
 class Knockout:
