@@ -59,6 +59,60 @@ def test_in_placement_the_even_match_is_chosen_until_it_was_played_often() -> No
     assert pairs(field, {(1, 2): 12})[3] > 0.85 * 400
 
 
+def newcomers(*others: Rival) -> list[Rival]:
+    """Number 0 with two games, and others."""
+    return [rival(0, games=2), *others]
+
+
+@pytest.mark.parametrize(
+    ("field", "chosen"),
+    [
+        (newcomers(rival(1, games=5), rival(2, games=3), rival(3, games=5)), 2),
+        (newcomers(rival(1, games=7), rival(2, mu=35, games=6), rival(3, games=100)), 2),
+        (newcomers(rival(1, mu=35, games=9), rival(2, mu=26, games=99), rival(3, mu=33)), 2),
+    ],
+    ids=["of as even ones the one with fewest games", "nobody far ahead", "unless all of them are"],
+)
+def test_in_placement_games_count(field: list[Rival], chosen: int) -> None:
+    """Whoever has five games more than the due one is left out while there are others."""
+    assert pairs(field, {})[chosen] > 0.85 * 400
+
+
+def settled_field(*mus: float) -> list[Rival]:
+    """Number 0 in the middle and past its placement, and others of these ratings."""
+    return [rival(0, games=30), *(rival(n, mu=mu, games=31) for n, mu in enumerate(mus, 1))]
+
+
+AROUND = settled_field(25, 28, 31, 34, 37, 22, 19, 16, 13)
+BELOW = settled_field(24, 23, 22, 21, 20, 19, 18, 17, 16)
+ABOVE = settled_field(26, 27, 28, 29, 30, 31, 32, 33, 34)
+
+
+@pytest.mark.parametrize(
+    ("field", "chosen"),
+    [(AROUND, 1), (AROUND, 3), (AROUND, 6), (AROUND, 8), (BELOW, 6), (ABOVE, 6)],
+    ids=["equal", "third above", "next below", "third below", "sixth from top", "from the bottom"],
+)
+def test_after_it_the_least_met_of_the_nearest_is_chosen(field: list[Rival], chosen: int) -> None:
+    """More than five are always near: three on either side, or six where one side has nobody."""
+    met = {(0, other.id): 1 for other in field[1:] if other.id != chosen}
+    assert pairs(field, met)[chosen] > 0.85 * 400
+
+
+def test_sometimes_the_whole_field_is_near() -> None:
+    """Whoever is far away and was never met is met at times."""
+    met = {(0, other.id): 1 for other in AROUND[1:] if other.id != 5}
+    assert 0.1 * 400 < pairs(AROUND, met)[5] < 0.6 * 400
+
+
+def test_of_those_met_as_often_the_one_with_fewest_games_is_chosen() -> None:
+    """After its placement, too."""
+    field = settled_field(25, 28, 22, 24)
+    field[2] = rival(2, mu=28, games=30)
+    field[0] = rival(0, games=29)
+    assert pairs(field, {})[2] > 0.85 * 400
+
+
 OFTEN = {(0, other): 9 for other in range(1, 6)}
 ALL_PAIRS = set(combinations(range(1, 6), 2))
 
@@ -114,6 +168,30 @@ def test_without_rematches_all_meet_once_and_then_nobody() -> None:
         met[a, b] = 1
         games.update(chosen)
     assert len(met) == 7 * 6 // 2
+
+
+@pytest.mark.parametrize(
+    ("games", "met", "chosen"),
+    [
+        # Number 0 is due. Of those it has not met it meets the nearest.
+        ({0: 2, 1: 3, 3: 3, 2: 3}, {(0, 1): 1}, (0, 2)),
+        # It has met all; of the other pairs that one meets that has played the least.
+        ({0: 1, 1: 10, 2: 20, 3: 6}, {(0, 1): 1, (0, 2): 1, (0, 3): 1}, (1, 3)),
+        ({0: 1, 3: 25, 1: 10, 2: 20}, {(0, 1): 1, (0, 2): 1, (0, 3): 1}, (1, 2)),
+        ({0: 1, 1: 10, 2: 20, 3: 6}, {(0, 1): 1, (0, 2): 1, (0, 3): 1, (1, 3): 1}, (2, 3)),
+    ],
+)
+def test_who_meets_where_nobody_meets_again(
+    games: dict[int, int], met: dict[tuple[int, int], int], chosen: tuple[int, int]
+) -> None:
+    """As elsewhere, among those who have not met: all but one match in ten."""
+    rivals = [rival(number, mu=25 + 6 * number, games=its) for number, its in games.items()]
+    matches = Counter[tuple[int, ...] | None]()
+    for seed in range(400):
+        match = next_match(rivals, met_by(met), seats=2, random=Random(seed), rematches=False)
+        matches[match and tuple(sorted(match))] += 1
+    assert matches[chosen] > 0.85 * 400
+    assert not matches.keys() & {None, *met}
 
 
 def test_the_same_dice_make_the_same_match() -> None:
