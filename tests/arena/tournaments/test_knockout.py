@@ -79,6 +79,19 @@ def test_whoever_goes_on_instead_leaves_strays(
     assert len(knockout.places(field, end)) == 4
 
 
+def test_a_stray_shows_before_its_round_is_known() -> None:
+    """8 has beaten 1 after all, and meets 4; whom 3 meets is open, as 2 against 7 is due again."""
+    won, lost = ((1.0, 0.0),), ((0.0, 1.0),)
+    first = {(1, 8): lost, (4, 5): won, (2, 7): (), (3, 6): won}
+    second = {(1, 4): won, (2, 3): won}
+    results = [
+        Result(Fixture(number, pair), games)
+        for number, ties in enumerate((first, second), 1)
+        for pair, games in ties.items()
+    ]
+    assert Knockout().strays(list(range(1, 9)), results) == [Fixture(2, (1, 4))]
+
+
 def test_seeds_stand_as_usual() -> None:
     """The usual bracket of eight: 1-8, 4-5, 2-7, 3-6, so that 1 and 2 meet in the final."""
     assert [seed + 1 for seed in seeding(8)] == [1, 8, 4, 5, 2, 7, 3, 6]
@@ -181,6 +194,14 @@ def test_double_elimination_of_four_by_hand() -> None:
     assert {(won, lost) for _, won, lost in stages} == expected
     assert stages[-2:] == [("final", 2, 1), ("second final", 2, 1)]
     assert knockout.places(field, results) == {2: 1, 1: 2, 3: 3, 4: 4}
+
+
+def test_the_stages_of_double_elimination() -> None:
+    """Of eight: after each winners' round but the first, two for those who have lost once."""
+    stages = Counter(tie.stage for tie in Knockout(double=True).ties(list(range(8)), []))
+    winners = {"winners' round 1": 4, "winners' round 2": 2, "winners' round 3": 1}
+    losers = {f"losers' round {number}": ties for number, ties in enumerate((2, 2, 1, 1), 1)}
+    assert stages == {**winners, **losers, "final": 1, "second final": 1}
 
 
 @pytest.mark.parametrize("size", [2, 3, 7, 16, 33, 200])

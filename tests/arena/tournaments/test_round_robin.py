@@ -62,6 +62,12 @@ def test_everybody_meets_everybody_evenly(size: int, cycles: int) -> None:
     assert byes == (dict.fromkeys(entrants, cycles) if size % 2 else {})
 
 
+def test_seats_are_exchanged_in_every_other_cycle() -> None:
+    """And change back in the third one."""
+    fixtures = RoundRobin(4).fixtures([7, 9], [])
+    assert [fixture.entrants for fixture in fixtures] == [(7, 9), (9, 7), (7, 9), (9, 7)]
+
+
 def test_a_gauntlet_of_two_candidates() -> None:
     """Counted by hand: each meets each of the field once, nobody is in two fixtures a round."""
     fixtures = Gauntlet(candidates=2).fixtures([10, 20, 1, 2, 3], [])

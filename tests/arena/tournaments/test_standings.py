@@ -155,6 +155,15 @@ def test_what_is_given_in_a_schedule_counts_as_if_played(rounds: tuple[int, int]
     assert crosstable(table, [A, D])[0][1] is None
 
 
+def test_what_is_not_played_counts_for_nothing() -> None:
+    """Neither a fixture that is still due nor a bye without points is in any sum."""
+    played = [*SMALL, bye(4, A)]
+    due = [Result(Fixture(5, (B, C))), Result(Fixture(5, (D,))), Result(Fixture(6, (A, D)))]
+    names = ["buchholz", "sonneborn-berger", "head-to-head", "wins"]
+    field = [A, B, C, D]
+    assert standings(Table(field, [*played, *due]), names) == standings(Table(field, played), names)
+
+
 def test_opponents_gain_nothing_from_byes() -> None:
     """Vega, appendix I: six points with a default win count 5.5 for the opponents."""
     results = [game(number, A, B, 1) for number in range(1, 6)] + [bye(6, A)]

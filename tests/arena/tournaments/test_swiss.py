@@ -153,6 +153,23 @@ def test_rematches_only_when_all_have_met() -> None:
     assert len(Counter(frozenset(r.fixture.entrants) for r in results[:6])) == 6
 
 
+def test_no_more_rematches_than_there_must_be() -> None:
+    """1, 2 and 3 have met 4, 5 and 6: of either three two can meet, and the others have to again.
+
+    Nobody is left over for it.
+    """
+    rounds = [[(1, 4), (2, 5), (3, 6)], [(5, 1), (6, 2), (4, 3)], [(1, 6), (2, 4), (3, 5)]]
+    results = [
+        result
+        for number, pairs in enumerate(rounds, 1)
+        for result in played([Fixture(number, pair) for pair in pairs], 1, 2, 3)
+    ]
+    due = Swiss(4).fixtures(range(1, 7), results)
+    assert sorted(entrant for fixture in due for entrant in fixture.entrants) == [1, 2, 3, 4, 5, 6]
+    met = {frozenset(result.fixture.entrants) for result in results}
+    assert sum(frozenset(fixture.entrants) in met for fixture in due) == 1
+
+
 def test_what_was_set_stays_when_an_earlier_result_is_voided() -> None:
     """The voided fixture is due again, and round two goes on as it was set."""
     swiss = Swiss(3)

@@ -121,6 +121,13 @@ def test_who_went_on_by_a_walkover_and_left_later_keeps_its_place(
     assert next(one.points for one in given if one.fixture.entrants == (1, 4)) == points
 
 
+@pytest.mark.parametrize("last", [{1: 0, 2: 0}, {1: 2, 2: 1}])
+def test_who_have_both_left_are_given_nothing(last: dict[int, int]) -> None:
+    """Whether they left before the round, or after it and it is due again."""
+    (given,) = walkovers(Swiss(1), [1, 2], [Result(Fixture(1, (1, 2)))], last, games=1)
+    assert given.games == ((0.0, 0.0),)
+
+
 PLAYED = Result(Fixture(1, (1, 2)), ((1.0, 0.0),))
 GIVEN = Result(Fixture(2, (3, 1)), ((0.0, 1.0),))
 BYE = Result(Fixture(3, (1,)), ((1.0,),))
@@ -137,6 +144,10 @@ BYE = Result(Fixture(3, (1,)), ((1.0,),))
         ([Fixture(3, (2, 3))], [PLAYED, GIVEN, BYE], 3),
         ([Fixture(1, (1, 2))], [GIVEN, BYE], 3),
         ([Fixture(1, (3, 4))], [PLAYED, Result(Fixture(2, (3, 1)))], 1),
+        ([Fixture(3, (2, 3))], [PLAYED, GIVEN, Result(Fixture(3, (1,)))], 3),
+        ([], [PLAYED, Result(Fixture(2, (3, 4)), ((1.0, 0.0),))], 1),
+        ([Fixture(3, (1, 2))], [], 2),
+        ([], [], 0),
     ],
     ids=[
         "none",
@@ -147,6 +158,10 @@ BYE = Result(Fixture(3, (1,)), ((1.0,),))
         "sits out",
         "is to play one of before anew",
         "is to play once others have played anew",
+        "sits out for no points",
+        "is out",
+        "has nothing to play before",
+        "has nothing to play",
     ],
 )
 def test_the_last_round_of_who_leaves(due: list[Fixture], past: list[Result], last: int) -> None:
