@@ -239,7 +239,7 @@ BY_THE_WALL = TimeControl(move_ms=1000, charge="wall")
     ("races", "ranks"),
     [
         # The higher score first; short of a solution time does not matter.
-        ([raced(76, 1), raced(78, 900), raced(76, 2)], (2, 1, 2)),
+        ([raced(76, 1), raced(78, 900), raced(76, 800)], (2, 1, 2)),
         # Of solvers (80 squares) the one that thought less, all plies together, to 10 ms.
         ([raced(80, 500, 510), raced(80, 1000), raced(79, 1)], (2, 1, 3)),
         ([raced(80, 1004), raced(80, 996), raced(80, 1006)], (1, 1, 3)),
