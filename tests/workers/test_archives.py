@@ -315,6 +315,24 @@ def test_refused(make: Callable[[Path], Path], words: str, tmp_path: Path) -> No
     assert "\n" not in str(caught.value)
 
 
+TAKEN: Mapping[str, Callable[[Path], object]] = {
+    "long name": lambda p: make_zip(p / "a.zip", {"bot.py": b"", "x" * 200: b""}),
+    "many files": lambda p: make_zip(
+        p / "a.zip", {"bot.py": b"", **{f"{n}.txt": b"" for n in range(999)}}
+    ),
+    "large file": lambda p: make_folder(p, {"bot.py": bytes(16 << 20)}) / "bot.py",
+    "large file in a folder": lambda p: make_folder(p, {"bot.py": bytes(16 << 20)}),
+    "large file in a zip": lambda p: make_zip(p / "a.zip", {"bot.py": bytes(16 << 20)}),
+    "large file in a tar": lambda p: tar_of_one(p / "a.tar", 16 << 20),
+}
+
+
+@pytest.mark.parametrize("make", TAKEN.values(), ids=TAKEN.keys())
+def test_the_most_that_is_taken(make: Callable[[Path], Path], tmp_path: Path) -> None:
+    """Each limit is what is still a bot: a name of 200 bytes, 1000 files, 16 MiB."""
+    assert "bot.py" in read_files(make(tmp_path))
+
+
 @pytest.mark.parametrize("kind", ["link", "folder link", "fifo"])
 def test_folder_with_odd_things(kind: str, tmp_path: Path) -> None:
     """A folder of the author's own is judged as an archive is; a link is never followed."""

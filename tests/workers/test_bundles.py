@@ -242,6 +242,14 @@ def test_manifest_of_a_bot_in_full(tmp_path: Path) -> None:
     assert bundle.manifest.threads == 2
 
 
+def test_the_most_that_a_manifest_may_say(tmp_path: Path) -> None:
+    """Each limit is what is still taken: 60 characters, 64 threads, 8 KiB in all."""
+    said = f"name = '{'x' * 60}'\nthreads = 64\n"
+    folder = make_folder(tmp_path, {"bot.py": BOT, "bot.toml": f"{said:#<8192}".encode()})
+    manifest = pack(folder).manifest
+    assert (len(manifest.name), manifest.threads) == (60, 64)
+
+
 @pytest.mark.parametrize(
     ("manifest", "words"),
     [
@@ -254,9 +262,11 @@ def test_manifest_of_a_bot_in_full(tmp_path: Path) -> None:
         ("name = 1", "name takes a text in quotes"),
         ("threads = true", "threads takes a whole number"),
         ("threads = 0", "threads is a number from 1 to 64"),
+        ("threads = 65", "threads is a number from 1 to 64"),
         ("games = 'clobber'", "games takes a list of texts"),
         ("games = [1]", "games takes a list of texts"),
         ('name = ""', "name is one line"),
+        (f"name = '{'x' * 61}'", "name is one line of 1 to 60 characters"),
         ('name = "a\\nb"', "name is one line"),
         ("main = 'missing.py'", "main is 'missing.py', and there is no such file"),
         ("main = '../bot.py'", "main is '../bot.py', and there is no such file"),
