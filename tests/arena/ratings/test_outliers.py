@@ -89,6 +89,12 @@ def test_of_two_the_one_with_fewer_matches_is_marked() -> None:
     assert set(outliers({"a": few, "b": many})) == {"a"}
 
 
+def test_how_likely_chance_makes_a_difference_in_faults() -> None:
+    """10 and 40 faults in 100 games: 25 and 75 are expected, 2 * 15^2 / 25 + 2 * 15^2 / 75 = 24."""
+    few, many = Series([25, 25], 100, 10), Series([30, 30], 100, 40)
+    assert outliers({"few": few, "many": many}) == {"few": pytest.approx(chi_squared_tail(24, 1))}
+
+
 def test_one_worker_has_nobody_to_differ_from() -> None:
     """Nor has none."""
     assert outliers({}) == outliers({"one": Series([5, 5], 10, 9)}) == {}
