@@ -14,8 +14,18 @@ from arena.audit import ARENA
 from arena.config import Settings
 from arena.db import Database
 from arena.idle import why_nobody_works
-from arena.models import AuditEntry, Check, JobStatus, Ladder, Match, Worker
+from arena.models import (
+    AuditEntry,
+    Check,
+    CompetitionState,
+    JobStatus,
+    Ladder,
+    Match,
+    User,
+    Worker,
+)
 from arena.models.competitions import FIRST_GUESS_SECONDS
+from arena.requests import request_match
 from arena.workforce import FailedJob, WorkerError, is_distrusted
 from engine import jobs, reporting
 from engine.match import play_match
@@ -195,6 +205,63 @@ def test_a_match_that_is_issued_again_has_a_turn_of_its_own(database: Database) 
         assert sent() == [jobs.MOST_MATCHES] * 2 * scheduling.AHEAD
         scheduling.roll_back_all(session)
         assert sent() == [1] * 2 * scheduling.AHEAD
+
+
+@pytest.mark.parametrize(
+    ("under_way", "checks", "requests", "plays", "issued"),
+    [
+        # A worker of eight slots has sixteen turns.
+        (0, 0, 0, True, (0, 0, 16)),
+        (0, 20, 0, True, (8, 0, 8)),
+        (0, 0, 20, True, (0, 8, 8)),
+        (0, 3, 2, True, (3, 2, 11)),
+        # Half of what the checks leave.
+        (0, 20, 20, True, (8, 4, 4)),
+        # Nothing else is to be played.
+        (0, 20, 0, False, (16, 0, 0)),
+        (0, 3, 20, False, (3, 13, 0)),
+        # Four wait, for every other slot one, and then fewer.
+        (12, 0, 0, True, (0, 0, 0)),
+        (11, 0, 0, True, (0, 0, 5)),
+        # Somebody waits for it.
+        (15, 1, 0, True, (1, 0, 0)),
+        (15, 0, 1, True, (0, 1, 0)),
+    ],
+)
+def test_a_heap_of_one_kind_leaves_half_of_the_room_to_the_others(
+    sqlite_database: Database,
+    under_way: int,
+    checks: int,
+    requests: int,
+    plays: bool,
+    issued: tuple[int, int, int],
+) -> None:
+    """So many checks, matches on request and matches of the ladder are issued at once."""
+    Simulation(sqlite_database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=20)
+    with sqlite_database.begin() as session:
+        give_sign(session, "w", NOW, slots=8)
+        ladder = session.scalars(sa.select(Ladder)).one()
+        waiting = session.scalars(sa.select(Check)).all()
+        for check in waiting:
+            check.status = JobStatus.SET_ASIDE
+        scheduling.fill(session, SETTINGS, NOW)
+        for match in session.scalars(sa.select(Match)).all()[under_way:]:
+            match.end_lease(JobStatus.VOID)
+        before = set(session.scalars(sa.select(Match.id)))
+        for check in waiting[:checks]:
+            check.status = JobStatus.OPEN
+        user = session.scalars(sa.select(User)).one()
+        for _ in range(requests):
+            request_match(session, user, ladder, ("bot-0", "bot-1"), NOW, quota=None)
+        if not plays:
+            ladder.state = CompetitionState.PAUSED
+        session.flush()
+        scheduling.fill(session, SETTINGS, NOW)
+        new = sa.select(Match).where(Match.status == JobStatus.ISSUED, Match.id.not_in(before))
+        matches = session.scalars(new).all()
+        asked = sum(match.requester_id is not None for match in matches)
+        checked = sum(check.status is JobStatus.ISSUED for check in waiting)
+        assert (checked, asked, len(matches) - asked) == issued
 
 
 def test_the_last_failures_are_remembered(database: Database) -> None:
