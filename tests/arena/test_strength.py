@@ -3,6 +3,8 @@
 import json
 import re
 from collections import Counter
+from dataclasses import replace
+from math import log
 from random import Random
 
 import pytest
@@ -166,6 +168,36 @@ def test_the_limit_ends_a_test_undecided():
 
 
 @pytest.mark.parametrize(
+    ("counts", "bound"),
+    [((0, 10, 40, 30, 20), log(0.95 / 0.05)), ((20, 30, 40, 10, 0), log(0.05 / 0.95))],
+    ids=["better", "worse"],
+)
+def test_how_many_matches_are_left(counts, bound):
+    """So many that the ratio comes to Wald's bound at the pace of those before."""
+    test = StrengthTest(settings(elo0=-1, elo1=1), counts)
+    assert test.matches_left is not None
+    assert test.llr * (100 + test.matches_left) / 100 == pytest.approx(bound)
+    assert replace(test, settings=settings(elo0=-1, elo1=1, max_games=220)).matches_left == 10
+
+
+@pytest.mark.parametrize(
+    ("asked", "counts", "left"),
+    [
+        ({"games": 40}, (0, 0, 0, 0, 0), 20),
+        ({"games": 40}, (0, 0, 1, 1, 3), 15),
+        ({"max_games": 400}, (0, 0, 0, 0, 0), 200),
+        ({}, (0, 0, 0, 0, 0), None),
+        # Nothing is decided before the sixteenth match.
+        ({"elo1": 150}, (0, 0, 0, 1, 3), 12),
+        ({"elo1": 150}, (0, 0, 0, 20, 40), 0),
+    ],
+)
+def test_how_many_matches_are_left_where_it_is_plain(asked, counts, left):
+    """To a limit, to the least number, or none; before the first match nobody can tell."""
+    assert StrengthTest(settings(**asked), counts).matches_left == left
+
+
+@pytest.mark.parametrize(
     ("scores", "decision"),
     [
         # By hand: 20 pairs; their mean and its standard error are 0.75 and 0.056; 0.25 and
@@ -190,6 +222,8 @@ def test_a_board_without_openings_ends_a_test_undecided():
     test = StrengthTest.begin(settings()).add(pair(2)).end_of_openings()
     assert test.decision is Decision.UNDECIDED
     assert "no more different openings" in test.verdict
+    end = play(StrengthTest.begin(settings()), lambda _: 2, Random(0))
+    assert end.end_of_openings().decision is Decision.ACCEPT
 
 
 def test_a_saved_test_goes_on_as_if_nothing_had_been():
