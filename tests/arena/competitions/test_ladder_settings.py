@@ -79,6 +79,7 @@ def test_defaults_are_those_of_a_ladder_without_choices(database: Database) -> N
             {"title": "a\nb"},
             "title=a\nb can't be: title is a line of 120 printable characters at most",
         ),
+        ({"title": "x" * 121}, f"title={'x' * 60} can't be: title is a line of 120 printable"),
     ],
 )
 def test_what_a_ladder_cannot_be(database: Database, chosen: Mapping[str, str], words: str) -> None:
@@ -99,6 +100,13 @@ def test_what_is_no_name(database: Database, name: str) -> None:
     """Names stand in addresses."""
     with database.begin() as session, pytest.raises(LadderError, match="is no name for a ladder"):
         create(session, ARENA, name, VARIANT, {}, START)
+
+
+def test_the_longest_title_and_no_log(database: Database) -> None:
+    """Each is just allowed."""
+    with database.begin() as session:
+        ladder = made(session, title="x" * 120, log="0")
+        assert (ladder.title, ladder.log_bytes) == ("x" * 120, 0)
 
 
 def test_a_name_is_taken_once(database: Database) -> None:
