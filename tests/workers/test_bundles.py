@@ -37,6 +37,9 @@ MAKERS: Mapping[str, Callable[[Path, Mapping[str, bytes]], Path]] = {
     "tar with dots": lambda folder, files: make_tar(
         folder / "mine.tar", {f"./{name}": content for name, content in files.items()}
     ),
+    "folder with rubbish": lambda folder, files: make_folder(
+        folder / "mine", {**files, ".DS_Store": b"x", "lib/.git": b"gitdir: elsewhere"}
+    ),
     "tar with rubbish": lambda folder, files: make_tar(
         folder / "mine.tar",
         {**files, "__pycache__/bot.pyc": b"x", ".git/config": b"x", "lib/.DS_Store": b"x"},
@@ -147,6 +150,12 @@ def test_name_of_the_folder_one_is_in(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_file_to_start(files: Mapping[str, bytes], main: str, tmp_path: Path) -> None:
     """Without a manifest it is the only one that can be meant."""
     assert pack(make_zip(tmp_path / "mine.zip", files)).manifest.main == main
+
+
+def test_a_file_that_may_be_run_is_a_program(tmp_path: Path) -> None:
+    """Whatever it holds; the kernel knows more kinds than those of ELF and scripts."""
+    bot = make_zip(tmp_path / "mine.zip", {"player": b"MZ"}, mode=0o755)
+    assert pack(bot).manifest.main == "player"
 
 
 PYTHON = ("{python}", "-u", "-s")
@@ -274,6 +283,7 @@ def test_the_most_that_a_manifest_may_say(tmp_path: Path) -> None:
         ("main = 'notes.txt'", "how is 'notes.txt' run"),
         ("run = 'bot.py'\nmain = 'bot.py'", "run stands for main and language"),
         ("run = ''", "run starts '', which is none of the bot's files"),
+        ("run = 'sh missing.sh'", "run starts 'missing.sh', which is none of the bot's files"),
         ("run = '/bin/sh -c env'", "run starts '/bin/sh', which is none of the bot's files"),
         ('run = "sh \'open"', "run can't be read: No closing quotation"),
         ('run = "bot.py \\u0000"', "run has a zero byte"),
