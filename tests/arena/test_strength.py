@@ -185,6 +185,7 @@ def test_how_many_matches_are_left(counts, bound):
     [
         ({"games": 40}, (0, 0, 0, 0, 0), 20),
         ({"games": 40}, (0, 0, 1, 1, 3), 15),
+        ({"games": 400}, (0, 0, 0, 20, 40), 140),
         ({"max_games": 400}, (0, 0, 0, 0, 0), 200),
         ({}, (0, 0, 0, 0, 0), None),
         # Nothing is decided before the sixteenth match.
