@@ -394,13 +394,3 @@ class Game:
     def offered(self) -> tuple[Variant, ...]:
         """The variants that a fresh arena opens ladders for, the main one first."""
         return tuple(self.variant(**options) for options in self.offers)
-
-
-def perft(state: State, depth: int) -> int:
-    """The number of leaf nodes of the tree of legal moves; a finished game has no children."""
-    if depth <= 0:
-        return 1
-    codes = state.codes()
-    if depth == 1:
-        return len(codes)
-    return sum(perft(state.play_code(code), depth - 1) for code in codes)

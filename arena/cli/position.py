@@ -15,7 +15,7 @@ from arena.cli.paths import NamedPath
 from engine import svg
 from engine.clicks import illustrate
 from engine.game import State
-from engine.game import perft as count_leaves
+from engine.perft import perft as count_leaves
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -6,8 +6,9 @@ from random import Random
 
 import pytest
 
-from engine.game import IllegalMoveError, OptionError, PositionError, Termination, perft
+from engine.game import IllegalMoveError, OptionError, PositionError, Termination
 from engine.games.mijnlieff import GAME, MijnlieffState
+from engine.perft import perft
 from tests.engine.games import oracle_mijnlieff as oracle
 
 VARIANT = GAME.variant()

@@ -7,9 +7,10 @@ from random import Random
 import pytest
 
 from engine.board import bits_of, mask_of, read_ranks
-from engine.game import IllegalMoveError, OptionError, PositionError, Termination, perft
+from engine.game import IllegalMoveError, OptionError, PositionError, Termination
 from engine.games.oxono import GAME, OxonoState
 from engine.games.oxono.board import BOARD, NAMES, completing, prospects
+from engine.perft import perft
 from tests.engine.games import oracle_oxono as oracle
 
 VARIANT = GAME.variant(totems="xc4")

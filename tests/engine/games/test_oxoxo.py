@@ -6,8 +6,9 @@ from random import Random
 
 import pytest
 
-from engine.game import IllegalMoveError, PositionError, Termination, perft
+from engine.game import IllegalMoveError, PositionError, Termination
 from engine.games.oxoxo import GAME, OxoxoState
+from engine.perft import perft
 from tests.engine.games import oracle_oxoxo as oracle
 
 VARIANT = GAME.variant()

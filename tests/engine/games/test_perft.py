@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from engine.game import perft
 from engine.games import GAMES, find_variant
+from engine.perft import perft
 
 FILES = {path.stem: path for path in (Path(__file__).parents[2] / "data/perft").glob("*.json")}
 DEEP = 300_000
