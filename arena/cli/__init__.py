@@ -43,7 +43,7 @@ COMMANDS = {
     "logout": ("login", "Forget the login."),
     "status": ("remote", "Show how bots stand on a server."),
     "logs": ("remote", "Show what bots wrote in a game or their check, from a server."),
-    "export": ("remote", "Download all games of a ladder from a server."),
+    "export": ("remote", "Download all games of a competition from a server."),
     "bots": ("local", "List the bots, their versions and their checks."),
     "ladders": ("local", "List the ladders."),
     "leaderboard": ("local", "Show a ladder's leaderboard."),

@@ -218,11 +218,22 @@ class Server:
                 found = _json(self._read(answer))
             yield from found["items"]
 
-    def lines(self, path: str, **query: Any) -> Iterator[bytes]:
-        """The lines of an address that answers many, as they come; errors as for `get`."""
+    def lines(self, path: str, **query: Any) -> tuple[Iterator[bytes], int]:
+        """The lines of an address that answers many, as they come, and how many they are.
+
+        Errors as for `get`.
+        """
         headers = {"Accept-Encoding": "gzip"}
-        with self._open("GET", self._there(path, query), headers=headers) as answer:
-            packed = answer.headers.get("Content-Encoding") == "gzip"
+        answer = self._open("GET", self._there(path, query), headers=headers)
+        total = answer.headers.get("X-Total-Count", "")
+        if not total.isdecimal():
+            answer.close()
+            raise ServerFault("the server sends no list: is that the address of an arena?")
+        return self._lines(answer), int(total)
+
+    def _lines(self, answer: http.client.HTTPResponse) -> Iterator[bytes]:
+        packed = answer.headers.get("Content-Encoding") == "gzip"
+        with answer:
             try:
                 yield from gzip.GzipFile(fileobj=answer) if packed else answer
             except (EOFError, OSError, http.client.HTTPException) as error:

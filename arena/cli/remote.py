@@ -264,23 +264,23 @@ def _show_check(there: Server, bot: str, in_json: bool) -> int:
 
 
 @click.command()
-@click.argument("ladder", type=Name())
+@click.argument("competition", type=Name())
 @click.option(
     "-o", "--output", type=NamedPath(dir_okay=False, path_type=Path), help="The file to write."
 )
 @click.option("--after", type=click.IntRange(0), help="Only games of higher numbers.")
 @on_server
-def export(ladder: str, output: Path | None, after: int | None, server: str | None) -> None:
-    """Download all games of a ladder as JSON Lines, which arena replay reads.
+def export(competition: str, output: Path | None, after: int | None, server: str | None) -> None:
+    """Download all games of a competition as JSON Lines, which arena replay reads.
 
-    Without -o they go to standard output. What was interrupted goes on with --after and the
-    number of the last game that came.
+    COMPETITION is a ladder, a tournament, or test-5 for the fifth strength test. Without -o they
+    go to standard output. What was interrupted goes on with --after and the number of the last
+    game that came.
 
     Example: arena export clobber-6x7 -o games.jsonl
     """
     there = need_server(server)
-    expected = there.get(f"/ladders/{ladder}")["games"]
-    lines = there.lines(f"/ladders/{ladder}/games.jsonl", after=after or None)
+    lines, total = there.lines("/games.jsonl", competition=competition, after=after)
     if output is None:
         for line in lines:
             sys.stdout.buffer.write(line)
@@ -289,7 +289,7 @@ def export(ladder: str, output: Path | None, after: int | None, server: str | No
     count = 0
     try:
         with output.open("wb") as file:
-            for line in _told(lines, None if after else expected):
+            for line in _told(lines, total):
                 file.write(line)
                 count += 1
     except OSError as error:
@@ -297,14 +297,14 @@ def export(ladder: str, output: Path | None, after: int | None, server: str | No
     click.echo(f"{counted(count, 'game is', 'games are')} in {output}", err=True)
 
 
-def _told(lines: Iterable[bytes], expected: int | None) -> Iterator[bytes]:
+def _told(lines: Iterable[bytes], total: int) -> Iterator[bytes]:
     """Passes lines on, and tells how many there were."""
     console = Console(stderr=True)
     if not console.is_terminal:
         due = time.monotonic() + LINE_SECONDS
         for number, line in enumerate(lines, start=1):
             if time.monotonic() > due:
-                click.echo(counted(number, "game"), err=True)
+                click.echo(f"{number} of {counted(total, 'game')}", err=True)
                 due += LINE_SECONDS
             yield line
         return
@@ -315,7 +315,7 @@ def _told(lines: Iterable[bytes], expected: int | None) -> Iterator[bytes]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("games", total=expected)
+        task = progress.add_task("games", total=total)
         for line in lines:
             progress.advance(task)
             yield line

@@ -292,7 +292,7 @@ def test_submit_waits_for_a_server_that_is_away(
         (["logs", "GAME", "--seat", "1", "--token=eve"], 2, "its owner's alone"),
         (["logs", "--check", "bot-0", "--token=eve"], 2, "is not yours"),
         (["leaderboard", "none"], 2, "There is no ladder none."),
-        (["export", "none"], 2, "There is no ladder none."),
+        (["export", "none"], 2, "There is no competition none."),
         (["export", "ladder-0", "-o", "/none/games"], 2, "can't write /none/games"),
         (["replay", "99999"], 2, "There is no game 99999."),
         (["status", "--server", "nowhere.invalid"], 3, "can't reach https://nowhere.invalid"),

@@ -1,4 +1,4 @@
-"""Operations on matches and games: to ask for one, to read them, one by one or all of a ladder."""
+"""Operations on matches and games: to ask for one, to read them, one by one or all at once."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Annotated
 import sqlalchemy as sa
 from flask import Response, request
 from pydantic import Field
-from sqlalchemy.orm import joinedload
+from sqlalchemy.orm import Session, joinedload
 
 from arena.db import LARGEST_ID, Database
-from arena.models import GameSeat, JobStatus, Match, PlayedGame, Scope, User
+from arena.models import Competition, GameSeat, JobStatus, Match, PlayedGame, Scope, User
 from arena.requests import RequestError, request_match
 from arena.web import queries, submitting
 from arena.web.api.game_shapes import (
@@ -76,12 +76,20 @@ class NewMatch(Shape):
     ]
 
 
-class ExportView(Shape):
+class LadderExport(Shape):
     """Which games of a ladder are exported."""
 
     after: Annotated[
         int, Field(ge=0, le=LARGEST_ID, description="Only those of higher numbers.")
     ] = 0
+
+
+class Export(LadderExport):
+    """Which games are exported."""
+
+    competition: Annotated[
+        Name, Field(description="A ladder, a tournament, or test-5 for the fifth strength test.")
+    ]
 
 
 @operation(MatchList, tag=TAG, errors=[404])
@@ -165,27 +173,39 @@ read_log = operation(None, tag=TAG, name="read_log", media="text/plain", errors=
 
 
 @operation(None, tag=TAG, media=LINES)
-def export_games(name: str, query: ExportView) -> Response:
-    """All games of a ladder as JSON Lines, the first played first.
+def export_ladder(name: str, query: LadderExport) -> Response:
+    """All games of a ladder, as `export_games` has them."""
+    with reading() as session:
+        return _export(session, find_ladder(session, name), query.after)
+
+
+@operation(None, tag=TAG, media=LINES, errors=[404])
+def export_games(query: Export) -> Response:
+    """All games of a competition as JSON Lines, the first played first.
 
     Each line is the record of a game, with its number, its match and when it ended. What is
-    interrupted goes on after the last number that came.
+    interrupted goes on after the last number that came. X-Total-Count says how many there are.
     """
     with reading() as session:
-        ladder = find_ladder(session, name).id
-    lines = _lines(database(), ladder, query.after)
-    headers = {"Vary": "Accept-Encoding"}
+        return _export(session, find_competition(session, query.competition), query.after)
+
+
+def _export(session: Session, competition: Competition, after: int) -> Response:
+    wanted = (PlayedGame.competition_id == competition.id, PlayedGame.id > after)
+    total = session.scalar(sa.select(sa.func.count()).where(*wanted))
+    lines = _lines(database(), competition.id, after)
+    headers = {"Vary": "Accept-Encoding", "X-Total-Count": str(total)}
     if request.accept_encodings["gzip"]:
         lines, headers["Content-Encoding"] = _compressed(lines), "gzip"
     return Response(lines, mimetype=LINES, headers=headers)
 
 
-def _lines(database: Database, ladder: int, after: int) -> Iterator[bytes]:
-    """The games of a ladder, read chunk by chunk: no transaction lasts as long as a download."""
+def _lines(database: Database, competition: int, after: int) -> Iterator[bytes]:
+    """Games, read chunk by chunk: no transaction lasts as long as a download."""
     while True:
         rows = sa.select(
             PlayedGame.id, PlayedGame.match_id, PlayedGame.finished, PlayedGame.record
-        ).where(PlayedGame.competition_id == ladder, PlayedGame.id > after)
+        ).where(PlayedGame.competition_id == competition, PlayedGame.id > after)
         with database.read() as session:
             found = session.execute(rows.order_by(PlayedGame.id).limit(CHUNK_GAMES)).all()
         if not found:
@@ -220,5 +240,6 @@ ROUTES = (
     ("GET", "/games/<int:number>", get_game),
     ("GET", "/games/<int:number>/record", get_record),
     ("GET", "/games/<int:number>/logs/<int:seat>", read_log),
-    ("GET", "/ladders/<name>/games.jsonl", export_games),
+    ("GET", "/games.jsonl", export_games),
+    ("GET", "/ladders/<name>/games.jsonl", export_ladder),
 )

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from arena.models import Bot, Match, PlayedGame, User
+from arena.models import Bot, Competition, Match, PlayedGame, User
 from engine.record import parse_record
 from engine.record import replay as prove
 from tests.arena.web.conftest import HOSTILE
@@ -208,6 +208,9 @@ def test_a_changed_thing_has_another_tag(arena: SimpleNamespace) -> None:
         ("GET", "/games?sort=up", 422, "sort: "),
         ("GET", "/ladders/ladder-0/games.jsonl?after=x", 422, "after: "),
         ("GET", "/ladders/ladder-0/games.jsonl?after=1&after=2", 422, "after: "),
+        ("GET", "/ladders/cup/games.jsonl", 404, "There is no ladder cup."),
+        ("GET", "/games.jsonl", 422, "competition: "),
+        ("GET", "/games.jsonl?competition=none", 404, "There is no competition none."),
         ("GET", "/account", 401, "sign in and do it again, or send a token"),
         ("DELETE", "/ladders", 405, "not allowed"),
     ],
@@ -246,21 +249,47 @@ def test_a_fault_of_ours_is_a_problem_too(arena: SimpleNamespace) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
-def test_a_ladders_games_are_exported(arena: SimpleNamespace, packed: bool) -> None:
+@pytest.mark.parametrize(
+    "there", ["/ladders/ladder-0/games.jsonl?", "/games.jsonl?competition=ladder-0&"]
+)
+def test_a_ladders_games_are_exported(arena: SimpleNamespace, there: str, packed: bool) -> None:
     """Every game is a line that proves itself; who was interrupted goes on where it ended."""
-    there = f"{API}/ladders/ladder-0/games.jsonl"
     headers = {"Accept-Encoding": "gzip"} if packed else {}
-    answer = arena.client.get(there, headers=headers)
+    answer = arena.client.get(f"{API}{there}", headers=headers)
     assert answer.mimetype == "application/x-ndjson"
     text = gzip.decompress(answer.data).decode() if packed else answer.text
     lines = [json.loads(line) for line in text.splitlines()]
     numbers = [line["number"] for line in lines]
     games = listed(arena, f"{API}/games?competition=ladder-0")
     assert numbers == sorted(game["number"] for game in games)
+    assert answer.headers["X-Total-Count"] == str(len(games))
     for text_line, game in zip(text.splitlines(), reversed(games), strict=True):
         assert parse_record(text_line).digest() == game["digest"]
-    rest = arena.client.get(f"{there}?after={numbers[2]}").text.splitlines()
-    assert [json.loads(line)["number"] for line in rest] == numbers[3:]
+    rest = arena.client.get(f"{API}{there}after={numbers[2]}")
+    assert [json.loads(line)["number"] for line in rest.text.splitlines()] == numbers[3:]
+    assert rest.headers["X-Total-Count"] == str(len(numbers) - 3)
+
+
+@pytest.mark.parametrize("name", ["cup", "test"])
+def test_games_of_other_competitions_are_exported(arena: SimpleNamespace, name: str) -> None:
+    """Those of a tournament, or of a strength test, and no others."""
+    if name == "test":
+        name = f"test-{arena.numbers['test']}"
+    there = f"{API}/games.jsonl?competition={name}"
+    nothing = arena.client.get(there)
+    assert (nothing.status_code, nothing.text, nothing.headers["X-Total-Count"]) == (200, "", "0")
+    number = arena.numbers["trio"]
+    with arena.database.begin() as session:
+        game = session.get_one(PlayedGame, number)
+        ladder = game.competition_id
+        of_name = sa.select(Competition.id).where(Competition.name == name)
+        game.competition_id = session.scalars(of_name).one()
+    try:
+        lines = arena.client.get(there).text.splitlines()
+        assert [json.loads(line)["number"] for line in lines] == [number]
+    finally:
+        with arena.database.begin() as session:
+            session.get_one(PlayedGame, number).competition_id = ladder
 
 
 def test_an_export_is_sent_as_it_is_made(arena: SimpleNamespace) -> None:
