@@ -25,6 +25,8 @@ from arena.web.app import create_app
 from arena.web.brackets import brackets
 from arena.web.words import listed
 from arena.workforce import note_alive
+from engine.record import parse_record
+from engine.record import replay as prove
 from engine.reporting import alive
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM
@@ -197,6 +199,17 @@ def test_csv_is_the_standings(cups: Cups) -> None:
         for name, value in row.pop("tie_breaks").items():
             assert line.pop(f"tie_break {name}") == str(value)
         assert line == {key: "" if value is None else str(value) for key, value in row.items()}
+
+
+def test_all_games_are_a_link_away(cups: Cups) -> None:
+    """Each proves itself, and of two players a game they are half of what the standings count."""
+    links = set(read(cups.page("/tournaments/gauntlet")).links)
+    (link,) = [link for link in links if "games.jsonl" in link]
+    lines = cups.page(link).splitlines()
+    rows = json.loads(cups.page("/tournaments/gauntlet.json"))["standings"]
+    assert 2 * len(lines) == sum(row["games"] for row in rows) > 0
+    for line in lines:
+        prove(parse_record(line))
 
 
 def test_the_chart_has_a_line_for_each_of_the_first(cups: Cups) -> None:

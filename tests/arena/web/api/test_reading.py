@@ -270,11 +270,9 @@ def test_a_ladders_games_are_exported(arena: SimpleNamespace, there: str, packed
     assert rest.headers["X-Total-Count"] == str(len(numbers) - 3)
 
 
-@pytest.mark.parametrize("name", ["cup", "test"])
-def test_games_of_other_competitions_are_exported(arena: SimpleNamespace, name: str) -> None:
-    """Those of a tournament, or of a strength test, and no others."""
-    if name == "test":
-        name = f"test-{arena.numbers['test']}"
+def test_games_of_a_strength_test_are_exported(arena: SimpleNamespace) -> None:
+    """Those, and no others."""
+    name = f"test-{arena.numbers['test']}"
     there = f"{API}/games.jsonl?competition={name}"
     nothing = arena.client.get(there)
     assert (nothing.status_code, nothing.text, nothing.headers["X-Total-Count"]) == (200, "", "0")
