@@ -27,7 +27,7 @@ from arena.web import queries
 from engine.game import Variant
 
 GAMES_READ = 10_000
-"""Of two bots' games against each other the last so many are counted."""
+"""Of two bots' games against each other the last so many are counted, by their pairs of seats."""
 GAMES_SHOWN = 30
 COMMON_SHOWN = 30
 """Of the opponents that both have met, those with the most games are shown."""
@@ -87,6 +87,8 @@ class Duel:
     """What two bots did against each other in one competition."""
 
     competition: Competition
+    partial: bool
+    """Whether they played more games than are counted here."""
     score: Score
     elo: Estimate | None
     """From whole matches; None if there is none. Games as allies are none against each other."""
@@ -109,6 +111,7 @@ class Duel:
 
         return {
             "competition": self.competition.name,
+            "partial": self.partial,
             **asdict(self.score),
             "elo": self.elo and asdict(self.elo),
             "faults": self.faults,
@@ -166,7 +169,8 @@ def duel(session: Session, first: Side, second: Side, competition: Competition) 
 
     ones, others = entrants(first), entrants(second)
     variant = competition.variant
-    met = _games(session, ones, others, variant)
+    found = _games(session, ones, others, variant)
+    met = [row for row in found[:GAMES_READ] if _rivals(row, variant)]
     # Who holds several seats is in several rows of a game, and plays it once all the same.
     rows = list({(row.game_id, row.entrant_id, row.other_id): row for row in met}.values())
     seats = {(row.game_id, row.seat, row.other_id): row for row in met}.values()
@@ -176,6 +180,7 @@ def duel(session: Session, first: Side, second: Side, competition: Competition) 
     names = variant.seat_names
     return Duel(
         competition,
+        len(found) > GAMES_READ,
         _score(rows),
         _elo(list(matches.values()), variant.seats),
         (
@@ -193,16 +198,14 @@ def duel(session: Session, first: Side, second: Side, competition: Competition) 
 def _games(
     session: Session, ones: Sequence[int], others: Sequence[int], variant: Variant
 ) -> Sequence[sa.Row[Any]]:
-    """Pairs of seats of two sets of entrants, the last game first.
+    """Pairs of seats of two sets of entrants, the last game first: one more than are counted.
 
-    Both sat in the same game, on different sides; in a race they played the same start, each in
-    a game of its own.
+    Both sat in the same game; in a race they played the same start, each in a game of its own.
     """
-    race, sides = variant.seats == 1, variant.side_of
     seat, other = aliased(GameSeat), aliased(GameSeat)
     game, its_game = aliased(PlayedGame), aliased(PlayedGame)
-    together = game.match_id == its_game.match_id if race else game.id == its_game.id
-    found = session.execute(
+    together = game.match_id == its_game.match_id if variant.seats == 1 else game.id == its_game.id
+    return session.execute(
         sa.select(
             seat.game_id,
             game.match_id,
@@ -226,9 +229,13 @@ def _games(
             Match.status == JobStatus.FIXED,
         )
         .order_by(seat.game_id.desc(), seat.seat)
-        .limit(GAMES_READ)
+        .limit(GAMES_READ + 1)
     ).all()
-    return [row for row in found if race or sides[row.seat] != sides[row.other_seat]]
+
+
+def _rivals(row: sa.Row[Any], variant: Variant) -> bool:
+    """Whether two seats are on different sides, as all are in a race."""
+    return variant.seats == 1 or variant.side_of[row.seat] != variant.side_of[row.other_seat]
 
 
 def _points(row: sa.Row[Any]) -> float:

@@ -211,6 +211,7 @@ class DuelShape(Score):
     """What two bots did against each other in one competition."""
 
     competition: str
+    partial: bool = Field(description="Whether only their last games are counted.")
     elo: EloShape | None
     faults: tuple[int, int]
     seats: list[SplitShape]

@@ -177,6 +177,27 @@ def test_a_pair_of_bots_is_counted_by_hand(database: Database) -> None:
 
 
 @pytest.mark.parametrize(
+    ("read", "partial", "score"), [(2, False, (1, 0, 1)), (1, True, (0, 0, 1))]
+)
+def test_of_too_many_games_the_last_are_counted(
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    read: int,
+    partial: bool,
+    score: tuple[int, int, int],
+) -> None:
+    """And that there are more is said."""
+    monkeypatch.setattr("arena.web.duels.GAMES_READ", read)
+    hall = Hall(database, "clobber", size="4x4")
+    hall.match([(ANNA, 1, None), (BERT, 2, None)], [(BERT, 1, None), (ANNA, 2, None)])
+    with database.read() as session:
+        anna, bert = (Side(session.get_one(Bot, hall.bots[n].id)) for n in (ANNA, BERT))
+        found = duel(session, anna, bert, session.merge(hall.ladder))
+    assert (found.partial, found.score) == (partial, Score(*score))
+    assert found.to_json()["partial"] is partial
+
+
+@pytest.mark.parametrize(
     ("game", "options", "games", "score", "seats"),
     [
         # The first seat is alone. Anna wins as the one, and as an ally against Bert; Carl's turn,
