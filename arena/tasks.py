@@ -176,14 +176,19 @@ def _take(task: str, *data: Any) -> None:
     """Handles a message, and with it what else waits."""
     waiting = [Said(task, data, {}), *inbox().gather(TOGETHER - len(data))]
     together: list[tuple[Said, Sequence[recording.Told]]] = []
-    for said in waiting:
-        if told := _read(said):
-            together.append((said, told))
-            continue
+    try:
+        for said in waiting:
+            if told := _read(said):
+                together.append((said, told))
+                continue
+            _take_in(together)
+            together = []
+            _handle(said)
         _take_in(together)
-        together = []
-        _handle(said)
-    _take_in(together)
+    except FAILED:
+        # What is not handled yet comes again at once, rather than when the broker misses it.
+        inbox().close()
+        raise
 
 
 def _read(said: Said) -> Sequence[recording.Told]:
@@ -210,9 +215,9 @@ def _take_in(messages: Sequence[tuple[Said, Sequence[recording.Told]]]) -> None:
 
     try:
         outcomes, issued = _transact(do)
-    except FAILED:
-        raise
-    except Exception:
+    except Exception as error:
+        if isinstance(error, FAILED) and (len(messages) == 1 or _is_to_end()):
+            raise
         for said, _ in messages:
             _handle(said)
         return

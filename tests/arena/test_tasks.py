@@ -665,6 +665,44 @@ def test_what_is_not_handled_stays_the_brokers(
     assert left(queue) == []
 
 
+@contextmanager
+def refused_by_the_database(database: Database, data: dict[str, Any]) -> Iterator[None]:
+    """Has it fail whatever stores the games of a match, as for want of memory."""
+    statements = f"""
+        CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN RAISE EXCEPTION SQLSTATE '53200'; END $$;
+        CREATE TRIGGER fail BEFORE INSERT ON game FOR EACH ROW
+            WHEN (NEW.match_id = {data["lease"]["job"]}) EXECUTE FUNCTION fail()"""
+    with database.begin() as session:
+        session.execute(sa.text(statements))
+    yield
+    with database.begin() as session:
+        session.execute(sa.text("DROP FUNCTION fail CASCADE"))
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_what_the_database_fails_spoils_no_other(
+    database: Database,
+    recorder: ModuleType,
+    reports: Any,
+    queue: redis.Redis,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What came before it is recorded, and what was to follow is the broker's again, at once."""
+    monkeypatch.setattr(recorder, "PAUSES", (0.01,))
+    numbers = [data["lease"]["job"] for data in reports]
+    for data in reports[1:]:
+        send(recorder, jobs.RECORD_MATCH, data)
+    with refused_by_the_database(database, reports[2]):
+        with pytest.raises(OperationalError):
+            recorder.record_match(reports[0])
+        assert in_order(database) == numbers[:2]
+        assert queue.llen(jobs.RESULTS_QUEUE) == SEVERAL - 2
+    recorder.record_match(reports[2])
+    assert sorted(in_order(database)) == numbers
+    assert left(queue) == []
+
+
 def test_a_broker_that_is_away_keeps_nothing_from_being_recorded(
     database: Database, recorder: ModuleType, report: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
