@@ -98,7 +98,7 @@ class Settings:
     )
     games: str = _setting(
         "",
-        "The games that a fresh arena opens ladders for, with commas between them; by default all.",
+        "The games that a start opens ladders for, once, with commas between them; by default all.",
     )
     only: str = _setting(
         "",
