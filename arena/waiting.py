@@ -143,7 +143,9 @@ def open_matches(session: Session, count: int, which: sa.ColumnElement[bool]) ->
     if count <= 0:
         return []
     waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, which)
-    return session.scalars(waiting.order_by(Match.id).limit(count)).all()
+    waiting = waiting.order_by(Match.id).limit(count)
+    # Who has one locked is making it void, and may wait for another that is being recorded.
+    return session.scalars(waiting.with_for_update(skip_locked=True)).all()
 
 
 def open_checks(session: Session, count: int) -> Sequence[Check]:

@@ -11,12 +11,13 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import entries, first_tests, people, sittings
+from arena import entries, first_tests, people, scheduling, sittings
 from arena.audit import ARENA
-from arena.competitions import ladder_settings, strength_tests, tournaments
+from arena.competitions import ladder_settings, strength_tests, tournament_fields, tournaments
 from arena.competitions.ladder_settings import LadderError
 from arena.competitions.strength_plans import Plan
 from arena.competitions.tournaments import TournamentError, named_versions
+from arena.config import Settings
 from arena.db import Database, lock
 from arena.models import (
     Bot,
@@ -27,6 +28,8 @@ from arena.models import (
     EntrantState,
     JobStatus,
     Ladder,
+    Match,
+    Place,
     Role,
     Sitting,
     StrengthTest,
@@ -40,6 +43,7 @@ from arena.strength import StrengthError
 from arena.submissions import enter, submit
 from engine.games import GAMES
 from engine.reporting import Finding
+from tests.arena.simulator import give_sign
 from tests.arena.web.signing_in import now, pages, person, signed_in
 
 VARIANT = GAMES["clobber"].variant(size="4x3")
@@ -74,8 +78,8 @@ def _submit(session: Session, owner: User, digest: str, name: str = "bot") -> Bo
     return submit(session, owner, name, **files, ladder=_ladder(session), now=now())
 
 
-def at_once(database: Database, first: Deed, second: Deed) -> None:
-    """Does the first, and the second before that is committed."""
+def at_once(database: Database, first: Deed, second: Deed, *, rest: Deed = lambda _: None) -> None:
+    """Does the first, and the second before that is committed, which has the rest still to do."""
 
     def meanwhile() -> None:
         with database.begin() as session:
@@ -87,6 +91,7 @@ def at_once(database: Database, first: Deed, second: Deed) -> None:
             session.flush()
             other = pool.submit(meanwhile)
             time.sleep(MEANWHILE)
+            rest(session)
         other.result(60)
 
 
@@ -132,9 +137,9 @@ def _new_ladder(session: Session) -> None:
     ladder_settings.create(session, ARENA, "cup", VARIANT, {}, now())
 
 
-def _new_tournament(session: Session) -> None:
+def _new_tournament(session: Session, *, bots: int = 2) -> None:
     plan = tournaments.Plan("cup", VARIANT, _ladder(session).time, "round-robin")
-    field = named_versions(session, ["bot:1", "bot:2"])
+    field = named_versions(session, [f"bot:{number}" for number in range(1, bots + 1)])
     tournaments.create(session, plan, field, now(), ARENA)
 
 
@@ -166,6 +171,36 @@ def test_a_pause_as_a_tournament_ends(furnished: Database) -> None:
 
     with pytest.raises(TournamentError, match="the tournament cup is over"):
         at_once(furnished, end, pause)
+
+
+@pytest.mark.parametrize("recording", [False, True], ids=["all else is done", "recording a match"])
+def test_who_is_withdrawn_as_matches_are_issued(furnished: Database, recording: bool) -> None:
+    """Its own are not, and neither holds what the other waits for."""
+    with furnished.begin() as session:
+        _new_tournament(session, bots=3)
+        give_sign(session, "worker", now(), slots=8)
+        assert len(list(scheduling.new_matches(session, now()))) == 3
+        (gone,) = session.scalars(sa.select(Entrant).where(Entrant.number == 1))
+        its = sa.select(Match.id).where(Match.places.any(Place.entrant_id == gone.id))
+        *_, last = session.scalars(its.order_by(Match.id))
+
+    def leave(session: Session) -> None:
+        cup = session.scalars(sa.select(Tournament)).one()
+        entrant = session.get_one(Entrant, gone.id)
+        tournament_fields.withdraw(session, cup, entrant, "it hangs", now(), ARENA)
+
+    def record(session: Session) -> None:
+        session.get_one(Match, last, with_for_update=True)
+
+    def issue(session: Session) -> None:
+        scheduling.fill(session, Settings(), now())
+
+    if recording:
+        at_once(furnished, record, leave, rest=issue)
+    else:
+        at_once(furnished, leave, issue)
+    assert _count(furnished, Match, Match.status == JobStatus.VOID) == 2
+    assert _count(furnished, Match, Match.status == JobStatus.ISSUED) == 1
 
 
 def test_a_stop_as_a_test_is_decided(furnished: Database) -> None:
