@@ -224,8 +224,10 @@ def _refuse(
 def contradiction(match: Match, report: reporting.MatchReport) -> str | None:
     """Why a report can't be of this match; None if the rules confirm all of it."""
     spec = spec_of(match)
-    if len(report.games) != spec.games or len(report.logs) != spec.games:
+    if len(report.games) != spec.games:
         return f"{len(report.games)} games were reported of a match of {spec.games}"
+    if len(report.logs) != spec.games:
+        return f"the logs of {len(report.logs)} games were reported of a match of {spec.games}"
     for number, record in enumerate(report.games):
         names = tuple(spec.entrants[entrant] for entrant in spec.seating(number))
         expected = (spec.variant, spec.game_seed(number), names, spec.time, len(spec.opening))

@@ -301,6 +301,14 @@ def a_log_too_few(data: dict[str, Any]) -> None:
     data["logs"][1].pop()
 
 
+def logs_of_one_game(data: dict[str, Any]) -> None:
+    data["logs"].pop()
+
+
+def logs_of_three_games(data: dict[str, Any]) -> None:
+    data["logs"].append(data["logs"][0])
+
+
 FORGERIES = {
     a_text_too_long: "game 1 is refuted by the rules: at ply 0: no bot can say such a text",
     a_text_for_terminals: "game 2 is refuted by the rules: at ply 0: no bot can say such a text",
@@ -315,6 +323,8 @@ FORGERIES = {
     a_game_of_its_own: "game 1 is not the one that was issued",
     another_opening: "game 2 is not the one that was issued",
     a_log_too_few: "game 2 has 1 logs",
+    logs_of_one_game: "the logs of 1 games were reported of a match of 2",
+    logs_of_three_games: "the logs of 3 games were reported of a match of 2",
 }
 
 
