@@ -191,6 +191,28 @@ def test_what_only_the_lot_decided_is_said(cups: Cups) -> None:
     assert any(said.values())
 
 
+@pytest.mark.parametrize(("name", "decides"), [("swiss", "points"), ("gauntlet", "points_a_game")])
+def test_who_stands_before_whom(cups: Cups, name: str, decides: str) -> None:
+    """As docs/tournaments.md says: who has more of what decides, then by the tie-breaks."""
+    rows = json.loads(cups.page(f"/tournaments/{name}.json"))["standings"]
+    order = [(row[decides], *row["tie_breaks"].values()) for row in rows]
+    assert order == sorted(order, reverse=True)
+
+
+@pytest.mark.parametrize("name", ["swiss", "begun"])
+def test_the_round_that_is_played_is_open(cups: Cups, name: str) -> None:
+    """The first of which a match is left, and once all is played the last."""
+    rounds = json.loads(cups.page(f"/tournaments/{name}.json"))["rounds"]
+    left = [
+        each["round"]
+        for each in rounds
+        if any(match["status"] != "fixed" for match in each["matches"])
+    ]
+    expected = (left or [rounds[-1]["round"]])[0]
+    page = cups.page(f"/tournaments/{name}")
+    assert re.findall(r'<details open id="round-(\d+)"', page) == [str(expected)]
+
+
 def test_csv_is_the_standings(cups: Cups) -> None:
     """The lines of the JSON, each tie-break a column of its own."""
     lines = list(csv.DictReader(io.StringIO(cups.page("/tournaments/swiss.csv"))))
