@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.counters import EntrantTally, MeetingTally, tally
+from arena.counters import EntrantTally, MeetingTally, Tally, tally
 from arena.ratings.result import GameResult
 from engine.game import Termination
 
@@ -25,6 +25,33 @@ def test_a_pair_of_games() -> None:
     }
     assert found.meetings == {(7, 9): MeetingTally(matches=1, games=2, wins=1, draws=1)}
     assert (found.games, found.neighbours, found.ties) == (2, 2, 1)
+
+
+def test_matches_add_up() -> None:
+    """By hand: twice a pair as above in which both crashed, and once one that 9 won over 8."""
+    pair = tally(
+        [GameResult((9, 7), (0, 1), (2, 1)), GameResult((7, 9), (0, 1), (1, 1))],
+        [(9, Termination.CRASH), (7, Termination.CRASH)],
+        games=2,
+    )
+    won = tally(
+        [GameResult((9, 8), (0, 1), (1, 2)), GameResult((8, 9), (0, 1), (2, 1))],
+        [(8, Termination.TIMEOUT), (9, Termination.CRASH)],
+        games=2,
+    )
+    found = Tally()
+    for one in (pair, won, pair):
+        found.add(one)
+    assert found.entrants == {
+        7: EntrantTally(games=4, wins=2, draws=2, losses=0, points=3.0, faults=2),
+        8: EntrantTally(games=2, wins=0, draws=0, losses=2, points=0.0, faults=1),
+        9: EntrantTally(games=6, wins=2, draws=2, losses=2, points=3.0, faults=3),
+    }
+    assert found.meetings == {
+        (7, 9): MeetingTally(matches=2, games=4, wins=2, draws=2),
+        (8, 9): MeetingTally(matches=1, games=2, wins=0, draws=0),
+    }
+    assert (found.games, found.neighbours, found.ties) == (6, 6, 2)
 
 
 @pytest.mark.parametrize(
