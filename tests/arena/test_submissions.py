@@ -386,6 +386,9 @@ def test_newcomers_go_first(database: Database) -> None:
                 entrant.games = entrant.wins = games
             ladder(session, place).worker_seconds = games
         ladder(session, "clobber-6x7").worker_seconds = 1000.0
+        # Who left in placement waits for nothing.
+        left = take_in(session, people["ada"], "left", "3")
+        enter(session, ladder(session, "clobber-5x6"), left, NOW).state = EntrantState.RETIRED
         first = next(scheduling.new_matches(session, NOW), None)
         assert first is not None
         assert first.competition.name == "clobber-6x7"
