@@ -143,10 +143,12 @@ class Database:
         from alembic.runtime.migration import MigrationContext
         from alembic.script import ScriptDirectory
 
-        if self.engine.dialect.name == "sqlite" and self.engine.url.database:
+        file = self.engine.url.database if self.engine.dialect.name == "sqlite" else None
+        # One that is there is left alone: who closes it loses the locks of open connections to it.
+        if file and not os.path.exists(file):
             # Hashes of passwords and the secret of sessions are in it: a new one is its owner's
             # alone, wherever it lies. What SQLite keeps beside it is as the file is.
-            os.close(os.open(self.engine.url.database, os.O_RDWR | os.O_CREAT, 0o600))
+            os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS))
         script = ScriptDirectory.from_config(config)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
@@ -149,6 +151,19 @@ def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
         modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()}
     database.close()
     assert modes == dict.fromkeys(("arena.db", "arena.db-shm", "arena.db-wal"), 0o600)
+
+
+def test_to_upgrade_again_keeps_the_locks_of_open_connections(tmp_path: Path) -> None:
+    """A process that closes the file beside SQLite loses them all; then whoever else closes the
+    database takes its log away, though it is still written: https://sqlite.org/howtocorrupt.html
+    """
+    file = tmp_path / "arena.db"
+    with closing(Database(f"sqlite:///{file}")) as database:
+        database.upgrade()
+        database.upgrade()
+        another = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('SELECT * FROM mark')"
+        subprocess.run([sys.executable, "-c", another, str(file)], check=True)
+        assert Path(f"{file}-wal").exists()
 
 
 def text(file: Path) -> None:
