@@ -24,6 +24,9 @@ LARGEST_ID = 2**31 - 1
 ONLY_READS = "25006"
 """PostgreSQL's code of an attempt to write in a transaction that is read-only."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=30000", "foreign_keys=ON")
+LOCK = {"key_share": True}
+"""How a row is locked that is to be changed. Who only refers to it by a foreign key does not wait
+for that; two would else wait for each other who each refer to what the other has locked."""
 DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 FAILED = (sa.exc.OperationalError, sa.exc.InternalError)
 """What a database raises that is away or takes no writes. The second is PostgreSQL's way to say
@@ -200,7 +203,7 @@ def lock(session: Session, row: Any) -> None:
         row: an object of a class of `arena.models`.
     """
     session.flush()
-    session.refresh(row, with_for_update=True)
+    session.refresh(row, with_for_update=LOCK)
 
 
 def _patience(seconds: int | None) -> dict[str, Any]:

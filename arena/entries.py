@@ -116,8 +116,8 @@ def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> N
     there = sa.select(Entrant.id).where(
         Entrant.id == entrant.id, Entrant.state != EntrantState.RETIRED
     )
-    if session.scalar(there.with_for_update()) is None:  # the test may just have been passed
-        return
+    if session.scalar(there.with_for_update(key_share=True)) is None:
+        return  # the test may just have been passed
     entrant.state = EntrantState.RETIRED
     entrant.reason = "its owner retired it"
     words = _words(version, entrant.competition)
@@ -150,7 +150,7 @@ def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
             Ladder.state != CompetitionState.CLOSED,
         )
         .order_by(Entrant.id)
-        .with_for_update(of=Entrant)
+        .with_for_update(of=Entrant, key_share=True)
         .execution_options(populate_existing=True)
     ).all()
     for entrant in active:

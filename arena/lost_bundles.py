@@ -88,7 +88,7 @@ def _unplayed(session: Session, entrants: Collection[int]) -> Sequence[Match]:
     )
     # Who has one locked, as for a withdrawal, may wait for the one that failed, and will make it
     # void; if not, it fails in its turn.
-    return session.scalars(query.with_for_update(skip_locked=True)).all()
+    return session.scalars(query.with_for_update(skip_locked=True, key_share=True)).all()
 
 
 def _entrants_with(session: Session, digest: str, state: EntrantState) -> Sequence[Entrant]:
@@ -101,7 +101,7 @@ def _entrants_with(session: Session, digest: str, state: EntrantState) -> Sequen
         .order_by(Entrant.id)
     )
     # Locked: somebody may just be withdrawing one of them from its tournament.
-    found = session.scalars(query.with_for_update(of=Entrant)).all()
+    found = session.scalars(query.with_for_update(of=Entrant, key_share=True)).all()
     return [one for one in found if not isinstance(one.competition, StrengthTest)]
 
 

@@ -49,7 +49,7 @@ def new_matches(
     if only:
         query = query.where(Competition.name == only)
     # Requests are made beside the recorder, and each match has a number of its own.
-    query = query.order_by(Competition.id).with_for_update()
+    query = query.order_by(Competition.id).with_for_update(key_share=True)
     competitions = session.scalars(query.execution_options(populate_existing=True)).all()
     turns = _Turns(session, competitions, now, trickle_seconds)
     while next_one := turns.next():

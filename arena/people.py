@@ -177,7 +177,7 @@ def _leave_an_administrator(session: Session, user: User) -> None:
         return
     # Locked, this one too: two who shut each other out at the same moment wait for each other here.
     administrators = sa.select(User.id).where(User.role == Role.ADMINISTRATOR, User.active)
-    found = session.scalars(administrators.order_by(User.id).with_for_update()).all()
+    found = session.scalars(administrators.order_by(User.id).with_for_update(key_share=True)).all()
     if not set(found) - {user.id}:
         raise PeopleError(
             f"the account {user.name} is the only administrator: make another one first"

@@ -195,7 +195,7 @@ def _lock_competitions(session: Session, matches: Sequence[Match]) -> int:
         sa.select(Competition, _LAST_SEQ)
         .where(Competition.id.in_({match.competition_id for match in matches}))
         .order_by(Competition.id)
-        .with_for_update()
+        .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     )
     rows = session.execute(query).all()

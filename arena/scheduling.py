@@ -163,7 +163,7 @@ def find_all(session: Session, leases: Iterable[jobs.Lease]) -> dict[tuple[str, 
 
 
 def _lock_all(session: Session, kind: type[L], those: sa.ColumnElement[bool]) -> Sequence[L]:
-    query = sa.select(kind).where(those).order_by(kind.id).with_for_update()
+    query = sa.select(kind).where(those).order_by(kind.id).with_for_update(key_share=True)
     return session.scalars(query).all()
 
 
@@ -255,7 +255,7 @@ def call_off(session: Session) -> None:
     unfinished = sa.select(Match).where(
         Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]), Match.competition_id.in_(still)
     )
-    for match in session.scalars(unfinished.order_by(Match.id).with_for_update()):
+    for match in session.scalars(unfinished.order_by(Match.id).with_for_update(key_share=True)):
         one = match.competition
         word = one.standing if isinstance(one, Tournament) else one.state
         roll_back(match, f"the {one.kind} is {word}", failed=False)

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit, people
 from arena.audit import Actor
+from arena.db import LOCK
 from arena.models import Bot, CoOwner, User
 from arena.submissions import SubmissionError
 
@@ -45,7 +46,7 @@ def share(session: Session, actor: Actor, bot: Bot, name: str, now: datetime) ->
     """
     user = people.get(session, name)
     # Who shares it with another at the same moment waits, and sees how many it has then.
-    session.get(Bot, bot.id, with_for_update=True)
+    session.get(Bot, bot.id, with_for_update=LOCK)
     there = co_owners(session, bot)
     if user.id == bot.owner_id or user.id in {one.id for one in there}:
         raise SubmissionError(f"the bot {bot.name} is {user.name}'s already")

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
 from arena import scheduling, workforce
 from arena.config import Settings
-from arena.db import LARGEST_ID
+from arena.db import LARGEST_ID, LOCK
 from arena.models import (
     Bot,
     BotVersion,
@@ -154,7 +154,7 @@ def begin(
     """
     if person.user_id is not None:
         # Two forms of one person at the same moment wait for each other here.
-        session.get(User, person.user_id, with_for_update=True)
+        session.get(User, person.user_id, with_for_update=LOCK)
     form = person.form(wish.form)
     of_this_form = sa.select(Sitting).where(Sitting.form == form)
     known = session.scalar(of_this_form)
@@ -246,7 +246,7 @@ def find(session: Session, number: int, *, to_change: bool = False) -> Sitting |
         return None
     query = sa.select(Sitting).where(Sitting.id == number)
     if to_change:
-        query = query.with_for_update()
+        query = query.with_for_update(key_share=True)
     return session.scalar(
         query.options(
             undefer(Sitting.game),
@@ -356,7 +356,7 @@ def give_up_abandoned(session: Session, settings: Settings, now: datetime) -> in
     query = sa.select(Sitting).where(
         Sitting.finished.is_(None), Sitting.moved < now - timedelta(days=settings.abandoned_days)
     )
-    abandoned = session.scalars(query.order_by(Sitting.id).with_for_update()).all()
+    abandoned = session.scalars(query.order_by(Sitting.id).with_for_update(key_share=True)).all()
     for found in abandoned:
         found.end_lease(JobStatus.VOID, "abandoned")
         found.finished = now

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from arena import bot_names
 from arena.competitions.strength_plans import FirstTest
-from arena.db import lock
+from arena.db import LOCK, lock
 from arena.lost_bundles import bring_back
 from arena.models import (
     Bot,
@@ -75,7 +75,7 @@ def submit(
     session.add(owner)
     session.flush()  # who is new has no number before
     # Two forms of one person at the same moment wait for each other here.
-    session.get(User, owner.id, with_for_update=True)
+    session.get(User, owner.id, with_for_update=LOCK)
     bot = session.scalar(sa.select(Bot).where(Bot.lower_name == name.lower()))
     if bot is None:
         bot = Bot(name=name, owner=owner, created=now)
@@ -151,7 +151,7 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
     lock(session, ladder)
     bring_back(session, version)
     # Whoever enters another version at the same moment waits, and sees what became of this one.
-    session.get(Bot, version.bot_id, with_for_update=True)
+    session.get(Bot, version.bot_id, with_for_update=LOCK)
     before = session.scalars(
         sa.select(Entrant)
         .join(Entrant.version)

@@ -14,7 +14,7 @@ from arena import audit
 from arena.audit import Actor
 from arena.competitions import tournaments
 from arena.competitions.voiding import make_void
-from arena.db import LARGEST_ID
+from arena.db import LARGEST_ID, LOCK
 from arena.models import (
     Check,
     Competition,
@@ -121,7 +121,7 @@ def requeue_check(session: Session, actor: Actor, number: int, now: datetime) ->
         VerdictError: there is no such check, or it is not set aside.
     """
     known = 0 < number <= LARGEST_ID
-    check = session.get(Check, number, with_for_update=True) if known else None
+    check = session.get(Check, number, with_for_update=LOCK) if known else None
     if check is None:
         raise VerdictError(f"there is no check {number}")
     if check.status is not JobStatus.SET_ASIDE:
@@ -132,7 +132,7 @@ def requeue_check(session: Session, actor: Actor, number: int, now: datetime) ->
 
 def _find(session: Session, number: int) -> Match:
     known = 0 < number <= LARGEST_ID
-    match = session.get(Match, number, with_for_update=True) if known else None
+    match = session.get(Match, number, with_for_update=LOCK) if known else None
     if match is None:
         raise VerdictError(f"there is no match {number}")
     return match

@@ -134,8 +134,9 @@ def open_moves(session: Session, count: int) -> Sequence[Sitting]:
     """The sittings in which a bot's move is due, who waits longest first."""
     if count <= 0:
         return []
-    waiting = sa.select(Sitting).where(Sitting.status == JobStatus.OPEN).with_for_update()
-    return session.scalars(waiting.order_by(Sitting.moved, Sitting.id).limit(count)).all()
+    waiting = sa.select(Sitting).where(Sitting.status == JobStatus.OPEN)
+    first = waiting.order_by(Sitting.moved, Sitting.id).limit(count)
+    return session.scalars(first.with_for_update(key_share=True)).all()
 
 
 def open_matches(session: Session, count: int, which: sa.ColumnElement[bool]) -> Sequence[Match]:
@@ -145,7 +146,7 @@ def open_matches(session: Session, count: int, which: sa.ColumnElement[bool]) ->
     waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, which)
     waiting = waiting.order_by(Match.id).limit(count)
     # Who has one locked is making it void, and may wait for another that is being recorded.
-    return session.scalars(waiting.with_for_update(skip_locked=True)).all()
+    return session.scalars(waiting.with_for_update(skip_locked=True, key_share=True)).all()
 
 
 def open_checks(session: Session, count: int) -> Sequence[Check]:

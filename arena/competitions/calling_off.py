@@ -40,7 +40,7 @@ def call_off(
         Match.competition_id == tournament.id,
         Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE]),
     )
-    matches = session.scalars(unplayed.order_by(Match.id).with_for_update()).all()
+    matches = session.scalars(unplayed.order_by(Match.id).with_for_update(key_share=True)).all()
     lock(session, tournament)
     demand_not_over(tournament)
     tournament.state, tournament.finished, tournament.reason = CompetitionState.CLOSED, now, why

@@ -30,7 +30,7 @@ from arena.competitions.pairings import Pairing
 from arena.competitions.shares import come_back, fair_start
 from arena.competitions.strength_plans import Plan, plan_of
 from arena.competitions.strength_tallies import add, empty_tally, standing_of, versions_of
-from arena.db import lock
+from arena.db import LOCK, lock
 from arena.models import (
     BotVersion,
     Check,
@@ -146,7 +146,7 @@ def _refuse(session: Session, plan: Plan, candidate: BotVersion, baseline: BotVe
 def _refuse_too_many(session: Session, user_id: int) -> None:
     """Refuses one more test of a person's; those after which a version enters do not count."""
     # Two forms of one person at the same moment wait for each other here.
-    session.get(User, user_id, with_for_update=True)
+    session.get(User, user_id, with_for_update=LOCK)
     running = sa.select(sa.func.count()).select_from(StrengthTest)
     mine = running.where(
         StrengthTest.creator_id == user_id,

@@ -130,7 +130,7 @@ def withdraw(
             Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE]),
         )
         .order_by(Match.id)
-        .with_for_update(of=Match)
+        .with_for_update(of=Match, key_share=True)
     )
     session.scalars(under_way).all()
     lock(session, tournament)

@@ -252,7 +252,7 @@ def revoke_token(number: int) -> Response:
     demand_session()
     who = signed_in()
     query = sa.select(ApiToken).where(ApiToken.id == number, ApiToken.user_id == who.id)
-    query = query.with_for_update()  # who sends this twice at once finds it gone
+    query = query.with_for_update(key_share=True)  # who sends this twice at once finds it gone
     with database().begin() as writing:
         token = writing.scalar(query) if number <= LARGEST_ID else None
         if token is None:

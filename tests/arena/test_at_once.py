@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import entries, first_tests, people, scheduling, sittings
-from arena.audit import ARENA
+from arena.audit import ARENA, Actor
 from arena.competitions import ladder_settings, strength_tests, tournament_fields, tournaments
 from arena.competitions.ladder_settings import LadderError
 from arena.competitions.strength_plans import Plan
@@ -379,3 +379,34 @@ def test_a_token_that_is_revoked_twice(furnished: Database) -> None:
             time.sleep(MEANWHILE)
         assert again.result(60).status_code == 404
     app.extensions["arena.database"].close()
+
+
+def _lock_ladder(session: Session) -> None:
+    lock(session, _ladder(session))
+
+
+def _submit_fourth(session: Session) -> None:
+    _submit(session, people.get(session, "ada"), "4")
+
+
+def _make_ladder(session: Session) -> None:
+    ada = people.get(session, "ada")
+    actor = Actor(ada.id, ada.name, "")
+    ladder_settings.create(session, actor, "another", VARIANT, {}, now())
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(_lock_ladder, _submit_fourth), (_submit_fourth, _make_ladder)],
+    ids=["the check's ladder", "the ladder's maker"],
+)
+def test_who_refers_to_what_another_has_locked(
+    furnished: Database, first: Deed, second: Deed
+) -> None:
+    """They do not wait: two who each did so for the other would be a deadlock."""
+    with furnished.begin() as session:
+        first(session)
+        with furnished.begin() as other:
+            other.execute(sa.text("SET LOCAL lock_timeout = '1s'"))
+            second(other)
