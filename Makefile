@@ -8,7 +8,7 @@ PEERS := .venv-peers
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test cover check fmt perft simulate drill cluster load endure playthroughs bench bench-peers clean
+.PHONY: help setup up test cover check fmt perft simulate drill cluster load crowd endure playthroughs bench bench-peers clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -60,6 +60,9 @@ cluster: setup  ## the same over five hosts whose links are cut; needs root and 
 
 load: setup  ## many people browse and submit while matches are played, for LOAD_SECONDS
 	$(BIN)/python -m tests.drills.load
+
+crowd: setup  ## many people change everything at random for CROWD_SECONDS, and then all must be whole
+	$(BIN)/python -m tests.drills.crowd
 
 endure: setup  ## a ladder of 500 games on one machine, with a kill now and then (minutes)
 	$(BIN)/python -m pytest -m deep tests/arena

@@ -6,11 +6,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from arena.audit import Actor
 from arena.competitions.tournaments import Plan, create
 from arena.db import Database
-from arena.models import Check, CompetitionState, Entrant, Ladder, User, VersionStatus
+from arena.models import (
+    BotVersion,
+    Check,
+    CompetitionState,
+    Entrant,
+    Ladder,
+    User,
+    VersionStatus,
+)
 from arena.submissions import enter, submit
 from engine.clock import TimeControl
 from tests.arena.test_end_to_end import VARIANT, furnish_small
@@ -62,16 +71,10 @@ def furnish(
         session.add(owner)
         versions = []
         for number in range(BOTS):
-            path = folder / f"drill_{mark}_{number}.pl"
-            path.write_text(BOT.format(number=number, rest_seconds=rest_seconds))
-            bundle = bundles.pack(path)
-            path.unlink()
-            bundles.store(folder / "bundles", bundle)
-            version = submit(
-                session, owner, f"drill-{number}", digest=bundle.digest, size=len(bundle.archive),
-                now=now, language=bundle.language, ladder=ladder,
+            version = hand_in(
+                session, owner, f"drill-{number}", ladder, folder, mark=f"drill_{mark}",
+                number=number, rest_seconds=rest_seconds, now=now,
             )  # fmt: skip
-            version.status = VersionStatus.READY
             enter(session, ladder, version, now)
             versions.append(version)
         session.execute(sa.delete(Check))
@@ -81,3 +84,27 @@ def furnish(
         )  # fmt: skip
         create(session, plan, versions, now, Actor(None, "drill", "a test"))
         assert session.scalar(sa.select(sa.func.count()).select_from(Entrant)) == 2 * BOTS
+
+
+def hand_in(
+    session: Session, owner: User, name: str, ladder: Ladder, folder: Path,
+    *, mark: str, number: int, rest_seconds: float, now: datetime,
+) -> BotVersion:  # fmt: skip
+    """A version of a bot, as if it were checked already.
+
+    Args:
+        folder: the data folder.
+        mark: what its file's name begins with.
+        number: of the way in which it plays.
+    """
+    path = folder / f"{mark}_{number}.pl"
+    path.write_text(BOT.format(number=number, rest_seconds=rest_seconds))
+    bundle = bundles.pack(path)
+    path.unlink()
+    bundles.store(folder / "bundles", bundle)
+    version = submit(
+        session, owner, name, digest=bundle.digest, size=len(bundle.archive),
+        now=now, language=bundle.language, ladder=ladder,
+    )  # fmt: skip
+    version.status = VersionStatus.READY
+    return version
