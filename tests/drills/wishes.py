@@ -157,7 +157,7 @@ class Wishes:
         if name in SEEN:
             return self._known.one(SEEN[name], rng)
         if name == "bots":
-            return rng.sample(FIRST, rng.choice([2, 2, 2, 3, 4, 6]))
+            return rng.sample(FIRST, rng.choice([1, 1, 2, 2, 3, 4, 6]))
         if name == "settings":
             return {key: rng.choice(LADDER[key]) for key in rng.sample(list(LADDER), 2)}
         return rng.choice(FITTING[name]) if name in FITTING else None
