@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask
 from flask.testing import FlaskClient
 
 from arena.config import Settings
@@ -294,36 +295,40 @@ def test_the_number_of_statements_is_fixed(cups: Cups, many: str, few: str) -> N
 
 
 def test_why_nothing_is_played_is_said(tmp_path: Path) -> None:
-    """No worker is there, they are busy elsewhere, all that is left was set aside, or it waits."""
+    """No worker is there, they are busy elsewhere, something else is played alone, all that is left
+    was set aside, or it waits."""
     database = Database(f"sqlite:///{tmp_path}/arena.db")
     database.upgrade()
     simulation = TournamentSimulation(database, 1, CALM, "clobber", 2, size="4x3")
     simulation.create("cup", "round-robin")
     app = create_app(Settings(database=database.url))
-    client = app.test_client()
+    other = create_app(Settings(database=database.url, only="clobber"))
 
-    def said() -> str:
+    def said(app: Flask) -> str:
         """By the page, its JSON and the API."""
+        client = app.test_client()
         page = client.get("/tournaments/cup").text
         words = client.get("/api/v1/tournaments/cup").json["quiet"]
         assert words in page
         assert client.get("/tournaments/cup.json").json["quiet"] == words
         return words
 
-    assert said() == "No worker is there to play."
+    assert said(app) == "No worker is there to play."
     with database.begin() as session:
         note_alive(
             session, alive("one", slots=1, isolation="full", languages=[]), datetime.now(UTC)
         )
-    assert said() == "The workers play elsewhere; its turn will come."
+    assert said(app) == "The workers play elsewhere; its turn will come."
+    assert said(other) == "This arena plays clobber alone."
     with database.begin() as session:
         match = next(new_matches(session, datetime.now(UTC)))
         match.status = JobStatus.SET_ASIDE
-    assert said() == "Nothing else can be played before those matches that were set aside."
+    assert said(app) == "Nothing else can be played before those matches that were set aside."
     with database.begin() as session:
         session.scalars(sa.select(Tournament)).one().state = CompetitionState.PAUSED
-    assert said() == "The tournament is paused: no matches are made for now."
-    app.extensions["arena.database"].close()
+    assert said(app) == "The tournament is paused: no matches are made for now."
+    for one in (app, other):
+        one.extensions["arena.database"].close()
     database.close()
 
 
