@@ -43,6 +43,7 @@ from arena.ratings.trueskill import Rating, TrueSkill
 from arena.storing import Played, store
 from arena.suspension import suspend_if_faulty
 from engine import jobs, reporting
+from engine.counting import counted
 from engine.match import race_ranks
 from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError, replay
@@ -225,9 +226,10 @@ def contradiction(match: Match, report: reporting.MatchReport) -> str | None:
     """Why a report can't be of this match; None if the rules confirm all of it."""
     spec = spec_of(match)
     if len(report.games) != spec.games:
-        return f"{len(report.games)} games were reported of a match of {spec.games}"
+        return f"{counted(len(report.games), 'game')} reported of a match of {spec.games}"
     if len(report.logs) != spec.games:
-        return f"the logs of {len(report.logs)} games were reported of a match of {spec.games}"
+        logs = counted(len(report.logs), "game")
+        return f"the logs of {logs} reported of a match of {spec.games}"
     for number, record in enumerate(report.games):
         names = tuple(spec.entrants[entrant] for entrant in spec.seating(number))
         expected = (spec.variant, spec.game_seed(number), names, spec.time, len(spec.opening))
@@ -283,11 +285,11 @@ def _play_out(match: Match, report: reporting.MatchReport, now: datetime) -> Pla
         for number, record in enumerate(report.games)
         for fault in record.faults
     ]
-    counted = tally(results, faults, games=len(report.games)) if match.counts else None
-    if counted:
-        _count(match, counted, now)
+    tallied = tally(results, faults, games=len(report.games)) if match.counts else None
+    if tallied:
+        _count(match, tallied, now)
     faulty = sorted({entrant for entrant, _ in faults})
-    return Played(match, report, seatings, results, changes, counted, faulty)
+    return Played(match, report, seatings, results, changes, tallied, faulty)
 
 
 def _rate(match: Match, results: Sequence[GameResult[int]]) -> list[tuple[RatingChange[int], ...]]:

@@ -212,7 +212,7 @@ def for_ever(data: dict[str, Any]) -> None:
     ("spoil", "words"),
     [
         (half_a_character, "it could not be recorded: .*surrogates"),
-        (no_games, "0 games were reported of a match of 2"),
+        (no_games, "0 games reported of a match of 2"),
         (games_of_another_kind, "no report of a match"),
         (no_time, "no time in seconds: 'NaN'"),
         (less_than_no_time, "no time in seconds: '-1000000000.0'"),
@@ -323,8 +323,8 @@ FORGERIES = {
     a_game_of_its_own: "game 1 is not the one that was issued",
     another_opening: "game 2 is not the one that was issued",
     a_log_too_few: "game 2 has 1 logs",
-    logs_of_one_game: "the logs of 1 games were reported of a match of 2",
-    logs_of_three_games: "the logs of 3 games were reported of a match of 2",
+    logs_of_one_game: "the logs of 1 game reported of a match of 2",
+    logs_of_three_games: "the logs of 3 games reported of a match of 2",
 }
 
 
