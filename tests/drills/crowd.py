@@ -136,22 +136,19 @@ def main() -> int:
         return 2
     say(f"the crowd of seed {plan.seed}: {plan.people} on {plan.database} for {plan.seconds} s")
     folder = Path(tempfile.mkdtemp(prefix="arena-crowd-"))
-    kept = True
+    say(f"what it leaves is in {folder}, and kept if it is not whole")
     try:
         with ExitStack() as ends:
             found = run(plan, folder, say, ends)
-        kept = bool(report(found, say))
     except (KeyboardInterrupt, SystemExit):
-        kept = False
+        shutil.rmtree(folder)
         raise
-    finally:
-        if kept:
-            say(f"NOT WHOLE: what there was is kept in {folder}")
-        else:
-            shutil.rmtree(folder)
-    if not kept:
-        say(f"the crowd of seed {plan.seed} left all whole")
-    return int(kept)
+    if code := report(found, say):
+        say(f"NOT WHOLE: what there was is kept in {folder}")
+        return code
+    shutil.rmtree(folder)
+    say(f"the crowd of seed {plan.seed} left all whole")
+    return 0
 
 
 def run(plan: Plan, folder: Path, say: Clock, ends: ExitStack) -> list[Check]:
