@@ -14,13 +14,13 @@ import os
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import click
-from werkzeug.datastructures import FileStorage
+from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.test import encode_multipart
 
 from arena.cli import Usage
@@ -241,9 +241,8 @@ class Server:
 
     def upload(self, path: str, fields: Mapping[str, str], name: str, content: IO[bytes]) -> Any:
         """Sends a form with a file; errors as for `get`."""
-        file = FileStorage(content, filename=name, content_type="application/octet-stream")
-        boundary, body = encode_multipart({**fields, "file": file})
-        headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+        kind, body = form_with_file(fields.items(), name, content)
+        headers = {"Content-Type": kind}
         with self._open("POST", self._there(path, {}), body, headers) as answer:
             return _json(self._read(answer))
 
@@ -277,6 +276,20 @@ class Server:
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise ServerFault(f"can't reach {self.address}: {reason}") from None
+
+
+def form_with_file(
+    fields: Iterable[tuple[str, str]], name: str, content: IO[bytes]
+) -> tuple[str, bytes]:
+    """A form with a field ``file``, as it is sent: its content type and its body.
+
+    Args:
+        fields: the other ones; a name may come several times.
+        name: the file's.
+    """
+    file = FileStorage(content, filename=name, content_type="application/octet-stream")
+    boundary, body = encode_multipart(MultiDict([*fields, ("file", file)]))
+    return f"multipart/form-data; boundary={boundary}", body
 
 
 def _json(text: bytes) -> Any:

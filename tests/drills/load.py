@@ -17,10 +17,10 @@ import sys
 import tempfile
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from random import Random
 from statistics import quantiles
@@ -28,6 +28,7 @@ from statistics import quantiles
 import sqlalchemy as sa
 
 from arena import audit, people
+from arena.cli.client import form_with_file
 from arena.db import Database
 from arena.models import Check, JobStatus, Match, PlayedGame, Scope
 from tests import postgres
@@ -137,21 +138,13 @@ def browse(site: Site, tally: Tally, rng: Random, size: Size, end: float, games:
 
 def submit(site: Site, tally: Tally, rng: Random, size: Size, name: str, token: str) -> None:
     """A person submits a bot, and a while later the next version."""
-    boundary = uuid.uuid4().hex
     for number in range(SUBMISSIONS):
         time.sleep(rng.uniform(0, size.seconds / SUBMISSIONS))
-        parts = [
-            f'Content-Disposition: form-data; name="ladder"\r\n\r\n{LADDER}',
-            f'Content-Disposition: form-data; name="file"; filename="{name}.py"\r\n'
-            f"Content-Type: text/plain\r\n\r\n# {name}\n{BOT.format(number=number)}",
-        ]
-        text = "".join(f"--{boundary}\r\n{part}\r\n" for part in parts) + f"--{boundary}--\r\n"
-        headers = {
-            "Authorization": f"Bearer {token}",
-            "Content-Type": f"multipart/form-data; boundary={boundary}",
-        }
+        program = BytesIO(f"# {name}\n{BOT.format(number=number)}".encode())
+        kind, body = form_with_file([("ladder", LADDER)], f"{name}.py", program)
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": kind}
         path = "/api/v1/submissions"
-        answer = tally.ask(site, "submission", path, text.encode(), expected=201, **headers)
+        answer = tally.ask(site, "submission", path, body, expected=201, **headers)
         if answer:
             number_of = json.loads(answer).get("number")
             if number_of:

@@ -15,11 +15,11 @@ import threading
 import traceback
 import urllib.error
 import urllib.request
-import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,6 +28,7 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 import sqlalchemy as sa
 
 from arena import audit, people
+from arena.cli.client import form_with_file
 from arena.db import Database
 from arena.models import SCOPES, ApiToken, Role
 from tests.arena.running import RunningArena, arena
@@ -206,7 +207,7 @@ class Visitor:
             fields, file = self._wishes.form(form, page.forms[0].secret)
             content, body = FORM, urlencode(fields).encode()
             if file:
-                content, body = multipart(fields, *self._wishes.program())
+                content, body = self._with_bot(fields)
             self._ask(form.action, body, content)
 
     # By the API.
@@ -257,7 +258,7 @@ class Visitor:
         content, body = "application/json", json.dumps(wish).encode()
         if file:
             fields = [(key, str(value)) for key, value in wish.items()]
-            content, body = multipart(fields, *self._wishes.program())
+            content, body = self._with_bot(fields)
         status, text = self._ask(
             f"/api/v1{path}", None if method == "GET" else body, content, method=method,
             kind=kind or f"{method} own games",
@@ -266,6 +267,11 @@ class Visitor:
         if status == 401:
             self._crowd.token(whose or self.name, new=True)
         return text if 0 < status < 400 else ""
+
+    def _with_bot(self, fields: Sequence[tuple[str, str]]) -> tuple[str, bytes]:
+        """A form with a bot's file: its content type, and what is sent."""
+        name, program = self._wishes.program()
+        return form_with_file(fields, name, BytesIO(program))
 
     def _play(self) -> None:
         """Moves in a game against bots, if there is one, or gives it up."""
@@ -280,16 +286,6 @@ class Visitor:
             else:
                 wish = {"move": self._rng.choice(seen["legal"]), "ply": seen["plies"]}
                 self._api("POST", f"{path}/move", wish)
-
-
-def multipart(fields: Sequence[tuple[str, str]], name: str, data: bytes) -> tuple[str, bytes]:
-    """A form with a file: its content type, and what is sent."""
-    boundary = uuid.uuid4().hex
-    parts = [f'name="{key}"\r\n\r\n{value}'.encode() for key, value in fields]
-    parts.append(f'name="file"; filename="{name}"\r\n\r\n'.encode() + data)
-    begin = f"--{boundary}\r\nContent-Disposition: form-data; ".encode()
-    text = b"".join(begin + part + b"\r\n" for part in parts)
-    return f"multipart/form-data; boundary={boundary}", text + f"--{boundary}--\r\n".encode()
 
 
 def operate(crowd: Crowd, rng: Random, folder: Path) -> None:
