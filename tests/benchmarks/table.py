@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +22,10 @@ class Table:
             for first, *rest in lines
         ]
         return "\n".join([self.title, "-" * len(self.title), *set_out])
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as JSON's types: its cells as they are printed, by columns."""
+        return {
+            "title": self.title,
+            "rows": [dict(zip(self.columns, map(str, row), strict=True)) for row in self.rows],
+        }
