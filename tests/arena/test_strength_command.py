@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -237,7 +238,7 @@ def test_wrong_usage_is_refused(arguments, message, capsys):
 
 
 def test_what_is_played_is_never_played_again():
-    """A test stopped after three matches and resumed has the games of one that was not."""
+    """A test stopped when five matches were begun and resumed has the games of one that was not."""
     candidate, baseline = find_bots(["random", "random"])
     settings = Settings(
         find_variant("clobber", ["size=4x4"]),
@@ -249,15 +250,17 @@ def test_what_is_played_is_never_played_again():
     mine, theirs = launch_all([candidate, baseline], no_box=True, say=print)
     whole = list(go_on(StrengthTest.begin(settings), mine, theirs, concurrency=2))
 
-    parted: list = []
-    for step in go_on(
-        StrengthTest.begin(settings),
-        mine,
-        theirs,
-        concurrency=2,
-        stopped=lambda: len(parted) >= 3,
-    ):
-        parted.append(step)
+    asked = count()  # before each match whether it is to be begun, whichever ends first
+    parted = list(
+        go_on(
+            StrengthTest.begin(settings),
+            mine,
+            theirs,
+            concurrency=2,
+            stopped=lambda: next(asked) >= 5,
+        )
+    )
+    assert len(parted) == 5
     half = StrengthTest.from_json(json.loads(json.dumps(parted[-1][0].to_json())), settings)
     assert half.decision is Decision.CONTINUE
     parted += go_on(half, mine, theirs, concurrency=2)
