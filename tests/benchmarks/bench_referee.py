@@ -2,9 +2,10 @@
 
 All take turns on one core, round by round, a game of 60 plies each, and processes are kept.
 Everything is CPU time of this process, for a whole game divided by its plies: rules, clocks,
-the bots' CPU time, the record. Two Python loops stand beside it: one that only writes a request,
-polls and reads, which nothing in Python could beat, and, where the package `chess` is
-installed, a game through that package's engines.
+the bots' CPU time, the record. Other Python loops stand beside it: one that only writes a request,
+polls and reads, which nothing in Python could beat; where the package `chess` is installed, a game
+through that package's engines; and where `kaggle_environments` is, one of that program's own games
+between functions, without processes or pipes.
 
 A core's games a second are told by the CPU time of all: the referee's and the bots'.
 """
@@ -16,13 +17,15 @@ import select
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from engine.clock import TimeControl
 from engine.game import Variant
@@ -45,6 +48,9 @@ PLIES = 60
 """On a board of 10x10, where random games last about so long."""
 SHORT_PLIES = 40
 """On one of 8x8."""
+CONNECT_X_PLIES = 19
+"""Of connectx (7 columns of 6) where both always fill the leftmost column that is not full: counted
+by hand, the first has four in the lowest row then."""
 TIME = TimeControl(time_ms=60_000, inc_ms=1000)
 CHESS_C = r"""
 #include <stdio.h>
@@ -109,6 +115,8 @@ def run(seconds: float) -> Table:
         compiler = shutil.which("cc") or shutil.which("gcc")
         if find_spec("chess") and compiler:
             jobs["python-chess, no box"] = ends.enter_context(chess_games(compiler)), PLIES
+        if find_spec("kaggle_environments"):
+            jobs["kaggle-environments, functions as bots"] = connect_x_games(), CONNECT_X_PLIES
         spent: dict[str, list[float]] = {name: [] for name in jobs}
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline or not all(spent.values()):
@@ -226,3 +234,23 @@ def chess_games(compiler: str) -> Iterator[Job]:
             return time.process_time() - began
 
         yield job
+
+
+def connect_x_games() -> Job:
+    """Games of connectx, as kaggle-environments runs functions that are bots."""
+    # It prints which of its own environments it can't load.
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        environment = import_module("kaggle_environments").make("connectx")
+
+    def leftmost(observation: Any, _: Any) -> int:
+        return [int(square) for square in observation.board[:7]].index(0)
+
+    def job() -> float:
+        environment.reset()
+        began = time.process_time()
+        steps = environment.run([leftmost, leftmost])
+        spent = time.process_time() - began
+        assert len(steps) - 1 == CONNECT_X_PLIES, len(steps)
+        return spent
+
+    return job
