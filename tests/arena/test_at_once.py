@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
@@ -43,14 +42,11 @@ from arena.strength import StrengthError
 from arena.submissions import enter, submit
 from engine.games import GAMES
 from engine.reporting import Finding
+from tests.arena.meanwhile import MEANWHILE, Deed, at_once, in_a_transaction
 from tests.arena.simulator import give_sign
 from tests.arena.web.signing_in import now, pages, person, signed_in
 
 VARIANT = GAMES["clobber"].variant(size="4x3")
-MEANWHILE = 0.3
-"""Seconds in which the second gets as far as it can before the first is done."""
-
-Deed = Callable[[Session], object]
 
 
 @pytest.fixture
@@ -76,23 +72,6 @@ def _submit(session: Session, owner: User, digest: str, name: str = "bot") -> Bo
     files = {"digest": digest * 64, "size": 9, "language": "Python"}
     owner = session.get_one(User, owner.id)
     return submit(session, owner, name, **files, ladder=_ladder(session), now=now())
-
-
-def at_once(database: Database, first: Deed, second: Deed, *, rest: Deed = lambda _: None) -> None:
-    """Does the first, and the second before that is committed, which has the rest still to do."""
-
-    def meanwhile() -> None:
-        with database.begin() as session:
-            second(session)
-
-    with ThreadPoolExecutor(1) as pool:
-        with database.begin() as session:
-            first(session)
-            session.flush()
-            other = pool.submit(meanwhile)
-            time.sleep(MEANWHILE)
-            rest(session)
-        other.result(60)
 
 
 def _count(database: Database, kind: type[object], *where: sa.ColumnElement[bool]) -> int:
@@ -260,9 +239,9 @@ def test_who_leaves_as_a_test_for_its_place_is_passed(
         first_tests.conclude(session, test, now())
 
     with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(_in_a_transaction, furnished, pass_it)
+        other = pool.submit(in_a_transaction, furnished, pass_it)
         assert begun.wait(60)
-        _in_a_transaction(furnished, leave)
+        in_a_transaction(furnished, leave)
         other.result(60)
     with furnished.read() as session:
         test = session.scalars(sa.select(StrengthTest)).one()
@@ -338,16 +317,11 @@ def test_who_comes_back_while_ratings_are_made_anew(furnished: Database) -> None
         enter(session, _ladder(session), version, now())
 
     with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(_in_a_transaction, furnished, make_anew)
-        _in_a_transaction(furnished, come_back)
+        other = pool.submit(in_a_transaction, furnished, make_anew)
+        in_a_transaction(furnished, come_back)
         other.result(60)
     assert _count(furnished, Entrant, Entrant.mu == 31.0) == 3
     assert _count(furnished, Entrant, Entrant.state == EntrantState.ACTIVE) == 1
-
-
-def _in_a_transaction(database: Database, deed: Deed) -> None:
-    with database.begin() as session:
-        deed(session)
 
 
 def test_two_administrators_who_shut_each_other_out(furnished: Database) -> None:
