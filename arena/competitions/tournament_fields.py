@@ -130,9 +130,8 @@ def withdraw(
             Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE]),
         )
         .order_by(Match.id)
-        .with_for_update(of=Match, key_share=True)
     )
-    session.scalars(under_way).all()
+    session.scalars(under_way.with_for_update(of=Match, key_share=True)).all()
     lock(session, tournament)
     demand_not_over(tournament)
     version, why = entrant.version, note.strip()[:LONGEST_NOTE]
@@ -156,7 +155,9 @@ def withdraw(
     entrant.last_paired = begun = session.scalar(rounds) or 0
     entrant.last_round = course_of(session, tournament).last_round_of(entrant.number, begun)
     entrant.state, entrant.reason = EntrantState.RETIRED, why
-    for match in session.scalars(under_way):
+    # What was made meanwhile and is being recorded already counts.
+    unlocked = under_way.with_for_update(of=Match, skip_locked=True, key_share=True)
+    for match in session.scalars(unlocked).all():
         make_void(session, match, f"{version.label} was withdrawn: {why}")
     _note(session, actor, "withdraw from tournament", tournament, version, why, now)
     session.flush()

@@ -37,6 +37,7 @@ from arena.models import (
     CompetitionState,
     Entrant,
     EntrantState,
+    JobStatus,
     Ladder,
     Match,
     OpeningPolicy,
@@ -321,12 +322,9 @@ def settle(session: Session, tournament: Tournament, now: datetime) -> None:
     course = course_of(session, tournament)
     if isinstance(course.format, Knockout):
         strays = set(course.format.strays(course.field, course.results))
-        for one in course.made:
-            if one.result.fixture in strays:
-                make_void(session, session.get_one(Match, one.id), ANOTHER_WAY)
-                subject = f"match {one.id}"
-                audit.note(session, ARENA, "void match", subject, ANOTHER_WAY, now=now)
         if strays:
+            ids = [one.id for one in course.made if one.result.fixture in strays]
+            _make_void(session, ids, now)
             course = course_of(session, tournament)
     over = not course.due
     if over and tournament.state is not CompetitionState.CLOSED:
@@ -334,3 +332,15 @@ def settle(session: Session, tournament: Tournament, now: datetime) -> None:
     elif not over and tournament.state is CompetitionState.CLOSED:
         tournament.state, tournament.finished = CompetitionState.OPEN, None
         come_back(session, tournament)
+
+
+def _make_void(session: Session, strays: Sequence[int], now: datetime) -> None:
+    """Makes matches void that have no place in a tournament any more."""
+    query = sa.select(Match).where(Match.id.in_(strays), Match.status != JobStatus.VOID)
+    query = query.order_by(Match.id).execution_options(populate_existing=True)
+    # Who has one locked waits for the tournament: it makes it void itself, or it records it, and
+    # then settles the tournament in its turn.
+    query = query.with_for_update(skip_locked=True, key_share=True)
+    for match in session.scalars(query).all():
+        make_void(session, match, ANOTHER_WAY)
+        audit.note(session, ARENA, "void match", f"match {match.id}", ANOTHER_WAY, now=now)

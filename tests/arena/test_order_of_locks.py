@@ -1,0 +1,137 @@
+"""Who changes several rows at once locks them in one order, so that nobody waits for whom it
+holds up: matches, then competitions, then entrants, each by their numbers.
+
+What is locked beyond that is left alone where somebody else has it.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.competitions import tournament_fields, tournaments
+from arena.competitions.calling_off import call_off
+from arena.competitions.tournament_courses import course_of
+from arena.competitions.tournament_matches import SetMatch, matches_of
+from arena.db import Database, lock
+from arena.matchmaking import new_matches
+from arena.models import (
+    Entrant,
+    GameSeat,
+    JobStatus,
+    Match,
+    PlayedGame,
+    Tournament,
+)
+from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
+from tests.arena.meanwhile import MEANWHILE, Deed, at_once, in_a_transaction
+from tests.arena.simulator import CALM, START
+
+WHY = "the hall burned down"
+
+
+def the_cup(session: Session) -> Tournament:
+    """The only tournament."""
+    return session.scalars(sa.select(Tournament)).one()
+
+
+def a_cup(database: Database, format_: str, seconds: float) -> TournamentSimulation:
+    """A tournament of four bots that was played for so long."""
+    arena = TournamentSimulation(database, 1, CALM, "clobber", 4, size="4x3")
+    arena.create("cup", format_)
+    arena.alive()
+    arena.tick()
+    arena.run(seconds)
+    return arena
+
+
+def _call_off(session: Session) -> None:
+    call_off(session, the_cup(session), WHY, START, ORGANISER)
+
+
+def _withdraw(session: Session) -> None:
+    """Takes the one out who is in the final from the second match."""
+    cup = the_cup(session)
+    *_, second, final = matches_of(session, cup)
+    both = set(second.result.fixture.entrants) & set(final.result.fixture.entrants)
+    entrant = session.get_one(Entrant, course_of(session, cup).ids[both.pop()])
+    tournament_fields.withdraw(session, cup, entrant, WHY, START, ORGANISER)
+
+
+@pytest.mark.parametrize("leave", [_call_off, _withdraw])
+def test_a_final_is_withdrawn_as_others_get_into_it(database: Database, leave: Deed) -> None:
+    """It is void, whoever says so."""
+    arena = a_cup(database, "knockout", 0)
+    for _ in range(60):
+        arena.run(1)
+        with database.read() as session:
+            played = matches_of(session, the_cup(session))
+        if played[-1].result.fixture.round == 2:
+            break
+    first, final = played[0], played[-1]
+    assert final.status is JobStatus.ISSUED
+
+    def play_anew(session: Session) -> None:
+        session.get_one(Match, first.id, with_for_update=True)
+        lock(session, the_cup(session))
+        _turn(session, first, final)
+
+    def settle(session: Session) -> None:
+        tournaments.settle(session, the_cup(session), START)
+
+    at_once(database, play_anew, leave, rest=settle)
+    with database.read() as session:
+        assert session.get_one(Match, final.id).status is JobStatus.VOID
+
+
+def _turn(session: Session, first: SetMatch, final: SetMatch) -> None:
+    """Lets the other one win a match, as if it had been played anew."""
+    games = sa.select(PlayedGame.id).where(PlayedGame.match_id == first.id)
+    ids = course_of(session, the_cup(session)).ids
+    for number in first.result.fixture.entrants:
+        points = float(number not in final.result.fixture.entrants)
+        its = GameSeat.entrant_id == ids[number], GameSeat.game_id.in_(games)
+        session.execute(sa.update(GameSeat).where(*its).values(points=points))
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_who_is_withdrawn_as_its_next_match_is_played(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That one was made too late to be void, and counts."""
+    arena = TournamentSimulation(database, 1, CALM, "clobber", 4, size="4x3")
+    arena.create("cup", "round-robin")
+    with database.begin() as session:
+        first = next(new_matches(session, START))
+        entrant = first.places[0].entrant_id
+        session.flush()
+    with ThreadPoolExecutor(1) as pool:
+        made, recording_it = list[int](), list[Future[None]]()
+
+        def record(session: Session) -> None:
+            session.get_one(Match, made[0], with_for_update=True)
+            lock(session, the_cup(session))
+
+        def lock_late(session: Session, cup: Tournament) -> None:
+            with database.begin() as other:
+                for match in new_matches(other, START):
+                    if entrant in [place.entrant_id for place in match.places]:
+                        other.flush()
+                        made.append(match.id)
+                        break
+            lock(session, cup)
+            recording_it.append(pool.submit(in_a_transaction, database, record))
+            time.sleep(MEANWHILE)
+
+        monkeypatch.setattr(tournament_fields, "lock", lock_late)
+        with database.begin() as session:
+            gone = session.get_one(Entrant, entrant)
+            tournament_fields.withdraw(session, the_cup(session), gone, WHY, START, ORGANISER)
+        recording_it[0].result(60)
+    with database.read() as session:
+        its = sa.select(Match.status).where(Match.id.in_([first.id, *made])).order_by(Match.id)
+        assert session.scalars(its).all() == [JobStatus.VOID, JobStatus.OPEN]
