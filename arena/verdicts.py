@@ -6,15 +6,17 @@ from every seat, so that a match of which one game does not count would favour s
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
 from arena.competitions import tournaments
 from arena.competitions.voiding import make_void
-from arena.db import LARGEST_ID, LOCK
+from arena.db import LARGEST_ID, LOCK, lock
 from arena.models import (
     Check,
     Competition,
@@ -30,6 +32,19 @@ from arena.models import (
 
 class VerdictError(ValueError):
     """What can't be decided about a match; one sentence that says what to do."""
+
+
+def hold(session: Session, numbers: Collection[int]) -> None:
+    """Locks matches, and then their competitions, each in the order in which the recorder does.
+
+    To be called before several of them are decided on in one transaction.
+    """
+    known = [number for number in numbers if 0 < number <= LARGEST_ID]
+    its = sa.select(Match.competition_id).where(Match.id.in_(known)).order_by(Match.id)
+    ids = set(session.scalars(its.with_for_update(key_share=True)))
+    theirs = sa.select(Competition).where(Competition.id.in_(ids)).order_by(Competition.id)
+    theirs = theirs.with_for_update(key_share=True).execution_options(populate_existing=True)
+    session.scalars(theirs).all()
 
 
 def void(
@@ -54,6 +69,7 @@ def void(
     """
     match = _find(session, number)
     competition = match.competition
+    lock(session, competition)  # the recorder may be closing it
     if not note.strip():
         raise VerdictError("say why the match is to be void")
     if match.status not in (JobStatus.FIXED, JobStatus.SET_ASIDE):

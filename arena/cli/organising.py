@@ -169,7 +169,7 @@ def requeue_command(numbers: tuple[int, ...], every: bool, data: Path | None) ->
         if every:
             aside = sa.select(Match.id).where(Match.status == JobStatus.SET_ASIDE)
             numbers = tuple(session.scalars(aside.order_by(Match.id)))
-        for number in numbers:
+        for number in sorted(numbers):  # in which all lock matches
             verdicts.requeue(session, audit.operator(), number, now)
     count = len(numbers)
     click.echo(f"{count} {'match is' if count == 1 else 'matches are'} to be tried again")

@@ -79,8 +79,10 @@ def decide() -> Answer:
     if deed not in ("requeue", "void") or not chosen or not all(map(str.isdecimal, chosen)):
         abort(400, "Choose matches, and whether they are tried again or void.")
     now, actor = datetime.now(UTC), signed_in().actor
+    numbers = sorted({int(text[:12]) for text in chosen})
     with changing(VerdictError) as session:
-        for number in sorted({int(text[:12]) for text in chosen}):
+        verdicts.hold(session, numbers)
+        for number in numbers:
             if deed == "requeue":
                 verdicts.requeue(session, actor, number, now)
             else:

@@ -13,6 +13,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena import verdicts
 from arena.competitions import tournament_fields, tournaments
 from arena.competitions.calling_off import call_off
 from arena.competitions.tournament_courses import course_of
@@ -20,6 +21,7 @@ from arena.competitions.tournament_matches import SetMatch, matches_of
 from arena.db import Database, lock
 from arena.matchmaking import new_matches
 from arena.models import (
+    CompetitionState,
     Entrant,
     GameSeat,
     JobStatus,
@@ -96,6 +98,28 @@ def _turn(session: Session, first: SetMatch, final: SetMatch) -> None:
         points = float(number not in final.result.fixture.entrants)
         its = GameSeat.entrant_id == ids[number], GameSeat.game_id.in_(games)
         session.execute(sa.update(GameSeat).where(*its).values(points=points))
+
+
+def test_a_match_is_void_as_the_last_is_recorded(database: Database) -> None:
+    """The tournament goes on, though it was over for a moment."""
+    arena = a_cup(database, "round-robin", 0)
+    arena.play_out(1)
+    with database.begin() as session:
+        cup = the_cup(session)
+        cup.state, cup.finished = CompetitionState.OPEN, None
+        first, *_, last = session.scalars(sa.select(Match.id).order_by(Match.id))
+
+    def record(session: Session) -> None:
+        session.get_one(Match, last, with_for_update=True)
+        lock(session, the_cup(session))
+        tournaments.settle(session, the_cup(session), START)
+
+    def make_void(session: Session) -> None:
+        verdicts.void(session, ORGANISER, first, WHY, now=START)
+
+    at_once(database, record, make_void)
+    with database.read() as session:
+        assert the_cup(session).state is CompetitionState.OPEN
 
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
