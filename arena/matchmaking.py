@@ -48,8 +48,9 @@ def new_matches(
     query = sa.select(Competition).where(Competition.state == CompetitionState.OPEN)
     if only:
         query = query.where(Competition.name == only)
-    # Requests are made beside the recorder, and each match has a number of its own.
-    query = query.order_by(Competition.id).with_for_update(key_share=True)
+    # Requests are made beside the recorder, and each match has a number of its own. Who has one
+    # locked may wait for another in which something was just recorded: its turn is the next time.
+    query = query.order_by(Competition.id).with_for_update(skip_locked=True, key_share=True)
     competitions = session.scalars(query.execution_options(populate_existing=True)).all()
     turns = _Turns(session, competitions, now, trickle_seconds)
     while next_one := turns.next():

@@ -7,31 +7,45 @@ What is locked beyond that is left alone where somebody else has it.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import verdicts
-from arena.competitions import tournament_fields, tournaments
+from arena import entries, scheduling, verdicts
+from arena.audit import ARENA
+from arena.competitions import strength_plans, strength_tests, tournament_fields, tournaments
 from arena.competitions.calling_off import call_off
 from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournament_matches import SetMatch, matches_of
+from arena.competitions.tournaments import named_versions
+from arena.config import Settings
 from arena.db import Database, lock
 from arena.matchmaking import new_matches
 from arena.models import (
+    Bot,
+    BotVersion,
+    Check,
     CompetitionState,
     Entrant,
+    EntrantState,
     GameSeat,
     JobStatus,
+    Ladder,
     Match,
     PlayedGame,
+    StrengthTest,
+    TestVerdict,
     Tournament,
+    VersionStatus,
 )
+from engine.reporting import Finding
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
 from tests.arena.meanwhile import MEANWHILE, Deed, at_once, in_a_transaction
-from tests.arena.simulator import CALM, START
+from tests.arena.simulator import CALM, START, Simulation, give_sign
 
 WHY = "the hall burned down"
 
@@ -159,3 +173,106 @@ def test_who_is_withdrawn_as_its_next_match_is_played(
     with database.read() as session:
         its = sa.select(Match.status).where(Match.id.in_([first.id, *made])).order_by(Match.id)
         assert session.scalars(its).all() == [JobStatus.VOID, JobStatus.OPEN]
+
+
+@pytest.fixture
+def arena(database: Database) -> Simulation:
+    """Two ladders with two bots each, of whom one crashes in most of its games."""
+    simulation = Simulation(database, 1, replace(CALM, faulty_bots=True))
+    simulation.furnish([("clobber", {"size": "4x3"}), ("clobber", {"size": "5x3"})], bots=2)
+    with database.begin() as session:
+        session.execute(sa.delete(Check))
+        session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
+        give_sign(session, "one", START, slots=8)
+    return simulation
+
+
+def the_bot(session: Session) -> Bot:
+    """The one that does not crash."""
+    return session.scalars(sa.select(Bot).where(Bot.name == "bot-0")).one()
+
+
+def ladders(session: Session) -> Sequence[Ladder]:
+    """Both."""
+    return session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
+
+
+def another_version(session: Session, number: int) -> BotVersion:
+    """One more of the bot, which is ready to play."""
+    version = BotVersion(
+        bot=the_bot(session),
+        number=number,
+        digest=str(number) * 64,
+        size=1,
+        language="Python",
+        note="",
+        status=VersionStatus.READY,
+        created=START,
+    )
+    session.add(version)
+    session.flush()
+    return version
+
+
+def withdraw_bot(session: Session) -> None:
+    """What its owner does."""
+    entries.withdraw(session, ARENA, the_bot(session), START)
+
+
+def fill(session: Session) -> None:
+    """What the recorder does when it has recorded something."""
+    scheduling.fill(session, Settings(), START)
+
+
+def demand_withdrawn(database: Database) -> None:
+    """Sees that no version of the bot plays on a ladder."""
+    with database.read() as session:
+        its = sa.select(Entrant.state).join(Entrant.version)
+        its = its.join(Ladder, Ladder.id == Entrant.competition_id)
+        found = its.where(BotVersion.bot_id == the_bot(session).id)
+        assert set(session.scalars(found)) == {EntrantState.RETIRED}
+
+
+def test_a_bot_is_withdrawn_as_matches_are_made(arena: Simulation) -> None:
+    """Two tests were under way after which it was to enter; something of one was just recorded."""
+    with arena.database.begin() as session:
+        (old,) = named_versions(session, ["bot-0"])
+        new = another_version(session, 2)
+        findings = [Finding(True, "played").to_json()]
+        for ladder in ladders(session):
+            done = {"status": JobStatus.FIXED, "created": START, "findings": findings}
+            session.add(Check(version=new, ladder=ladder, **done))
+            plan = strength_plans.Plan.on(ladder)
+            strength_tests.create(session, plan, new, old, START, ARENA, ladder=ladder)
+
+    def record(session: Session) -> None:
+        *_, last = session.scalars(sa.select(StrengthTest).order_by(StrengthTest.id))
+        lock(session, last)
+
+    at_once(arena.database, record, withdraw_bot, rest=fill)
+    demand_withdrawn(arena.database)
+    with arena.database.read() as session:
+        assert set(session.scalars(sa.select(StrengthTest.verdict))) == {TestVerdict.STOPPED}
+
+
+def test_matches_are_void_as_others_are_made(arena: Simulation) -> None:
+    """They are of both ladders, and something of one was just recorded."""
+    with arena.database.begin() as session:
+        fill(session)
+        session.flush()
+        aside = {"status": JobStatus.SET_ASIDE, "ticket": None, "lease_ends": None}
+        session.execute(sa.update(Match).values(**aside))
+        numbers = session.scalars(sa.select(Match.id).order_by(Match.id)).all()
+
+    def record(session: Session) -> None:
+        lock(session, ladders(session)[1])
+
+    def make_void(session: Session) -> None:
+        verdicts.hold(session, numbers)
+        for number in numbers:
+            verdicts.void(session, ARENA, number, WHY, now=START)
+
+    at_once(arena.database, record, make_void, rest=fill)
+    with arena.database.read() as session:
+        those = sa.select(Match.status).where(Match.id.in_(numbers))
+        assert set(session.scalars(those)) == {JobStatus.VOID}
