@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, contains_eager
 from sqlalchemy.orm.attributes import set_committed_value
 
 from arena.config import Settings
@@ -61,22 +61,30 @@ def _job(session: Session, job: Leased, settings: Settings, now: datetime) -> jo
 
 _PLACES = (
     sa.select(Place)
+    .join(Place.entrant)
+    .join(Entrant.version)
+    .join(BotVersion.bot)
     .where(Place.match_id.in_(sa.bindparam("matches", expanding=True)))
-    .order_by(Place.match_id, Place.number)
+    .order_by(Place.entrant_id)
     .options(
-        joinedload(Place.entrant, innerjoin=True)
-        .joinedload(Entrant.version, innerjoin=True)
-        .joinedload(BotVersion.bot, innerjoin=True)
+        contains_eager(Place.entrant).contains_eager(Entrant.version).contains_eager(BotVersion.bot)
     )
 )
+_TO_CHANGE = _PLACES.with_for_update(of=Entrant, key_share=True)
 
 
-def read_places(session: Session, matches: Sequence[Match]) -> None:
-    """Reads by one query who plays matches, and all that their jobs tell of them."""
+def read_places(session: Session, matches: Sequence[Match], *, to_change: bool = False) -> None:
+    """Reads by one query who plays matches, and all that their jobs tell of them.
+
+    Args:
+        to_change: locks the entrants, in the order of their numbers.
+    """
     if not matches:
         return
-    found = session.scalars(_PLACES, {"matches": [match.id for match in matches]}).all()
-    places = {key: list(its) for key, its in groupby(found, attrgetter("match_id"))}
+    query = _TO_CHANGE if to_change else _PLACES
+    found = session.scalars(query, {"matches": [match.id for match in matches]}).all()
+    order = sorted(found, key=attrgetter("match_id", "number"))
+    places = {key: list(its) for key, its in groupby(order, attrgetter("match_id"))}
     for match in matches:
         set_committed_value(match, "places", places.get(match.id, []))
 

@@ -70,7 +70,8 @@ def take_in(
     """Takes in what workers say, in its order and in one transaction.
 
     Of each comes what would come of it alone, by fewer statements: what they are about is read
-    and locked at once, and the games of all matches are stored at the end.
+    and locked at once, and the games of all matches are stored at the end. Who else changes several
+    rows locks them in the same order: matches, competitions, entrants, each by their numbers.
 
     Raises:
         JobError: a report is of a worker that never gave a sign of life.
@@ -93,7 +94,7 @@ class _Intake:
         found = [self._present(one.lease) for one in reports]
         matches = list({job.id: job for job in found if isinstance(job, Match)}.values())
         self._seq = _lock_competitions(session, matches) if matches else 0
-        read_places(session, matches)
+        read_places(session, matches, to_change=True)
         names = {one.worker for one in told if not isinstance(one, reporting.Progress)}
         names |= {match.worker for match in matches if match.worker}
         # Kept, so that each is found again without a query.

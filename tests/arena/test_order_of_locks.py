@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import entries, scheduling, verdicts
+from arena import entries, recording, scheduling, verdicts
 from arena.audit import ARENA
 from arena.competitions import strength_plans, strength_tests, tournament_fields, tournaments
 from arena.competitions.calling_off import call_off
@@ -42,9 +42,10 @@ from arena.models import (
     Tournament,
     VersionStatus,
 )
+from engine import jobs
 from engine.reporting import Finding
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
-from tests.arena.meanwhile import MEANWHILE, Deed, at_once, in_a_transaction
+from tests.arena.meanwhile import MEANWHILE, Deed, Pause, at_once, in_a_transaction
 from tests.arena.simulator import CALM, START, Simulation, give_sign
 
 WHY = "the hall burned down"
@@ -276,3 +277,23 @@ def test_matches_are_void_as_others_are_made(arena: Simulation) -> None:
     with arena.database.read() as session:
         those = sa.select(Match.status).where(Match.id.in_(numbers))
         assert set(session.scalars(those)) == {JobStatus.VOID}
+
+
+def test_a_bot_is_withdrawn_as_its_matches_are_recorded(
+    arena: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those on the second ladder came first, and somebody crashed in one of them."""
+    with arena.database.begin() as session:
+        issued = [job for batch in scheduling.fill(session, Settings(), START) for job in batch]
+        ladder_of = {one.id: one.competition_id for one in session.scalars(sa.select(Match))}
+    assert len(set(ladder_of.values())) == 2
+    played = [arena.finish(job, "one") for job in issued if isinstance(job, jobs.Job)]
+    reports = sorted(filter(None, played), key=lambda one: -ladder_of[one.lease.job])
+
+    def record(session: Session) -> None:
+        assert set(recording.take_in(session, reports, Settings(), START)) == {"fixed"}
+
+    pause = Pause(recording.suspend_if_faulty)
+    monkeypatch.setattr(recording, "suspend_if_faulty", pause)
+    pause.between(arena.database, record, withdraw_bot)
+    demand_withdrawn(arena.database)
