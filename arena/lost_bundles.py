@@ -15,20 +15,21 @@ from datetime import datetime
 from pathlib import Path
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, contains_eager, joinedload
 
 from arena import audit
 from arena.audit import ARENA
 from arena.competitions.voiding import make_void
 from arena.models import (
     BotVersion,
+    Competition,
+    CompetitionKind,
     Entrant,
     EntrantState,
     JobStatus,
     Match,
     Place,
     StrengthTest,
-    Tournament,
 )
 from arena.suspension import SUSPEND
 
@@ -61,20 +62,23 @@ def suspend_lost(session: Session, match: Match, problem: str, store: Path, now:
     """
     if isinstance(match.competition, StrengthTest):
         return False
-    versions = {place.entrant.version for place in match.places}
+    versions = dict.fromkeys(place.entrant.version for place in match.places)
     missed = [one for one in versions if one.digest[:NAMED] in problem]
     lost = [one for one in missed if is_lost(store, one.digest)]
+    if not lost:
+        return False
+    active = _entrants_with(session, {one.digest for one in lost}, EntrantState.ACTIVE)
     for version in lost:
-        entrants = _entrants_with(session, version.digest, EntrantState.ACTIVE)
+        entrants = [one for one in active if one.version.digest == version.digest]
         for entrant in entrants:
             entrant.state, entrant.reason = EntrantState.SUSPENDED, LOST
         for unplayed in _unplayed(session, [*(one.id for one in entrants)]):
             make_void(session, unplayed, f"{version.label}: {LOST}")
         detail = f"version {version.number}: {LOST}"
         audit.note(session, ARENA, SUSPEND, f"bot {version.bot.name}", detail, now=now)
-    if lost and match.status is not JobStatus.VOID:
+    if match.status is not JobStatus.VOID:
         make_void(session, match, f"{lost[0].label}: {LOST}")
-    return bool(lost)
+    return True
 
 
 def _unplayed(session: Session, entrants: Collection[int]) -> Sequence[Match]:
@@ -91,24 +95,32 @@ def _unplayed(session: Session, entrants: Collection[int]) -> Sequence[Match]:
     return session.scalars(query.with_for_update(skip_locked=True, key_share=True)).all()
 
 
-def _entrants_with(session: Session, digest: str, state: EntrantState) -> Sequence[Entrant]:
-    """Those on ladders and in tournaments with these files that are in a state."""
+def _entrants_with(
+    session: Session,
+    digests: Collection[str],
+    state: EntrantState,
+    where: Sequence[CompetitionKind] = (CompetitionKind.LADDER, CompetitionKind.TOURNAMENT),
+) -> Sequence[Entrant]:
+    """Those with some files that are in a state, on ladders and in tournaments.
+
+    They are locked: somebody may just be withdrawing one of them.
+    """
     query = (
         sa.select(Entrant)
         .join(Entrant.version)
-        .where(BotVersion.digest == digest, Entrant.state == state)
-        .options(joinedload(Entrant.competition))
+        .join(Entrant.competition)
+        .where(BotVersion.digest.in_(digests), Entrant.state == state, Competition.kind.in_(where))
+        .options(contains_eager(Entrant.version))
         .order_by(Entrant.id)
     )
-    # Locked: somebody may just be withdrawing one of them from its tournament.
-    found = session.scalars(query.with_for_update(of=Entrant, key_share=True)).all()
-    return [one for one in found if not isinstance(one.competition, StrengthTest)]
+    return session.scalars(query.with_for_update(of=Entrant, key_share=True)).all()
 
 
 def bring_back(session: Session, version: BotVersion) -> None:
     """Lets those play on in tournaments whose files are those of a version that enters a ladder."""
-    for entrant in _entrants_with(session, version.digest, EntrantState.SUSPENDED):
-        if entrant.reason == LOST and isinstance(entrant.competition, Tournament):
+    where = [CompetitionKind.TOURNAMENT]
+    for entrant in _entrants_with(session, {version.digest}, EntrantState.SUSPENDED, where):
+        if entrant.reason == LOST:
             entrant.state, entrant.reason = EntrantState.ACTIVE, ""
 
 

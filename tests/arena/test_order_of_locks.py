@@ -10,12 +10,13 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import entries, recording, scheduling, verdicts
+from arena import entries, lost_bundles, recording, scheduling, submissions, verdicts
 from arena.audit import ARENA
 from arena.competitions import strength_plans, strength_tests, tournament_fields, tournaments
 from arena.competitions.calling_off import call_off
@@ -42,6 +43,7 @@ from arena.models import (
     Tournament,
     VersionStatus,
 )
+from arena.submissions import enter
 from engine import jobs
 from engine.reporting import Finding
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
@@ -297,3 +299,54 @@ def test_a_bot_is_withdrawn_as_its_matches_are_recorded(
     monkeypatch.setattr(recording, "suspend_if_faulty", pause)
     pause.between(arena.database, record, withdraw_bot)
     demand_withdrawn(arena.database)
+
+
+def test_a_bot_is_withdrawn_as_a_version_of_it_comes_back(
+    arena: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That one is suspended on the second ladder, and enters the first; which of them was the
+    last says what it comes to."""
+    with arena.database.begin() as session:
+        version = another_version(session, 2)
+        enter(session, ladders(session)[1], version, START).state = EntrantState.SUSPENDED
+
+    def come_back(session: Session) -> None:
+        (version,) = named_versions(session, ["bot-0:2"])
+        enter(session, ladders(session)[0], version, START)
+
+    pause = Pause(submissions.bring_back)
+    monkeypatch.setattr(submissions, "bring_back", pause)
+    pause.between(arena.database, come_back, withdraw_bot)
+    with arena.database.read() as session:
+        (version,) = named_versions(session, ["bot-0"])
+        its = sa.select(Entrant.state).where(Entrant.version_id == version.id)
+        second = its.where(Entrant.competition_id == ladders(session)[1].id)
+        assert session.scalars(second).one() is EntrantState.RETIRED
+
+
+def test_a_bot_is_withdrawn_as_its_files_are_lost(
+    arena: Simulation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of two versions, which are on a ladder each, and meet in a tournament."""
+    (tmp_path / "others").write_bytes(b"others")
+    with arena.database.begin() as session:
+        session.execute(sa.update(Ladder).values(state=CompetitionState.PAUSED))
+        both = ladders(session)
+        field = [another_version(session, 2), another_version(session, 3)]
+        for ladder, version in zip(both, reversed(field), strict=True):
+            enter(session, ladder, version, START)
+        plan = tournaments.Plan("cup", both[0].variant, both[0].time, "round-robin")
+        tournaments.create(session, plan, field, START, ARENA)
+        (match,) = new_matches(session, START)
+    problem = " ".join(version.digest for version in field)
+
+    def fail(session: Session) -> None:
+        failed = session.get_one(Match, match.id, with_for_update=True)
+        assert lost_bundles.suspend_lost(session, failed, problem, tmp_path, START)
+
+    pause = Pause(lost_bundles._unplayed)
+    monkeypatch.setattr(lost_bundles, "_unplayed", pause)
+    pause.between(arena.database, fail, withdraw_bot)
+    demand_withdrawn(arena.database)
+    with arena.database.read() as session:
+        assert session.get_one(Match, match.id).status is JobStatus.VOID
