@@ -20,7 +20,7 @@ from arena.supervisor import is_running
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM, START
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 Cli = Callable[..., tuple[int, str, str]]
 
 

@@ -18,7 +18,7 @@ ROWS = [
     {"rank": 1, "bot": "clobber-expert", "rating": "2204 ± 229", "W-D-L": "117-23-160"},
     {"rank": 2, "bot": "[red]" + "long" * 8, "rating": "1750 ± 209", "W-D-L": "10-0-10"},
 ]
-DICE = Path(__file__).parents[1] / "bots" / "dice.py"
+DICE = Path(__file__).parents[2] / "bots" / "dice.py"
 COLUMNS = ("rank", "bot", "rating", "W-D-L")
 
 

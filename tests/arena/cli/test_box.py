@@ -1,0 +1,105 @@
+"""Checks of a bot by a command, in the box of an arena."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy.orm import Session
+
+from arena.cli.arguments import find_bots
+from arena.models import Ladder, User
+from arena.submissions import SubmissionError, submit
+from tests.arena.cli.conftest import DICE, ROOT, Cli, assert_refused
+
+
+def test_a_check_tells_what_a_bot_does(cli: Cli, tmp_path: Path) -> None:
+    """One that plays passes, one that does not fails; in the weakest box that is accepted."""
+    words = ("--game", "clobber size=4x4", "--minimum", "reduced")
+    good = cli("check", DICE, *words, "--json")
+    assert good.code == 0, good.err
+    assert good.json["passed"] is True
+    assert good.json["findings"][-1]["clause"] == "a whole game"
+    for finding in good.json["findings"]:
+        assert finding["kept"]
+        assert finding["words"]
+    bad = tmp_path / "bad.py"
+    bad.write_text("print('hello?')\n")
+    said = cli("check", bad, *words)
+    assert said.code == 1
+    assert "BROKEN hello: protocol: expected 'ready NAME' after 'hello', got 'hello?'" in said.out
+    assert "         > hello 1\n         < hello?\n" in said.out
+    assert said.out.endswith("failed: 1 broken\n")
+
+
+def test_a_bot_is_checked_in_its_own_game(cli: Cli, tmp_path: Path) -> None:
+    """The first of its bot.toml; a folder and a sample's name do as well as a file."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    shutil.copy(DICE, folder / "bot.py")
+    (folder / "bot.toml").write_text('games = ["oxoxo", "clobber"]\n')
+    words = ("--minimum", "reduced", "--json")
+    assert cli("check", folder, *words).json["variant"] == "oxoxo"
+    assert cli("check", "random", *words).json["variant"] == "clobber size=6x7"
+    (folder / "bot.toml").write_text('games = ["Oxoxo"]\n')
+    assert_refused(cli("check", folder, *words), r"bot\.toml: there is no game 'Oxoxo'")
+
+
+def test_a_check_and_a_submission_refuse_the_same_names(cli: Cli, tmp_path: Path) -> None:
+    """A name that a bot's author can mend is told by both, in the same words."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    shutil.copy(DICE, folder / "bot.py")
+    (folder / "bot.toml").write_text('name = "My Bot"\n')
+    words = ("--game", "clobber size=4x4", "--minimum", "reduced", "--json")
+    said = cli("check", folder, *words)
+    broken = [finding for finding in said.json["findings"] if not finding["kept"]]
+    assert (said.code, [finding["clause"] for finding in broken]) == (1, ["name"])
+    with pytest.raises(SubmissionError) as refused:
+        submit(
+            Session(),
+            User(name="ada"),
+            "My Bot",
+            digest="",
+            size=0,
+            language="",
+            ladder=Ladder(),
+            now=datetime.now(UTC),
+        )
+    assert broken[0]["words"].startswith(f"{refused.value}; ")
+    assert cli("check", folder, "--name", "gus", *words).code == 0
+
+
+def test_the_folder_one_is_in_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of bots has no blank in the place of one."""
+    (tmp_path / "gus" / "src").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "gus" / "src")
+    assert [bot.name for bot in find_bots([".", "..", "./", "random"])] == [
+        "src", "gus", "src#2", "random",
+    ]  # fmt: skip
+
+
+def test_a_check_refuses_what_no_ladder_grants(cli: Cli, tmp_path: Path) -> None:
+    """A bot that needs more than the usual limits is not started, which is no fault of ours."""
+    shutil.copy(DICE, tmp_path / "bot.py")
+    (tmp_path / "bot.toml").write_text("threads = 17\n")
+    said = cli("check", tmp_path, "--minimum", "reduced", "--json")
+    (finding,) = said.json["findings"]
+    assert (said.code, finding["kept"], finding["words"]) == (
+        1,
+        False,
+        "it can't be run here: it needs 17 threads, and the limit is 16",
+    )
+
+
+def test_the_kit_goes_with_a_single_file(cli: Cli, tmp_path: Path) -> None:
+    """A bot that imports the kit is checked as it lies there, beside others."""
+    for name in ("arena_bot.py", "example_bot.py"):
+        shutil.copy(ROOT / "bots" / "kit" / name, tmp_path)
+    (tmp_path / "arena_bot.mjs").touch()
+    (tmp_path / "other.py").touch()
+    words = ("--game", "clobber size=4x4", "--minimum", "reduced", "--json")
+    said = cli("check", tmp_path / "example_bot.py", *words)
+    assert (said.code, said.json["bot"]) == (0, "example_bot")

@@ -1,0 +1,137 @@
+"""Games between the bots of this machine, played by a command."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from tests.arena.cli.conftest import BOTS, DICE, Cli, Said, assert_refused
+
+
+def play(cli: Cli, *words: object) -> Said:
+    return cli("play", "clobber", "size=4x4", *words, "--move", "20000")
+
+
+def test_a_run_is_summed_up(cli: Cli) -> None:
+    """As a table for people, as JSON for programs; every game has one winner."""
+    said = play(cli, DICE, DICE, "--games", "4", "--seed", "5", "--json")
+    assert said.code == 0
+    assert said.err == ""
+    told = said.json
+    first, second = told["bots"]
+    assert told["games"] == first["games"] == second["games"] == 4
+    assert first["wins"] == second["losses"]
+    assert first["wins"] + second["wins"] == 4
+    assert [first["name"], second["name"]] == ["dice.py", "dice.py#2"]
+    table = play(cli, DICE, DICE, "--games", "4", "--seed", "5")
+    assert f"digest {told['digest']}" in " ".join(table.out.split())
+    assert "The bots run in" in table.err
+    unboxed = play(cli, DICE, DICE, "--games", "4", "--seed", "5", "--no-box", "--json")
+    assert unboxed.json["digest"] == told["digest"]
+    assert "in no box" in play(cli, DICE, DICE, "--no-box").err
+
+
+def test_a_seed_gives_the_same_games_at_any_concurrency(cli: Cli, tmp_path: Path) -> None:
+    """The sample bot draws its moves from the seed that it is given."""
+    digests = set()
+    for name, concurrency in (("one", 1), ("two", 2), ("again", 2)):
+        said = play(
+            cli,
+            *("random", "random", "--games", "6", "--seed", "3", "--json"),
+            *("--concurrency", concurrency, "--records", tmp_path / name),
+        )
+        digests.add(said.json["digest"])
+        assert len((tmp_path / name).read_text().splitlines()) == 6
+    other = play(cli, "random", "random", "--games", "6", "--seed", "4", "--json")
+    assert len(digests) == 1
+    assert other.json["digest"] not in digests
+
+
+def test_lines_and_logs_are_shown(cli: Cli) -> None:
+    """With the seat and the direction, as they pass; beside the summary."""
+    said = play(cli, DICE, "random", "--trace", "--log", "--json")
+    lines = said.err.splitlines()
+    assert "- dice.py > hello 1" in lines
+    assert "- dice.py < ready dice want=legal" in lines
+    for seat, line in (("1", "> newgame clobber size=4x4 seats=2 you=1"), ("2", "< # roll ")):
+        assert any(text.startswith(f"{seat} dice.py {line}") for text in lines)
+    assert "the log of seat 1, random is empty" in lines
+    assert said.json["games"] == 2
+
+
+def test_a_folder_and_a_command_play(cli: Cli, tmp_path: Path) -> None:
+    """In a box or not; a command, whose arguments may have a "=", never, and that is said."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    shutil.copy(DICE, folder / "bot.py")
+    shell = f"sh {BOTS / 'first.sh'} --option Threads=2"
+    for more in ([], ["--no-box"]):
+        said = play(cli, folder, shell, *more, "--json")
+        assert [bot["name"] for bot in said.json["bots"]] == ["mine", "sh"]
+        assert said.code == 0
+    assert "in no box" in play(cli, folder, shell).err
+
+
+def test_a_game_is_asked_again(cli: Cli, records: Path, tmp_path: Path) -> None:
+    """The same bot answers as then; another one does not, and it is told where."""
+    same = cli("play", "--replay", records, "--game", "1", DICE, DICE)
+    assert same.code == 0
+    assert re.search(r"ply +\d+  seat 1 dice\.py: \w+  as recorded", same.out)
+    assert same.out.endswith(" answers, 0 differ from the record\n")
+    one = cli("play", "--replay", records, "--game", "1", DICE, "--json")
+    assert {answer["seat"] for answer in one.json["answers"]} == {1}
+    other = cli("play", "--replay", records, "--game", "1", BOTS / "first.sh", "--seat", "2")
+    assert other.code == 1
+    assert re.search(r"seat 2 first\.sh: \w+  DIFFERS: recorded \w+", other.out)
+    traced = cli("play", "--replay", records, "--game", "2", DICE, "--trace", "--log")
+    assert "2 dice.py > newgame" in traced.err or "1 dice.py > newgame" in traced.err
+    assert "the log of seat " in traced.err
+
+
+def test_a_puzzle_says_how_far_a_bot_came(cli: Cli) -> None:
+    """The score by the rules, which a place in the race doesn't tell."""
+    words = ("play", "puzzle", "task=tetrominoes", "random", "--games", "2", "--no-box")
+    scores = [sum(game["scores"]) for game in cli(*words, "--json").json["results"]]
+    said = cli(*words)
+    assert "points a game" in said.out
+    assert f" {sum(scores) / 2:.1f} " in said.out
+    assert scores[0] > 0
+
+
+def test_a_bot_that_fails_is_told(cli: Cli, tmp_path: Path) -> None:
+    """The exit code is 1, the fault is told with the game and the ply, and where to look on."""
+    bot = tmp_path / "mute.py"
+    words = "'x' * 5000, *range(98), sep='\\n', file=sys.stderr"
+    bot.write_text(f"import sys\nprint({words})\nsys.exit(7)\n")
+    said = play(cli, DICE, bot)
+    assert said.code == 1
+    assert said.out.count(f"\n    {'x' * 300}\n    0\n") == 1
+    assert said.out.count("\n    4\n    ...\n    92\n    93\n") == 1
+    assert re.search(r"mute\.py: game 1, ply \d+: crash, .*exit 7", said.out)
+    assert "--log shows what the bots wrote" in said.err
+    assert "--log shows" not in play(cli, DICE, bot, "--log").err
+    told = play(cli, DICE, bot, "--json").json
+    assert told["bots"][1]["faults"] == {"crash": 2}
+
+
+def test_to_resign_is_no_fault(cli: Cli, tmp_path: Path) -> None:
+    """It is told of no bot, and the exit code is 0."""
+    bot = tmp_path / "meek.py"
+    bot.write_text(
+        "said = {'hello': 'ready meek', 'newgame': 'ok', 'go': 'move resign'}\n"
+        "for line in open(0):\n"
+        "    word = line.split()[0]\n"
+        "    if word in said: print(said[word], flush=True)\n"
+        "    if word == 'quit': break\n"
+    )
+    told = play(cli, DICE, bot, "--json")
+    assert (told.code, told.json["bots"][1]["faults"]) == (0, {})
+    assert {game["termination"] for game in told.json["results"]} == {"resign"}
+    assert "resign" not in play(cli, DICE, bot).out
+
+
+def test_records_that_find_no_room_are_told(cli: Cli) -> None:
+    """After the games, as soon as it shows; by the name of the file."""
+    said = play(cli, DICE, DICE, "--json", "--records", "/dev/full")
+    assert_refused(said, "can't write /dev/full: No space left on device")

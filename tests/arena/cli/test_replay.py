@@ -1,0 +1,155 @@
+"""Records that are proved, shown and refuted by a command."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from arena.cli.listing import visible
+from tests.arena.cli.conftest import DICE, Cli, assert_refused
+
+
+def test_records_are_confirmed(cli: Cli, records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All games in short, one in full, and from standard input as well."""
+    said = cli("replay", records)
+    assert said.code == 0
+    assert said.out.endswith("2 games, 0 refuted by the rules\n")
+    one = cli("replay", records, "--game", "2", "--ply", "0")
+    assert "confirmed by the rules" in one.out
+    assert "position before ply 0: wbwb/bwbw/wbwb/bwbw 1" in one.out
+    monkeypatch.setattr("sys.stdin", io.StringIO(records.read_text()))
+    assert cli("replay", "-").out == said.out
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_newlines_alone_end_a_record(cli: Cli, records: Path, tmp_path: Path, ending: str) -> None:
+    """JSON may have what else ends a line somewhere, as another program's JSON Lines do."""
+    path = tmp_path / "games.jsonl"
+    games = [json.loads(line) for line in records.read_text().splitlines()]
+    for game in games:
+        game["players"][0] = "one\u2028two\u2029three\x85"
+    lines = [json.dumps(game, ensure_ascii=False) for game in games]
+    path.write_bytes(ending.join([*lines, ""]).encode())
+    assert cli("replay", path).out.endswith("2 games, 0 refuted by the rules\n")
+
+
+def test_a_record_commands_no_terminal(cli: Cli, records: Path, tmp_path: Path) -> None:
+    """Whoever wrote its names and texts; nor does a word in a listing."""
+    game = json.loads(records.read_text().splitlines()[0])
+    game["players"][0], game["texts"] = "\x1b[2Jevil", {"0": "\N{RIGHT-TO-LEFT OVERRIDE}\r"}
+    (tmp_path / "evil.jsonl").write_text(json.dumps(game) + "\n")
+    said = cli("replay", tmp_path / "evil.jsonl").out
+    assert r"\x1b[2Jevil" in said
+    assert r"\u202e\r" in said
+    assert visible("\x1b]0;x\a\x9b") == r"\x1b]0;x\x07\x9b"
+    assert visible("two\n\tlines") == "two\n\tlines"
+
+
+def test_replay_as_json(cli: Cli, records: Path) -> None:
+    """A line a game, with the digest of the record and the record itself."""
+    lines = [json.loads(line) for line in cli("replay", records, "--json").out.splitlines()]
+    assert [(line["game"], line["valid"], line["problem"]) for line in lines] == [
+        (1, True, None),
+        (2, True, None),
+    ]
+    assert [line["record"] for line in lines] == [
+        json.loads(line) for line in records.read_text().splitlines()
+    ]
+
+
+def test_a_position_of_a_record_is_drawn(cli: Cli, records: Path, tmp_path: Path) -> None:
+    """The last one, unless another is asked for."""
+    picture = tmp_path / "end.svg"
+    assert cli("replay", records, "--game", "1", "--draw", picture).code == 0
+    assert ET.fromstring(picture.read_text()).tag.endswith("svg")
+
+
+@pytest.mark.parametrize("number", ["1", "2"])
+def test_a_forged_result_is_refuted(cli: Cli, records: Path, tmp_path: Path, number: str) -> None:
+    """Whoever exchanges the scores of a game is told so, with exit code 1."""
+    forged = tmp_path / "forged.jsonl"
+    games = [json.loads(line) for line in records.read_text().splitlines()]
+    game = games[int(number) - 1]
+    game["scores"].reverse()
+    game["ranks"].reverse()
+    forged.write_text("\n".join(json.dumps(one) for one in games))
+    said = cli("replay", forged)
+    assert said.code == 1
+    assert re.search(rf"game {number}: .*REFUTED: the result is", said.out)
+    assert said.out.endswith("2 games, 1 refuted by the rules\n")
+
+
+@pytest.fixture
+def unfinished(records: Path, tmp_path: Path) -> Path:
+    """A game that goes on, as the API gives it."""
+    game = json.loads(records.read_text().splitlines()[0])
+    game |= {"moves": game["moves"][:-1], "termination": "void", "scores": [], "ranks": []}
+    for key in ("cpu_us", "wall_us"):
+        game["run"][key].pop()
+    path = tmp_path / "unfinished.json"
+    path.write_text(json.dumps(game))
+    return path
+
+
+def test_a_game_that_goes_on_is_shown(cli: Cli, unfinished: Path, tmp_path: Path) -> None:
+    """Its moves are proved, and it has no result yet; a move that is not legal refutes it."""
+    picture = tmp_path / "now.svg"
+    said = cli("replay", unfinished, "--draw", picture)
+    assert said.code == 0, said.err
+    assert re.match(r"clobber size=4x4: dice\.py, dice\.py#2 \(goes on, \d+ plies\)\n", said.out)
+    assert "confirmed by the rules" in said.out
+    assert "ranks" not in said.out
+    assert ET.fromstring(picture.read_text()).tag.endswith("svg")
+    assert cli("replay", unfinished, "--json").json["valid"] is True
+    game = json.loads(unfinished.read_text())
+    unfinished.write_text(json.dumps(game | {"moves": ["1:a1a1", *game["moves"][1:]]}))
+    said = cli("replay", unfinished)
+    assert (said.code, "REFUTED by the rules: at ply 0" in said.out) == (1, True)
+
+
+def test_a_game_that_goes_on_is_not_asked_again(cli: Cli, unfinished: Path) -> None:
+    """Its clocks and its end are not known yet."""
+    assert_refused(cli("play", "--replay", unfinished, DICE, DICE), "the game goes on")
+
+
+def damaged(text: str) -> str:
+    return text[: len(text) // 4]
+
+
+def of_another_format(text: str) -> str:
+    return json.dumps(json.loads(text.splitlines()[0]) | {"record": 99})
+
+
+def without_players(text: str) -> str:
+    return json.dumps(json.loads(text.splitlines()[0]) | {"players": []})
+
+
+def without_a_key(text: str) -> str:
+    return json.dumps({k: v for k, v in json.loads(text.splitlines()[0]).items() if k != "seed"})
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (damaged, r"games\.jsonl, line 1: this is no JSON: .*"),
+        (of_another_format, r"games\.jsonl, line 1: this record has format 99; .*use the release"),
+        (without_a_key, r"games\.jsonl, line 1: this record is damaged: .*seed"),
+        (without_players, "line 1: this record is damaged: its players are 0, not 2"),
+        (lambda _: "[1]\n", r"games\.jsonl, line 1: this is no game record"),
+        (lambda _: "\n \n", r"games\.jsonl is empty; give a file that"),
+        (lambda text: text + "x", r"games\.jsonl, line 3: this is no JSON"),
+    ],
+)
+def test_what_is_no_record_is_refused(
+    cli: Cli, records: Path, tmp_path: Path, change: Callable[[str], str], words: str
+) -> None:
+    """With the line of the file, and what to do."""
+    path = tmp_path / "games.jsonl"
+    path.write_text(change(records.read_text()))
+    assert_refused(cli("replay", path), words)
