@@ -1,0 +1,122 @@
+"""A recorder on a real database and a real broker, and what workers tell it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec, module_from_spec
+from itertools import islice
+from types import ModuleType
+from typing import Any
+
+import pytest
+import redis
+import sqlalchemy as sa
+
+from arena import inbox, scheduling
+from arena.broker import EmbeddedBroker
+from arena.config import Settings
+from arena.db import Database
+from arena.models import (
+    Competition,
+    Match,
+)
+from engine import jobs, reporting
+from engine.match import play_match
+from tests.arena.running import short_folder, until
+from tests.arena.simulator import CALM, LotPlayer, Simulation, give_sign
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[str]:
+    """The address of a broker."""
+    with short_folder() as folder:
+        embedded = EmbeddedBroker(folder)
+        process = subprocess.Popen(embedded.prepare(), stdout=subprocess.DEVNULL)
+        try:
+            until(embedded.answers, "the broker's start")
+            yield embedded.url
+        finally:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def queue(broker: str) -> Iterator[redis.Redis]:
+    """What is in the broker: nothing yet."""
+    with redis.Redis(unix_socket_path=broker.removeprefix("redis+socket://")) as client:
+        client.flushall()
+        yield client
+
+
+@pytest.fixture
+def recorder(
+    database: Database, broker: str, queue: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ModuleType]:
+    """The module of the recorder's tasks, as a recorder on this database has it."""
+    monkeypatch.setenv("ARENA_DATABASE", database.url)
+    monkeypatch.setenv("ARENA_BROKER", broker)
+    monkeypatch.setattr(inbox, "PACE_SECONDS", 0.05)
+    # Celery gives every app of a process the tasks of all, of earlier recorders too.
+    monkeypatch.setattr("celery._state._on_app_finalizers", set())
+    spec = find_spec("arena.tasks")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield module
+    module.inbox().close()
+    module.database().close()
+
+
+@pytest.fixture
+def report(database: Database) -> Iterator[Any]:
+    """Issues the next match anew, and gives what its worker says of it."""
+    Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x4"})], bots=2)
+    with database.begin() as session:
+        give_sign(session, "worker", datetime.now(UTC), slots=0)
+
+    def next_report() -> dict[str, Any]:
+        now = datetime.now(UTC) - AGO
+        with database.begin() as session:
+            match = session.scalar(sa.select(Match)) or next(
+                scheduling.new_matches(session, now), None
+            )
+            assert match is not None
+            return played(scheduling.issue(session, match, Settings(), now))
+
+    return next_report
+
+
+@pytest.fixture
+def reports(database: Database, report: Any) -> list[dict[str, Any]]:
+    """What is said of several matches."""
+    now = datetime.now(UTC)
+    with database.begin() as session:
+        made = islice(scheduling.new_matches(session, now), SEVERAL)
+        return [played(scheduling.issue(session, match, Settings(), now)) for match in made]
+
+
+def played(job: jobs.AnyJob) -> dict[str, Any]:
+    """What the worker says of a match."""
+    assert isinstance(job, jobs.Job)
+    result = play_match(job.spec, lambda _: LotPlayer())
+    told = reporting.MatchReport(job.lease, "worker", result.games, result.logs, MATCH_SECONDS)
+    return json.loads(json.dumps(told.to_json()))
+
+
+SEVERAL, MATCH_SECONDS = 6, 1.25
+AGO = timedelta(seconds=10)
+"""Since then a match is under way."""
+
+
+def the_match(database: Database) -> Match:
+    with database.read() as session:
+        return session.scalars(sa.select(Match)).one()
+
+
+def worker_seconds(database: Database) -> float:
+    with database.read() as session:
+        return sum(session.scalars(sa.select(Competition.worker_seconds)))

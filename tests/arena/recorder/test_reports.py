@@ -1,0 +1,202 @@
+"""The recorder's tasks: whatever a message says, nothing is lost in silence or tried for ever."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from types import ModuleType
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import undefer
+
+from arena import scheduling
+from arena.db import Database
+from arena.models import (
+    Entrant,
+    GameSeat,
+    JobStatus,
+    Match,
+    PlayedGame,
+    Worker,
+)
+from tests.arena.recorder.conftest import (
+    AGO,
+    MATCH_SECONDS,
+    the_match,
+    worker_seconds,
+)
+from tests.arena.recorder.spoiling import (
+    FORGERIES,
+    for_ever,
+    games_of_another_kind,
+    half_a_character,
+    less_than_no_time,
+    no_games,
+    no_time,
+)
+from tests.arena.simulator import CALM, Simulation
+
+
+def test_a_report_is_recorded_once(database: Database, recorder: ModuleType, report: Any) -> None:
+    """The same message again changes nothing."""
+    data = report()
+    for _ in range(2):
+        recorder.record_match(data)
+        assert the_match(database).status is JobStatus.FIXED
+        assert the_match(database).attempt == 1
+    assert worker_seconds(database) == MATCH_SECONDS
+
+
+def test_no_more_time_is_believed_than_there_was(
+    database: Database, recorder: ModuleType, report: Any
+) -> None:
+    """A worker could starve a ladder otherwise: who had most of the time waits for the others."""
+    began = datetime.now(UTC) - AGO
+    recorder.record_match(report() | {"seconds": 1e9})
+    assert 10 <= worker_seconds(database) <= (datetime.now(UTC) - began).total_seconds()
+
+
+def test_no_more_of_a_log_is_kept_than_a_worker_of_ours_says(
+    database: Database, recorder: ModuleType, report: Any
+) -> None:
+    """A ladder's limit of 64 KiB of standard error, and four times as much of other lines."""
+    data = report()
+    data["logs"][0][0] = "x" * 2**20
+    recorder.record_match(data)
+    with database.read() as session:
+        kept = session.scalars(sa.select(GameSeat).options(undefer(GameSeat.log))).all()
+        assert max(len(seat.log) for seat in kept) == 5 * 2**16 + 1000
+
+
+def test_a_worker_of_the_release_before(
+    database: Database, recorder: ModuleType, report: Any
+) -> None:
+    """It does not say how long a match took; its report counts."""
+    data = report()
+    del data["seconds"]
+    recorder.record_match(data)
+    assert the_match(database).status is JobStatus.FIXED
+    assert worker_seconds(database) == 0
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (half_a_character, "it could not be recorded: .*surrogates"),
+        (no_games, "0 games reported of a match of 2"),
+        (games_of_another_kind, "no report of a match"),
+        (no_time, "no time in seconds: 'NaN'"),
+        (less_than_no_time, "no time in seconds: '-1000000000.0'"),
+        (for_ever, "no time in seconds: 'inf'"),
+    ],
+)
+def test_a_spoilt_report_brings_its_match_back(
+    database: Database, recorder: ModuleType, report: Any, spoil: Any, words: str
+) -> None:
+    """At once and with the reason; the third time the match is set aside for the operator."""
+    for failures in (1, 2, 3):
+        data = report()
+        spoil(data)
+        for _ in range(2):
+            recorder.record_match(data)
+            match = the_match(database)
+            assert match.failures == failures
+            assert match.status is (JobStatus.SET_ASIDE if failures == 3 else JobStatus.OPEN)
+            assert re.search(words, match.problem)
+
+
+@pytest.mark.parametrize(("spoil", "words"), FORGERIES.items(), ids=FORGERIES.values())
+def test_a_forged_report_is_held_against_its_worker(
+    database: Database,
+    recorder: ModuleType,
+    report: Any,
+    spoil: Any,
+    words: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It changes no match, stands in the log, and counts as a failure of who sent it."""
+    data = report()
+    spoil(data)
+    recorder.record_match(data)
+    assert the_match(database).status is not JobStatus.FIXED
+    with database.read() as session:
+        worker = session.get_one(Worker, "worker")
+        assert words in worker.problem
+        assert len(worker.failed) == 1
+        assert session.scalar(sa.select(sa.func.count()).select_from(PlayedGame)) == 0
+    assert re.search("attempt . of worker: (forged, )?refused", caplog.text)
+
+
+def test_a_late_report_is_not_held_against_its_worker(
+    database: Database, recorder: ModuleType, report: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever was cut off for longer than a lease did no wrong, and is not listened to."""
+    late = report()
+    with database.begin() as session:
+        match = session.scalars(sa.select(Match)).one()
+        scheduling.roll_back(match, "not heard of", failed=False)
+    report()
+    with caplog.at_level("INFO"):
+        recorder.record_match(late)
+    assert the_match(database).status is JobStatus.ISSUED
+    with database.read() as session:
+        assert session.get_one(Worker, "worker").failed == []
+    assert "attempt 1 of worker: stale, ignored" in caplog.text
+
+
+def test_an_unknown_worker_is_not_believed(
+    database: Database, recorder: ModuleType, report: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Who never gave a sign of life plays nothing."""
+    data = report()
+    data["worker"] = "stranger"
+    recorder.record_match(data)
+    assert the_match(database).status is JobStatus.OPEN
+    assert "there is no worker 'stranger'" in caplog.text
+
+
+def test_a_worker_writes_no_lines_of_the_log(
+    recorder: ModuleType, report: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its words stand on the line that tells of it, and command no terminal."""
+    problem = "it failed\nERROR: a line\x1b[2J"
+    recorder.record_void({"lease": report()["lease"], "problem": problem})
+    (line,) = (one.getMessage() for one in caplog.records if "it failed" in one.getMessage())
+    assert line.endswith(r": rolled back: it failed\nERROR: a line\x1b[2J")
+
+
+@pytest.mark.parametrize("word", ["failed", "understood"])
+def test_a_job_that_no_worker_knows_waits(
+    database: Database, recorder: ModuleType, report: Any, word: str
+) -> None:
+    """However often a worker of another release refuses it; it is no failure of the match."""
+    for _ in range(5):
+        refusal = {"lease": report()["lease"], "problem": "a job of format 0", word: False}
+        recorder.record_void(refusal)
+        match = the_match(database)
+        assert (match.status, match.failures) == (JobStatus.OPEN, 0)
+    assert match.problem == "a job of format 0"
+
+
+@pytest.mark.parametrize("data", [{}, {"lease": None}, {"lease": {"kind": "match"}}, [], None, "x"])
+def test_what_is_no_message_is_dropped(
+    recorder: ModuleType, data: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With a line in the log."""
+    recorder.record_match(data)
+    assert "a message without a lease was dropped" in caplog.text
+
+
+def test_a_tick_keeps_better_ranks(database: Database, recorder: ModuleType) -> None:
+    """The first one after a start at once, and not every one after it."""
+    Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x4"})], bots=2)
+    with database.begin() as session:
+        session.execute(sa.update(Entrant).values(games=20, wins=20))
+    query = sa.select(Entrant.best_rank).order_by(Entrant.id)
+    for _ in range(2):
+        recorder.tick()
+        with database.begin() as session:
+            assert session.scalars(query).all() == [1, 2]
+            session.execute(sa.update(Entrant).values(mu=Entrant.id))
