@@ -28,7 +28,7 @@ def test_an_account_waits_after_failures(app: Flask) -> None:
     assert Browser(app, "192.0.2.99").sign_in("nobody").status_code == 422
 
 
-def test_nobody_keeps_out_who_was_there_before(app: Flask) -> None:
+def test_nobody_keeps_out_who_was_there_before(app: Flask, database: Database) -> None:
     """Whatever others fail at; but that browser has no more tries than anybody, nor elsewhere."""
     known = Browser(app, "192.0.2.50")
     assert known.sign_in("ada").status_code == 302
@@ -45,6 +45,11 @@ def test_nobody_keeps_out_who_was_there_before(app: Flask) -> None:
     forger = Browser(app, "192.0.2.97")
     forger.client.set_cookie("arena-known", "WyJhZGEiLCIxIl0.forged", path="/sign-in")
     assert forger.sign_in("ada").status_code == 429
+    person(database, "eve")
+    other = Browser(app, "192.0.2.96")
+    assert other.sign_in("eve").status_code == 302
+    other.post("/sign-out", page="/account")
+    assert other.sign_in("ada").status_code == 429  # it is known, but not at this account
 
 
 def test_an_address_keeps_out_none_who_was_there_before(app: Flask) -> None:

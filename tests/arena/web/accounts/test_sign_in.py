@@ -110,6 +110,26 @@ def test_who_was_shut_out_can_not_sign_in(app: Flask, database: Database) -> Non
     assert complaints(browser.sign_in("ada", "wrong"))[0].startswith("There is no such account")
 
 
+def test_who_must_change_the_password_does_so_first(app: Flask, database: Database) -> None:
+    """All else that needs an account leads there, and forms change nothing; tokens go on."""
+    with database.begin() as session:
+        ada = people.get(session, "ada")
+        token = people.add_token(session, ARENA, ada, "ci", [Scope.READ], now())
+        ada.must_change = True
+    browser = Browser(app)
+    assert browser.sign_in("ada").location == "/account/password"
+    assert browser.get("/account").location == "/account/password"
+    fields = {"name": "another", "scopes": "read"}
+    made = browser.post("/account/tokens", fields, page="/account/password")
+    assert made.location == "/account/password"
+    with database.read() as session:
+        assert len(people.tokens_of(session, ada.id)) == 1
+    bearer = {"Authorization": f"Bearer {token}"}
+    assert app.test_client().get("/account", headers=bearer).status_code == 200
+    browser.post("/account/password", {"present": PASSWORD, **NEW}, page="/account/password")
+    assert browser.get("/account").status_code == 200
+
+
 @pytest.mark.parametrize(
     ("wanted", "leads_to"),
     [
