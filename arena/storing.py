@@ -105,8 +105,9 @@ def _games(played: Played) -> list[dict[str, Any]]:
 
 def _seats(played: Played, number: int, game_id: int) -> list[dict[str, Any]]:
     """The rows of a game's seats."""
-    race = len(played.results) != len(played.report.games)
-    record, told = played.report.games[number], 0 if race else number
+    record = played.report.games[number]
+    race = record.variant.seats == 1
+    told = 0 if race else number
     # As much as `engine.process` keeps: standard error, four times that of its lines, two headings.
     longest = 5 * played.match.competition.log_bytes + 1000
     result = played.results[told]
