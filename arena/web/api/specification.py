@@ -11,6 +11,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable
 from functools import cache, wraps
+from threading import Lock
 from typing import Any, TypeVar, cast, get_type_hints
 
 from flask import Request, abort, current_app, request
@@ -180,9 +181,18 @@ def _what_is_wrong(text: bytes) -> str:
     return "it can't be read"
 
 
-@cache
+_making = Lock()
+
+
 def document() -> dict[str, Any]:
-    """The OpenAPI document of all operations."""
+    """The OpenAPI document of all operations, made when it is first asked for."""
+    # By one alone: what spectree makes is one object, which is changed below.
+    with _making:
+        return _document()
+
+
+@cache
+def _document() -> dict[str, Any]:
     made: dict[str, Any] = specification.spec
     for path in made["paths"].values():
         for method, one in path.items():

@@ -5,6 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +17,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 
-from arena.web.api import PARTS
+from arena.web.api import PARTS, specification
 
 DOCS = Path(__file__).parents[4] / "docs" / "api.md"
 OPERATIONS = [
@@ -141,3 +145,18 @@ def test_the_docs_tell_all_that_a_record_holds(arena: SimpleNamespace) -> None:
     assert set(re.findall(r"`(\w+)`", run)) == record.pop("run").keys()
     essence = json.dumps(record, sort_keys=True, separators=(",", ":"))
     assert hashlib.sha256(essence.encode()).hexdigest() == arena.client.get(path).json["digest"]
+
+
+def test_who_asks_at_once_gets_one_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made by the first of them, while the others wait."""
+    made = []
+
+    def make() -> dict[str, int]:
+        made.append(threading.get_ident())
+        time.sleep(0.05)
+        return {"made": len(made)}
+
+    monkeypatch.setattr(specification, "_document", cache(make))
+    with ThreadPoolExecutor(4) as pool:
+        answers = [one.result() for one in [pool.submit(specification.document) for _ in range(4)]]
+    assert (answers, len(made)) == ([{"made": 1}] * 4, 1)
