@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
 
 import pytest
 import sqlalchemy as sa
@@ -42,7 +41,7 @@ from arena.strength import StrengthError
 from arena.submissions import enter, submit
 from engine.games import GAMES
 from engine.reporting import Finding
-from tests.arena.meanwhile import MEANWHILE, Deed, at_once, in_a_transaction
+from tests.arena.meanwhile import MEANWHILE, Deed, Pause, at_once
 from tests.arena.simulator import give_sign
 from tests.arena.web.signing_in import now, pages, person, signed_in
 
@@ -228,21 +227,15 @@ def test_who_leaves_as_a_test_for_its_place_is_passed(
         session.execute(sa.update(Check).values(status=JobStatus.FIXED, findings=passed))
         (old,) = named_versions(session, ["bot:3"])
         strength_tests.create(session, Plan.on(ladder), new, old, now(), ARENA, ladder=ladder)
-    begun = Event()
+    lock_and_rest = Pause(lock)
 
     def pass_it(session: Session) -> None:
         test = session.scalars(sa.select(StrengthTest)).one()
-        lock(session, test)  # as the recorder does
-        begun.set()
-        time.sleep(MEANWHILE)
+        lock_and_rest(session, test)  # as the recorder does
         strength_tests.end(session, test, TestVerdict.PASSED, "", now())
         first_tests.conclude(session, test, now())
 
-    with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(in_a_transaction, furnished, pass_it)
-        assert begun.wait(60)
-        in_a_transaction(furnished, leave)
-        other.result(60)
+    lock_and_rest.between(furnished, pass_it, leave)
     with furnished.read() as session:
         test = session.scalars(sa.select(StrengthTest)).one()
         assert test.verdict is TestVerdict.PASSED
@@ -305,21 +298,18 @@ def test_who_comes_back_while_ratings_are_made_anew(furnished: Database) -> None
     with furnished.begin() as session:
         session.execute(sa.update(Entrant).values(state=EntrantState.SUSPENDED))
 
+    lock_and_rest = Pause(lock)
+
     def make_anew(session: Session) -> None:
-        lock(session, _ladder(session))
-        time.sleep(MEANWHILE)
+        lock_and_rest(session, _ladder(session))
         session.execute(sa.update(Entrant).values(mu=31.0))
 
     def come_back(session: Session) -> None:
-        time.sleep(MEANWHILE / 3)
         version = session.scalars(sa.select(BotVersion).order_by(BotVersion.id.desc())).first()
         assert version is not None
         enter(session, _ladder(session), version, now())
 
-    with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(in_a_transaction, furnished, make_anew)
-        in_a_transaction(furnished, come_back)
-        other.result(60)
+    lock_and_rest.between(furnished, make_anew, come_back)
     assert _count(furnished, Entrant, Entrant.mu == 31.0) == 3
     assert _count(furnished, Entrant, Entrant.state == EntrantState.ACTIVE) == 1
 
