@@ -324,7 +324,7 @@ def settle(session: Session, tournament: Tournament, now: datetime) -> None:
         strays = set(course.format.strays(course.field, course.results))
         if strays:
             ids = [one.id for one in course.made if one.result.fixture in strays]
-            _make_void(session, ids, now)
+            _void_strays(session, ids, now)
             course = course_of(session, tournament)
     over = not course.due
     if over and tournament.state is not CompetitionState.CLOSED:
@@ -334,7 +334,7 @@ def settle(session: Session, tournament: Tournament, now: datetime) -> None:
         come_back(session, tournament)
 
 
-def _make_void(session: Session, strays: Sequence[int], now: datetime) -> None:
+def _void_strays(session: Session, strays: Sequence[int], now: datetime) -> None:
     """Makes matches void that have no place in a tournament any more."""
     query = sa.select(Match).where(Match.id.in_(strays), Match.status != JobStatus.VOID)
     query = query.order_by(Match.id).execution_options(populate_existing=True)

@@ -49,8 +49,8 @@ PLIES = 60
 SHORT_PLIES = 40
 """On one of 8x8."""
 CONNECT_X_PLIES = 19
-"""Of connectx (7 columns of 6) where both always fill the leftmost column that is not full: counted
-by hand, the first has four in the lowest row then."""
+"""Of connectx (7 columns of 6) where both always fill the leftmost column that is not full: at the
+plies 1, 7, 13 and 19 the first gets four squares in a row, the lowest ones."""
 TIME = TimeControl(time_ms=60_000, inc_ms=1000)
 CHESS_C = r"""
 #include <stdio.h>

@@ -19,10 +19,7 @@ from arena import inbox, scheduling
 from arena.broker import EmbeddedBroker
 from arena.config import Settings
 from arena.db import Database
-from arena.models import (
-    Competition,
-    Match,
-)
+from arena.models import Competition, Match
 from engine import jobs, reporting
 from engine.match import play_match
 from tests.arena.running import short_folder, until

@@ -14,13 +14,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
 from arena.db import Database
-from arena.models import (
-    Competition,
-    JobStatus,
-)
-from tests.arena.recorder.conftest import (
-    the_match,
-)
+from arena.models import Competition, JobStatus
+from tests.arena.recorder.conftest import the_match
 from tests.arena.simulator import CALM, Simulation
 
 

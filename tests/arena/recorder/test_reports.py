@@ -13,20 +13,8 @@ from sqlalchemy.orm import undefer
 
 from arena import scheduling
 from arena.db import Database
-from arena.models import (
-    Entrant,
-    GameSeat,
-    JobStatus,
-    Match,
-    PlayedGame,
-    Worker,
-)
-from tests.arena.recorder.conftest import (
-    AGO,
-    MATCH_SECONDS,
-    the_match,
-    worker_seconds,
-)
+from arena.models import Entrant, GameSeat, JobStatus, Match, PlayedGame, Worker
+from tests.arena.recorder.conftest import AGO, MATCH_SECONDS, the_match, worker_seconds
 from tests.arena.recorder.spoiling import (
     FORGERIES,
     for_ever,

@@ -18,17 +18,9 @@ from arena import inbox, rebuild
 from arena.db import Database
 from arena.dispatch import WAKE
 from arena.health import TICK_MARK
-from arena.models import (
-    JobStatus,
-    Ladder,
-    Mark,
-    Match,
-)
+from arena.models import JobStatus, Ladder, Mark, Match
 from engine import jobs
-from tests.arena.recorder.conftest import (
-    SEVERAL,
-    the_match,
-)
+from tests.arena.recorder.conftest import SEVERAL, the_match
 from tests.arena.recorder.spoiling import (
     another_ticket,
     another_winner,
