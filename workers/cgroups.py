@@ -23,6 +23,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from workers.processes import lives
+
 PREFIX = "arena-bot-"
 MAIN = "arena-worker"
 """The leaf to which a worker moves what runs in its delegated group."""
@@ -99,7 +101,7 @@ class Places:
         names = {left.name for folder in self.folders for left in folder.glob(f"{PREFIX}*")}
         for name in sorted(names):
             owner = name.removeprefix(PREFIX).partition("-")[0]
-            if owner.isdecimal() and not Path("/proc", owner).exists():
+            if owner.isdecimal() and not lives(int(owner)):
                 Group(self, name).remove()
 
 

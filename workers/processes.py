@@ -81,6 +81,19 @@ def is_stopped(pid: int) -> bool:
     return True
 
 
+def lives(pid: int) -> bool:
+    """Whether there is a process that has not ended.
+
+    One that has ended stays visible until whoever takes it in asks for its end: in a container that
+    may be never.
+    """
+    for thread in _threads(pid):
+        with suppress(OSError):
+            if not ENDED.search(_status(thread)):
+                return True
+    return False
+
+
 def tasks_of_user() -> int:
     """How many threads this user has on the machine, as RLIMIT_NPROC counts them."""
     own, count = os.geteuid(), 0
