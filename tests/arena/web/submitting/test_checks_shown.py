@@ -1,0 +1,122 @@
+"""What the pages tell of a bot's check, and what comes of it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import sqlalchemy as sa
+
+from arena.db import Database
+from arena.models import Check, Ladder
+from tests.arena.web.signing_in import Browser
+from tests.arena.web.submitting.conftest import BOT, LADDER, OTHER_LADDER, settle, states, submit
+
+
+def test_a_check_tells_what_it_finds(ada: Browser, database: Database) -> None:
+    """Line by line with what was exchanged; then it renews itself no more."""
+    submit(ada, (BOT, "mine.py"))
+    before = ada.get_renewed("/checks/1").text
+    assert "hx-get" in before
+    assert "Nothing yet." in before
+    settle(database)
+    after = ada.get_renewed("/checks/1").text
+    assert "hx-get" not in after
+    assert "It passed." in after
+    assert "&gt; hello" in after
+    assert "<script>alert" not in after
+    assert f'value="{OTHER_LADDER}"' in after
+
+
+def test_the_last_version_stays_though_its_check_ended_first(
+    ada: Browser, database: Database
+) -> None:
+    """Of two versions in a row, with two workers, the older one's check may take longer."""
+    submit(ada, (BOT, "mine.py"))
+    submit(ada, (BOT + b"#2", "mine.py"))
+    settle(database, backwards=True)
+    assert states(database) == {f"mine v2 on {LADDER}": "active"}
+    told = ada.get("/checks/1").text
+    assert "It passed." in told
+    assert "</a>: version 2 came after it." in told
+    # An older version comes all the same if that is asked for.
+    ada.post("/bots/mine/enter", {"version": 1, "ladder": LADDER}, page="/bots/mine")
+    settle(database)
+    assert states(database) == {
+        f"mine v1 on {LADDER}": "active",
+        f"mine v2 on {LADDER}": "retired",
+    }
+
+
+def test_a_check_tells_what_became_of_the_bot(ada: Browser, database: Database) -> None:
+    """That it was entered, that it waits for a test, that it left, that it was not taken."""
+
+    def told(check: int) -> str:
+        page = ada.get(f"/checks/{check}").text
+        words = page.rpartition('role="status">')[2].partition("</p>")[0]
+        return " ".join(re.sub("<[^>]*>", "", words).split())
+
+    submit(ada, (BOT, "mine.py"))
+    settle(database)
+    entered = "It is entered on Clobber 6x7, and its first games begin in a moment."
+    assert told(1) == f"It passed. {entered} See the bot."
+    submit(ada, (BOT + b"#2", "mine.py"), test_first="y")
+    settle(database)
+    assert "It enters Clobber 6x7 once it passes test " in told(2)
+    ada.post("/bots/mine/withdraw", page="/bots/mine")
+    assert "It was entered on Clobber 6x7, and is retired now." in told(1)
+    submit(ada, (BOT + b"#3", "mine.py"))
+    with database.begin() as session:
+        session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="frozen"))
+    settle(database)
+    assert "It is not entered on Clobber 6x7, which took no bots by then." in told(3)
+
+
+def test_lines_are_shown_of_what_was_tried(ada: Browser, database: Database) -> None:
+    """Though there were none; of what was not tried there is nothing more to say."""
+    submit(ada, (BOT, "mine.py"))
+    settle(database)
+    with database.begin() as session:
+        session.scalars(sa.select(Check)).one().findings = [
+            {"kept": True, "clause": "one process", "words": "no other", "lines": []},
+            {"kept": True, "clause": "quit", "words": "not tried", "lines": [], "applies": False},
+            {"kept": True, "clause": "seed", "words": "it", "lines": ["> go"], "applies": False},
+        ]
+    found = re.findall(r'<pre class="lines"[^>]*>(.*?)</pre>', ada.get("/checks/1").text)
+    assert found == ["no lines were exchanged", "&gt; go"]
+
+
+def test_who_plays_already_stays_though_a_later_check_fails(
+    ada: Browser, database: Database
+) -> None:
+    """As where the same files are handed in once more, and the machine is short of memory then."""
+    submit(ada, (BOT, "mine.py"))
+    settle(database)
+    submit(ada, (BOT, "mine.py"))
+    settle(database, kept=False)
+    assert "It did not pass</strong>, but stays on " in ada.get("/checks/2").text
+    assert states(database) == {f"mine v1 on {LADDER}": "active"}
+
+
+def test_a_check_that_failed_leads_to_the_next_try(ada: Browser, database: Database) -> None:
+    """With the name and the ladder filled in; a refused version enters nowhere."""
+    submit(ada, (BOT, "mine.py"))
+    settle(database, kept=False)
+    text = ada.get_renewed("/checks/1").text
+    assert "It did not pass</strong>, so it does not enter " in text
+    assert f"/submit?bot=mine&amp;ladder={LADDER}" in text
+    form = ada.get(f"/submit?bot=mine&ladder={OTHER_LADDER}").text
+    assert 'value="mine"' in form
+    assert f'<option selected value="{OTHER_LADDER}">' in form
+    again = ada.post("/bots/mine/enter", {"version": 1, "ladder": OTHER_LADDER}, page="/bots/mine")
+    assert again.status_code == 409
+    assert "submit a mended version" in again.text
+
+
+@pytest.mark.parametrize("wish", [{}, {"test_first": "y"}])
+def test_a_test_may_come_first(ada: Browser, database: Database, wish: dict[str, str]) -> None:
+    """Its owner's wish is kept with the check."""
+    assert submit(ada, (BOT, "mine.py"), **wish).status_code == 302
+    with database.read() as session:
+        kept = session.scalars(sa.select(Check)).one().test_first
+        assert kept == ({"elo0": 0.0, "elo1": 10.0, "max_games": 20_000} if wish else None)

@@ -1,0 +1,193 @@
+"""Submitting by the pages: what is taken in, and what is refused."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from arena import audit, people
+from arena.config import Settings
+from arena.db import Database
+from arena.intake import TakenIn
+from arena.models import BotVersion, Check, Ladder, Scope
+from arena.web.app import create_app
+from tests.arena.web.conftest import HOSTILE
+from tests.arena.web.signing_in import Browser, complaints, now, signed_in
+from tests.arena.web.submitting.conftest import BOT, LADDER, submit
+
+
+class FullIntake:
+    """A server whose disk is full."""
+
+    largest = 1_000_000
+
+    def __call__(self, path: Path) -> TakenIn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+
+def zipped() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("bot.py", BOT)
+    return buffer.getvalue()
+
+
+def tarred() -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        member = tarfile.TarInfo("bot.py")
+        member.size = len(BOT)
+        archive.addfile(member, io.BytesIO(BOT))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("field", "files", "name"),
+    [
+        ("file", [(BOT, "mine.py")], "mine"),
+        ("file", [(zipped(), "mine.zip")], "mine"),
+        ("file", [(tarred(), "mine.tar.gz")], "mine"),
+        ("folder", [(BOT, "mine/bot.py"), (b"x = 1\n", "mine/lib/x.py")], "mine"),
+        ("folder", [(BOT, "mine/main.py")], "mine"),
+    ],
+    ids=["a program", "a zip", "a tar.gz", "a folder", "a folder of one file"],
+)
+def test_a_bot_is_taken_in(
+    ada: Browser, database: Database, field: str, files: list[tuple[bytes, str]], name: str
+) -> None:
+    """Named after what was sent, stored, and checked at once for the ladder."""
+    answer = submit(ada, *files, field=field, note=HOSTILE)
+    assert answer.status_code == 302, complaints(answer)
+    with database.read() as session:
+        version = session.scalars(sa.select(BotVersion)).one()
+        check = session.scalars(sa.select(Check)).one()
+        assert version.bot.name == name
+        assert (version.bot.owner.name, version.language) == ("ada", "Python")
+        assert (check.ladder.name, check.version_id) == (LADDER, version.id)
+        assert answer.location == f"/checks/{check.id}"
+        assert audit.entries(session, actor="ada")[0].action == "submit"
+    assert "Waiting: no worker is there to check it." in ada.get(answer.location).text
+    code = ada.get(f"/bots/{version.bot.name}/versions/1.tar")
+    with tarfile.open(fileobj=io.BytesIO(code.data)) as archive:
+        contents = [archive.extractfile(member).read() for member in archive]
+    assert BOT in contents
+    assert code.headers["Content-Disposition"].startswith("attachment")
+    code.close()
+
+
+@pytest.mark.parametrize(
+    ("files", "fields", "complaint"),
+    [
+        ([], {}, "Choose a file or a folder."),
+        ([(BOT, "mine.7z")], {}, "can't be read: give a zip, tar or tar.gz archive"),
+        ([(b"no zip", "mine.zip")], {}, "The archive is no whole zip file."),
+        ([(BOT, "mine.unknown")], {}, "mine.unknown"),
+        ([(BOT, "../../etc/mine.py"), (BOT, "x.py")], {"field": "folder"}, "is no name for a file"),
+        ([(BOT, "/etc/mine.py")], {}, "is no name for a file"),
+        ([(BOT, "x" * 300 + ".py")], {}, "is no name for a file"),
+        ([(BOT, "mine.py"), (BOT, "mine.py/bot.py")], {"field": "folder"}, "is no name for a file"),
+        ([(BOT, "m/a.py"), (b"", "m/a.py")], {"field": "folder"}, "'m/a.py' was sent 2 times"),
+        ([(BOT, "mine.py")], {"name": "<b>bot</b>"}, "is no name for a bot"),
+        ([(BOT, "mine.py")], {"name": "\N{RIGHT-TO-LEFT OVERRIDE}bot"}, "is no name for a bot"),
+        ([(BOT, "mine.py")], {"name": "x" * 41}, "A name has at most 40 characters."),
+        ([(BOT, "mine.py")], {"note": "x" * 501}, "A note has at most 500 characters."),
+        ([(BOT, "mine.py")], {"ladder": "nowhere"}, "Choose one of these ladders."),
+    ],
+)
+def test_submissions_that_are_refused(
+    ada: Browser,
+    database: Database,
+    files: list[tuple[bytes, str]],
+    fields: dict[str, str],
+    complaint: str,
+) -> None:
+    """One clear line each; what was typed is kept, and nothing of it came in."""
+    answer = submit(ada, *files, **{"note": "what I typed", **fields})
+    assert answer.status_code == 422
+    (said,) = complaints(answer)
+    assert complaint in said.replace("&#39;", "'")
+    assert "/tmp" not in said
+    assert "<b>bot" not in answer.text
+    if "note" not in fields:
+        assert "what I typed" in answer.text
+    with database.read() as session:
+        assert session.scalars(sa.select(BotVersion)).all() == []
+
+
+def test_what_is_too_large_is_refused_before_it_is_read(ada: Browser, app: Flask) -> None:
+    """With the size that is allowed; anybody else's form is smaller by far."""
+    kind = {"content_type": "multipart/form-data; boundary=x"}
+    large = ada.client.post("/submit", data=b"x" * 22_000_000, **kind)
+    assert large.status_code == 413
+    assert "This is too large: a bot may have 1000 files, of 16 MiB together." in large.text
+    assert Browser(app).client.post("/submit", data={"note": "x" * 400_000}).status_code == 401
+    for address in ("/account/tokens", "/bots/mine/settings"):
+        refused = ada.client.post(address, data={"name": "x" * 600_000})
+        assert refused.status_code == 413
+        assert "This is too large: 0.3 MB are allowed." in refused.text
+    many = {f"part {number}": "" for number in range(1100)}
+    kind = {"content_type": "multipart/form-data"}
+    assert ada.post("/submit", many, page="/submit", **kind).status_code == 413
+
+
+@pytest.mark.parametrize(("scope", "status"), [(Scope.SUBMIT, 302), (Scope.READ, 403)])
+def test_a_token_submits_if_it_may(
+    app: Flask, database: Database, scope: Scope, status: int
+) -> None:
+    """Without the secret of a form, which is for browsers."""
+    with database.begin() as session:
+        ada = people.get(session, "ada")
+        token = people.add_token(session, audit.ARENA, ada, "ci", [scope], now())
+    answer = app.test_client().post(
+        "/submit",
+        data={"ladder": LADDER, "file": (io.BytesIO(BOT), "mine.py")},
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    assert answer.status_code == status
+
+
+def test_nobody_takes_the_name_of_anothers_bot(ada: Browser, app: Flask) -> None:
+    """The owner alone makes its next version."""
+    assert submit(ada, (BOT, "mine.py")).status_code == 302
+    answer = submit(signed_in(app, "eve"), (BOT + b"#", "mine.py"))
+    assert complaints(answer)[0].endswith("of another owner: choose a name.")
+    assert submit(ada, (BOT + b"#", "mine.py")).status_code == 302
+    assert "version 2" in ada.get("/checks/2").text
+
+
+def test_a_frozen_ladder_takes_no_bots(ada: Browser, database: Database) -> None:
+    """It is not offered, and refused to whoever asks."""
+    submit(ada, (BOT, "mine.py"))
+    with database.begin() as session:
+        session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="frozen"))
+    assert f'value="{LADDER}"' not in ada.get("/submit").text
+    assert complaints(submit(ada, (BOT, "mine.py"))) == ["Choose one of these ladders."]
+    asked = ada.post("/bots/mine/enter", {"version": 1, "ladder": LADDER}, page="/bots/mine")
+    assert asked.status_code == 409
+
+
+def test_a_server_without_a_store_says_so(database: Database) -> None:
+    """Rather than to take in what nobody will find."""
+    app = create_app(Settings(database=database.url))
+    app.testing = True
+    answer = signed_in(app, "ada").get("/submit")
+    assert answer.status_code == 503
+    assert "use arena submit on its machine" in answer.text
+    app.extensions["arena.database"].close()
+
+
+def test_a_full_disk_takes_nothing_in(app: Flask, ada: Browser) -> None:
+    """That is nobody's fault who uploads, and said in a line without where files lie."""
+    app.extensions["arena.intake"] = FullIntake()
+    answer = submit(ada, (BOT, "bot.py"))
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+    assert "disk is full, so nothing was taken in" in answer.text
+    assert "bot.py" not in answer.text
