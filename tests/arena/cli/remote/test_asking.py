@@ -1,0 +1,176 @@
+"""What is asked of an arena elsewhere, and what can't be."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from arena.audit import ARENA
+from arena.models import Bot, Entrant, PlayedGame
+from arena.notice import give_notice
+from tests.arena.cli.remote.conftest import Arena
+from tests.arena.web.signing_in import now
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (["submit", "BOT", "--ladder", "none"], 2, "There is no ladder none."),
+        (["submit", "BOT", "--ladder", "ladder-0", "--name", "bot-0", "--token=eve"], 2, "owner"),
+        (["submit", "BOT", "--ladder", "ladder-0", "--owner", "x"], 2, "goes by the token"),
+        (["submit", "BOT", "--ladder", "ladder-0", "--token=reader"], 2, "no scope submit"),
+        (["submit", "/none.py", "--ladder", "ladder-0"], 2, "/none.py"),
+        (["status", "nobody"], 2, "There is no bot nobody."),
+        (["logs"], 2, "give the number of a game, or --check BOT"),
+        (["logs", "abc"], 2, "'abc' is no number of a game; give one, or --check BOT"),
+        (["logs", "GAME", "--token=eve"], 2, "there is no such log for you"),
+        (["logs", "GAME", "--seat", "1", "--token=eve"], 2, "its owner's alone"),
+        (["logs", "--check", "bot-0", "--token=eve"], 2, "is not yours"),
+        (["leaderboard", "none"], 2, "There is no ladder none."),
+        (["export", "none"], 2, "There is no competition none."),
+        (["export", "ladder-0", "-o", "/none/games"], 2, "can't write /none/games"),
+        (["replay", "99999"], 2, "There is no game 99999."),
+        (["status", "--server", "nowhere.invalid"], 3, "can't reach https://nowhere.invalid"),
+    ],
+)
+def test_what_can_not_be_is_said_in_one_line(
+    owner: Arena,
+    site: SimpleNamespace,
+    bot: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    code: int,
+    error: str,
+) -> None:
+    """With the server's own words where it is the server that refuses."""
+    given = {"BOT": str(bot), "GAME": str(site.game)}
+    for word in words:
+        if word.startswith("--token="):
+            monkeypatch.setenv("ARENA_TOKEN", site.tokens[word.removeprefix("--token=")])
+    words = [given.get(word, word) for word in words if not word.startswith("--token=")]
+    found, _, errors = owner(*words)
+    assert (found, errors.count("\n")) == (code, 1), errors
+    assert error in errors
+
+
+def test_here_and_there_show_the_same(owner: Arena, site: SimpleNamespace) -> None:
+    """A ladder's board is the same by the API as from the data folder."""
+    _, there, _ = owner("leaderboard", "ladder-0", "--json")
+    _, here, _ = owner("leaderboard", "ladder-0", "--json", "--data", site.folder)
+
+    def essence(text: str) -> list[tuple[Any, ...]]:
+        keys = ("rank", "bot", "version", "rating", "games", "wins", "draws", "losses")
+        return [tuple(line[key] for key in keys) for line in json.loads(text)["bots"]]
+
+    assert essence(there) == essence(here) != []
+    assert "bot-0" in owner("leaderboard", "ladder-0")[1]
+
+
+def test_status_says_how_bots_stand(owner: Arena, site: SimpleNamespace) -> None:
+    """One's own, or any by its name."""
+    with site.database.begin() as session:
+        session.execute(sa.update(Entrant).values(best_rank=2, best_rank_at=sa.func.now()))
+    rows = json.loads(owner("status", "bot-0", "--json")[1])
+    with site.database.read() as session:
+        games = session.scalars(
+            sa.select(Entrant.games)
+            .join(Entrant.version)
+            .join(Bot, Bot.name == "bot-0")
+            .where(Bot.id == sa.literal_column("bot_version.bot_id"))
+        ).all()
+    assert [row["games"] for row in rows] == games
+    assert {row["rank"] for row in rows} == {"placement"}
+    assert {row["best rank"] for row in rows} == {2}
+    assert {"bot-0", "bot-1", "bot-2"} <= {
+        row["bot"] for row in json.loads(owner("status", "--json")[1])
+    }
+
+
+def test_status_tells_the_notice(owner: Arena, site: SimpleNamespace) -> None:
+    """Beside the listing, which programs read, and for no longer than it holds."""
+    said = []
+    for text in ("Maintenance on Saturday", ""):
+        with site.database.begin() as session:
+            give_notice(session, ARENA, text, now())
+        code, listing, errors = owner("status", "bot-0", "--json")
+        said.append((code, errors, {row["bot"] for row in json.loads(listing)}))
+    assert said == [
+        (0, "the arena's notice: Maintenance on Saturday\n", {"bot-0"}),
+        (0, "", {"bot-0"}),
+    ]
+
+
+@pytest.mark.parametrize("name", ["", "bot-0/checks"])
+@pytest.mark.parametrize("command", ["status", "logs --check", "export", "leaderboard"])
+def test_a_name_is_one_part_of_an_address(owner: Arena, command: str, name: str) -> None:
+    """No other one is asked for, and an empty name is not all that there is."""
+    code, said, errors = owner(*command.split(), name)
+    assert (code, said) == (2, "")
+    assert f"{name!r} is no name" in errors
+    assert errors.count("\n") == 1
+
+
+def test_logs_of_a_game_are_shown(owner: Arena, site: SimpleNamespace) -> None:
+    """By seat, to the owner."""
+    code, said, _ = owner("logs", site.game)
+    assert (code, "seat 1 wrote this" in said, "seat 2 wrote this" in said) == (0, True, True)
+    one = json.loads(owner("logs", site.game, "--seat", 2, "--json")[1])
+    assert [entry["log"] for entry in one] == ["seat 2 wrote this\n"]
+
+
+def test_exported_games_are_replayed(owner: Arena, site: SimpleNamespace, tmp_path: Path) -> None:
+    """All of them, or from where it broke off; one game also by its number or its page."""
+    file = tmp_path / "games.jsonl"
+    assert owner("export", "ladder-0", "-o", file)[0] == 0
+    lines = file.read_text().splitlines()
+    with site.database.read() as session:
+        assert len(lines) == session.scalar(sa.select(sa.func.count()).select_from(PlayedGame))
+    assert owner("replay", file)[0] == 0
+    middle = json.loads(lines[1])["number"]
+    assert owner("export", "ladder-0", "--after", middle, "-o", file)[0] == 0
+    assert file.read_text().splitlines() == lines[2:]
+    by_number = owner("replay", middle, "--json")
+    assert by_number[0] == 0
+    assert json.loads(by_number[1])["valid"] is True
+    for page in ("", "/3", ".json"):
+        assert owner("replay", f"{site.url}/games/{middle}{page}", "--json") == by_number
+
+
+@pytest.mark.parametrize(
+    ("status", "length", "code", "words"),
+    [
+        (404, 2, 2, "answers by status 404: is that the address of an arena?"),
+        (502, 2, 3, "can't do it: status 502"),
+        (200, 2, 3, "the server answers no JSON: is that the address of an arena?"),
+        (200, 100, 3, "broke off: IncompleteRead(2 bytes read, 98 more expected)"),
+    ],
+)
+def test_an_answer_that_is_no_arenas_is_told(
+    arena: Arena, status: int, length: int, code: int, words: str
+) -> None:
+    """Of another program, of a proxy whose arena is away, and one that is cut short."""
+
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(length))
+            self.end_headers()
+            self.wfile.write(b"no")
+
+        def log_message(self, *_: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Other) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        found, _, errors = arena("status", "bot-0", "--server", url)
+        thread.join()
+    assert (found, errors.count("\n")) == (code, 1), errors
+    assert f"{words}\n" in errors

@@ -1,0 +1,138 @@
+"""Submitting to an arena elsewhere, to the exit codes of a CI."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import sqlalchemy as sa
+
+from arena.db import Database
+from arena.models import Check, JobStatus
+from tests.arena.cli.remote.conftest import Arena
+
+
+class Checker(threading.Thread):
+    """Ends the checks of a database, as workers and the recorder do, a finding at a time."""
+
+    def __init__(self, database: Database, *, kept: bool, status: JobStatus) -> None:
+        super().__init__()
+        self._database, self._kept, self._status = database, kept, status
+
+    def run(self) -> None:
+        ends = time.monotonic() + 20
+        while time.monotonic() < ends:
+            with self._database.begin() as session:
+                query = sa.select(Check).where(Check.status == JobStatus.OPEN)
+                check = session.scalars(query.order_by(Check.id.desc())).first()
+                if check is not None:
+                    if self._status is JobStatus.FIXED:
+                        check.findings = [
+                            {"kept": True, "words": "said hello", "clause": "", "lines": []},
+                            {
+                                "kept": self._kept,
+                                "words": "moved",
+                                "clause": "move",
+                                "lines": ["> go", "< oops"],
+                            },
+                        ]
+                        check.log = "IndexError: no such move\n"
+                    check.status, check.problem = self._status, "the machine burnt down"
+                    return
+            time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    ("kept", "status", "code", "words"),
+    [
+        (True, JobStatus.FIXED, 0, "passed its check"),
+        (False, JobStatus.FIXED, 1, "did not pass its check"),
+        (True, JobStatus.SET_ASIDE, 3, "through no fault of it: the machine burnt down"),
+    ],
+    ids=["passed", "failed", "set aside"],
+)
+def test_submit_waits_for_the_check(
+    owner: Arena,
+    site: SimpleNamespace,
+    bot: Path,
+    kept: bool,
+    status: JobStatus,
+    code: int,
+    words: str,
+) -> None:
+    """The exit code is what a CI goes by, and the findings say why."""
+    checker = Checker(site.database, kept=kept, status=status)
+    checker.start()
+    name = f"mine-{kept}-{status.value[:3]}"
+    found, said, errors = owner(
+        "submit", bot, "--name", name, "--ladder", site.ladder, "--wait", "--note", "new"
+    )
+    checker.join()
+    assert found == code, errors
+    assert words in said + errors
+    if status is JobStatus.FIXED:
+        assert "  ok   said hello\n" in said
+        assert ("  FAIL move: moved\n       > go\n       < oops\n" in said) is not kept
+        assert ("--- what it wrote\nIndexError: no such move\n" in said) is not kept
+        again, said, _ = owner("logs", "--check", name)
+        assert again == code
+        assert "moved" in said
+
+
+def test_submit_waits_no_longer_than_is_said(
+    owner: Arena, site: SimpleNamespace, bot: Path
+) -> None:
+    """A server without workers is nobody's bot's fault."""
+    words = ["submit", bot, "--name", "slow", "--ladder", site.ladder]
+    code, said, _ = owner(*words)
+    assert (code, "See: arena logs --check slow" in said) == (0, True)
+    code, _, errors = owner(*words, "--wait", "--wait-seconds", 1)
+    assert (code, "has not ended after 1 second;" in errors) == (3, True)
+    with site.database.begin() as session:
+        session.execute(
+            sa.update(Check).where(Check.status == JobStatus.OPEN).values(status=JobStatus.VOID)
+        )
+
+
+def test_submit_waits_for_a_server_that_is_away(
+    arena: Arena, bot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What began goes on there while the server is started anew; each failure is told once."""
+    check = {"number": 7, "bot": "mine", "version": 1, "ladder": "x", "status": "issued"}
+    check |= {"passed": None, "findings": [], "log": "", "problem": ""}
+    answers = [(201, check), *[(503, {"detail": "not now"})] * 3, (502, {}), (200, check)]
+    answers.append((200, {**check, "passed": True}))
+
+    class Restarting(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.do_GET()
+
+        def do_GET(self) -> None:
+            status, answer = answers.pop(0)
+            body = json.dumps(answer).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setattr("arena.cli.remote.LOOK_SECONDS", 0.01)
+    with HTTPServer(("127.0.0.1", 0), Restarting) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        where = f"http://127.0.0.1:{server.server_port}"
+        words = ["submit", bot, "--ladder", "x", "--server", where, "--wait"]
+        code, said, errors = arena(*words)
+        server.shutdown()
+        thread.join()
+    assert (code, "mine v1 passed its check" in said) == (0, True), errors
+    assert errors.count("can't do it: not now; asking again\n") == 1
+    assert errors.count("can't do it: status 502; asking again\n") == 1
