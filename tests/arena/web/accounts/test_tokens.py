@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -50,6 +51,30 @@ def test_a_token_does_what_its_scopes_say(
     with database.read() as session:
         used = session.scalars(sa.select(ApiToken.last_used)).one()
         assert used is not None
+
+
+@pytest.mark.parametrize(
+    ("before", "is_noted"), [(None, True), (30, False), (61, True)], ids=["never", "30 s", "61 s"]
+)
+def test_a_use_is_noted_once_a_minute(
+    app: Flask, database: Database, before: int | None, is_noted: bool
+) -> None:
+    """Of the token that was used, and of no other; the requests between write nothing."""
+    used = None if before is None else now() - timedelta(seconds=before)
+    with database.begin() as session:
+        ada = people.get(session, "ada")
+        token, _ = (
+            people.add_token(session, ARENA, ada, name, [Scope.READ], now())
+            for name in ("mine", "another")
+        )
+        session.execute(sa.update(ApiToken).values(last_used=used))
+    client, bearer = app.test_client(), {"Authorization": f"Bearer {token}"}
+    began = now()
+    assert client.get("/account", headers=bearer).status_code == 200
+    with database.read() as session:
+        mine, other = session.scalars(sa.select(ApiToken.last_used).order_by(ApiToken.id))
+    assert other == used
+    assert (mine is not None and mine >= began) is is_noted
 
 
 def test_a_role_that_was_lost_is_lost_to_tokens_too(app: Flask, database: Database) -> None:
