@@ -16,6 +16,7 @@ from arena.competitions import strength_tallies, strength_tests
 from arena.competitions.strength_plans import FirstTest, Plan
 from arena.db import Database
 from arena.first_tests import admit, conclude
+from arena.matchmaking import new_matches
 from arena.models import (
     Bot,
     BotVersion,
@@ -38,10 +39,12 @@ from arena.rebuild import rebuild
 from arena.strength import StrengthError
 from arena.submissions import SubmissionError, submit
 from arena.web.queries import tests_waited_for as waited_for
+from engine.clock import TimeControl
 from engine.game import State
 from engine.games import GAMES
 from engine.openings import Opening, openings
 from engine.player import Choice, Turn
+from engine.reporting import Finding
 from tests.arena.simulator import CALM, START, LotPlayer, Simulation, Villainy
 
 OWNER = Actor(1, "somebody", "a test")
@@ -73,7 +76,13 @@ class StrengthSimulation(Simulation):
         return Clever() if name.startswith("bot-0") else super().start(name)
 
     def create(
-        self, first: int = 0, second: int = 1, *, enters: bool = False, **changes: Any
+        self,
+        first: int = 0,
+        second: int = 1,
+        *,
+        enters: bool = False,
+        by: Actor = OWNER,
+        **changes: Any,
     ) -> int:
         """A test between two of the versions, the first the candidate; gives its number."""
         with self.database.begin() as session:
@@ -86,7 +95,7 @@ class StrengthSimulation(Simulation):
                 versions[first],
                 versions[second],
                 self.now,
-                OWNER,
+                by,
                 ladder=ladder if enters else None,
             ).id
 
@@ -129,7 +138,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"weight": 0.0}, "a weight is above 0 and 10 at most"),
     ({"alpha": 0.7, "beta": 0.7}, "alpha and beta"),
     ({"variant": GAMES["puzzle"].variant()}, "a puzzle is played alone"),
-    ({"variant": GAMES["oxono"].variant()}, "bot-0 v1 was never checked for oxono"),
+    ({"variant": GAMES["oxono"].variant()}, "bot-0 v1 has passed no check for oxono"),
 ]
 
 
@@ -151,12 +160,94 @@ def test_puzzles_are_refused_with_the_reason(database: Database) -> None:
         arena.create()
 
 
+UNPROVED = [
+    (VersionStatus.CHECKING, JobStatus.OPEN, [], "can't be tested: its check is checking"),
+    (VersionStatus.REFUSED, JobStatus.FIXED, [False], "can't be tested: its check is refused"),
+    # These are ready by their checks for another game.
+    (VersionStatus.READY, JobStatus.OPEN, [], "has passed no check for clobber"),
+    (VersionStatus.READY, JobStatus.FIXED, [True, False], "has passed no check for clobber"),
+]
+
+
+def checked(
+    arena: StrengthSimulation, version: VersionStatus, check: JobStatus, kept: list[bool]
+) -> None:
+    """A third bot, on no ladder, with its check for one."""
+    number = upload(arena, "newcomer", None)
+    with arena.database.begin() as session:
+        session.get_one(BotVersion, number).status = version
+        its = session.scalars(sa.select(Check).where(Check.version_id == number)).one()
+        its.status, its.findings = check, [Finding(one, "played").to_json() for one in kept]
+
+
+@pytest.mark.parametrize(
+    ("version", "check", "kept", "words"),
+    UNPROVED,
+    ids=["it goes on", "refused", "ready, it goes on", "ready, not passed"],
+)
+def test_who_has_passed_no_check_is_not_tested(
+    arena: StrengthSimulation,
+    version: VersionStatus,
+    check: JobStatus,
+    kept: list[bool],
+    words: str,
+) -> None:
+    """Neither as the candidate nor as the baseline."""
+    checked(arena, version, check, kept)
+    for pair in ((2, 0), (0, 2)):
+        with pytest.raises(StrengthError, match=f"newcomer v1 {words}"):
+            arena.create(*pair)
+
+
+def test_who_has_passed_a_check_need_not_stand_on_a_ladder(arena: StrengthSimulation) -> None:
+    """It has shown that it plays the game."""
+    checked(arena, VersionStatus.READY, JobStatus.FIXED, [True])
+    for pair in ((2, 0), (0, 2)):
+        arena.create(*pair)
+
+
+def test_what_was_asked_for_is_kept(arena: StrengthSimulation) -> None:
+    """Every hypothesis, error and limit is its own, and none the usual one."""
+    asked = {
+        "time": TimeControl(move_ms=50), "elo0": -5.0, "elo1": 20.0, "alpha": 0.01, "beta": 0.1,
+        "model": "logistic", "max_games": 500, "weight": 2.0, "memory_bytes": 2**27, "threads": 3,
+        "log_bytes": 1000, "note": "quicker moves", "seed": 7,
+    }  # fmt: skip
+    number = arena.create(**asked)
+    with arena.database.read() as session:
+        plan = strength_tests.plan_of(arena.test(session, number))
+        assert {key: getattr(plan, key) for key in asked} == asked
+
+
+def test_a_test_does_not_have_the_workers_to_itself(arena: StrengthSimulation) -> None:
+    """It begins, and goes on, as one that had as much by its weight as the open one with least."""
+    with arena.database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder)).one()
+        ladder.state, ladder.worker_seconds = CompetitionState.OPEN, 1000.0
+    number = arena.create(weight=2.0)
+    with arena.database.begin() as session:
+        test = arena.test(session, number)
+        assert test.head_start == 2000.0
+        strength_tests.stop(session, test, START, OWNER)
+        session.execute(sa.update(Ladder).values(worker_seconds=1500.0))
+        # A test that was stopped may go on with the limit that it had.
+        strength_tests.extend(session, test, test.max_games, START, OWNER)
+        assert (test.head_start, test.finished, test.reason) == (3000.0, None, "")
+
+
 def test_a_person_runs_a_few_tests_at_a_time(arena: StrengthSimulation) -> None:
     """The next one is refused until one is stopped; one after which a version enters is none."""
-    arena.create(enters=True)
+    enters = arena.create(enters=True)
     numbers = [arena.create() for _ in range(strength_tests.RUNNING_ALLOWED)]
     with pytest.raises(StrengthError, match="tests of yours are running"):
         arena.create()
+    with arena.database.begin() as session:
+        session.add(other := User(name="another", created=START))
+        session.flush()
+        another = Actor(other.id, "another", "a test")
+    for _ in numbers:
+        arena.create(by=another)
+    arena.create(enters=True)
     with arena.database.begin() as session:
         strength_tests.stop(session, arena.test(session, numbers[0]), START, OWNER)
     arena.create()
@@ -166,6 +257,11 @@ def test_a_person_runs_a_few_tests_at_a_time(arena: StrengthSimulation) -> None:
         with pytest.raises(StrengthError, match="tests of yours are running"):
             strength_tests.extend(session, stopped, limit, START, OWNER)
         strength_tests.extend(session, running, limit, START, OWNER)
+        # It is not the other's own.
+        strength_tests.extend(session, stopped, limit, START, another)
+        entering = arena.test(session, enters)
+        strength_tests.stop(session, entering, START, OWNER)
+        strength_tests.extend(session, entering, limit, START, OWNER)
 
 
 @pytest.mark.parametrize(
@@ -305,17 +401,39 @@ def test_a_stopped_test_keeps_what_comes_in(arena: StrengthSimulation) -> None:
 
 
 def test_a_small_board_runs_out_of_openings(database: Database) -> None:
-    """Then the test ends undecided and says so, and can't be extended."""
+    """Then a test ends undecided and says so, once all is played, and can't be extended; two of
+    one seed have all openings each."""
     arena = StrengthSimulation(database, CALM, "clobber", size="2x3")
-    number = arena.create(elo0=-0.1, elo1=0.1)
-    assert arena.play_out(number) is TestVerdict.UNDECIDED
+    numbers = [arena.create(elo0=-0.1, elo1=0.1) for _ in range(2)]
     with database.begin() as session:
+        tests = [arena.test(session, number) for number in numbers]
+        whole = sum(1 for _ in openings(tests[0].variant, 0))
+        assert len(list(new_matches(session, START))) == 2 * whole
+        assert [test.verdict for test in tests] == [TestVerdict.RUNNING] * 2
+    assert [arena.play_out(number) for number in numbers] == [TestVerdict.UNDECIDED] * 2
+    with database.begin() as session:
+        for test in (arena.test(session, number) for number in numbers):
+            assert test.reason == strength_tests.OUT_OF_OPENINGS
+            assert strength_tests.standing_of(session, test).matches == whole
+            with pytest.raises(StrengthError, match="can't go on"):
+                strength_tests.extend(session, test, 50_000, arena.now, OWNER)
+
+
+@pytest.mark.parametrize("others", [0, 1, 2])
+def test_a_recorder_goes_on_where_another_left_off(arena: StrengthSimulation, others: int) -> None:
+    """However many matches the other has made meanwhile, the next has the series' next opening."""
+    number = arena.create(seed=3)
+    with arena.database.begin() as session:
         test = arena.test(session, number)
-        assert test.reason == strength_tests.OUT_OF_OPENINGS
-        whole = sum(1 for _ in openings(test.variant, 0))
-        assert strength_tests.standing_of(session, test).matches == whole
-        with pytest.raises(StrengthError, match="can't go on"):
-            strength_tests.extend(session, test, 50_000, arena.now, OWNER)
+        mine = strength_tests._series(test.variant, 3)
+        made = new_matches(session, START)
+        next(made)
+        strength_tests._series.cache_clear()
+        for _ in range(others):
+            next(made)
+        session.flush()
+        *_, last = islice(openings(test.variant, 3), 2 + others)
+        assert mine.opening(session, test) == last
 
 
 def test_more_than_two_seats_are_shared(database: Database) -> None:
@@ -345,22 +463,28 @@ def test_more_than_two_seats_are_shared(database: Database) -> None:
         assert rebuild(session, test, write=False).equal
 
 
-def test_what_can_not_be_played_is_given_up(arena: StrengthSimulation) -> None:
-    """A test some of whose matches were set aside is stopped, and says why."""
+@pytest.mark.parametrize(("aside", "verdict"), [(2, "passed"), (3, "stopped")])
+def test_what_can_not_be_played_is_given_up(
+    arena: StrengthSimulation, aside: int, verdict: str
+) -> None:
+    """A test of which several matches were set aside is stopped, and says why; no other is."""
     number = arena.create()
     arena.alive()
     arena.tick()
     arena.run(8)
+    other = arena.create(seed=1)
     with arena.database.begin() as session:
-        some = sa.select(Match.id).where(Match.status == JobStatus.ISSUED).limit(3)
+        some = sa.select(Match.id).where(Match.status == JobStatus.ISSUED).limit(aside)
         session.execute(
             sa.update(Match)
             .where(Match.id.in_(session.scalars(some).all()))
             .values(status=JobStatus.SET_ASIDE, ticket=None, lease_ends=None, worker=None)
         )
-    assert arena.play_out(number) is TestVerdict.STOPPED
+    assert arena.play_out(number) == verdict
+    assert arena.play_out(other) is TestVerdict.PASSED
     with arena.database.read() as session:
-        assert "3 of its matches could not be played" in arena.test(session, number).reason
+        reason = arena.test(session, number).reason
+        assert ("3 of its matches could not be played" in reason) is (aside == 3)
 
 
 # A test before a new version is active.
@@ -476,7 +600,8 @@ def test_the_version_submitted_last_is_tested(database: Database) -> None:
     first, last = (upload(arena, "bot-1", FirstTest(elo1=50.0)) for _ in range(2))
     with database.begin() as session:
         session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
-        session.execute(sa.update(Check).values(status=JobStatus.FIXED))
+        findings = [Finding(True, "played").to_json()]
+        session.execute(sa.update(Check).values(status=JobStatus.FIXED, findings=findings))
         by_version = {check.version_id: check for check in session.scalars(sa.select(Check))}
         for number in (last, first):
             admit(session, by_version[number], arena.now)
