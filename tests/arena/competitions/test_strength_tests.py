@@ -206,6 +206,14 @@ def test_who_has_passed_a_check_need_not_stand_on_a_ladder(arena: StrengthSimula
         arena.create(*pair)
 
 
+@pytest.mark.parametrize("number", [-(2**70), -1, 0, 1, 2**31, 2**70])
+def test_no_number_but_a_tests_finds_one(arena: StrengthSimulation, number: int) -> None:
+    """Not one that no database has room for, nor that of a ladder."""
+    with arena.database.read() as session, pytest.raises(StrengthError) as refusal:
+        strength_tests.find(session, number)
+    assert str(refusal.value) == f"there is no strength test {number}"
+
+
 def test_what_was_asked_for_is_kept(arena: StrengthSimulation) -> None:
     """Every hypothesis, error and limit is its own, and none the usual one."""
     asked = {
@@ -341,7 +349,9 @@ def test_the_limit_can_be_raised(arena: StrengthSimulation) -> None:
                 strength_tests.extend(session, test, games, arena.now, OWNER)
         session.refresh(test)
         strength_tests.extend(session, test, 70, arena.now, OWNER)
-        assert test.verdict is TestVerdict.RUNNING
+        assert (test.verdict, test.reason) == (TestVerdict.RUNNING, "")
+        (noted,) = audit.entries(session, action="extend test")
+        assert noted.detail == "from 40 to 70 games"
     # A recorder that was started anew knows the openings from the matches alone.
     strength_tests._series.cache_clear()
     assert arena.play_out(number) is TestVerdict.UNDECIDED
@@ -396,8 +406,11 @@ def test_a_stopped_test_keeps_what_comes_in(arena: StrengthSimulation) -> None:
         after = strength_tests.standing_of(session, arena.test(session, number)).matches
         assert after > before
         assert after == session.scalar(sa.select(sa.func.count(Match.id)))
-        said = [(entry.actor, entry.action) for entry in audit.entries(session)]
-        assert said[:2] == [("somebody", "stop test"), ("arena", "end test")]
+        said = [(entry.actor, entry.action, entry.detail) for entry in audit.entries(session)]
+        assert said[:2] == [
+            ("somebody", "stop test", ""),
+            ("arena", "end test", "stopped: by somebody"),
+        ]
 
 
 def test_a_small_board_runs_out_of_openings(database: Database) -> None:

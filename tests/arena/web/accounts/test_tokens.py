@@ -77,6 +77,26 @@ def test_a_use_is_noted_once_a_minute(
     assert (mine is not None and mine >= began) is is_noted
 
 
+@pytest.mark.parametrize(
+    ("name", "scopes", "words"),
+    [
+        ("root", [Scope.READ], "This token has no scope admin."),
+        ("ada", [Scope.READ], "This is for administrators; your role is participant."),
+    ],
+)
+def test_a_refusal_says_whether_role_or_token_is_too_little(
+    app: Flask, database: Database, name: str, scopes: list[Scope], words: str
+) -> None:
+    """Another token helps who may do it, and nothing helps who may not."""
+    person(database, "root", Role.ADMINISTRATOR)
+    with database.begin() as session:
+        user = people.get(session, name)
+        token = people.add_token(session, ARENA, user, "ci", scopes, now())
+    bearer = {"Authorization": f"Bearer {token}"}
+    refused = app.test_client().get("/users.json", headers=bearer)
+    assert (refused.status_code, refused.json["detail"]) == (403, words)
+
+
 def test_a_role_that_was_lost_is_lost_to_tokens_too(app: Flask, database: Database) -> None:
     """What a token may is never more than what its owner may now."""
     person(database, "root", Role.ADMINISTRATOR)
