@@ -38,24 +38,25 @@ def arena(sqlite_database: Database) -> StrengthSimulation:
 
 def test_matches_add_up_by_worker_and_over_all(arena: StrengthSimulation) -> None:
     """Of two matches of one worker and one of another: by hand."""
-    number = arena.create()
+    number = arena.create(1, 0)
     with arena.database.read() as session:
         test = arena.test(session, number)
         versions = versions_of(session, [test])[number]
+        assert [version.label for version in versions] == ["bot-1 v1", "bot-0 v1"]
         one, other = empty_tally(test, "one"), empty_tally(test, "other")
         nothing = standing(test, versions, [])
         assert (nothing.counts, nothing.games) == ((0, 0, 0, 0, 0), 0)
-        add(one, Outcome(3, 1, 1, 0, ({}, {CRASH: 1}), ""))
+        add(one, Outcome(3, 1, 1, 0, ({CRASH: 1}, {CRASH: 1}), ""))
         add(one, Outcome(0, 0, 0, 2, ({CRASH: 1, ILLEGAL: 1}, {CRASH: 1}), ""))
-        add(other, Outcome(3, 1, 1, 0, ({CRASH: 1}, {}), ""))
+        add(other, Outcome(4, 2, 0, 0, ({CRASH: 1}, {}), ""))
         assert one.counts == [1, 0, 0, 1, 0]
         assert (one.wins, one.draws, one.losses) == (1, 1, 2)
-        assert one.candidate_faults == {"crash": 1, "illegal": 1}
+        assert one.candidate_faults == {"crash": 2, "illegal": 1}
         assert one.baseline_faults == {"crash": 2}
         found = standing(test, versions, [other, one])
-        assert found.counts == (1, 0, 0, 2, 0)
-        assert (found.wins, found.draws, found.losses) == (2, 2, 2)
-        assert found.faults == ({CRASH: 2, ILLEGAL: 1}, {CRASH: 2})
+        assert found.counts == (1, 0, 0, 1, 1)
+        assert (found.wins, found.draws, found.losses) == (3, 1, 2)
+        assert found.faults == ({CRASH: 3, ILLEGAL: 1}, {CRASH: 2})
 
 
 DUELS: list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, int]]] = [

@@ -25,7 +25,8 @@ from tests.arena.web.test_pages import read
 def test_an_administrator_changes_roles_and_shuts_out(app: Flask, database: Database) -> None:
     """What is done shows at once, and in the log."""
     person(database, "root", Role.ADMINISTRATOR)
-    browser = signed_in(app, "root")
+    browser = Browser(app, "192.0.2.7")
+    browser.sign_in("root")
     browser.post("/users/ada/role", {"role": "organiser"}, page="/users")
     assert "ada is organiser now" in browser.get("/users").text
     browser.post("/users/ada/active", {"active": "no"}, page="/users")
@@ -35,8 +36,8 @@ def test_an_administrator_changes_roles_and_shuts_out(app: Flask, database: Data
     assert refused.status_code == 409
     assert "only administrator: make another one first" in refused.text
     log = browser.get("/audit.json?actor=Root&action=change+role").json
-    assert [(one["subject"], one["detail"]) for one in log["entries"]] == [
-        ("user ada", "participant to organiser")
+    assert [(one["subject"], one["detail"], one["origin"]) for one in log["entries"]] == [
+        ("user ada", "participant to organiser", "192.0.2.7")
     ]
     assert "deactivate user" in browser.get("/audit").text
 

@@ -140,7 +140,10 @@ def test_a_revoked_token_is_refused(app: Flask, database: Database) -> None:
     shown = browser.post("/account/tokens", fields, page="/account").text
     (token,) = re.findall(r"<code>(arena_[\w-]+)</code>", shown)
     client, bearer = app.test_client(), {"Authorization": f"Bearer {token}"}
-    assert client.get("/account", headers=bearer).status_code == 200
+    # The word may be written in any case, and several spaces follow it (RFC 9110, 11.1 and 11.4).
+    for scheme in ("Bearer", "bearer", "BEARER "):
+        shown = {"Authorization": f"{scheme} {token}"}
+        assert client.get("/account", headers=shown).status_code == 200
     browser.post("/account/tokens/1/revoke", page="/account")
     refused = client.get("/account", headers=bearer)
     assert (refused.status_code, "This token is not known here" in refused.text) == (401, True)
