@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sqlalchemy as sa
 
@@ -10,6 +12,7 @@ from arena.competitions.results import _records, results, rows
 from arena.db import Database
 from arena.matchmaking import new_matches
 from arena.models import Entrant, EntrantState, JobStatus, Match, Tournament
+from arena.ratings.bradley_terry import Strength
 from arena.ratings.result import GameResult
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
 from tests.arena.simulator import CALM, START
@@ -68,6 +71,7 @@ def test_what_nothing_can_be_played_before(
         assert found.is_held_up is is_held_up
         assert {one.number for one in found.suspended} == suspended
         assert len(found.set_aside) == len(aside)
+        assert {found.withdrawn(number) for number in found.entrants} == {None}
 
 
 def test_nobody_waits_for_what_is_never_played(arena: TournamentSimulation) -> None:
@@ -81,6 +85,7 @@ def test_nobody_waits_for_what_is_never_played(arena: TournamentSimulation) -> N
         waiting = [pair for each in found.rounds for pair in each.pairs if pair.is_waiting]
         assert [set(pair.fixture.entrants) for pair in waiting] == [{2, 3}]
         assert found.is_held_up
+        assert found.suspended == []
     arena.play_out(5)
     with arena.database.read() as session:
         found = results(session, the_cup(session))
@@ -154,3 +159,15 @@ def test_strengths_are_told_to_a_tenth(arena: TournamentSimulation) -> None:
             assert told == [round(one, 1) for one in told] == sorted(told)
             assert (row["seeding"], row["wins"]) == (line.number, line.wins)
             assert row["wins"] + row["draws"] + row["losses"] == row["games"] == 6
+
+
+def test_no_strength_is_less_than_nothing_by_nothing(arena: TournamentSimulation) -> None:
+    """A zero has no sign, be it of something less than a twentieth."""
+    arena.create("cup", "round-robin", top=2)
+    with arena.database.read() as session:
+        found = results(session, the_cup(session))
+        level = Strength(elo=-0.0, lower=-0.04, upper=0.04)
+        lines = tuple(replace(line, strength=level) for line in found.standings)
+        for row in rows(replace(found, standings=lines)):
+            told = [row["elo"], row["elo_lower"], row["elo_upper"]]
+            assert [str(one) for one in told] == ["0.0", "0.0", "0.0"]
