@@ -53,7 +53,7 @@ def test_matches_add_up_by_worker_and_over_all(arena: StrengthSimulation) -> Non
         assert (one.wins, one.draws, one.losses) == (1, 1, 2)
         assert one.candidate_faults == {"crash": 2, "illegal": 1}
         assert one.baseline_faults == {"crash": 2}
-        found = standing(test, versions, [other, one])
+        found = standing(test, versions, [one, other])
         assert found.counts == (1, 0, 0, 1, 1)
         assert (found.wins, found.draws, found.losses) == (3, 1, 2)
         assert found.faults == ({CRASH: 3, ILLEGAL: 1}, {CRASH: 2})
