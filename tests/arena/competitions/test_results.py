@@ -119,6 +119,22 @@ def test_who_was_to_meet_the_withdrawn_is_given_a_match(
     assert last == points
 
 
+def test_lots_are_drawn_from_the_seed(arena: TournamentSimulation) -> None:
+    """The same ones again from the same seed, and others from another; each stands by its own."""
+    for name, seed in (("one", 7), ("again", 7), ("other", 8)):
+        arena.create(name, "swiss", seed=seed)
+    with arena.database.read() as session:
+        cups = session.scalars(sa.select(Tournament).order_by(Tournament.id))
+        found = [results(session, cup).standings for cup in cups]
+    lots = [{line.number: line.tie_breaks["lot"] for line in lines} for lines in found]
+    assert lots[0] == lots[1]
+    assert not set(lots[0].values()) & set(lots[2].values())
+    for lines in found:
+        assert [*lines[0].tie_breaks][-1] == "lot"
+        told = [line.tie_breaks["lot"] for line in lines]
+        assert told == sorted(told, reverse=True)
+
+
 GAMES: list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], dict[int, str]]] = [
     ((1, 2), (0, 1), (1, 2), {1: "won", 2: "lost"}),
     ((2, 1), (0, 1), (1, 1), {1: "drawn", 2: "drawn"}),
