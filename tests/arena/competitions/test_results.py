@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.competitions import tournament_fields
-from arena.competitions.results import _records, results, rows
+from arena.competitions.results import _records, results, rows, to_json
 from arena.db import Database
 from arena.matchmaking import new_matches
 from arena.models import Entrant, EntrantState, JobStatus, Match, Tournament
@@ -117,6 +117,34 @@ def test_who_was_to_meet_the_withdrawn_is_given_a_match(
     assert {line.number: line.share for line in found.standings} == points
     last = {number: sum(course[-1:]) for number, course in found.points_by_round.items()}
     assert last == points
+
+
+def test_programs_are_told_what_is_played_and_what_is_not(arena: TournamentSimulation) -> None:
+    """Of a Swiss of three, in whose first round the last by seeding sits out for two points."""
+    arena.create("cup", "swiss", top=3, rounds=2)
+    with arena.database.begin() as session:
+        (match,) = new_matches(session, START)
+        match.status = JobStatus.SET_ASIDE
+        session.flush()
+        told = to_json(results(session, the_cup(session)))
+    assert (told["matches"], told["set_aside"], told["planned"]) == (0, 1, 2)
+    assert (told["finished"], told["bracket"]) == (None, None)
+    (first,) = told["rounds"]
+    assert first["byes"] == [{"bot": "bot-2 v1", "points": 2.0}]
+    assert told["standings"][0]["seeding"] == 3
+
+
+def test_a_tie_says_who_won_by_how_much(arena: TournamentSimulation) -> None:
+    """The score stands in the order of the bots."""
+    arena.create("cup", "knockout")
+    arena.play_out(5)
+    with arena.database.read() as session:
+        told = to_json(results(session, the_cup(session)))
+    assert [tie["round"] for tie in told["bracket"]] == [1, 1, 2]
+    for tie in told["bracket"]:
+        score = dict(zip(tie["bots"], tie["score"], strict=True))
+        assert score[tie["winner"]] == max(score.values())
+    assert any(tie["score"][0] != tie["score"][1] for tie in told["bracket"])
 
 
 def test_lots_are_drawn_from_the_seed(arena: TournamentSimulation) -> None:
