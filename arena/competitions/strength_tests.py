@@ -129,17 +129,19 @@ def _refuse(session: Session, plan: Plan, candidate: BotVersion, baseline: BotVe
         )
     on_ladder = Ladder.game == plan.variant.game
     entered = sa.select(Entrant.version_id).join(Ladder, Ladder.id == Entrant.competition_id)
-    passed = sa.select(Check.version_id).join(Check.ladder).where(Check.status == JobStatus.FIXED)
-    checked = set(session.scalars(entered.where(on_ladder).union(passed.where(on_ladder))))
+    checks = sa.select(Check).join(Check.ladder).where(on_ladder)
+    checks = checks.where(Check.version_id.in_((candidate.id, baseline.id)))
+    playing = set(session.scalars(entered.where(on_ladder)))
+    playing |= {check.version_id for check in session.scalars(checks) if check.passed}
     for version in (candidate, baseline):
         if version.status is not VersionStatus.READY:
             raise StrengthError(
                 f"the version {version.label} can't be tested: its check is {version.status}"
             )
-        if version.id not in checked:
+        if version.id not in playing:
             raise StrengthError(
-                f"the version {version.label} was never checked for {plan.variant.game}: submit it "
-                "to a ladder of that game first"
+                f"the version {version.label} has passed no check for {plan.variant.game}: submit "
+                "it to a ladder of that game first"
             )
 
 

@@ -74,6 +74,7 @@ def test_what_is_not_played_never_is(
         )
         # Nobody is said to have won.
         assert {row["place"] for row in found["standings"]} == {None}
+        assert not any(row["by_lot"] for row in found["standings"])
         words = {match["status"] for each in found["rounds"] for match in each["matches"]}
         assert words <= {"fixed", "not played"}
         (noted,) = entries(session, action="call off tournament")

@@ -1,4 +1,4 @@
-"""Strength tests on the site: what is refused, what is played, when it is decided, what is kept."""
+"""Strength tests on the site: what is played, when it is decided, what is kept."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from arena.competitions import strength_tallies, strength_tests
 from arena.competitions.strength_plans import FirstTest, Plan
 from arena.db import Database
 from arena.first_tests import admit, conclude
+from arena.matchmaking import new_matches
 from arena.models import (
     Bot,
     BotVersion,
@@ -42,6 +43,7 @@ from engine.game import State
 from engine.games import GAMES
 from engine.openings import Opening, openings
 from engine.player import Choice, Turn
+from engine.reporting import Finding
 from tests.arena.simulator import CALM, START, LotPlayer, Simulation, Villainy
 
 OWNER = Actor(1, "somebody", "a test")
@@ -73,7 +75,13 @@ class StrengthSimulation(Simulation):
         return Clever() if name.startswith("bot-0") else super().start(name)
 
     def create(
-        self, first: int = 0, second: int = 1, *, enters: bool = False, **changes: Any
+        self,
+        first: int = 0,
+        second: int = 1,
+        *,
+        enters: bool = False,
+        by: Actor = OWNER,
+        **changes: Any,
     ) -> int:
         """A test between two of the versions, the first the candidate; gives its number."""
         with self.database.begin() as session:
@@ -86,7 +94,7 @@ class StrengthSimulation(Simulation):
                 versions[first],
                 versions[second],
                 self.now,
-                OWNER,
+                by,
                 ladder=ladder if enters else None,
             ).id
 
@@ -119,53 +127,6 @@ def database(sqlite_database: Database) -> Database:
 @pytest.fixture
 def arena(database: Database) -> StrengthSimulation:
     return StrengthSimulation(database, CALM, "clobber", size="4x4")
-
-
-REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"second": 0}, "bot-0 v1 can't be tested against itself"),
-    ({"elo0": 10.0, "elo1": 5.0}, "elo0 must be less than elo1"),
-    ({"max_games": 31}, "needs 32 games or more, not 31"),
-    ({"max_games": 200_001}, "200000 games at most"),
-    ({"weight": 0.0}, "a weight is above 0 and 10 at most"),
-    ({"alpha": 0.7, "beta": 0.7}, "alpha and beta"),
-    ({"variant": GAMES["puzzle"].variant()}, "a puzzle is played alone"),
-    ({"variant": GAMES["oxono"].variant()}, "bot-0 v1 was never checked for oxono"),
-]
-
-
-@pytest.mark.parametrize(("change", "words"), REFUSED, ids=[words for _, words in REFUSED])
-def test_what_can_not_be_is_refused(
-    arena: StrengthSimulation, change: dict[str, Any], words: str
-) -> None:
-    """One sentence says what is wrong, and nothing is made."""
-    with pytest.raises(StrengthError, match=words):
-        arena.create(**change)
-    with arena.database.read() as session:
-        assert session.scalars(sa.select(StrengthTest)).all() == []
-
-
-def test_puzzles_are_refused_with_the_reason(database: Database) -> None:
-    """Though both bots play them."""
-    arena = StrengthSimulation(database, CALM, "puzzle")
-    with pytest.raises(StrengthError, match="a puzzle is played alone"):
-        arena.create()
-
-
-def test_a_person_runs_a_few_tests_at_a_time(arena: StrengthSimulation) -> None:
-    """The next one is refused until one is stopped; one after which a version enters is none."""
-    arena.create(enters=True)
-    numbers = [arena.create() for _ in range(strength_tests.RUNNING_ALLOWED)]
-    with pytest.raises(StrengthError, match="tests of yours are running"):
-        arena.create()
-    with arena.database.begin() as session:
-        strength_tests.stop(session, arena.test(session, numbers[0]), START, OWNER)
-    arena.create()
-    with arena.database.begin() as session:
-        stopped, running = (arena.test(session, number) for number in numbers[:2])
-        limit = stopped.max_games + 1000
-        with pytest.raises(StrengthError, match="tests of yours are running"):
-            strength_tests.extend(session, stopped, limit, START, OWNER)
-        strength_tests.extend(session, running, limit, START, OWNER)
 
 
 @pytest.mark.parametrize(
@@ -245,7 +206,9 @@ def test_the_limit_can_be_raised(arena: StrengthSimulation) -> None:
                 strength_tests.extend(session, test, games, arena.now, OWNER)
         session.refresh(test)
         strength_tests.extend(session, test, 70, arena.now, OWNER)
-        assert test.verdict is TestVerdict.RUNNING
+        assert (test.verdict, test.reason) == (TestVerdict.RUNNING, "")
+        (noted,) = audit.entries(session, action="extend test")
+        assert noted.detail == "from 40 to 70 games"
     # A recorder that was started anew knows the openings from the matches alone.
     strength_tests._series.cache_clear()
     assert arena.play_out(number) is TestVerdict.UNDECIDED
@@ -300,22 +263,47 @@ def test_a_stopped_test_keeps_what_comes_in(arena: StrengthSimulation) -> None:
         after = strength_tests.standing_of(session, arena.test(session, number)).matches
         assert after > before
         assert after == session.scalar(sa.select(sa.func.count(Match.id)))
-        said = [(entry.actor, entry.action) for entry in audit.entries(session)]
-        assert said[:2] == [("somebody", "stop test"), ("arena", "end test")]
+        said = [(entry.actor, entry.action, entry.detail) for entry in audit.entries(session)]
+        assert said[:2] == [
+            ("somebody", "stop test", ""),
+            ("arena", "end test", "stopped: by somebody"),
+        ]
 
 
 def test_a_small_board_runs_out_of_openings(database: Database) -> None:
-    """Then the test ends undecided and says so, and can't be extended."""
+    """Then a test ends undecided and says so, once all is played, and can't be extended; two of
+    one seed have all openings each."""
     arena = StrengthSimulation(database, CALM, "clobber", size="2x3")
-    number = arena.create(elo0=-0.1, elo1=0.1)
-    assert arena.play_out(number) is TestVerdict.UNDECIDED
+    numbers = [arena.create(elo0=-0.1, elo1=0.1) for _ in range(2)]
     with database.begin() as session:
+        tests = [arena.test(session, number) for number in numbers]
+        whole = sum(1 for _ in openings(tests[0].variant, 0))
+        assert len(list(new_matches(session, START))) == 2 * whole
+        assert [test.verdict for test in tests] == [TestVerdict.RUNNING] * 2
+    assert [arena.play_out(number) for number in numbers] == [TestVerdict.UNDECIDED] * 2
+    with database.begin() as session:
+        for test in (arena.test(session, number) for number in numbers):
+            assert test.reason == strength_tests.OUT_OF_OPENINGS
+            assert strength_tests.standing_of(session, test).matches == whole
+            with pytest.raises(StrengthError, match="can't go on"):
+                strength_tests.extend(session, test, 50_000, arena.now, OWNER)
+
+
+@pytest.mark.parametrize("others", [0, 1, 2])
+def test_a_recorder_goes_on_where_another_left_off(arena: StrengthSimulation, others: int) -> None:
+    """However many matches the other has made meanwhile, the next has the series' next opening."""
+    number = arena.create(seed=3)
+    with arena.database.begin() as session:
         test = arena.test(session, number)
-        assert test.reason == strength_tests.OUT_OF_OPENINGS
-        whole = sum(1 for _ in openings(test.variant, 0))
-        assert strength_tests.standing_of(session, test).matches == whole
-        with pytest.raises(StrengthError, match="can't go on"):
-            strength_tests.extend(session, test, 50_000, arena.now, OWNER)
+        mine = strength_tests._series(test.variant, 3)
+        made = new_matches(session, START)
+        next(made)
+        strength_tests._series.cache_clear()
+        for _ in range(others):
+            next(made)
+        session.flush()
+        *_, last = islice(openings(test.variant, 3), 2 + others)
+        assert mine.opening(session, test) == last
 
 
 def test_more_than_two_seats_are_shared(database: Database) -> None:
@@ -345,22 +333,28 @@ def test_more_than_two_seats_are_shared(database: Database) -> None:
         assert rebuild(session, test, write=False).equal
 
 
-def test_what_can_not_be_played_is_given_up(arena: StrengthSimulation) -> None:
-    """A test some of whose matches were set aside is stopped, and says why."""
+@pytest.mark.parametrize(("aside", "verdict"), [(2, "passed"), (3, "stopped")])
+def test_what_can_not_be_played_is_given_up(
+    arena: StrengthSimulation, aside: int, verdict: str
+) -> None:
+    """A test of which several matches were set aside is stopped, and says why; no other is."""
     number = arena.create()
     arena.alive()
     arena.tick()
     arena.run(8)
+    other = arena.create(seed=1)
     with arena.database.begin() as session:
-        some = sa.select(Match.id).where(Match.status == JobStatus.ISSUED).limit(3)
+        some = sa.select(Match.id).where(Match.status == JobStatus.ISSUED).limit(aside)
         session.execute(
             sa.update(Match)
             .where(Match.id.in_(session.scalars(some).all()))
             .values(status=JobStatus.SET_ASIDE, ticket=None, lease_ends=None, worker=None)
         )
-    assert arena.play_out(number) is TestVerdict.STOPPED
+    assert arena.play_out(number) == verdict
+    assert arena.play_out(other) is TestVerdict.PASSED
     with arena.database.read() as session:
-        assert "3 of its matches could not be played" in arena.test(session, number).reason
+        reason = arena.test(session, number).reason
+        assert ("3 of its matches could not be played" in reason) is (aside == 3)
 
 
 # A test before a new version is active.
@@ -476,7 +470,8 @@ def test_the_version_submitted_last_is_tested(database: Database) -> None:
     first, last = (upload(arena, "bot-1", FirstTest(elo1=50.0)) for _ in range(2))
     with database.begin() as session:
         session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
-        session.execute(sa.update(Check).values(status=JobStatus.FIXED))
+        findings = [Finding(True, "played").to_json()]
+        session.execute(sa.update(Check).values(status=JobStatus.FIXED, findings=findings))
         by_version = {check.version_id: check for check in session.scalars(sa.select(Check))}
         for number in (last, first):
             admit(session, by_version[number], arena.now)

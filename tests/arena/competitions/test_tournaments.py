@@ -373,6 +373,7 @@ def test_who_has_not_lost_stands_before_who_has(arena: TournamentSimulation) -> 
         left = [line.number for line in found.standings if line.place is None]
         lost = [sum(tie.loser == number for tie in found.ties) for number in left]
         assert lost == sorted(lost)
+        assert [line.number for line in found.standings[: len(left)]] == left
         seen |= {(line.points > 0, lost[n]) for n, line in enumerate(found.standings[: len(left)])}
     assert {(False, 0), (True, 0), (True, 1)} <= seen
 

@@ -11,7 +11,7 @@ from flask import Flask
 from arena import audit, people
 from arena.audit import ARENA
 from arena.db import Database
-from arena.models import Link, Role
+from arena.models import SCOPES, Link, Role
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import (
     Browser,
@@ -25,7 +25,8 @@ from tests.arena.web.test_pages import read
 def test_an_administrator_changes_roles_and_shuts_out(app: Flask, database: Database) -> None:
     """What is done shows at once, and in the log."""
     person(database, "root", Role.ADMINISTRATOR)
-    browser = signed_in(app, "root")
+    browser = Browser(app, "192.0.2.7")
+    browser.sign_in("root")
     browser.post("/users/ada/role", {"role": "organiser"}, page="/users")
     assert "ada is organiser now" in browser.get("/users").text
     browser.post("/users/ada/active", {"active": "no"}, page="/users")
@@ -35,10 +36,32 @@ def test_an_administrator_changes_roles_and_shuts_out(app: Flask, database: Data
     assert refused.status_code == 409
     assert "only administrator: make another one first" in refused.text
     log = browser.get("/audit.json?actor=Root&action=change+role").json
-    assert [(one["subject"], one["detail"]) for one in log["entries"]] == [
-        ("user ada", "participant to organiser")
+    assert [(one["subject"], one["detail"], one["origin"]) for one in log["entries"]] == [
+        ("user ada", "participant to organiser", "192.0.2.7")
     ]
     assert "deactivate user" in browser.get("/audit").text
+
+
+@pytest.mark.parametrize(
+    ("role", "status"), [(None, 401), (Role.ORGANISER, 403), (Role.ADMINISTRATOR, 200)]
+)
+def test_a_view_that_says_nothing_is_for_administrators(
+    app: Flask, database: Database, role: Role | None, status: int
+) -> None:
+    """By every method that changes something; everybody may read it."""
+    methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+    app.add_url_rule("/forgotten", view_func=lambda: "reached", methods=methods)
+    bearer = {}
+    if role is not None:
+        person(database, "someone", role)
+        with database.begin() as session:
+            someone = people.get(session, "someone")
+            token = people.add_token(session, ARENA, someone, "ci", list(SCOPES[role]), now())
+        bearer = {"Authorization": f"Bearer {token}"}
+    client = app.test_client()
+    found = [client.open("/forgotten", method=one, headers=bearer).status_code for one in methods]
+    assert found == [200, status, status, status, status]
+    assert client.head("/forgotten", headers=bearer).status_code == 200
 
 
 @pytest.mark.parametrize("fields", [{}, {"active": "true"}, {"activ": "yes"}])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from flask import Flask
@@ -47,6 +48,20 @@ def test_what_is_kept_of_people_is_told(app: Flask) -> None:
     names = {cookie.partition("=")[0] for cookie in set_}
     assert set(re.findall("<code>(arena(?:-.+?)?)</code>", page.text)) == names
     assert "from which address" in page.text
+
+
+def test_cookies_last_as_long_as_is_told(app: Flask) -> None:
+    """As the arena's own page says: a session thirty days, that a browser is known a year."""
+    before, browser = now(), signed_in(app, "ada")
+    session = browser.client.get_cookie("arena")
+    known = browser.client.get_cookie("arena-known", path="/sign-in")
+    assert session is not None
+    assert session.expires is not None
+    # Cookies tell whole seconds.
+    lasts = session.expires - before
+    assert timedelta(days=30, seconds=-1) <= lasts <= timedelta(days=30, minutes=1)
+    assert known is not None
+    assert known.max_age == 365 * 24 * 60 * 60
 
 
 @pytest.mark.parametrize(
@@ -160,10 +175,12 @@ def test_a_session_is_new_after_signing_in(app: Flask) -> None:
     answer = browser.client.post(
         "/sign-in", data={"name": "ada", "password": PASSWORD, "csrf_token": before}
     )
-    cookie = answer.headers["Set-Cookie"]
-    assert "HttpOnly" in cookie
-    assert "SameSite=Lax" in cookie
-    assert "Secure" not in cookie
+    cookies = {one.partition("=")[0]: one for one in answer.headers.getlist("Set-Cookie")}
+    assert set(cookies) == {"arena", "arena-known"}
+    for cookie in cookies.values():
+        assert "HttpOnly" in cookie
+        assert "SameSite=Lax" in cookie
+        assert "Secure" not in cookie
     # The secret of the old session's forms is worth nothing in the new one.
     again = browser.client.post("/sign-out", data={"csrf_token": before})
     assert again.status_code == 400
@@ -186,7 +203,7 @@ def test_a_page_that_renews_itself_leads_to_the_sign_in(app: Flask) -> None:
     assert answer.headers["HX-Redirect"] == "/sign-in?next=/checks/7"
 
 
-def test_over_tls_the_cookie_stays_there(database: Database) -> None:
+def test_over_tls_the_cookies_stay_there(database: Database) -> None:
     """Behind a proxy that says so, if the settings know of the proxy."""
     person(database, "ada")
     app = pages(database, proxies=1)
@@ -200,7 +217,7 @@ def test_over_tls_the_cookie_stays_there(database: Database) -> None:
     assert secret
     fields = {"name": "ada", "password": PASSWORD, "csrf_token": secret[1]}
     answer = client.post("/sign-in", data=fields, headers=headers, base_url="https://localhost")
-    assert "Secure" in answer.headers["Set-Cookie"]
+    assert ["Secure" in cookie for cookie in answer.headers.getlist("Set-Cookie")] == [True, True]
     with database.read() as session:
         assert audit.entries(session)[0].origin == "203.0.113.9"
     app.extensions["arena.database"].close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -52,6 +53,50 @@ def test_a_token_does_what_its_scopes_say(
         assert used is not None
 
 
+@pytest.mark.parametrize(
+    ("before", "is_noted"), [(None, True), (30, False), (61, True)], ids=["never", "30 s", "61 s"]
+)
+def test_a_use_is_noted_once_a_minute(
+    app: Flask, database: Database, before: int | None, is_noted: bool
+) -> None:
+    """Of the token that was used, and of no other; the requests between write nothing."""
+    used = None if before is None else now() - timedelta(seconds=before)
+    with database.begin() as session:
+        ada = people.get(session, "ada")
+        token, _ = (
+            people.add_token(session, ARENA, ada, name, [Scope.READ], now())
+            for name in ("mine", "another")
+        )
+        session.execute(sa.update(ApiToken).values(last_used=used))
+    client, bearer = app.test_client(), {"Authorization": f"Bearer {token}"}
+    began = now()
+    assert client.get("/account", headers=bearer).status_code == 200
+    with database.read() as session:
+        mine, other = session.scalars(sa.select(ApiToken.last_used).order_by(ApiToken.id))
+    assert other == used
+    assert (mine is not None and mine >= began) is is_noted
+
+
+@pytest.mark.parametrize(
+    ("name", "scopes", "words"),
+    [
+        ("root", [Scope.READ], "This token has no scope admin."),
+        ("ada", [Scope.READ], "This is for administrators; your role is participant."),
+    ],
+)
+def test_a_refusal_says_whether_role_or_token_is_too_little(
+    app: Flask, database: Database, name: str, scopes: list[Scope], words: str
+) -> None:
+    """Another token helps who may do it, and nothing helps who may not."""
+    person(database, "root", Role.ADMINISTRATOR)
+    with database.begin() as session:
+        user = people.get(session, name)
+        token = people.add_token(session, ARENA, user, "ci", scopes, now())
+    bearer = {"Authorization": f"Bearer {token}"}
+    refused = app.test_client().get("/users.json", headers=bearer)
+    assert (refused.status_code, refused.json["detail"]) == (403, words)
+
+
 def test_a_role_that_was_lost_is_lost_to_tokens_too(app: Flask, database: Database) -> None:
     """What a token may is never more than what its owner may now."""
     person(database, "root", Role.ADMINISTRATOR)
@@ -95,7 +140,10 @@ def test_a_revoked_token_is_refused(app: Flask, database: Database) -> None:
     shown = browser.post("/account/tokens", fields, page="/account").text
     (token,) = re.findall(r"<code>(arena_[\w-]+)</code>", shown)
     client, bearer = app.test_client(), {"Authorization": f"Bearer {token}"}
-    assert client.get("/account", headers=bearer).status_code == 200
+    # The word may be written in any case, and several spaces follow it (RFC 9110, 11.1 and 11.4).
+    for scheme in ("Bearer", "bearer", "BEARER "):
+        shown = {"Authorization": f"{scheme} {token}"}
+        assert client.get("/account", headers=shown).status_code == 200
     browser.post("/account/tokens/1/revoke", page="/account")
     refused = client.get("/account", headers=bearer)
     assert (refused.status_code, "This token is not known here" in refused.text) == (401, True)

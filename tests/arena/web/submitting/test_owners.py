@@ -132,8 +132,9 @@ def test_code_is_opened_and_closed_by_its_owner(
     reader, code = Browser(app), "/bots/mine/versions/1.tar"
     assert reader.get(code).status_code == 302
     ada.post("/bots/mine/settings", {"open_source": "y"}, page="/bots/mine")
-    with reader.get(code) as answer:
-        assert answer.status_code == 200
+    for anybody in (reader, signed_in(app, "eve")):
+        with anybody.get(code) as answer:
+            assert answer.status_code == 200
     page = reader.get("/bots/mine").text
     assert "open source" in page
     assert code in page

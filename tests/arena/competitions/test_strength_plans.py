@@ -1,0 +1,180 @@
+"""How strength tests are made: what is refused, whose it is, and what is kept of the plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from arena.audit import Actor
+from arena.competitions import strength_tests
+from arena.db import Database
+from arena.models import (
+    BotVersion,
+    Check,
+    CompetitionState,
+    JobStatus,
+    Ladder,
+    StrengthTest,
+    User,
+    VersionStatus,
+)
+from arena.strength import StrengthError
+from engine.clock import TimeControl
+from engine.games import GAMES
+from engine.reporting import Finding
+from tests.arena.competitions.test_strength_tests import OWNER, StrengthSimulation, upload
+from tests.arena.simulator import CALM, START
+
+
+@pytest.fixture
+def database(sqlite_database: Database) -> Database:
+    return sqlite_database
+
+
+@pytest.fixture
+def arena(database: Database) -> StrengthSimulation:
+    return StrengthSimulation(database, CALM, "clobber", size="4x4")
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"second": 0}, "bot-0 v1 can't be tested against itself"),
+    ({"elo0": 10.0, "elo1": 5.0}, "elo0 must be less than elo1"),
+    ({"max_games": 31}, "needs 32 games or more, not 31"),
+    ({"max_games": 200_001}, "200000 games at most"),
+    ({"weight": 0.0}, "a weight is above 0 and 10 at most"),
+    ({"alpha": 0.7, "beta": 0.7}, "alpha and beta"),
+    ({"variant": GAMES["puzzle"].variant()}, "a puzzle is played alone"),
+    ({"variant": GAMES["oxono"].variant()}, "bot-0 v1 has passed no check for oxono"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), REFUSED, ids=[words for _, words in REFUSED])
+def test_what_can_not_be_is_refused(
+    arena: StrengthSimulation, change: dict[str, Any], words: str
+) -> None:
+    """One sentence says what is wrong, and nothing is made."""
+    with pytest.raises(StrengthError, match=words):
+        arena.create(**change)
+    with arena.database.read() as session:
+        assert session.scalars(sa.select(StrengthTest)).all() == []
+
+
+def test_puzzles_are_refused_with_the_reason(database: Database) -> None:
+    """Though both bots play them."""
+    arena = StrengthSimulation(database, CALM, "puzzle")
+    with pytest.raises(StrengthError, match="a puzzle is played alone"):
+        arena.create()
+
+
+UNPROVED = [
+    (VersionStatus.CHECKING, JobStatus.OPEN, [], "can't be tested: its check is checking"),
+    (VersionStatus.REFUSED, JobStatus.FIXED, [False], "can't be tested: its check is refused"),
+    # These are ready by their checks for another game.
+    (VersionStatus.READY, JobStatus.OPEN, [], "has passed no check for clobber"),
+    (VersionStatus.READY, JobStatus.FIXED, [True, False], "has passed no check for clobber"),
+]
+
+
+def checked(
+    arena: StrengthSimulation, version: VersionStatus, check: JobStatus, kept: list[bool]
+) -> None:
+    """A third bot, on no ladder, with its check for one."""
+    number = upload(arena, "newcomer", None)
+    with arena.database.begin() as session:
+        session.get_one(BotVersion, number).status = version
+        its = session.scalars(sa.select(Check).where(Check.version_id == number)).one()
+        its.status, its.findings = check, [Finding(one, "played").to_json() for one in kept]
+
+
+@pytest.mark.parametrize(
+    ("version", "check", "kept", "words"),
+    UNPROVED,
+    ids=["it goes on", "refused", "ready, it goes on", "ready, not passed"],
+)
+def test_who_has_passed_no_check_is_not_tested(
+    arena: StrengthSimulation,
+    version: VersionStatus,
+    check: JobStatus,
+    kept: list[bool],
+    words: str,
+) -> None:
+    """Neither as the candidate nor as the baseline."""
+    checked(arena, version, check, kept)
+    for pair in ((2, 0), (0, 2)):
+        with pytest.raises(StrengthError, match=f"newcomer v1 {words}"):
+            arena.create(*pair)
+
+
+def test_who_has_passed_a_check_need_not_stand_on_a_ladder(arena: StrengthSimulation) -> None:
+    """It has shown that it plays the game."""
+    checked(arena, VersionStatus.READY, JobStatus.FIXED, [True])
+    for pair in ((2, 0), (0, 2)):
+        arena.create(*pair)
+
+
+@pytest.mark.parametrize("number", [-(2**70), -1, 0, 1, 2**31, 2**70])
+def test_no_number_but_a_tests_finds_one(arena: StrengthSimulation, number: int) -> None:
+    """Not one that no database has room for, nor that of a ladder."""
+    with arena.database.read() as session, pytest.raises(StrengthError) as refusal:
+        strength_tests.find(session, number)
+    assert str(refusal.value) == f"there is no strength test {number}"
+
+
+def test_what_was_asked_for_is_kept(arena: StrengthSimulation) -> None:
+    """Every hypothesis, error and limit is its own, and none the usual one."""
+    asked = {
+        "time": TimeControl(move_ms=50), "elo0": -5.0, "elo1": 20.0, "alpha": 0.01, "beta": 0.1,
+        "model": "logistic", "max_games": 500, "weight": 2.0, "memory_bytes": 2**27, "threads": 3,
+        "log_bytes": 1000, "note": "quicker moves", "seed": 7,
+    }  # fmt: skip
+    number = arena.create(**asked)
+    with arena.database.read() as session:
+        plan = strength_tests.plan_of(arena.test(session, number))
+        assert {key: getattr(plan, key) for key in asked} == asked
+
+
+def test_a_test_does_not_have_the_workers_to_itself(arena: StrengthSimulation) -> None:
+    """It begins, and goes on, as one that had as much by its weight as the open one with least."""
+    with arena.database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder)).one()
+        ladder.state, ladder.worker_seconds = CompetitionState.OPEN, 1000.0
+    number = arena.create(weight=2.0)
+    with arena.database.begin() as session:
+        test = arena.test(session, number)
+        assert test.head_start == 2000.0
+        strength_tests.stop(session, test, START, OWNER)
+        session.execute(sa.update(Ladder).values(worker_seconds=1500.0))
+        # A test that was stopped may go on with the limit that it had.
+        strength_tests.extend(session, test, test.max_games, START, OWNER)
+        assert (test.head_start, test.finished, test.reason) == (3000.0, None, "")
+
+
+def test_a_person_runs_a_few_tests_at_a_time(arena: StrengthSimulation) -> None:
+    """The next one is refused until one is stopped; one after which a version enters is none."""
+    enters = arena.create(enters=True)
+    numbers = [arena.create() for _ in range(strength_tests.RUNNING_ALLOWED)]
+    with pytest.raises(StrengthError, match="tests of yours are running"):
+        arena.create()
+    with arena.database.begin() as session:
+        session.add(other := User(name="another", created=START))
+        session.flush()
+        another = Actor(other.id, "another", "a test")
+    for _ in numbers:
+        arena.create(by=another)
+    arena.create(enters=True)
+    with arena.database.begin() as session:
+        strength_tests.stop(session, arena.test(session, numbers[0]), START, OWNER)
+    arena.create()
+    with arena.database.begin() as session:
+        stopped, running = (arena.test(session, number) for number in numbers[:2])
+        limit = stopped.max_games + 1000
+        with pytest.raises(StrengthError, match="tests of yours are running"):
+            strength_tests.extend(session, stopped, limit, START, OWNER)
+        strength_tests.extend(session, running, limit, START, OWNER)
+        # It is not the other's own.
+        strength_tests.extend(session, stopped, limit, START, another)
+        entering = arena.test(session, enters)
+        strength_tests.stop(session, entering, START, OWNER)
+        strength_tests.extend(session, entering, limit, START, OWNER)
