@@ -11,13 +11,25 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import scheduling
+from arena import scheduling, sittings
 from arena.competitions.pairings import Pairing
 from arena.config import Settings
 from arena.db import Database
 from arena.matchmaking import make, new_matches
-from arena.models import Check, CompetitionState, Entrant, JobStatus, Ladder, Match, User
+from arena.models import (
+    BotVersion,
+    Check,
+    CompetitionState,
+    Entrant,
+    JobStatus,
+    Ladder,
+    Match,
+    User,
+    VersionStatus,
+    Worker,
+)
 from arena.models.competitions import FIRST_GUESS_SECONDS
+from arena.sittings import Person, Wish
 from arena.waiting import Load
 from engine import jobs
 from tests.arena.simulator import CALM, START, Simulation, give_sign
@@ -152,6 +164,28 @@ def test_checks_count_among_what_waits(sqlite_database: Database) -> None:
         assert len(scheduling.fill(session, SETTINGS, NOW)) == 5
 
 
+@pytest.mark.parametrize("asked", [False, True], ids=["a check", "a match on request"])
+def test_the_slot_that_is_left_is_for_who_waits(sqlite_database: Database, asked: bool) -> None:
+    """Of two, while a person plays; the ladder's own matches come later."""
+    Simulation(sqlite_database, 0, CALM).furnish([SMALL], bots=2)
+    with sqlite_database.begin() as session:
+        give_sign(session, "w", NOW, slots=2)
+        (ladder,) = ladders_of(session)
+        user = session.scalars(sa.select(User)).one()
+        version = session.scalars(sa.select(BotVersion)).first()
+        assert version is not None
+        version.status = VersionStatus.READY
+        wish = Wish(ladder, 0, (version.id,), random_opening=False, form="a form", seed=5)
+        sittings.begin(session, Person(user.name, user.id), wish, NOW, most_open=1)
+        if asked:
+            session.execute(sa.delete(Check))
+            waiting = some(session, ladder, 1, user)[0].id
+        else:
+            waiting = session.scalars(sa.select(Check.id).order_by(Check.id)).all()[0]
+        ((job,),) = scheduling.fill(session, SETTINGS, NOW)
+        assert (job.lease.kind, job.lease.job) == ("match" if asked else "check", waiting)
+
+
 def test_settings_say_what_is_played(sqlite_database: Database) -> None:
     """One competition alone, if it is named; a settled ladder now and then."""
     furnish(sqlite_database, ladders=2)
@@ -199,3 +233,31 @@ def test_a_start_is_no_failure_of_any_job(sqlite_database: Database) -> None:
             assert scheduling.roll_back_all(session) == 2
         assert {(one.status, one.failures) for one in matches} == {(JobStatus.OPEN, 0)}
         assert next(new_matches(session, NOW)).competition.head_start == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "plays"),
+    [
+        ({}, True),
+        ({"isolation": "reduced"}, False),
+        ({"format": jobs.FORMAT + 1}, False),
+        ({"set_aside": NOW}, False),
+    ],
+    ids=["as it should be", "too weak", "of another release", "set aside"],
+)
+def test_who_is_given_no_jobs_takes_none_up(
+    sqlite_database: Database, said: dict[str, object], plays: bool
+) -> None:
+    """Another gets it, and it is no failure of the job."""
+    furnish(sqlite_database)
+    with sqlite_database.begin() as session:
+        give_sign(session, "w", NOW, slots=1)
+        worker = session.get_one(Worker, "w")
+        for name, value in said.items():
+            setattr(worker, name, value)
+        (match,) = some(session, ladders_of(session)[0], 1)
+        scheduling.issue(session, match, SETTINGS, NOW)
+        assert scheduling.take_up(match, "w", worker, SETTINGS, NOW) is plays
+        assert (match.status, match.worker, match.failures) == (
+            (JobStatus.ISSUED, "w", 0) if plays else (JobStatus.OPEN, None, 0)
+        )
