@@ -186,6 +186,19 @@ def test_the_slot_that_is_left_is_for_who_waits(sqlite_database: Database, asked
         assert (job.lease.kind, job.lease.job) == ("match" if asked else "check", waiting)
 
 
+def test_a_check_that_is_over_holds_up_no_other(sqlite_database: Database) -> None:
+    """Of one version and game one check at a time is issued; the next when that is set aside."""
+    Simulation(sqlite_database, 0, CALM).furnish([SMALL, SMALL], bots=1)
+    with sqlite_database.begin() as session:
+        give_sign(session, "w", NOW, slots=8)
+        for check in session.scalars(sa.select(Check).order_by(Check.id)).all():
+            ((job,),) = scheduling.fill(session, SETTINGS, NOW)
+            assert (job.lease.kind, job.lease.job) == ("check", check.id)
+            assert scheduling.fill(session, SETTINGS, NOW) == []
+            check.end_lease(JobStatus.SET_ASIDE)
+            session.flush()
+
+
 def test_settings_say_what_is_played(sqlite_database: Database) -> None:
     """One competition alone, if it is named; a settled ladder now and then."""
     furnish(sqlite_database, ladders=2)
