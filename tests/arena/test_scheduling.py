@@ -133,6 +133,21 @@ def test_what_waits_leaves_room_for_checks(database: Database, checks: int) -> N
         assert matches == [match.id for match in waiting[: 8 if checks else 16]]
 
 
+def test_requests_do_not_take_the_place_of_what_waits(sqlite_database: Database) -> None:
+    """Though they were made before: of sixteen turns they have half, and new matches the rest."""
+    furnish(sqlite_database)
+    with sqlite_database.begin() as session:
+        give_sign(session, "w", NOW, slots=8)
+        (ladder,) = ladders_of(session)
+        asked = some(session, ladder, 20, session.scalars(sa.select(User)).one())
+        waiting = some(session, ladder, 4)
+        batches = scheduling.fill(session, SETTINGS, NOW)
+        numbers = [job.lease.job for batch in batches for job in batch]
+        assert numbers[:12] == [match.id for match in waiting + asked[:8]]
+        assert len(numbers) == 16
+        assert not {match.id for match in asked[8:]}.intersection(numbers)
+
+
 def test_fewer_slots_get_nothing_more(database: Database) -> None:
     """Whatever waits, while more is under way than the workers that are left should have."""
     Simulation(database, 0, CALM).furnish([SMALL], bots=40)
