@@ -289,3 +289,6 @@ def test_who_is_given_no_jobs_takes_none_up(
         assert (match.status, match.worker, match.failures) == (
             (JobStatus.ISSUED, "w", 0) if plays else (JobStatus.OPEN, None, 0)
         )
+        # From now on the worker has to show that it lives.
+        lease = timedelta(seconds=SETTINGS.lease_seconds)
+        assert match.lease_ends == (NOW + lease if plays else None)
