@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from itertools import islice
 from typing import Any
@@ -10,15 +11,27 @@ import pytest
 import sqlalchemy as sa
 
 from arena.competitions import strength_tests
+from arena.competitions.pairings import Pairing
 from arena.competitions.strength_plans import Plan
 from arena.db import Database
-from arena.matchmaking import new_matches
-from arena.models import BotVersion, Competition, Entrant, Ladder, VersionStatus
+from arena.matchmaking import make, new_matches
+from arena.models import (
+    BotVersion,
+    Competition,
+    Entrant,
+    Ladder,
+    Match,
+    OpeningPolicy,
+    User,
+    VersionStatus,
+)
 from arena.models.competitions import FIRST_GUESS_SECONDS
+from engine.openings import opening
 from tests.arena.competitions.test_strength_tests import OWNER
 from tests.arena.simulator import CALM, START, Simulation
 
 NOW = START + timedelta(days=1)
+KEY = ("a", 1)
 
 
 def furnish(database: Database) -> None:
@@ -97,3 +110,80 @@ def test_what_was_just_made_counts_as_met(sqlite_database: Database) -> None:
     with sqlite_database.begin() as session:
         made = list(islice(new_matches(session, NOW), 4))
         assert len(made) == len({frozenset(p.entrant_id for p in m.places) for m in made}) == 3
+
+
+@pytest.fixture
+def ladder(sqlite_database: Database) -> Iterator[tuple[sa.orm.Session, Ladder]]:
+    """A ladder of Oxono, whose totems are drawn by lot, and its session."""
+    Simulation(sqlite_database, 0, CALM).furnish([("oxono", {})], bots=2)
+    with sqlite_database.begin() as session:
+        session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
+        yield session, session.scalars(sa.select(Ladder)).one()
+
+
+def drawn(match: Match) -> tuple[object, ...]:
+    """All that chance decides in a match."""
+    return match.seed, match.options["totems"], tuple(match.opening)
+
+
+@pytest.mark.parametrize("policy", OpeningPolicy)
+def test_each_match_is_drawn_anew(
+    ladder: tuple[sa.orm.Session, Ladder], policy: OpeningPolicy
+) -> None:
+    """Its dice, its lots, and its opening if those are random; of one key they are the same."""
+    session, one = ladder
+    one.openings = policy
+    matches = [make(session, one, Pairing((1, 2)), NOW) for _ in range(10)]
+    assert one.matches_made == 10
+    seeds, totems, openings = zip(*map(drawn, matches), strict=True)
+    assert len(set(seeds)) == 10
+    assert set(totems) == {"xc4", "xd3"}
+    assert len(set(openings)) > 5 if policy is OpeningPolicy.RANDOM else set(openings) == {()}
+    first, second, other = (
+        make(session, one, Pairing((1, 2), key=k), NOW) for k in (KEY, KEY, ("b", 1))
+    )
+    assert drawn(first) == drawn(second)
+    assert other.seed != first.seed
+
+
+def test_each_ladder_draws_for_itself(ladder: tuple[sa.orm.Session, Ladder]) -> None:
+    """Of two ladders the matches of one key or number have nothing in common."""
+    session, one = ladder
+    found = []
+    for seed in range(10):
+        one.seed = seed
+        found.append(drawn(make(session, one, Pairing((1, 2), key=KEY), NOW)))
+    assert len({seed for seed, _, _ in found}) == 10
+    assert len({moves for _, _, moves in found}) > 5
+
+
+def test_a_match_is_what_its_pairing_says(ladder: tuple[sa.orm.Session, Ladder]) -> None:
+    """Its opening, its fixture, and who sits where in its first game."""
+    session, one = ladder
+    for policy in OpeningPolicy:
+        one.openings = policy
+        start = opening(one.variant, 7)
+        pairing = Pairing((2, 1), round=3, leg=4, opening=start)
+        match = make(session, one, pairing, NOW)
+        assert (match.round, match.leg, match.created) == (3, 4, NOW)
+        assert match.options == dict(start.variant.options)
+        assert tuple(match.opening) == start.moves != ()
+        assert [(place.number, place.entrant_id) for place in match.places] == [(0, 2), (1, 1)]
+
+
+def test_only_a_ladders_own_matches_are_rated(ladder: tuple[sa.orm.Session, Ladder]) -> None:
+    """Not those that somebody asked for, nor a test's."""
+    session, one = ladder
+    user = session.scalars(sa.select(User)).one()
+    new, old = session.scalars(sa.select(BotVersion).order_by(BotVersion.id))
+    test = strength_tests.create(session, Plan.on(one), new, old, NOW, OWNER)
+    made = [
+        make(session, one, Pairing((1, 2)), NOW),
+        make(session, one, Pairing((1, 2)), NOW, requester=user),
+        make(session, test, Pairing((3, 4)), NOW),
+    ]
+    assert [(m.rated, m.requester_id) for m in made] == [
+        (True, None),
+        (False, user.id),
+        (False, None),
+    ]

@@ -318,3 +318,61 @@ def test_moves_go_before_matches(table: Table) -> None:
     table.now += waiting.PRESENT + timedelta(seconds=1)
     table.wake()
     assert len(table.issue()) == 2 * scheduling.AHEAD - 1
+
+
+@pytest.mark.parametrize(
+    ("slots", "moves", "matches"), [(0, 0, 0), (1, 1, 1), (2, 1, 1), (3, 1, 2), (4, 2, 3)]
+)
+def test_one_slot_is_kept_for_whoever_plays(
+    table: Table, slots: int, moves: int, matches: int
+) -> None:
+    """Where there are two; of three games at once as many moves as are half of the slots."""
+    for seed in (1, 2, 3):
+        table.begin(place=1, seed=seed)
+    with table.database.begin() as session:
+        give_sign(session, "one", table.now, slots=slots)
+        session.execute(sa.update(Ladder).values(state="open"))
+    assert [job.lease.kind for job in table.issue()] == ["move"] * moves + ["match"] * matches
+
+
+def test_a_move_does_not_wait_for_matches(table: Table) -> None:
+    """Though as many of them are under way as are ever issued."""
+    with table.database.begin() as session:
+        session.execute(sa.update(Ladder).values(state="open"))
+    assert len(table.issue()) == 2 * scheduling.AHEAD
+    assert table.issue() == []
+    table.begin(place=1)
+    assert table.issue_one().lease.kind == "move"
+
+
+def test_who_waits_longest_is_answered_first(table: Table) -> None:
+    """Whichever game was begun first."""
+    later = table.begin(seed=1)
+    table.now += timedelta(seconds=1)
+    sooner = table.begin(place=1, seed=2)
+    table.now += timedelta(seconds=1)
+    move = sitting.position(sittings.record_of(table.look(later))).legal_moves()[0]
+    table.change(later, sittings.move, move, 0)
+    job = table.issue_one()
+    assert job.lease.job == sooner
+    assert table.record(table.answer(job)) is Outcome.FIXED
+    assert table.issue_one().lease.job == later
+
+
+def test_fewer_slots_play_no_more_moves(table: Table) -> None:
+    """Of four slots two had one; whoever waits is not helped by a worker that left."""
+    for seed in (1, 2, 3):
+        table.begin(place=1, seed=seed)
+    for slots, moves in ((4, 2), (2, 0), (6, 1)):
+        with table.database.begin() as session:
+            give_sign(session, "one", table.now, slots=slots)
+        assert len(table.issue()) == moves
+
+
+def test_a_game_that_is_over_keeps_no_slot(table: Table) -> None:
+    """From the moment of its end."""
+    game = table.begin()
+    table.change(game, sittings.resign, 0)
+    with table.database.begin() as session:
+        session.execute(sa.update(Ladder).values(state="open"))
+    assert len(table.issue()) == 2 * scheduling.AHEAD

@@ -265,6 +265,7 @@ def test_what_nobody_takes_up_is_no_failure(database: Database) -> None:
         take_in(session, person(session), "deep")
         (job,) = issued(session)
         late = NOW + timedelta(seconds=SETTINGS.take_up_seconds + 1)
+        assert scheduling.roll_back_overdue(session, late - timedelta(seconds=1)) == 0
         assert scheduling.roll_back_overdue(session, late) == 1
         check = session.scalars(sa.select(Check)).one()
         assert (check.status, check.failures) == (JobStatus.OPEN, 0)

@@ -28,13 +28,15 @@ from tests.arena.simulator import CALM, Simulation
 
 
 def test_a_report_is_recorded_once(database: Database, recorder: ModuleType, report: Any) -> None:
-    """The same message again changes nothing."""
+    """The same message again changes nothing, and is not held against its worker."""
     data = report()
     for _ in range(2):
         recorder.record_match(data)
         assert the_match(database).status is JobStatus.FIXED
         assert the_match(database).attempt == 1
     assert worker_seconds(database) == MATCH_SECONDS
+    with database.read() as session:
+        assert session.get_one(Worker, "worker").failed == []
 
 
 def test_no_more_time_is_believed_than_there_was(
@@ -51,11 +53,13 @@ def test_no_more_of_a_log_is_kept_than_a_worker_of_ours_says(
 ) -> None:
     """A ladder's limit of 64 KiB of standard error, and four times as much of other lines."""
     data = report()
-    data["logs"][0][0] = "x" * 2**20
+    data["logs"][0][0] = "the first line\n" + "x" * 2**20
     recorder.record_match(data)
     with database.read() as session:
         kept = session.scalars(sa.select(GameSeat).options(undefer(GameSeat.log))).all()
-        assert max(len(seat.log) for seat in kept) == 5 * 2**16 + 1000
+        longest = max((seat.log for seat in kept), key=len)
+        assert len(longest) == 5 * 2**16 + 1000
+        assert longest.startswith("the first line\n")
 
 
 def test_a_worker_of_the_release_before(
