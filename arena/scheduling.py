@@ -104,12 +104,12 @@ def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch
 
     def take_requests(most: float = inf) -> None:
         room = min(load.open_requests, most - load.requests, enough - load.matches - load.checks)
-        take(open_matches(session, ceil(room), ASKED), room)
+        take(open_matches(session, ceil(room), ASKED))
 
     take(open_moves(session, min(load.open_moves, max(1, slots // 2) - load.moves, slots)))
     take_checks(max(1, enough // 2))
     room = min(load.open_matches, enough - load.matches - load.checks)
-    take(open_matches(session, ceil(room), ~ASKED), room)
+    take(open_matches(session, ceil(room), ~ASKED))
     take_requests(max(1, (enough - load.checks) // 2))
     new = new_matches(session, now, only=settings.only, trickle_seconds=settings.trickle_seconds)
     take(new, enough - load.matches - load.checks)
