@@ -27,7 +27,7 @@ from arena.models import (
 )
 from arena.models.competitions import FIRST_GUESS_SECONDS
 from engine.openings import opening
-from tests.arena.competitions.test_strength_tests import OWNER
+from tests.arena.competitions.strength_simulation import OWNER
 from tests.arena.simulator import CALM, START, Simulation
 
 NOW = START + timedelta(days=1)

@@ -24,7 +24,7 @@ from arena.strength import StrengthError
 from engine.clock import TimeControl
 from engine.games import GAMES
 from engine.reporting import Finding
-from tests.arena.competitions.test_strength_tests import OWNER, StrengthSimulation, upload
+from tests.arena.competitions.strength_simulation import OWNER, StrengthSimulation, upload
 from tests.arena.simulator import CALM, START
 
 

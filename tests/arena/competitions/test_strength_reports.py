@@ -8,7 +8,7 @@ from arena.competitions import strength_tests
 from arena.competitions.strength_reports import reports
 from arena.db import Database
 from arena.models import TestVerdict
-from tests.arena.competitions.test_strength_tests import StrengthSimulation
+from tests.arena.competitions.strength_simulation import StrengthSimulation
 from tests.arena.simulator import CALM
 from tests.arena.web.test_strength_pages import count
 

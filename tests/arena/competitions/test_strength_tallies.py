@@ -23,7 +23,7 @@ from arena.models import JobStatus, Match, TestTally
 from arena.outcomes import Outcome
 from arena.ratings.result import GameResult
 from engine.game import Termination
-from tests.arena.competitions.test_strength_tests import StrengthSimulation
+from tests.arena.competitions.strength_simulation import StrengthSimulation
 from tests.arena.simulator import CALM
 
 CRASH, ILLEGAL = Termination.CRASH, Termination.ILLEGAL

@@ -30,7 +30,7 @@ from arena.models import (
     VersionStatus,
 )
 from arena.submissions import enter, submit
-from tests.arena.competitions.test_strength_tests import StrengthSimulation
+from tests.arena.competitions.strength_simulation import StrengthSimulation
 from tests.arena.simulator import CALM
 from tests.arena.web.signing_in import Browser, complaints, deeds, pages, person, signed_in
 from tests.arena.web.test_pages import read
