@@ -30,7 +30,7 @@ from arena.competitions.pairings import Pairing
 from arena.competitions.shares import come_back, fair_start
 from arena.competitions.strength_plans import Plan, plan_of
 from arena.competitions.strength_tallies import add, empty_tally, standing_of, versions_of
-from arena.db import LOCK, lock
+from arena.db import LARGEST_ID, LOCK, lock
 from arena.models import (
     BotVersion,
     Check,
@@ -279,7 +279,7 @@ def find(session: Session, number: int) -> StrengthTest:
     Raises:
         StrengthError: there is none.
     """
-    test = session.get(StrengthTest, number) if 0 < number < 2**31 else None
+    test = session.get(StrengthTest, number) if 0 < number <= LARGEST_ID else None
     if test is None:
         raise StrengthError(f"there is no strength test {number}")
     return test
