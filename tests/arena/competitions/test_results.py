@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.competitions import tournament_fields
-from arena.competitions.results import _records, results, rows, to_json
+from arena.competitions.results import Pair, _records, results, rows, to_json
 from arena.db import Database
 from arena.matchmaking import new_matches
 from arena.models import Entrant, EntrantState, JobStatus, Match, Tournament
@@ -93,6 +93,19 @@ def test_nobody_waits_for_what_is_never_played(arena: TournamentSimulation) -> N
         assert found.current_round == found.rounds[-1]
 
 
+def test_a_round_is_the_current_one_until_all_of_it_is_played(arena: TournamentSimulation) -> None:
+    """Though one of its matches is."""
+    arena.create("cup", "round-robin")
+    arena.play_out(5)
+    with arena.database.read() as session:
+        found = results(session, the_cup(session))
+    first, *later = found.rounds
+    played, other = first.pairs
+    half = replace(first, pairs=(played, Pair(other.fixture)))
+    assert replace(found, rounds=(half, *later)).current_round == half
+    assert replace(found, rounds=(first, *later)).current_round == later[-1]
+
+
 GIVEN: list[tuple[str, str, dict[int, float]]] = [
     ("round-robin", "bot-0", {1: 0.0, 2: 2.0, 3: 2.0, 4: 2.0}),
     # The first is the candidate, whom all others meet; points a game decide.
@@ -145,6 +158,23 @@ def test_a_tie_says_who_won_by_how_much(arena: TournamentSimulation) -> None:
         score = dict(zip(tie["bots"], tie["score"], strict=True))
         assert score[tie["winner"]] == max(score.values())
     assert any(tie["score"][0] != tie["score"][1] for tie in told["bracket"])
+
+
+def test_legs_are_counted_in_each_tie(arena: TournamentSimulation) -> None:
+    """From one, and a tie has been decided once nobody plays for it any more."""
+    arena.create("cup", "knockout", legs=3, extra_legs=1)
+    with arena.database.read() as session:
+        told = to_json(results(session, the_cup(session)))
+    assert [tie["decided"] for tie in told["bracket"]] == [False] * 3
+    arena.play_out(5)
+    with arena.database.read() as session:
+        told = to_json(results(session, the_cup(session)))
+    assert [tie["decided"] for tie in told["bracket"]] == [True] * 3
+    legs: dict[frozenset[str], list[int]] = {}
+    for match in (match for each in told["rounds"] for match in each["matches"]):
+        legs.setdefault(frozenset(match["bots"]), []).append(match["leg"])
+    # One that is ahead by more than what is left needs no third.
+    assert [sorted(its) in ([1, 2], [1, 2, 3], [1, 2, 3, 4]) for its in legs.values()] == [True] * 3
 
 
 def test_lots_are_drawn_from_the_seed(arena: TournamentSimulation) -> None:
