@@ -127,11 +127,10 @@ def _refuse(session: Session, plan: Plan, candidate: BotVersion, baseline: BotVe
         raise StrengthError(
             f"the version {candidate.label} can't be tested against itself: name two"
         )
-    on_ladder = Ladder.game == plan.variant.game
+    on_ladder, both = Ladder.game == plan.variant.game, (candidate.id, baseline.id)
     entered = sa.select(Entrant.version_id).join(Ladder, Ladder.id == Entrant.competition_id)
-    checks = sa.select(Check).join(Check.ladder).where(on_ladder)
-    checks = checks.where(Check.version_id.in_((candidate.id, baseline.id)))
-    playing = set(session.scalars(entered.where(on_ladder)))
+    checks = sa.select(Check).join(Check.ladder).where(on_ladder, Check.version_id.in_(both))
+    playing = set(session.scalars(entered.where(on_ladder, Entrant.version_id.in_(both))))
     playing |= {check.version_id for check in session.scalars(checks) if check.passed}
     for version in (candidate, baseline):
         if version.status is not VersionStatus.READY:
