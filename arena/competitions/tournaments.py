@@ -192,8 +192,8 @@ def check_versions(session: Session, variant: Variant, versions: Sequence[BotVer
             )
         if version.id not in checked:
             raise TournamentError(
-                f"the version {version.label} was never checked for {variant.game}: submit it to a "
-                "ladder of that game first"
+                f"the version {version.label} has passed no check for {variant.game}: submit it to "
+                "a ladder of that game first"
             )
 
 

@@ -10,7 +10,15 @@ from flask import abort, current_app
 from sqlalchemy.orm import Session, joinedload
 
 from arena.db import LARGEST_ID, Database
-from arena.models import Bot, Competition, Ladder, Match, PlayedGame, Tournament
+from arena.models import (
+    Bot,
+    Competition,
+    Ladder,
+    Match,
+    PlayedGame,
+    StrengthTest,
+    Tournament,
+)
 from arena.notice import read_notice
 from arena.storing import unpack
 from arena.web import queries
@@ -69,6 +77,12 @@ def find_game(session: Session, number: int) -> tuple[PlayedGame, GameRecord]:
     if found is None:
         abort(404, f"There is no game {number}.")
     return found, unpack(found.record)
+
+
+def find_test(session: Session, number: int) -> StrengthTest:
+    """The strength test of this number."""
+    found = session.get(StrengthTest, number) if number <= LARGEST_ID else None
+    return found or abort(404, f"There is no strength test {number}.")
 
 
 def find_record(session: Session, number: int) -> GameRecord:

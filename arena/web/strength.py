@@ -27,7 +27,6 @@ from arena.competitions import strength_tests
 from arena.competitions.strength_plans import Plan, plan_of
 from arena.competitions.strength_reports import Report, Wanted, last_tests, reports
 from arena.competitions.strength_tallies import versions_of
-from arena.db import LARGEST_ID
 from arena.models import (
     HOUSE,
     Bot,
@@ -44,7 +43,7 @@ from arena.strength_words import result_rows
 from arena.web.bundle_diff import difference
 from arena.web.forms import ExtendForm, StrengthForm
 from arena.web.identity import Account, current, database, may_read, needs, settings, signed_in
-from arena.web.lookup import reading
+from arena.web.lookup import find_test, reading
 from arena.web.transactions import changing
 from arena.web.words import sentence
 
@@ -129,10 +128,7 @@ def _shown(found: Report) -> dict[str, Any]:
 
 
 def _find(session: Session, number: int) -> Report:
-    test = session.get(StrengthTest, number) if number <= LARGEST_ID else None
-    if test is None:
-        abort(404, f"There is no strength test {number}.")
-    return reports(session, [test])[0]
+    return reports(session, [find_test(session, number)])[0]
 
 
 def _may_change(account: Account, test: StrengthTest) -> bool:
@@ -213,9 +209,7 @@ def may_test(who: Account, version: BotVersion) -> bool:
 
 def changed(session: Session, number: int) -> StrengthTest:
     """The test of this number, if who asks may change it."""
-    test = session.get(StrengthTest, number) if number <= LARGEST_ID else None
-    if test is None:
-        abort(404, f"There is no strength test {number}.")
+    test = find_test(session, number)
     if not _may_change(signed_in(), test):
         abort(403, "This test is not yours.")
     return test
@@ -253,10 +247,7 @@ def clone(number: int) -> Answer:
     """Makes the same test again, for somebody who may use its versions."""
     who = signed_in()
     with changing(StrengthError) as session:
-        test = session.get(StrengthTest, number) if number <= LARGEST_ID else None
-        if test is None:
-            abort(404, f"There is no strength test {number}.")
-        number = cloned(session, test, who).id
+        number = cloned(session, find_test(session, number), who).id
     return redirect(url_for("strength.test", number=number))
 
 

@@ -14,7 +14,6 @@ from arena.competitions import strength_tests
 from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES, MOST_WEIGHT, Plan
 from arena.competitions.strength_reports import Wanted, reports
 from arena.competitions.tournaments import TournamentError, named_versions
-from arena.db import LARGEST_ID
 from arena.models import BotVersion, Scope, StrengthTest, TestVerdict
 from arena.strength import StrengthError
 from arena.web import strength
@@ -23,7 +22,7 @@ from arena.web.api.results import TestList, TestShape
 from arena.web.api.shapes import BotVersionName, Line, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.identity import signed_in
-from arena.web.lookup import find_ladder, reading
+from arena.web.lookup import find_ladder, find_test, reading
 from arena.web.transactions import changing
 
 TAG = "strength tests"
@@ -74,12 +73,7 @@ def list_tests(query: TestPages) -> TestList:
 def get_test(number: int) -> TestShape:
     """A strength test."""
     with reading() as session:
-        return _shape(session, _find(session, number))
-
-
-def _find(session: Session, number: int) -> StrengthTest:
-    test = session.get(StrengthTest, number) if number <= LARGEST_ID else None
-    return test or abort(404, f"There is no strength test {number}.")
+        return _shape(session, find_test(session, number))
 
 
 def _shape(session: Session, test: StrengthTest) -> TestShape:
@@ -141,7 +135,7 @@ def extend_test(number: int, json: Extension) -> TestShape:
 def clone_test(number: int) -> tuple[TestShape, int]:
     """Makes the same test again, with openings of its own."""
     with changing(StrengthError) as session:
-        made = strength.cloned(session, _find(session, number), signed_in())
+        made = strength.cloned(session, find_test(session, number), signed_in())
         session.flush()
         return _shape(session, made), 201
 

@@ -59,7 +59,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     ({"tie_breaks": ("koya",)}, "there is no tie-break 'koya'"),
     ({"tie_breaks": ("wins", "lot", "wins")}, "the tie-break wins is named twice"),
-    ({"variant": GAMES["oxono"].variant()}, "bot-0 v1 was never checked for oxono"),
+    ({"variant": GAMES["oxono"].variant()}, "bot-0 v1 has passed no check for oxono"),
 ]
 
 
