@@ -343,3 +343,42 @@ def test_each_match_of_a_ladder_is_drawn_by_its_number() -> None:
         drawn.append(next_pairing(ladder, field, NOW, 60))
         assert next_pairing(ladder, field, NOW, 60) == drawn[-1]
     assert len({frozenset(one.entrants) for one in drawn if one}) > 1
+
+
+IDLE: list[tuple[str, int, list[tuple[int, int]], str | None]] = [
+    ("clobber", 2, [], None),
+    # Where the same two play another game each time, who has met meets again.
+    ("clobber", 2, [(1, 2)], None),
+    ("blokus", 3, [], "A match takes 4 active bots, and there are 3."),
+    ("puzzle", 1, [], "A match takes 2 active bots, and there is one."),
+    ("puzzle", 2, [], None),
+    ("puzzle", 3, [(1, 2), (1, 3)], None),
+]
+
+
+@pytest.mark.parametrize(("game", "bots", "met", "reason"), IDLE)
+def test_a_ladder_of_few_plays_if_it_can(
+    sqlite_database: Database, game: str, bots: int, met: list[tuple[int, int]], reason: str | None
+) -> None:
+    """With just as many bots as a match takes; in a race only who has not met."""
+    Simulation(sqlite_database, 0, CALM).furnish([(game, {})], bots=bots)
+    with sqlite_database.begin() as session:
+        ladder = the_ladder(session)
+        for one, other in met:
+            session.add(Meeting(first_id=one, second_id=other, competition_id=ladder.id, matches=1))
+        session.flush()
+        assert why_no_match(session, ladder, NOW, 60) == reason
+
+
+def test_what_comes_of_other_ladders_is_none_of_ones_own(sqlite_database: Database) -> None:
+    """Of two with two bots each: of the first three matches were set aside, of the other played."""
+    Simulation(sqlite_database, 0, CALM).furnish([("clobber", {}), ("oxono", {})], bots=2)
+    with sqlite_database.begin() as session:
+        session.execute(sa.update(Entrant).values(games=100, wins=100))
+        ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
+        for seq, match in enumerate(list(islice(scheduling.new_matches(session, NOW), 6)), 1):
+            match.status = JobStatus.SET_ASIDE
+            if match.competition == ladders[1]:
+                match.status, match.seq = JobStatus.FIXED, seq
+        session.flush()
+        assert [is_unplayable(session, ladder, 2) for ladder in ladders] == [True, False]
