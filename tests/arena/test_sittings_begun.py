@@ -147,7 +147,7 @@ def test_bots_of_the_ladder_are_offered_first(database: Database) -> None:
     table = Table(database, [SMALL, ("clobber", {"size": "4x4"}), ("oxoxo", {})])
     with database.begin() as session:
         entrants = session.scalars(sa.select(Entrant).order_by(Entrant.id)).all()
-        ladder, other, _ = session.scalars(sa.select(Ladder).order_by(Ladder.id))
+        ladder, other, third = session.scalars(sa.select(Ladder).order_by(Ladder.id))
         versions = session.scalars(sa.select(BotVersion).order_by(BotVersion.id)).all()
         assert {one.version_id for one in entrants} == set(table.bots)
         # The second is the better one everywhere, and then plays elsewhere alone.
@@ -161,9 +161,16 @@ def test_bots_of_the_ladder_are_offered_first(database: Database) -> None:
         session.flush()
         assert bots_for(session, ladder) == [versions[0], versions[1]]
         assert bots_for(session, other) == [versions[1], versions[0]]
-        versions[1].status = VersionStatus.REFUSED
+        # A bot that plays another game alone is no opponent here, nor one that is refused.
+        for one in entrants:
+            if one.competition_id == other.id and one.version_id == table.bots[1]:
+                one.state = EntrantState.RETIRED
         session.flush()
         assert bots_for(session, ladder) == [versions[0]]
+        assert bots_for(session, third) == [versions[1], versions[0]]
+        versions[1].status = VersionStatus.REFUSED
+        session.flush()
+        assert bots_for(session, third) == [versions[0]]
 
 
 @SQLITE
