@@ -41,6 +41,30 @@ def test_scores_are_compared_round_by_round():
         gauntlet.add(pair(3), pair(2))
 
 
+def test_a_program_is_told_what_each_of_the_two_did():
+    """By hand, of the same after two of three rounds; nothing has passed before the last one.
+
+    Scores of 3 and 4 of 4 are a game won and one drawn, and two won; 2 and 0 are one won and one
+    lost, and two lost. Two rounds, had all been won, leave 0.5 ** 3 for the other's being stronger.
+    """
+    gauntlet = Gauntlet.begin(CLOBBER, 12, 1)
+    assert (gauntlet.score(gauntlet.candidate), gauntlet.difference[0]) == (0.5, 0)
+    gauntlet = gauntlet.add(pair(3), pair(2, crash=1)).add(pair(4), pair(0, crash=1))
+    told = gauntlet.to_json()
+    lower, upper = told["difference_95"]
+    assert -1 <= lower < told["difference"] == 5 / 8 < upper <= 1
+    assert {key: told[key] for key in ("decision", "passed", "rounds", "games", "los")} == {
+        "decision": "continue", "passed": False, "rounds": 2, "games": 8, "los": 0.875,
+    }  # fmt: skip
+    assert told["counts"] == [0, 0, 0, 0, 0, 1, 0, 0, 1]
+    assert told["candidate"] == {
+        "score": 0.875, "wins": 3, "draws": 1, "losses": 0, "faults": {},
+    }  # fmt: skip
+    assert told["baseline"] == {
+        "score": 0.25, "wins": 1, "draws": 0, "losses": 3, "faults": {"crash": 2},
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("candidate", "baseline", "decision"),
     [

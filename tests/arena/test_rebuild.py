@@ -12,12 +12,15 @@ from alembic.operations import Operations
 
 from arena import recording, scheduling, verdicts
 from arena.audit import ARENA
+from arena.competitions import strength_tests
 from arena.competitions.ladder_settings import change
+from arena.competitions.strength_plans import Plan
 from arena.config import Settings
 from arena.db import MIGRATIONS, Database
 from arena.fake.fill import fill
 from arena.folding import AT_A_TIME, Fold
 from arena.models import (
+    BotVersion,
     Entrant,
     GameSeat,
     JobStatus,
@@ -52,7 +55,7 @@ def two_ladders(database: Database) -> Simulation:
 @pytest.mark.parametrize(
     "games",
     [
-        pytest.param(2_000),
+        pytest.param(2_500),
         pytest.param(100_000, marks=[pytest.mark.deep, pytest.mark.timeout(900)]),
     ],
 )
@@ -64,7 +67,7 @@ def test_recorded_games_are_rated_again_to_the_same_digits(database: Database, g
         ladder = session.scalars(sa.select(Ladder)).one()
         found = rebuild(session, ladder, write=False, advance=told.append)
         assert found.games >= games
-        assert (sum(told), max(told) < found.games) == (found.games, games > 2 * AT_A_TIME)
+        assert (sum(told), max(told) < found.games) == (found.games, games > AT_A_TIME)
         assert found.equal, found.differences[:3]
     with database.begin() as session:
         ladder = session.scalars(sa.select(Ladder)).one()
@@ -240,7 +243,11 @@ def test_one_that_cannot_be_read_keeps_nobody_waiting(database: Database) -> Non
     with database.begin() as session:
         session.execute(sa.update(Ladder).values(rebuild_due=True))
     change("chess")
-    found = [upkeep.go_on(database, later) for _ in range(4)]
+    assert upkeep.go_on(database, later) is None
+    with database.read() as session:
+        alarms = session.scalars(sa.select(Ladder.alarm).order_by(Ladder.id)).all()
+        assert [bool(alarm) for alarm in alarms] == [True, False]
+    found = [upkeep.go_on(database, later) for _ in range(3)]
     assert [one.competition for one in found if one] == ["ladder-1"] * 2, "made, and checked"
     alarm, due = change("clobber")
     assert "can't be made anew" in alarm
@@ -251,3 +258,46 @@ def test_one_that_cannot_be_read_keeps_nobody_waiting(database: Database) -> Non
     assert made is not None
     assert made.competition == "ladder-0"
     assert change("clobber") == ("", False)
+
+
+HOURS: list[tuple[tuple[float | None, float], tuple[float | None, float], str | None]] = [
+    # Who was never looked at comes first, and then whoever was longest ago.
+    ((None, 48), (2, 48), "ladder-0"),
+    ((2, 48), (None, 48), "ladder-1"),
+    ((2, 48), (3, 48), "ladder-1"),
+    ((3, 48), (2, 48), "ladder-0"),
+    ((None, 48), (None, 48), "ladder-0"),
+    # Not within an hour, be it of the last time or of its beginning.
+    ((0.9, 48), (2, 48), "ladder-1"),
+    ((None, 0.9), (2, 48), "ladder-1"),
+    ((1, 48), (0.5, 48), None),
+    ((None, 0.5), (1, 48), None),
+]
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(("one", "other", "wanted"), HOURS)
+def test_which_is_checked_next(
+    database: Database,
+    one: tuple[float | None, float],
+    other: tuple[float | None, float],
+    wanted: str | None,
+) -> None:
+    """Of two ladders that were checked and made so many hours ago, by an upkeep that checks every
+    hour. It checks ladders and tournaments, says docs/ladders.md: no strength test beside them.
+    """
+    Simulation(database, 1, CALM).furnish([("clobber", {}), ("oxoxo", {})], bots=2)
+    with database.begin() as session:
+        session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
+        ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
+        first, second = session.scalars(sa.select(BotVersion).order_by(BotVersion.id)).all()
+        long_ago = NOW - timedelta(days=9)
+        strength_tests.create(session, Plan.on(ladders[0]), first, second, long_ago, ARENA)
+        for ladder, (checked, created) in zip(ladders, (one, other), strict=True):
+            ladder.checked = None if checked is None else NOW - timedelta(hours=checked)
+            ladder.created = NOW - timedelta(hours=created)
+    found = Upkeep(3600).go_on(database, NOW)
+    assert (found and found.competition) == wanted
+    with database.read() as session:
+        looked_at = session.scalars(sa.select(Ladder).where(Ladder.checked == NOW)).all()
+        assert [ladder.name for ladder in looked_at] == ([wanted] if wanted else [])

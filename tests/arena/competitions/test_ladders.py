@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+from itertools import islice
 
 import pytest
 import sqlalchemy as sa
 
 from arena import scheduling
 from arena.competitions.due import DueMatch
-from arena.competitions.ladders import UNPLAYABLE_SECONDS, is_unplayable, why_no_match
+from arena.competitions.ladders import (
+    ALL_PLACED,
+    HOUSE_IN_PLACEMENT,
+    PEOPLE_IN_PLACEMENT,
+    UNPLAYABLE,
+    UNPLAYABLE_SECONDS,
+    Field,
+    Newcomer,
+    is_unplayable,
+    next_pairing,
+    urgency,
+    why_no_match,
+)
 from arena.config import Settings
 from arena.db import Database
 from arena.idle import why_idle
@@ -23,6 +37,8 @@ from arena.models import (
     Meeting,
     Worker,
 )
+from arena.ratings.book import NEW
+from arena.tournaments.ladder import Met, Rival
 from engine import jobs
 from tests.arena.simulator import CALM, START, Simulation
 
@@ -249,3 +265,120 @@ def test_as_many_matches_as_bots_tell_that_nothing_can_be_played(furnished: Data
             assert found == [aside >= 3, aside >= 3, aside >= 4, False]
         session.execute(sa.update(Entrant).values(games=0, wins=0))
         assert not is_unplayable(session, ladder, 2)
+
+
+UNPLAYABLE_FOR: list[tuple[int, int, float, int]] = [
+    (3, 2, 1.1, 0),
+    (3, 3, 1.1, 300),
+    (5, 4, 1.1, 0),
+    (5, 5, 1.1, 300),
+    # One of which all is known well waits longer anyway, and does so still.
+    (3, 3, 0.9, 600),
+]
+
+
+@pytest.mark.parametrize(("bots", "aside", "sigma", "seconds"), UNPLAYABLE_FOR)
+def test_what_cannot_be_played_is_tried_every_five_minutes(
+    sqlite_database: Database, bots: int, aside: int, sigma: float, seconds: int
+) -> None:
+    """Once as many matches as it has bots, and at least three, are set aside: docs/ladders.md."""
+    Simulation(sqlite_database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=bots)
+    with sqlite_database.begin() as session:
+        session.execute(sa.update(Entrant).values(games=100, wins=100, sigma=sigma))
+        for match in list(islice(scheduling.new_matches(session, NOW), aside)):
+            match.status = JobStatus.SET_ASIDE
+        session.flush()
+        for after in (0, 299, 300, 599, 600):
+            now = NOW + timedelta(seconds=after)
+            reason = why_no_match(session, the_ladder(session), now, 600)
+            assert reason == (UNPLAYABLE if after < seconds else None)
+
+
+ONE = DueMatch((1, 2), rated=True)
+URGENT: list[tuple[list[tuple[int, bool]], list[DueMatch], int]] = [
+    ([], [], ALL_PLACED),
+    ([(19, False)], [], PEOPLE_IN_PLACEMENT),
+    ([(19, True)], [], HOUSE_IN_PLACEMENT),
+    ([(3, True), (3, False)], [], PEOPLE_IN_PLACEMENT),
+    # A match of two has two games, which are 20 of 20 or one too few.
+    ([(18, False)], [ONE], ALL_PLACED),
+    ([(17, False)], [ONE], PEOPLE_IN_PLACEMENT),
+    ([(18, False), (18, True)], [DueMatch((1, 3), rated=True)], HOUSE_IN_PLACEMENT),
+    ([(18, False)], [replace(ONE, is_set_aside=True)], ALL_PLACED),
+    ([(18, False)], [replace(ONE, rated=False, is_set_aside=True)], PEOPLE_IN_PLACEMENT),
+]
+
+
+@pytest.mark.parametrize(("young", "due", "wanted"), URGENT)
+def test_newcomers_make_a_ladder_urgent(
+    young: list[tuple[int, bool]], due: list[DueMatch], wanted: int
+) -> None:
+    """Until what is due places them, after 20 games; those of people before the house's."""
+    found = [Newcomer(number, *one) for number, one in enumerate(young, 1)]
+    assert urgency(Ladder(game="clobber", options={}), found, due) == wanted
+
+
+@pytest.mark.parametrize(("game", "games"), [("clobber", 2), ("blokus", 4)])
+def test_what_is_due_counts_as_finished(game: str, games: int) -> None:
+    """As a game from every seat, and as met if it is rated; but for what is asked for in vain."""
+    first, second = (Rival(number, NEW, 10) for number in (1, 2))
+    for rated, aside, played, met in (
+        (True, False, games, 1),
+        (True, True, games, 1),
+        (False, False, games, 0),
+        (False, True, 0, 0),
+    ):
+        due = [DueMatch((1, 2), rated, aside)]
+        field = Field(Ladder(game=game, options={}), [first, second], Met(), due)
+        assert [rival.games for rival in field.rivals] == [10 + played] * 2
+        assert field.met.times(first, second) == met
+
+
+def test_each_match_of_a_ladder_is_drawn_by_its_number() -> None:
+    """The same one again by the same number, and not always the same two."""
+    ladder = Ladder(game="clobber", options={}, seed=1)
+    field = Field(ladder, [Rival(number, NEW, 0) for number in range(1, 11)], Met(), [])
+    drawn = []
+    for ladder.matches_made in range(20):
+        drawn.append(next_pairing(ladder, field, NOW, 60))
+        assert next_pairing(ladder, field, NOW, 60) == drawn[-1]
+    assert len({frozenset(one.entrants) for one in drawn if one}) > 1
+
+
+IDLE: list[tuple[str, int, list[tuple[int, int]], str | None]] = [
+    ("clobber", 2, [], None),
+    # Where the same two play another game each time, who has met meets again.
+    ("clobber", 2, [(1, 2)], None),
+    ("blokus", 3, [], "A match takes 4 active bots, and there are 3."),
+    ("puzzle", 1, [], "A match takes 2 active bots, and there is one."),
+    ("puzzle", 2, [], None),
+    ("puzzle", 3, [(1, 2), (1, 3)], None),
+]
+
+
+@pytest.mark.parametrize(("game", "bots", "met", "reason"), IDLE)
+def test_a_ladder_of_few_plays_if_it_can(
+    sqlite_database: Database, game: str, bots: int, met: list[tuple[int, int]], reason: str | None
+) -> None:
+    """With just as many bots as a match takes; in a race only who has not met."""
+    Simulation(sqlite_database, 0, CALM).furnish([(game, {})], bots=bots)
+    with sqlite_database.begin() as session:
+        ladder = the_ladder(session)
+        for one, other in met:
+            session.add(Meeting(first_id=one, second_id=other, competition_id=ladder.id, matches=1))
+        session.flush()
+        assert why_no_match(session, ladder, NOW, 60) == reason
+
+
+def test_what_comes_of_other_ladders_is_none_of_ones_own(sqlite_database: Database) -> None:
+    """Of two with two bots each: of the first three matches were set aside, of the other played."""
+    Simulation(sqlite_database, 0, CALM).furnish([("clobber", {}), ("oxono", {})], bots=2)
+    with sqlite_database.begin() as session:
+        session.execute(sa.update(Entrant).values(games=100, wins=100))
+        ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
+        for seq, match in enumerate(list(islice(scheduling.new_matches(session, NOW), 6)), 1):
+            match.status = JobStatus.SET_ASIDE
+            if match.competition == ladders[1]:
+                match.status, match.seq = JobStatus.FIXED, seq
+        session.flush()
+        assert [is_unplayable(session, ladder, 2) for ladder in ladders] == [True, False]

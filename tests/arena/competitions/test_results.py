@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
+from arena import verdicts
 from arena.competitions import tournament_fields
-from arena.competitions.results import Pair, _records, results, rows, to_json
+from arena.competitions.results import Pair, _records, digest, results, rows, to_json
 from arena.db import Database
 from arena.matchmaking import new_matches
 from arena.models import Entrant, EntrantState, JobStatus, Match, Tournament
@@ -130,6 +131,91 @@ def test_who_was_to_meet_the_withdrawn_is_given_a_match(
     assert {line.number: line.share for line in found.standings} == points
     last = {number: sum(course[-1:]) for number, course in found.points_by_round.items()}
     assert last == points
+
+
+def test_what_is_given_in_a_swiss_counts_as_a_bye(arena: TournamentSimulation) -> None:
+    """Of three in two rounds, of whom the first leaves in the first: the second is given that round
+    and the third sits it out, for two points each, and in the next round they meet.
+
+    By FIDE's handbook of 2020, C.02 13.15.2: who is imagined in such a round has had 0 of its two
+    points and draws the next one, and an opponent's points count as if that round was drawn.
+    """
+    arena.create("cup", "swiss", top=3, rounds=2)
+    with arena.database.begin() as session:
+        next(new_matches(session, START))
+        withdraw(session, "bot-0")
+    arena.play_out(5)
+    with arena.database.read() as session:
+        found = results(session, the_cup(session))
+    (met,) = found.rounds[-1].pairs
+    assert met.points is not None
+    scored = dict(zip(met.fixture.entrants, met.points, strict=True))
+    assert set(scored) == {2, 3}
+    lines = {line.number: line for line in found.standings}
+    for one, other in ((2, 3), (3, 2)):
+        assert lines[one].points == 2 + scored[one]
+        worth, imagined = 1 + scored[other], 1
+        assert lines[one].tie_breaks["buchholz"] == worth + imagined
+        against = scored[one] * worth + 2 * imagined
+        assert lines[one].tie_breaks["sonneborn-berger"] == against
+    assert (lines[1].points, lines[1].tie_breaks["buchholz"]) == (0, 0)
+
+
+LEVEL: list[tuple[str, list[tuple[float, int, float]], list[set[int]]]] = [
+    ("round-robin", [(3.0, 6, 1.0), (3.0, 6, 1.0), (2.0, 6, 1.0), (2.0, 6, 0.5)], [{1, 2}]),
+    ("round-robin", [(3.0, 6, 1.0), (2.0, 6, 1.0), (1.0, 6, 1.0), (1.0, 6, 1.0)], [{3, 4}]),
+    ("round-robin", [(2.0, 6, 1.0), (2.0, 6, 1.0), (1.0, 6, 1.0), (1.0, 6, 1.0)], [{1, 2}, {3, 4}]),
+    ("round-robin", [(4.0, 6, 1.0), (3.0, 6, 1.0), (2.0, 6, 1.0), (1.0, 6, 1.0)], []),
+    # Thirds may be added up in any order.
+    ("round-robin", [(0.1 + 0.2, 6, 1.0), (0.3, 6, 1.0), (0.2, 6, 1.0), (0.1, 6, 1.0)], [{1, 2}]),
+    # Points a game are 1/2 of the first two, and 1/4 of the others, of whom two have as many.
+    ("gauntlet", [(3.0, 6, 1.0), (1.0, 2, 1.0), (1.0, 4, 0.5), (0.5, 2, 0.0)], [{1, 2}]),
+]
+
+
+@pytest.mark.parametrize(("format_", "told", "level"), LEVEL)
+def test_the_lot_decides_where_nothing_else_does(
+    arena: TournamentSimulation,
+    format_: str,
+    told: list[tuple[float, int, float]],
+    level: list[set[int]],
+) -> None:
+    """Of four, by points, games and a tie-break: points decide before that, and then it."""
+    arena.create("cup", format_)
+    with arena.database.begin() as session:
+        cup = the_cup(session)
+        found = results(session, cup)
+        lines = [
+            replace(line, number=number, points=points, games=games, tie_breaks=tie_breaks)
+            for number, (line, (points, games, value)) in enumerate(
+                zip(found.standings, told, strict=True), 1
+            )
+            for tie_breaks in [{"head-to-head": value, "lot": 1 / number}]
+        ]
+        found = replace(found, standings=tuple(lines))
+        assert found.by_lot == []
+        cup.finished = START
+        assert found.by_lot == [tuple(found.label(one) for one in sorted(its)) for its in level]
+        shown = {row["seeding"] for row in rows(found) if row["by_lot"]}
+        assert shown == set().union(*level)
+        cup.reason = "the hall burnt down"
+        assert cup.is_called_off
+        assert found.by_lot == []
+
+
+def test_a_digest_is_of_the_fixtures_in_their_order(arena: TournamentSimulation) -> None:
+    """Also of one that was played anew at the end, and came out the same: docs/tournaments.md."""
+    arena.create("cup", "round-robin")
+    arena.play_out(5)
+    with arena.database.begin() as session:
+        before = digest(session, the_cup(session))
+        first = results(session, the_cup(session)).rounds[0].pairs[0].match
+        assert first is not None
+        verdicts.void(session, ORGANISER, first.id, "the lamp fell", now=arena.now)
+        assert digest(session, the_cup(session)) != before
+    arena.play_out(5)
+    with arena.database.read() as session:
+        assert digest(session, the_cup(session)) == before
 
 
 def test_programs_are_told_what_is_played_and_what_is_not(arena: TournamentSimulation) -> None:

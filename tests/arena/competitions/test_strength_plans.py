@@ -29,13 +29,8 @@ from tests.arena.simulator import CALM, START
 
 
 @pytest.fixture
-def database(sqlite_database: Database) -> Database:
-    return sqlite_database
-
-
-@pytest.fixture
-def arena(database: Database) -> StrengthSimulation:
-    return StrengthSimulation(database, CALM, "clobber", size="4x4")
+def arena(sqlite_database: Database) -> StrengthSimulation:
+    return StrengthSimulation(sqlite_database, CALM, "clobber", size="4x4")
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
@@ -61,9 +56,9 @@ def test_what_can_not_be_is_refused(
         assert session.scalars(sa.select(StrengthTest)).all() == []
 
 
-def test_puzzles_are_refused_with_the_reason(database: Database) -> None:
+def test_puzzles_are_refused_with_the_reason(sqlite_database: Database) -> None:
     """Though both bots play them."""
-    arena = StrengthSimulation(database, CALM, "puzzle")
+    arena = StrengthSimulation(sqlite_database, CALM, "puzzle")
     with pytest.raises(StrengthError, match="a puzzle is played alone"):
         arena.create()
 
@@ -114,9 +109,12 @@ def test_who_has_passed_a_check_need_not_stand_on_a_ladder(arena: StrengthSimula
         arena.create(*pair)
 
 
-@pytest.mark.parametrize("number", [-(2**70), -1, 0, 1, 2**31, 2**70])
-def test_no_number_but_a_tests_finds_one(arena: StrengthSimulation, number: int) -> None:
-    """Not one that no database has room for, nor that of a ladder."""
+@pytest.mark.parametrize("number", [-(2**70), -1, 0, 1, 2**31 - 1, 2**31, 2**70])
+def test_no_number_but_a_tests_finds_one(database: Database, number: int) -> None:
+    """Not that of a ladder, nor one that a database has no room for: an id has 4 bytes in
+    PostgreSQL, and 8 in SQLite.
+    """
+    arena = StrengthSimulation(database, CALM, "clobber", size="4x4")
     with arena.database.read() as session, pytest.raises(StrengthError) as refusal:
         strength_tests.find(session, number)
     assert str(refusal.value) == f"there is no strength test {number}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from arena.audit import entries
 from arena.config import Settings
 from arena.db import Database
 from arena.matchmaking import new_matches
-from arena.models import Bot, Entrant, Role, Tournament, User
+from arena.models import Bot, Entrant, Ladder, OpeningPolicy, Role, Tournament, User
 from arena.web.app import create_app
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM, START
@@ -228,3 +229,87 @@ def test_an_owner_withdraws_a_bot_of_ones_own(
     assert "<bdi>bot-0 v1</bdi> was withdrawn: <bdi>&lt;hurt&gt;</bdi>. What it has not" in text
     assert "walkover" in text
     assert read(text).verdict() == []
+
+
+def test_a_tournament_is_played_as_its_ladder_is(office: Office) -> None:
+    """By its openings, clock and limits, whatever they are; the seed is that of the form."""
+    kept = {
+        "openings": OpeningPolicy.EMPTY, "move_ms": 123, "memory_bytes": 2**27, "threads": 3,
+        "log_bytes": 1000,
+    }  # fmt: skip
+    with office.database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder)).one()
+        for name, value in kept.items():
+            assert getattr(ladder, name) != value
+            setattr(ladder, name, value)
+    assert office.make(title=" The cup ", note=" a note ", seed="7")[0] == 302
+    with office.database.read() as session:
+        made = session.scalars(sa.select(Tournament)).one()
+        assert {name: getattr(made, name) for name in kept} == kept
+        assert (made.seed, made.title, made.note) == (7, "The cup", "a note")
+    text = office.make(name="other", seed=str(2**48))[1]
+    assert "Number must be between 0 and 281474976710655." in text
+
+
+@pytest.mark.parametrize(
+    ("as_given", "order"),
+    [({}, ["bot-3", "bot-2", "bot-1"]), ({"as_given": "y"}, ["bot-1", "bot-3", "bot-2"])],
+    ids=["by ratings", "as given"],
+)
+def test_named_bots_are_seeded(office: Office, as_given: dict[str, str], order: list[str]) -> None:
+    """By their ratings on the ladder, or as they are named."""
+    with office.database.begin() as session:
+        for entrant in session.scalars(sa.select(Entrant)):
+            entrant.mu = 20.0 + int(entrant.version.bot.name[-1])
+    assert office.make(bots="bot-1 bot-3 bot-2", **as_given)[0] == 302
+    rows = office.browser.get("/tournaments/cup.json").json["standings"]
+    assert [row["bot"] for row in sorted(rows, key=lambda row: row["seeding"])] == order
+
+
+def test_what_comes_next_is_said(office: Office) -> None:
+    """Whether a new tournament waits; and that one which is over can't be opened again."""
+    office.make(title="The cup", paused="y")
+    assert "The cup waits until you open it." in office.browser.get("/tournaments/cup").text
+    office.make(name="other", title="Another")
+    text = office.browser.get("/tournaments/other").text
+    assert "Another begins as soon as a worker is free." in text
+    meant = {"note": "rain", "confirmed": "y"}
+    where = "/tournaments/cup/change"
+    assert office.browser.post("/tournaments/cup/call-off", meant, page=where).status_code == 302
+    answer = office.browser.post("/tournaments/cup/state", {"state": "open"}, page="/account")
+    assert (answer.status_code, "called off" in answer.text) == (409, True)
+
+
+def test_the_form_knows_the_ladder_that_one_comes_from(office: Office) -> None:
+    """It is chosen already."""
+    for address, chosen in (("?ladder=ladder-0", True), ("", False)):
+        text = office.browser.get(f"/new-tournament{address}").text
+        assert ('<option selected value="ladder-0">' in text) is chosen
+
+
+def test_tournaments_are_listed(office: Office) -> None:
+    """The last made first, each with the number of its bots."""
+    office.make(name="first", title="The first", top="4")
+    office.make(name="second", title="The second", top="3")
+    text = office.browser.get("/tournaments").text
+    rows = re.findall(r"<bdi>(The \w+)</bdi>.*?<td class=\"number\">(\d+)</td>", text, re.DOTALL)
+    assert rows == [("The second", "3"), ("The first", "4")]
+
+
+def test_whose_only_bot_is_withdrawn_has_none_to_withdraw(office: Office) -> None:
+    """The page offers it no more, and to ask for it is refused."""
+    with office.database.begin() as session:
+        owner = User(name="ada", created=START)
+        session.add(owner)
+        session.scalars(sa.select(Bot).where(Bot.name == "bot-0")).one().owner = owner
+    person(office.database, "ada")
+    office.make(format="round-robin")
+    with office.database.begin() as session:
+        assert next(new_matches(session, START))
+    ada, page = signed_in(office.browser.client.application, "ada"), "/tournaments/cup"
+    assert "Withdraw a bot of yours" in ada.get(page).text
+    fields = {"bot": "bot-0", "note": "it hangs"}
+    answer = ada.post(f"{page}/withdraw", fields, page=f"{page}/change")
+    assert answer.status_code == 302
+    assert "Withdraw a bot of yours" not in ada.get(page).text
+    assert ada.get(f"{page}/change").status_code == 403

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -190,6 +191,31 @@ def test_what_only_the_lot_decided_is_said(cups: Cups) -> None:
         )
         assert said[name] == ([] if name in ("begun", "cup") else tied)
     assert any(said.values())
+
+
+def test_meetings_are_told_from_the_side_of_the_first(cups: Cups) -> None:
+    """As the crosstable has them, with all games of the two and no other, the last one first."""
+    found = json.loads(cups.page("/tournaments/gauntlet.json"))
+    order = [row["seeding"] for row in found["standings"]]
+    name = {row["seeding"]: f"{row['bot']} v{row['version']}" for row in found["standings"]}
+    uneven = 0
+    for one, other in itertools.permutations(order, 2):
+        cell = found["crosstable"][order.index(one)][order.index(other)]
+        if cell is None:
+            continue
+        page = cups.page(f"/tournaments/gauntlet/{one}/{other}")
+        told = f": {cell['wins']} won, {cell['draws']} drawn, {cell['losses']} lost."
+        assert told in page
+        uneven += cell["wins"] != cell["losses"]
+        games = [int(number) for number in re.findall(r'<a href="/games/(\d+)">\1</a>', page)]
+        assert games == sorted(games, reverse=True)
+        assert len(games) == sum(cell.values())
+        met = {name[one], name[other]}
+        its = [match for each in found["rounds"] for match in each["matches"]]
+        assert set(map(int, re.findall(r'<a href="/matches/(\d+)">', page))) == {
+            match["match"] for match in its if set(match["bots"]) == met
+        }
+    assert uneven
 
 
 @pytest.mark.parametrize(("name", "decides"), [("swiss", "points"), ("gauntlet", "points_a_game")])

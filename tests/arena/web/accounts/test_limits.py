@@ -52,6 +52,18 @@ def test_nobody_keeps_out_who_was_there_before(app: Flask, database: Database) -
     assert other.sign_in("ada").status_code == 429  # it is known, but not at this account
 
 
+def test_a_browser_is_known_by_a_name_in_any_letters(app: Flask, database: Database) -> None:
+    """Of an account with capitals, too."""
+    person(database, "Grace")
+    known = Browser(app, "192.0.2.50")
+    assert known.sign_in("GRACE").status_code == 302
+    known.post("/sign-out", page="/account")
+    for number in range(10):
+        assert Browser(app, f"192.0.2.{number}").sign_in("Grace", "wrong").status_code == 422
+    assert Browser(app, "192.0.2.98").sign_in("grace").status_code == 429
+    assert known.sign_in("gRACE").status_code == 302
+
+
 def test_an_address_keeps_out_none_who_was_there_before(app: Flask) -> None:
     """Many may have one address, and a stranger among them may fail on purpose."""
     known = Browser(app)
