@@ -117,20 +117,19 @@ def _faults(sides: Iterable[dict[str, int]]) -> dict[Termination, int]:
     return {Termination(key): number for key, number in sorted(total.items())}
 
 
-def duel(entrants: Sequence[int], _sides: Sequence[int], ranks: Sequence[int]) -> GameResult[int]:
+def duel(entrants: Sequence[int], sides: Sequence[int], ranks: Sequence[int]) -> GameResult[int]:
     """The result of a game between two who may hold several seats, by who won more meetings.
 
     Args:
-        entrants, ranks: of each seat. The sides need not be told: allies have one rank, so that
-            nothing comes of it where they seem to meet.
+        entrants, sides, ranks: of each seat.
     """
     first, second = dict.fromkeys(entrants)
-    seats = list(zip(entrants, ranks, strict=True))
+    seats = list(zip(entrants, sides, ranks, strict=True))
     ahead = sum(
         (rank < other) - (rank > other)
-        for entrant, rank in seats
-        for rival, other in seats
-        if (entrant, rival) == (first, second)
+        for entrant, side, rank in seats
+        for rival, its_side, other in seats
+        if (entrant, rival) == (first, second) and side != its_side
     )
     return GameResult((first, second), (0, 1), (1 + (ahead < 0), 1 + (ahead > 0)))
 
