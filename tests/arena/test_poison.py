@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from arena import recording, scheduling
 from arena.assignments import spec_of
-from arena.competitions.ladders import UNPLAYABLE, UNPLAYABLE_SECONDS
+from arena.competitions import ladders
 from arena.db import Database
 from arena.idle import why_idle
 from arena.models import (
@@ -84,8 +84,12 @@ def test_poison_does_not_stop_the_others(
         assert sum(games.values()) == sum(healthy)
 
 
-def test_a_ladder_of_which_nothing_comes_stops_no_other(database: Database) -> None:
+def test_a_ladder_of_which_nothing_comes_stops_no_other(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Though its bots have played there; its page says why it rests, and mended it goes on."""
+    # Longer than it is looked at while it is broken, and every second more is simulated.
+    monkeypatch.setattr(ladders, "UNPLAYABLE_SECONDS", 40.0)
     simulation = Poisoned(database, 1, CALM)
     simulation.furnish([*VARIANTS, ("oxoxo", {})], bots=3)
     simulation.workers = ("one", "two")
@@ -105,9 +109,9 @@ def test_a_ladder_of_which_nothing_comes_stops_no_other(database: Database) -> N
     assert games()["oxoxo"] > before["oxoxo"] + 4
     with database.begin() as session:
         broken, other = session.scalars(sa.select(Ladder).order_by(Ladder.game))
-        assert why_idle(session, broken, simulation.settings, simulation.now) == UNPLAYABLE
+        assert why_idle(session, broken, simulation.settings, simulation.now) == ladders.UNPLAYABLE
         other.state = CompetitionState.PAUSED
     simulation.game = ""
-    tried = broken.last_match + timedelta(seconds=UNPLAYABLE_SECONDS)
+    tried = broken.last_match + timedelta(seconds=ladders.UNPLAYABLE_SECONDS)
     simulation.run((tried - simulation.now).total_seconds() + 6)
     assert games()["clobber"] > before["clobber"]
