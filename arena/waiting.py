@@ -130,6 +130,31 @@ _MATCHES = sa.select(
 """The matches that are to be played, by their competitions."""
 
 
+_EARLIER, _ITS_LADDER = aliased(Check), aliased(Ladder)
+_IS_FIRST = ~(
+    sa.select(_EARLIER.id)
+    .join(_ITS_LADDER, _ITS_LADDER.id == _EARLIER.ladder_id)
+    .where(
+        _EARLIER.version_id == Check.version_id,
+        _ITS_LADDER.game == Ladder.game,
+        _EARLIER.status.in_([JobStatus.OPEN, JobStatus.ISSUED]),
+        _EARLIER.id < Check.id,
+    )
+    .exists()
+)
+_OPEN_CHECKS = (
+    sa.select(Check)
+    .join(Check.ladder)
+    .join(Check.version)
+    .join(BotVersion.bot)
+    .join(Bot.owner)
+    .where(Check.status == JobStatus.OPEN, _IS_FIRST)
+    .order_by(User.name == HOUSE, Check.id)
+)
+"""The checks that can be issued, in their order. Written once: it is asked for all the time, and
+what SQLAlchemy takes to put it together is more than what the database takes to answer."""
+
+
 def open_moves(session: Session, count: int) -> Sequence[Sitting]:
     """The sittings in which a bot's move is due, who waits longest first."""
     if count <= 0:
@@ -156,25 +181,4 @@ def open_checks(session: Session, count: int) -> Sequence[Check]:
     """
     if count <= 0:
         return []
-    earlier, its_ladder = aliased(Check), aliased(Ladder)
-    first = ~(
-        sa.select(earlier.id)
-        .join(its_ladder, its_ladder.id == earlier.ladder_id)
-        .where(
-            earlier.version_id == Check.version_id,
-            its_ladder.game == Ladder.game,
-            earlier.status.in_([JobStatus.OPEN, JobStatus.ISSUED]),
-            earlier.id < Check.id,
-        )
-        .exists()
-    )
-    return session.scalars(
-        sa.select(Check)
-        .join(Check.ladder)
-        .join(Check.version)
-        .join(BotVersion.bot)
-        .join(Bot.owner)
-        .where(Check.status == JobStatus.OPEN, first)
-        .order_by(User.name == HOUSE, Check.id)
-        .limit(count)
-    ).all()
+    return session.scalars(_OPEN_CHECKS.limit(count)).all()

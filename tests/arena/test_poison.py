@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from arena import recording, scheduling
 from arena.assignments import spec_of
-from arena.competitions.ladders import UNPLAYABLE, UNPLAYABLE_SECONDS
+from arena.competitions import ladders
 from arena.db import Database
 from arena.idle import why_idle
 from arena.models import (
@@ -47,11 +47,17 @@ class Poisoned(Simulation):
         return super().finish(job, worker)
 
 
-@pytest.mark.parametrize(
-    ("poisonous", "bots", "broken"),
-    [(1, 6, ""), (5, 10, ""), (0, 6, "two"), (5, 10, "two")],
-    ids=["one bot", "five bots", "a worker", "five bots and a worker"],
-)
+CASES = [
+    # Which database it is matters only to what is asked of it, and in the last case that is all.
+    pytest.param("sqlite", 1, 6, "", id="one bot"),
+    pytest.param("sqlite", 5, 10, "", id="five bots"),
+    pytest.param("sqlite", 0, 6, "two", id="a worker"),
+    pytest.param("sqlite", 5, 10, "two", id="five bots and a worker"),
+    pytest.param("postgresql", 5, 10, "two", id="on PostgreSQL"),
+]
+
+
+@pytest.mark.parametrize(("database", "poisonous", "bots", "broken"), CASES, indirect=["database"])
 def test_poison_does_not_stop_the_others(
     database: Database, poisonous: int, bots: int, broken: str
 ) -> None:
@@ -84,8 +90,12 @@ def test_poison_does_not_stop_the_others(
         assert sum(games.values()) == sum(healthy)
 
 
-def test_a_ladder_of_which_nothing_comes_stops_no_other(database: Database) -> None:
+def test_a_ladder_of_which_nothing_comes_stops_no_other(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Though its bots have played there; its page says why it rests, and mended it goes on."""
+    # Longer than it is looked at while it is broken, and every second more is simulated.
+    monkeypatch.setattr(ladders, "UNPLAYABLE_SECONDS", 40.0)
     simulation = Poisoned(database, 1, CALM)
     simulation.furnish([*VARIANTS, ("oxoxo", {})], bots=3)
     simulation.workers = ("one", "two")
@@ -105,9 +115,9 @@ def test_a_ladder_of_which_nothing_comes_stops_no_other(database: Database) -> N
     assert games()["oxoxo"] > before["oxoxo"] + 4
     with database.begin() as session:
         broken, other = session.scalars(sa.select(Ladder).order_by(Ladder.game))
-        assert why_idle(session, broken, simulation.settings, simulation.now) == UNPLAYABLE
+        assert why_idle(session, broken, simulation.settings, simulation.now) == ladders.UNPLAYABLE
         other.state = CompetitionState.PAUSED
     simulation.game = ""
-    tried = broken.last_match + timedelta(seconds=UNPLAYABLE_SECONDS)
+    tried = broken.last_match + timedelta(seconds=ladders.UNPLAYABLE_SECONDS)
     simulation.run((tried - simulation.now).total_seconds() + 6)
     assert games()["clobber"] > before["clobber"]

@@ -63,7 +63,6 @@ MATCHES = {"clobber": {"size": "6x7"}, "blokus": {}}
 """Games of two and of four seats, and their options."""
 ROLES = ("broker", "workers", "recorder")
 CALMLY = {
-    "ARENA_WORKERS": str(WORKERS),
     "ARENA_GAMES": "oxoxo",
     "ARENA_TICK_SECONDS": "5",
     "ARENA_TAKE_UP_SECONDS": "60",
@@ -105,11 +104,12 @@ def nothing(data: str) -> None:
 def run(seconds: float) -> Table:
     """A row for Celery alone, and one for each number of games."""
     quick = seconds < SMOKE_SECONDS
-    rounds = 1 if quick else ROUNDS
+    rounds, workers = (1, 1) if quick else (ROUNDS, WORKERS)
     rows: list[list[str]] = []
     with ExitStack() as ends:
         folder = ends.enter_context(short_folder())
-        pace = CALMLY | ({"ARENA_TICK_SECONDS": "0.5"} if quick else {})
+        pace = CALMLY | {"ARENA_WORKERS": str(workers)}
+        pace |= {"ARENA_TICK_SECONDS": "0.5"} if quick else {}
         arena = ends.enter_context(RunningArena(folder / "data", **pace))
         arena.start()
         database = Database(f"sqlite:///{arena.data / 'arena.db'}")
@@ -127,7 +127,7 @@ def run(seconds: float) -> Table:
                     more, used = play(arena, database, seconds / len(MATCHES) / rounds)
                     count, spent = count + more, spent + used
                     rest(database)
-                    refereed += referee(variant, bot, 1 if quick else REFEREED)
+                    refereed += referee(variant, bot, workers, 1 if quick else REFEREED)
             each = [1e3 * spent[role] / count for role in ROLES]
             alone, replayed = (1e3 * mean(times) for times in zip(*refereed, strict=True))
             rows.append(
@@ -143,7 +143,7 @@ def run(seconds: float) -> Table:
     cost = f"{1e3 * mean(bare):.2f}"
     rows.insert(0, ["a task of Celery that does nothing", *"----", cost, "-"])
     return Table(
-        f"The queue: CPU time in ms, {WORKERS} workers on one machine",
+        f"The queue: CPU time in ms, {workers} workers on one machine",
         ["what", *ROLES, "referee alone", "overhead", "of which replay"],
         rows,
     )
@@ -212,9 +212,11 @@ def play(arena: RunningArena, database: Database, seconds: float) -> tuple[int, 
     return games(database) - count, Counter({role: after[role] - before[role] for role in ROLES})
 
 
-def referee(variant: Variant, bot: InstantBot, matches: int) -> list[tuple[float, float]]:
-    """Seconds of CPU time a game, and those of its replay, in each of as many processes as there
-    are workers, at the same time.
+def referee(
+    variant: Variant, bot: InstantBot, workers: int, matches: int
+) -> list[tuple[float, float]]:
+    """Seconds of CPU time a game, and those of its replay, in each of so many processes at the
+    same time.
 
     The bots are in boxes, and on cores, as the workers' are.
     """
@@ -222,7 +224,7 @@ def referee(variant: Variant, bot: InstantBot, matches: int) -> list[tuple[float
     cores = sorted(os.sched_getaffinity(0))
     processes = [
         Process(target=_referee, args=(variant, bot, matches, cores[number % len(cores)], told))
-        for number in range(WORKERS)
+        for number in range(workers)
     ]
     for process in processes:
         process.start()

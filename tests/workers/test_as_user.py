@@ -29,8 +29,7 @@ USER = 60790
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("level", ["good", "reduced"])
-@pytest.mark.parametrize("file", FILES)
-def test_boxes_of_an_ordinary_user(file: str, level: str) -> None:
+def test_boxes_of_an_ordinary_user(level: str) -> None:
     """Every test of the boxes passes as well for a worker that is not root."""
     if os.geteuid() != 0:
         return  # then all the other tests here are this one
@@ -38,7 +37,7 @@ def test_boxes_of_an_ordinary_user(file: str, level: str) -> None:
     for path in (ROOT, packages):
         need(closed_to_others(path) is None, f"other users can't read {path}")
     python = _system_python()
-    home = Path(f"/tmp/arena-test-user-{os.getpid()}-{level}-{file}")
+    home = Path(f"/tmp/arena-test-user-{os.getpid()}-{level}")
     home.mkdir()
     os.chown(home, USER, USER)
     try:
@@ -48,7 +47,7 @@ def test_boxes_of_an_ordinary_user(file: str, level: str) -> None:
                 *("/usr/bin/prlimit", "--nproc=1000", "--"),
                 *(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_timeout"),
                 *("-o", "addopts=", "--import-mode=importlib", "-rs", "-k", level),
-                str(Path(__file__).with_name(file)),
+                *(str(Path(__file__).with_name(file)) for file in FILES),
             ],
             cwd=ROOT,
             env={
