@@ -183,6 +183,7 @@ def _fill(
     bundles: Path,
     tell: Tell,
 ) -> None:
+    database.make_file()
     with database.engine.connect() as connection:
         if not _is_empty(connection):
             where = database.engine.url.render_as_string()

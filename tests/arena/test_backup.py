@@ -101,6 +101,17 @@ def test_a_restored_arena_is_the_same(
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_restored_database_is_its_owners_alone(lived: Settings, tmp_path: Path) -> None:
+    """In a folder that all may read, too; one that a restore makes is closed anyway."""
+    file, folder = tmp_path / "arena.tar", tmp_path / "open"
+    database = Database(lived.database_url)
+    write_backup(database, lived, file, quiet)
+    database.close()
+    folder.mkdir(mode=0o755)
+    restore_backup(file, Settings(data=folder), quiet)
+    assert (folder / "arena.db").stat().st_mode & 0o777 == 0o600
+
+
 def test_what_is_no_backup_is_refused(database: Database, lived: Settings, tmp_path: Path) -> None:
     """Damaged, cut short, of something else; and then the same place takes a whole one."""
     whole = tmp_path / "backup.tar"
