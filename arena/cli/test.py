@@ -156,7 +156,10 @@ def test(
         )
         begun = StrengthTest.begin(settings)
         if resume is not None:
-            begun = StrengthTest.from_json(read_json(resume), settings)
+            try:
+                begun = StrengthTest.from_json(read_json(resume), settings)
+            except StrengthError as error:
+                raise Usage(f"{resume}: {error}") from None
         saves = Saves(resume if save is None else save, may_exist=save in (None, resume))
         for name in (json_file, junit_file):
             check_writable(name)

@@ -296,6 +296,14 @@ def test_the_progress_renews_in_place_on_a_terminal():
     assert output.count(b"LLR") == 1
 
 
+def test_what_is_no_saved_test_is_named(tmp_path, capsys):
+    """JSON of another kind, by its file."""
+    path = tmp_path / "list.json"
+    path.write_text("[]")
+    assert arena("random", "greedy", *SMALL, "--resume", str(path)) == 2
+    assert capsys.readouterr().err.startswith(f"arena: {path}: this is no saved strength test")
+
+
 def test_a_file_is_found_for_what_nobody_named(tmp_path, monkeypatch):
     """An interrupted test is saved under the bots' names, and never over another file."""
     monkeypatch.chdir(tmp_path)
