@@ -52,7 +52,7 @@ SETTLED = {"games", "seed", "clock", "move_ms", "wall_time", "plies", "concurren
 
 
 @click.command()
-@click.argument("game")
+@click.argument("game", metavar="GAME", required=False)
 @click.argument("words", metavar="[KEY=VALUE]... BOT BOT [BOT BOT]", nargs=-1)
 @click.option("--games", type=click.IntRange(1), help="How many; by default one match.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
@@ -92,7 +92,7 @@ SETTLED = {"games", "seed", "clock", "move_ms", "wall_time", "plies", "concurren
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def play(
-    game: str,
+    game: str | None,
     words: tuple[str, ...],
     games: int | None,
     seed: int,
@@ -128,6 +128,12 @@ def play(
     """
     if recorded is None and (number or seats):
         raise Usage("--game and --seat belong to --replay")
+    if game is None:
+        if recorded is not None:
+            raise Usage("name the bot that is to be asked again, or several")
+        raise click.MissingParameter(
+            ctx=click.get_current_context(), param_hint="'GAME'", param_type="argument"
+        )
     if recorded is not None:
         _refuse_settled(click.get_current_context())
         record = pick_record(recorded, number)
