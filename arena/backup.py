@@ -10,6 +10,7 @@ there and as it was. The backup holds everything: hashes of passwords, the secre
 from __future__ import annotations
 
 import base64
+import fcntl
 import hashlib
 import io
 import json
@@ -18,6 +19,7 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
@@ -48,21 +50,47 @@ def write_backup(database: Database, settings: Settings, file: Path, tell: Tell)
     """Writes a backup of a running arena, or of one that is still.
 
     Raises:
-        BackupError: the file is there already.
+        BackupError: the file is there already, or another command writes it.
         OSError: it can't be written.
     """
-    if file.exists():
-        raise BackupError(f"{file} is there already: name another")
     unfinished = file.with_name(f".{file.name}.unfinished")
+    with _alone(unfinished, f"another command writes {file}: name another") as descriptor:
+        try:
+            if file.exists():
+                raise BackupError(f"{file} is there already: name another")
+            os.truncate(descriptor, 0)  # what a command left that was killed
+            with open(descriptor, "wb", closefd=False) as raw:
+                with tarfile.open(fileobj=raw, mode="w") as tar, database.read() as session:
+                    _write(tar, session, settings.bundles, tell)
+                raw.flush()
+                os.fsync(raw.fileno())
+            unfinished.rename(file)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def _alone(path: Path, refusal: str) -> Iterator[int]:
+    """Opens a file, or makes it for its owner to read, and keeps it from other commands meanwhile.
+
+    Raises:
+        BackupError: another command has it, which is told by this refusal.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as raw:
-            with tarfile.open(fileobj=raw, mode="w") as tar, database.read() as session:
-                _write(tar, session, settings.bundles, tell)
-            raw.flush()
-            os.fsync(raw.fileno())
-        unfinished.rename(file)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BackupError(refusal) from None
+        except OSError:
+            pass  # a file system without locks
+        # The other may have given the file its last name since it was opened here.
+        if not path.exists() or not os.path.samestat(os.fstat(descriptor), path.stat()):
+            raise BackupError(refusal)
+        yield descriptor
     finally:
-        unfinished.unlink(missing_ok=True)
+        os.close(descriptor)
 
 
 def _write(tar: tarfile.TarFile, session: Session, bundles: Path, tell: Tell) -> None:
@@ -137,26 +165,30 @@ def restore_backup(file: Path, settings: Settings, tell: Tell) -> None:
     What is refused leaves no row and no bundle, so that the same place takes a better one.
 
     Raises:
-        BackupError: it is no backup, or of another release, or the place is not empty.
+        BackupError: it is no backup, or of another release, or the place is not empty, or in use.
         OSError: the folder can't be written.
     """
-    if settings.bundles.exists() and any(settings.bundles.iterdir()):
-        raise BackupError(f"{settings.bundles} is not empty: restore to a new place")
     settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
-    try:
-        with tarfile.open(file, "r:") as tar:
-            members = iter(tar)
-            about = _about(tar, next(members, None))
-            database = Database(settings.database_url)
-            try:
-                _fill(database, tar, members, about, settings.bundles, tell)
-            except BaseException:
-                shutil.rmtree(settings.bundles, ignore_errors=True)
-                raise
-            finally:
-                database.close()
-    except (tarfile.TarError, EOFError) as error:
-        raise BackupError(f"{file} is no backup, or was cut short: {error}") from None
+    # The lock of an arena that runs there: of two restores the one that fails would take away what
+    # the other has stored, and an arena would begin on half of it.
+    taken = f"an arena runs on {settings.data}, or is restored there: restore to another folder"
+    with _alone(settings.data / "lock", taken):
+        if settings.bundles.exists() and any(settings.bundles.iterdir()):
+            raise BackupError(f"{settings.bundles} is not empty: restore to a new place")
+        try:
+            with tarfile.open(file, "r:") as tar:
+                members = iter(tar)
+                about = _about(tar, next(members, None))
+                database = Database(settings.database_url)
+                try:
+                    _fill(database, tar, members, about, settings.bundles, tell)
+                except BaseException:
+                    shutil.rmtree(settings.bundles, ignore_errors=True)
+                    raise
+                finally:
+                    database.close()
+        except (tarfile.TarError, EOFError) as error:
+            raise BackupError(f"{file} is no backup, or was cut short: {error}") from None
 
 
 def _about(tar: tarfile.TarFile, member: tarfile.TarInfo | None) -> dict[str, Any]:
@@ -183,6 +215,7 @@ def _fill(
     bundles: Path,
     tell: Tell,
 ) -> None:
+    database.make_file()
     with database.engine.connect() as connection:
         if not _is_empty(connection):
             where = database.engine.url.render_as_string()

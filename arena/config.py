@@ -243,7 +243,8 @@ def load(environment: Mapping[str, str] = os.environ, **given: Any) -> Settings:
                 values[known.name] = kind(environment[name])
             except ValueError:
                 raise SettingError(
-                    f"{name}={environment[name]!r} can't be read as {kind.__name__}"
+                    f"{name}={environment[name]!r} is no "
+                    f"{'whole number' if kind is int else 'number'}"
                 ) from None
     settings = Settings(**values)
     for known in fields(Settings):

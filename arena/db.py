@@ -134,6 +134,18 @@ class Database:
         """Closes every connection."""
         self.engine.dispose()
 
+    def make_file(self) -> None:
+        """Makes the file of SQLite, if there is none yet, for its owner alone to read.
+
+        Hashes of passwords and the secret of sessions are in it, wherever it lies. To be called
+        before the first connection, which would make it for everybody.
+        """
+        file = self.engine.url.database if self.engine.dialect.name == "sqlite" else None
+        # One that is there is left alone: who closes it loses the locks of open connections to it.
+        # What SQLite keeps beside it is as the file is.
+        if file and not os.path.exists(file):
+            os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+
     def upgrade(self) -> None:
         """Brings the schema to this program's version, from nothing too.
 
@@ -146,12 +158,7 @@ class Database:
         from alembic.runtime.migration import MigrationContext
         from alembic.script import ScriptDirectory
 
-        file = self.engine.url.database if self.engine.dialect.name == "sqlite" else None
-        # One that is there is left alone: who closes it loses the locks of open connections to it.
-        if file and not os.path.exists(file):
-            # Hashes of passwords and the secret of sessions are in it: a new one is its owner's
-            # alone, wherever it lies. What SQLite keeps beside it is as the file is.
-            os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+        self.make_file()
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS))
         script = ScriptDirectory.from_config(config)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -277,10 +277,9 @@ class StrengthTest:
             saved, asked = dict(data["settings"]), settings.to_json()
             other = [key for key in asked if saved.get(key) != asked[key]]
             if other:
-                words = (f"{key} is {saved.get(key)} there, not {asked[key]}" for key in other)
                 raise StrengthError(
-                    f"the saved test is another one: {', '.join(words)}; "
-                    "give the same settings, or begin a new test"
+                    f"the saved test is another one: {_differences(saved, asked, other)}; "
+                    "give the same settings and bots, or begin a new test"
                 )
             mine, theirs = (
                 {Termination(key): _count(n) for key, n in side.items()} for side in data["faults"]
@@ -315,3 +314,15 @@ def _count(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise StrengthError(f"the saved test is damaged: {str(value)[:40]!r} is no count")
     return value
+
+
+def _differences(saved: dict[str, Any], asked: dict[str, Any], keys: Sequence[str]) -> str:
+    """How a saved test differs, for people: of a bot's digests no more than that they do."""
+    words = []
+    for key in keys:
+        side, _, kind = key.partition("_")
+        if kind != "digest":
+            words.append(f"{key} is {saved.get(key)} there, not {asked[key]}")
+        elif side not in keys:
+            words.append(f"the files of the {side} {asked[side]} were others")
+    return ", ".join(words)

@@ -15,7 +15,6 @@ from arena.cli.data_option import on_data
 from arena.cli.paths import NamedPath
 from arena.config import SettingError, load
 from arena.db import SchemaError, unusable
-from arena.supervisor import is_running
 
 
 @click.command()
@@ -51,15 +50,14 @@ def restore(file: Path, data: Path | None) -> None:
     """
     try:
         settings = load(data=data)
-        if settings.embedded and is_running(settings):
-            raise Usage(f"an arena runs on {settings.data}: restore to another folder")
         restore_backup(file, settings, lambda line: click.echo(line, err=True))
     except (SettingError, SchemaError, BackupError) as error:
         raise Usage(str(error)) from None
     except SQLAlchemyError as error:
         raise Usage(unusable(error)) from None
     except OSError as error:
-        raise Usage(f"can't restore: {error}") from None
+        where = error.filename or settings.data
+        raise Usage(f"can't restore: {where}: {error.strerror}") from None
     proof = shlex.join(["arena", "ratings", "rebuild", "--check", "--data", str(settings.data)])
-    where = ", with ARENA_DATABASE set as now" if settings.database else ""
-    click.echo(f"the arena is in {settings.data}; now prove it{where}: {proof}")
+    same = ", with ARENA_DATABASE set as now" if settings.database else ""
+    click.echo(f"the arena is in {settings.data}; now prove it{same}: {proof}")

@@ -42,7 +42,10 @@ def opened(data: Path | None, *, new: bool = False) -> Iterator[tuple[Database, 
             if new:
                 settings.data.mkdir(parents=True, exist_ok=True)
             elif not settings.database and not (settings.data / "arena.db").exists():
-                raise Usage(f"there is no arena in {settings.data}: start one with arena up")
+                raise Usage(
+                    f"there is no arena in {settings.data}: start one with arena up, or name its "
+                    "folder with --data"
+                )
             database = Database(settings.database_url)
             ends.callback(database.close)
             if new:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from arena.visible import visible
+
+TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?\+00:00", re.ASCII)
+"""A moment as JSON has it."""
 
 
 def show(
@@ -24,7 +28,8 @@ def show(
     table = Table(title=title or None)
     for column in columns:
         number = bool(rows) and isinstance(rows[0][column], int)
-        table.add_column(column, justify="right" if number else "left")
+        heading = column.replace("_", " ")
+        table.add_column(heading, justify="right" if number else "left")
     for row in rows:
         table.add_row(*(_cell(row[column]) for column in columns))
     print_table(table)
@@ -58,4 +63,6 @@ def _cell(value: Any) -> str:
     """What people read: nothing for None, and no word of a stranger's as a style."""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, str) and (moment := TIMESTAMP.fullmatch(value)):
+        return f"{moment[1]} {moment[2]} UTC"
     return "" if value is None else escape(visible(str(value)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import click
 
 from arena.cli import Usage
-from arena.cli.arguments import SAMPLES, read_variant
+from arena.cli.arguments import SAMPLES, listed_samples, read_variant
 from engine.game import Variant
 from engine.match import entrants_needed
 from workers.manifest import MANIFEST
@@ -107,6 +108,8 @@ def new(name: str, language: str, game: str) -> None:
             f"{name[:60]!r} is no name for a bot: take up to 40 letters, digits, '-' and '_', a "
             "letter first"
         )
+    if name in {sample["name"] for sample in listed_samples()}:
+        raise Usage(f"{name} is the name of a sample bot: take another")
     variant = read_variant(game)
     template = TEMPLATES[language]
     folder = Path(name)
@@ -117,8 +120,15 @@ def new(name: str, language: str, game: str) -> None:
         raise Usage(f"{name} is there already: take another name, or another folder") from None
     except OSError as error:
         raise Usage(f"can't make the folder {name}: {error.strerror}") from None
-    for file, text in files.items():
-        (folder / file).write_text(text, encoding="utf-8")
+    try:
+        for file, text in files.items():
+            (folder / file).write_text(text, encoding="utf-8")
+    except BaseException as error:
+        # Half a bot would stand in the way of the next try.
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise Usage(f"can't write the folder {name}: {error.strerror}") from None
+        raise
     play = play_command(variant, name)
     click.echo(f"{name}/ has {', '.join(sorted(files))}")
     click.echo(f"It plays already: {play}")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import sys
 import time as wall
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from itertools import islice
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from itertools import islice, takewhile
 from pathlib import Path
+from threading import Event
+from typing import TextIO
 
 import click
 from click.core import ParameterSource
@@ -21,7 +24,17 @@ from arena.cli.counting import counted_games
 from arena.cli.listing import Output, print_table
 from arena.cli.paths import NamedPath
 from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
-from arena.cli.running import NO_BOX, Launcher, cores, in_order, launch_all, on_cores
+from arena.cli.running import (
+    INTERRUPTED,
+    NO_BOX,
+    Launcher,
+    cores,
+    in_order,
+    launch_all,
+    on_cores,
+    stoppable,
+    unless,
+)
 from arena.cli.tally import Tally
 from arena.cli.trace import print_logs, traced_channel
 from engine.channel import PipeChannel
@@ -39,7 +52,7 @@ SETTLED = {"games", "seed", "clock", "move_ms", "wall_time", "plies", "concurren
 
 
 @click.command()
-@click.argument("game")
+@click.argument("game", metavar="GAME", required=False)
 @click.argument("words", metavar="[KEY=VALUE]... BOT BOT [BOT BOT]", nargs=-1)
 @click.option("--games", type=click.IntRange(1), help="How many; by default one match.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
@@ -79,7 +92,7 @@ SETTLED = {"games", "seed", "clock", "move_ms", "wall_time", "plies", "concurren
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def play(
-    game: str,
+    game: str | None,
     words: tuple[str, ...],
     games: int | None,
     seed: int,
@@ -115,6 +128,12 @@ def play(
     """
     if recorded is None and (number or seats):
         raise Usage("--game and --seat belong to --replay")
+    if game is None:
+        if recorded is not None:
+            raise Usage("name the bot that is to be asked again, or several")
+        raise click.MissingParameter(
+            ctx=click.get_current_context(), param_hint="'GAME'", param_type="argument"
+        )
     if recorded is not None:
         _refuse_settled(click.get_current_context())
         record = pick_record(recorded, number)
@@ -136,19 +155,25 @@ def play(
         started = wall.monotonic()
         # Lines of several matches at once would be nobody's help.
         many = 1 if trace else concurrency or cores()
-        results = _play_all(specs, bots, launchers, many, tally, trace=trace)
-        for result in results:
-            for record, logs in zip(result.games, result.logs, strict=True):
-                keep(record)
-                if show_logs:
-                    print_logs(record.players, logs)
+        with stoppable() as stopped, suppress(KeyboardInterrupt):
+            steps = _play_all(specs, bots, launchers, many, tally, trace=trace, stopped=stopped)
+            with closing(steps) as results:
+                for result in results:
+                    for record, logs in zip(result.games, result.logs, strict=True):
+                        keep(record)
+                        if show_logs:
+                            print_logs(record.players, logs)
         tally.seconds = wall.monotonic() - started
+    asked = sum(games for _, games in specs)
     if as_json:
         click.echo(json.dumps(tally.to_json()))
-    else:
+    elif tally.games:
         _print(tally)
         if tally.faults and not show_logs:
             click.echo("--log shows what the bots wrote, --trace the lines that passed.", err=True)
+    if tally.games < asked:
+        click.echo(f"interrupted after {tally.games} of {counted(asked, 'game')}", err=True)
+        sys.exit(INTERRUPTED)
     sys.exit(1 if tally.faults else 0)
 
 
@@ -216,22 +241,29 @@ def _play_all(
     tally: Tally,
     *,
     trace: bool,
-) -> Iterator[MatchResult]:
-    """Plays the matches, some at a time, and yields their results in the order of the specs."""
+    stopped: Callable[[], bool],
+) -> Generator[MatchResult]:
+    """Plays the matches, some at a time, and yields their results in the order of the specs.
+
+    Args:
+        stopped: once it says so, no match is begun; those under way are played to their end.
+    """
+    abandoned = Event()
 
     def play_one(job: tuple[MatchSpec, int], core: int) -> MatchResult:
         def start(entrant: int) -> BotProcess:
             traced = traced_channel(bots[entrant].name) if trace else PipeChannel
             return launchers[entrant].player(core=core, open_channel=traced)
 
-        return play_match(job[0], start, games=job[1])
+        return play_match(job[0], start, games=job[1], watch=lambda _: unless(abandoned))
 
     with counted_games("playing", sum(games for _, games in specs)) as advance:
         for (spec, _), result in in_order(
-            specs,
+            takewhile(lambda _: not stopped(), specs),
             on_cores(play_one, concurrency=concurrency),
             concurrency=concurrency,
             finished=lambda result: advance(len(result.games)),
+            ending=abandoned.set,
         ):
             tally.add(spec, result)
             yield result
@@ -248,8 +280,10 @@ def _kept(name: str | None) -> Iterator[Callable[[GameRecord], None]]:
         yield lambda _: None
         return
     with _writing(name):
-        # Before the first game, so that a wrong name costs no games.
-        file = Path(name).open("w", encoding="utf-8")  # noqa: SIM115
+        # Before the first game, so that a wrong name costs no games; and a game at a time, so that
+        # what was played is there whatever ends the command.
+        file = Path(name).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115
+        _claim(file, name)
 
     def keep(record: GameRecord) -> None:
         with _writing(name):
@@ -260,6 +294,23 @@ def _kept(name: str | None) -> Iterator[Callable[[GameRecord], None]]:
     finally:
         with _writing(name):
             file.close()
+
+
+def _claim(file: TextIO, name: str) -> None:
+    """Empties a file of records, unless another command writes it.
+
+    Raises:
+        Usage: one does. Lines of both would go through each other.
+    """
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise Usage(f"another command writes {name}: name another file") from None
+    except OSError:
+        pass  # a file system without locks
+    if Path(name).is_file():
+        file.truncate(0)
 
 
 @contextmanager

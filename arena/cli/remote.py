@@ -273,7 +273,7 @@ def _show_check(there: Server, bot: str, in_json: bool) -> int:
 def export(competition: str, output: Path | None, after: int | None, server: str | None) -> None:
     """Download all games of a competition as JSON Lines, which arena replay reads.
 
-    COMPETITION is a ladder, a tournament, or test-5 for the fifth strength test. Without -o they
+    COMPETITION is a ladder, a tournament, or test-5 for strength test 5. Without -o they
     go to standard output. What was interrupted goes on with --after and the number of the last
     game that came.
 

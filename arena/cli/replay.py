@@ -98,6 +98,8 @@ def _records(name: str, server: str | None) -> list[GameRecord]:
     page = re.fullmatch(r"(https?://[^?#]+)/games/([0-9]+)(?:/[0-9]*|\.\w+)?(?:[?#].*)?", name)
     numbered = name.isascii() and name.isdigit() and not Path(name).exists()
     if not page and not numbered:
+        if re.match("https?://", name):
+            raise Usage(f"{name} is no address of a game: give one such as .../games/1207")
         return read_records(name)
     from arena.cli.client import need_server  # it takes longer to import than a file to replay
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import tempfile
 import time as wall
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -113,10 +114,22 @@ class Saves:
             _write(self._path, _text(test.to_json()))
 
     def keep(self, test: StrengthTest) -> Path:
-        """Saves in any case, and says where."""
+        """Saves in any case, and says where.
+
+        That is a new folder among the temporary ones if nothing can be written in this one, or its
+        disk is full: what was played in hours is not to be lost by where somebody stood.
+        """
         if self._path is None:
             self._path = _free_path(test)
-        self.offer(test, last=True)
+        try:
+            self.offer(test, last=True)
+        except Usage as refusal:
+            try:
+                self._path = Path(tempfile.mkdtemp(prefix="arena-test-")) / self._path.name
+                self.offer(test, last=True)
+            except (OSError, Usage):
+                raise refusal from None
+            click.echo(refusal.message, err=True)
         return self._path
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from queue import SimpleQueue
@@ -40,6 +42,8 @@ from workers.sandbox import Sandbox
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+INTERRUPTED = 130
+"""The exit code of what somebody stopped."""
 
 
 def cores() -> int:
@@ -215,8 +219,43 @@ def in_order(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+@contextmanager
+def stoppable() -> Iterator[Callable[[], bool]]:
+    """Takes the first Ctrl-C as a wish to stop; the second is a KeyboardInterrupt."""
+    asked = Event()
+
+    def on_signal(*_: object) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+        click.echo(
+            "\nthe matches under way are played to their end; Ctrl-C again breaks them off",
+            err=True,
+        )
+
+    before = signal.signal(signal.SIGINT, on_signal)
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 class _AbandonedError(Exception):
     """Nobody waits for this match any more."""
+
+
+def unless(abandoned: Event) -> Callable[..., None]:
+    """What breaks a match off after a ply, once it is abandoned.
+
+    Raises:
+        _AbandonedError: it is.
+    """
+
+    def check(*_: object) -> None:
+        if abandoned.is_set():
+            raise _AbandonedError
+
+    return check
 
 
 def _play(
@@ -233,10 +272,7 @@ def _play(
         _AbandonedError: it was broken off.
     """
 
-    def check(*_: object) -> None:
-        if abandoned.is_set():
-            raise _AbandonedError
-
+    check = unless(abandoned)
     number, opening = job
     variant, names = opening.variant, tuple(bot.name for bot in pair)
     dice = derive(seed, "match", number)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time as wall
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
-from threading import Event
 from typing import NoReturn
 
 import click
@@ -41,7 +38,16 @@ from arena.cli.report import (
     report,
     write_json,
 )
-from arena.cli.running import NO_BOX, Launcher, cores, go_on, launch_all, weakest
+from arena.cli.running import (
+    INTERRUPTED,
+    NO_BOX,
+    Launcher,
+    cores,
+    go_on,
+    launch_all,
+    stoppable,
+    weakest,
+)
 from arena.ratings.sprt import Decision, Model
 from arena.strength import Settings, StrengthError, StrengthTest, Version
 from arena.strength_words import result_rows
@@ -51,7 +57,6 @@ from workers.archives import BundleError
 from workers.languages import LanguageError
 
 MAX_GAMES = 20_000
-INTERRUPTED = 130
 OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
 """Options of the sequential test, which a fixed number of games is not."""
 
@@ -151,7 +156,10 @@ def test(
         )
         begun = StrengthTest.begin(settings)
         if resume is not None:
-            begun = StrengthTest.from_json(read_json(resume), settings)
+            try:
+                begun = StrengthTest.from_json(read_json(resume), settings)
+            except StrengthError as error:
+                raise Usage(f"{resume}: {error}") from None
         saves = Saves(resume if save is None else save, may_exist=save in (None, resume))
         for name in (json_file, junit_file):
             check_writable(name)
@@ -160,7 +168,7 @@ def test(
     launchers = launch_all(bots, no_box=no_box, say=lambda text: click.echo(text, err=True))
     first, second, *field = launchers
     if games is not None and field:
-        with _stoppable() as stopped:
+        with stoppable() as stopped:
             said = run_gauntlet(
                 settings,
                 (first, second),
@@ -231,7 +239,7 @@ def _run(
     test: StrengthTest, candidate: Launcher, baseline: Launcher, concurrency: int, saves: Saves
 ) -> tuple[StrengthTest, bool]:
     """Plays on; returns the test as it stands then, and whether somebody stopped it."""
-    with _stoppable() as stopped, Display(test) as display:
+    with stoppable() as stopped, Display(test) as display:
         steps = go_on(test, candidate, baseline, concurrency=concurrency, stopped=stopped)
         try:
             with closing(steps):
@@ -242,24 +250,3 @@ def _run(
             return test, True
         saves.offer(test, last=True)
     return test, test.decision is Decision.CONTINUE
-
-
-@contextmanager
-def _stoppable() -> Iterator[Callable[[], bool]]:
-    """Takes the first Ctrl-C as a wish to stop; the second is a KeyboardInterrupt."""
-    asked = Event()
-
-    def on_signal(*_: object) -> None:
-        if asked.is_set():
-            raise KeyboardInterrupt
-        asked.set()
-        click.echo(
-            "\nthe matches under way are played to their end; Ctrl-C again breaks them off",
-            err=True,
-        )
-
-    before = signal.signal(signal.SIGINT, on_signal)
-    try:
-        yield asked.is_set
-    finally:
-        signal.signal(signal.SIGINT, before)

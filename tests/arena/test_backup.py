@@ -15,6 +15,7 @@ from arena.config import Settings
 from arena.db import Database
 from arena.models import Base, BotVersion, Competition, User
 from arena.rebuild import rebuild
+from arena.supervisor import is_running
 from tests import postgres
 from tests.arena.running import arena
 from tests.arena.simulator import CALM, Simulation
@@ -101,6 +102,47 @@ def test_a_restored_arena_is_the_same(
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_restored_database_is_its_owners_alone(lived: Settings, tmp_path: Path) -> None:
+    """In a folder that all may read, too; one that a restore makes is closed anyway."""
+    file, folder = tmp_path / "arena.tar", tmp_path / "open"
+    database = Database(lived.database_url)
+    write_backup(database, lived, file, quiet)
+    database.close()
+    folder.mkdir(mode=0o755)
+    restore_backup(file, Settings(data=folder), quiet)
+    assert (folder / "arena.db").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_two_commands_do_not_use_one_place(
+    database: Database, lived: Settings, tmp_path: Path
+) -> None:
+    """The second is refused in the midst of the first, of which nothing is lost."""
+    file, settings = tmp_path / "backup.tar", Settings(data=tmp_path / "second")
+    refused = []
+
+    def write_too(_: str) -> None:
+        with pytest.raises(BackupError, match=r"another command writes .*backup.tar: name another"):
+            write_backup(database, lived, file, quiet)
+        refused.append(file)
+
+    def restore_too(_: str) -> None:
+        with pytest.raises(BackupError, match=r"runs on .*second, or is restored there: restore"):
+            restore_backup(file, settings, quiet)
+        assert is_running(settings)
+        refused.append(settings.data)
+
+    write_backup(database, lived, file, write_too)
+    restore_backup(file, settings, restore_too)
+    assert set(refused) == {file, settings.data}
+    assert [path.name for path in tmp_path.iterdir() if "backup" in path.name] == [file.name]
+    assert (settings.bundles / DIGEST).read_bytes() == CONTENT
+    assert not is_running(settings)
+    restored = Database(settings.database_url)
+    assert rows(restored) == rows(database)
+    restored.close()
+
+
 def test_what_is_no_backup_is_refused(database: Database, lived: Settings, tmp_path: Path) -> None:
     """Damaged, cut short, of something else; and then the same place takes a whole one."""
     whole = tmp_path / "backup.tar"

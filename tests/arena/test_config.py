@@ -33,7 +33,8 @@ def test_processes_read_the_same_settings() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("PORT", "http", "can't be read as int"),
+        ("PORT", "http", "is no whole number"),
+        ("TICK_SECONDS", "soon", "is no number"),
         ("PORT", "0", "between 1 and 65535"),
         ("PORT", "65536", "between 1 and 65535"),
         ("WORKERS", "-1", "from 0 to 256"),

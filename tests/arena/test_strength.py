@@ -246,13 +246,18 @@ def test_a_saved_test_goes_on_as_if_nothing_had_been():
         ({"elo1": 5}, "elo1 is 10.0 there, not 5"),
         ({"seed": 1}, "seed is 0 there, not 1"),
         ({"variant": CLASSIC}, "game is clobber size=4x4 there"),
+        (
+            {"candidate": replace(MINE, digest="x")},
+            "one: the files of the candidate new were others",
+        ),
+        ({"baseline": Version("other", "x")}, "one: baseline is old there, not other; give"),
     ],
 )
 def test_a_test_does_not_go_on_with_other_settings(changes, message):
     """It says which differ."""
     saved = StrengthTest.begin(settings()).to_json()
     with pytest.raises(StrengthError, match=message):
-        StrengthTest.from_json(saved, settings(**changes))
+        StrengthTest.from_json(saved, replace(settings(), **changes))
 
 
 @pytest.mark.parametrize(

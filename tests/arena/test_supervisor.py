@@ -99,7 +99,7 @@ def test_what_prevents_a_start_is_said(
     ("variables", "words"),
     [
         ({"ARENA_GAMES": "chess"}, "there is no game 'chess'"),
-        ({"ARENA_PORT": "many"}, "ARENA_PORT='many' can't be read as int"),
+        ({"ARENA_PORT": "many"}, "ARENA_PORT='many' is no whole number"),
         ({"ARENA_MINIMUM_ISOLATION": "some"}, "it is one of full, good, reduced, none"),
         ({"ARENA_DATABASE": "postgresql+psycopg://u@/d?host=/nowhere"}, "can't use the database"),
         ({"ARENA_DATABASE": "postgresql://u:p@h:x/d"}, "ARENA_DATABASE .*: its port is no number"),

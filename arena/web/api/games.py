@@ -88,7 +88,7 @@ class Export(LadderExport):
     """Which games are exported."""
 
     competition: Annotated[
-        Name, Field(description="A ladder, a tournament, or test-5 for the fifth strength test.")
+        Name, Field(description="A ladder, a tournament, or test-5 for strength test 5.")
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -42,6 +43,18 @@ def test_nothing_of_a_table_is_cut_off(
     cells = [str(row[column]) for row in ROWS for column in COLUMNS]
     assert Counter("".join(cells).replace(" ", "")) <= Counter(out)
     assert all(cell in out for cell in cells) == whole
+
+
+def test_people_read_headings_and_moments(capsys: pytest.CaptureFixture[str]) -> None:
+    """In words and to the second; JSON has them as they are."""
+    row = {"last_sign_in": "2026-01-31T18:00:09.123456+00:00", "note": "2026-01-31Tea"}
+    show([row], tuple(row), in_json=False)
+    out = capsys.readouterr().out
+    assert "last sign in" in out
+    assert " 2026-01-31 18:00:09 UTC " in out
+    assert " 2026-01-31Tea " in out
+    show([row], tuple(row), in_json=True)
+    assert json.loads(capsys.readouterr().out) == [row]
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -85,6 +86,7 @@ def test_a_bot_is_begun_in_every_language() -> None:
         (["mine", "--language", "cobol"], "'cobol' is not one of"),
         (["mine", "--game", "chess"], "there is no game 'chess'"),
         (["mine", "--game", "clobber size=1x1"], "clobber has no size=1x1"),
+        (["greedy"], "greedy is the name of a sample bot: take another"),
     ],
 )
 def test_what_is_refused(
@@ -104,6 +106,24 @@ def test_what_is_refused(
     (line,) = said.err.splitlines()
     assert message in line
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["kept", "there"]
+
+
+def test_no_half_of_a_bot_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """When the disk is full; the same command works once there is room."""
+    monkeypatch.chdir(tmp_path)
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as full:
+        full.setattr(Path, "write_text", fail)
+        assert arena("new", "mine") == 2
+    error = capsys.readouterr().err
+    assert error == "arena: can't write the folder mine: No space left on device\n"
+    assert list(tmp_path.iterdir()) == []
+    assert arena("new", "mine") == 0
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 from tests.arena.cli.conftest import BOTS, DICE, Cli, Said, assert_refused
@@ -135,3 +140,54 @@ def test_records_that_find_no_room_are_told(cli: Cli) -> None:
     """After the games, as soon as it shows; by the name of the file."""
     said = play(cli, DICE, DICE, "--json", "--records", "/dev/full")
     assert_refused(said, "can't write /dev/full: No space left on device")
+
+
+def going_on(*words: object) -> subprocess.Popen[str]:
+    """A command to play that is going on, for somebody to stop."""
+    program = [sys.executable, "-c", "from arena.cli import main; main()", "play", *words]
+    pipe = subprocess.PIPE
+    return subprocess.Popen([str(word) for word in program], stdout=pipe, stderr=pipe, text=True)
+
+
+def test_what_was_played_is_told_when_somebody_stops_it(tmp_path: Path) -> None:
+    """Matches under way are played to their end, and are among the records, too."""
+    records = tmp_path / "games.jsonl"
+    words = ("clobber", "size=4x4", DICE, DICE, "--games", 9999, "--records", records, "--json")
+    process = going_on(*words)
+    while process.poll() is None and not (records.exists() and records.read_text()):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=30)
+    played = json.loads(out)["games"]
+    assert process.returncode == 130
+    assert f"interrupted after {played} of 9999 games" in error
+    assert 0 < played == len(records.read_text().splitlines()) < 9999
+
+
+def test_a_second_wish_to_stop_breaks_matches_off(tmp_path: Path) -> None:
+    """Which would go on for minutes: each move takes a second."""
+    bot = tmp_path / "slow.py"
+    thinking = 'elif verb == "go":\n        __import__("time").sleep(1)'
+    bot.write_text(Path(DICE).read_text().replace('elif verb == "go":', thinking))
+    process = going_on("clobber", "size=12x12", bot, bot, "--trace", "--move", 5000)
+    assert process.stderr
+    for awaited in ("> go", "again breaks them off"):
+        while awaited not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert "interrupted after 0 of 2 games" in error
+
+
+def test_two_commands_do_not_write_into_one_file(cli: Cli, tmp_path: Path) -> None:
+    """The second is refused, and what the first has written stays."""
+    records = tmp_path / "games.jsonl"
+    process = going_on("clobber", DICE, DICE, "--games", 9999, "--records", records)
+    while process.poll() is None and not (records.exists() and records.read_text()):
+        time.sleep(0.01)
+    said = play(cli, DICE, DICE, "--records", records)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert_refused(said, "another command writes .*games.jsonl: name another file")
+    assert all(json.loads(line)["moves"] for line in records.read_text().splitlines())

@@ -7,6 +7,7 @@ import pty
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from itertools import count
 from pathlib import Path
@@ -295,6 +296,14 @@ def test_the_progress_renews_in_place_on_a_terminal():
     assert output.count(b"LLR") == 1
 
 
+def test_what_is_no_saved_test_is_named(tmp_path, capsys):
+    """JSON of another kind, by its file."""
+    path = tmp_path / "list.json"
+    path.write_text("[]")
+    assert arena("random", "greedy", *SMALL, "--resume", str(path)) == 2
+    assert capsys.readouterr().err.startswith(f"arena: {path}: this is no saved strength test")
+
+
 def test_a_file_is_found_for_what_nobody_named(tmp_path, monkeypatch):
     """An interrupted test is saved under the bots' names, and never over another file."""
     monkeypatch.chdir(tmp_path)
@@ -307,6 +316,25 @@ def test_a_file_is_found_for_what_nobody_named(tmp_path, monkeypatch):
     assert StrengthTest.from_json(saved(Path(names[0])), test.settings) == test
     with pytest.raises(Usage, match="--resume"):
         Saves(names[0], may_exist=False)
+
+
+def test_where_nothing_can_be_written_it_is_kept_elsewhere(tmp_path, monkeypatch, capsys):
+    """An interrupted test in a folder that is gone, as in one that is read-only or full."""
+    here, temporary = tmp_path / "here", tmp_path / "temporary"
+    for folder in (here, temporary):
+        folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.chdir(here)
+    here.rmdir()
+    versions = [Version(name, "1" * 64) for name in ("random", "greedy")]
+    begun = StrengthTest.begin(Settings(find_variant("clobber"), *versions, TimeControl(move_ms=9)))
+    path = Saves(None, may_exist=False).keep(begun)
+    assert path.parent.parent == temporary
+    assert StrengthTest.from_json(saved(path), begun.settings) == begun
+    assert "can't write random-greedy.test.json" in capsys.readouterr().err
+    monkeypatch.setattr(tempfile, "tempdir", str(here))
+    with pytest.raises(Usage, match=r"can't write random-greedy.test.json"):
+        Saves(None, may_exist=False).keep(begun)
 
 
 def test_a_bot_that_changed_is_another_one(tmp_path):
