@@ -98,6 +98,8 @@ def main(*, wait: bool = False) -> int:
     if wait:
         sys.stdin.buffer.read()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    # It warns of each request that waits a moment, which is nothing to be warned of.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     try:
         server = _server()
     except (SettingError, SchemaError, OSError) as error:
