@@ -40,6 +40,20 @@ from engine.counting import counted
 SEED_BITS = 48
 
 
+class TestNumber(click.ParamType[int]):
+    """A strength test by its number, 17, or by its name among all competitions, test-17."""
+
+    name = "number"
+
+    def convert(
+        self, value: Any, _param: click.Parameter | None, _context: click.Context | None
+    ) -> int:
+        number = str(value).removeprefix("test-")
+        if not (number.isascii() and number.isdecimal()):
+            raise Usage(f"{value!r} is no strength test: give its number, as in 17 or test-17")
+        return int(number)
+
+
 @click.group()
 def strength() -> None:
     """Strength tests between submitted versions: create one, list, show, stop, extend, clone."""
@@ -167,7 +181,7 @@ def list_tests(data: Path | None, in_json: bool) -> None:
 
 
 @strength.command()
-@click.argument("number", type=int)
+@click.argument("number", type=TestNumber())
 @on_data
 @as_json
 def show(number: int, data: Path | None, in_json: bool) -> None:
@@ -195,7 +209,7 @@ def show(number: int, data: Path | None, in_json: bool) -> None:
 
 
 @strength.command()
-@click.argument("number", type=int)
+@click.argument("number", type=TestNumber())
 @on_data
 @as_json
 def stop(number: int, data: Path | None, in_json: bool) -> None:
@@ -211,7 +225,7 @@ def stop(number: int, data: Path | None, in_json: bool) -> None:
 
 
 @strength.command()
-@click.argument("number", type=int)
+@click.argument("number", type=TestNumber())
 @click.option("--max-games", type=click.IntRange(1), required=True, help="In all.")
 @on_data
 @as_json
@@ -228,7 +242,7 @@ def extend(number: int, max_games: int, data: Path | None, in_json: bool) -> Non
 
 
 @strength.command()
-@click.argument("number", type=int)
+@click.argument("number", type=TestNumber())
 @on_data
 @as_json
 def clone(number: int, data: Path | None, in_json: bool) -> None:

@@ -40,7 +40,7 @@ def said(data: Path, *words: str, code: int = 0) -> str:
 
 
 def shown(data: Path, number: int) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(said(data, "strength", "show", str(number), "--json"))
+    found: dict[str, Any] = json.loads(said(data, "strength", "show", f"test-{number}", "--json"))
     return found
 
 

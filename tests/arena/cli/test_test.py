@@ -405,6 +405,10 @@ def test_an_interrupted_test_is_saved_and_goes_on(tmp_path):
         (["strength", "create", "a", "b", "--ladder", "c", "--time", ""], "no time control"),
         (["strength", "extend", "1"], "--max-games"),
         (["strength", "show", "1", "--data", "/nowhere"], "there is no arena in /nowhere"),
+        (["strength", "stop", "test-1", "--data", "/nowhere"], "there is no arena in /nowhere"),
+        (["strength", "clone", "test-"], "'test-' is no strength test: give its number, as in 17"),
+        (["strength", "show", "tset-1"], "'tset-1' is no strength test"),
+        (["strength", "show", "\N{ARABIC-INDIC DIGIT ONE}"], "is no strength test"),
     ],
 )
 def test_tests_of_the_arena_refuse_wrong_usage(words, message, capsys):
