@@ -28,6 +28,9 @@ from arena.ratings.book import NEW
 from arena.ratings.trueskill import Rating
 from arena.strength import StrengthError
 
+LONGEST_NOTE = 500
+"""Characters of what an owner says of a version."""
+
 
 class SubmissionError(ValueError):
     """A bot that can't be taken in; one sentence that says what to do."""
@@ -56,11 +59,13 @@ def submit(
             enters, if there is one.
 
     Raises:
-        SubmissionError: the name is no name or somebody else's, the ladder takes no bots, or
-            it can't be tested so.
+        SubmissionError: the name is no name or somebody else's, the note is too long, the ladder
+            takes no bots, or it can't be tested so.
     """
     if words := bot_names.refusal(name):
         raise SubmissionError(words)
+    if len(note) > LONGEST_NOTE:
+        raise SubmissionError(f"the note has {len(note)} characters; it may have {LONGEST_NOTE}")
     if not ladder.takes_bots:
         raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
     if size > ladder.bundle_bytes:

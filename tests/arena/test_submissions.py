@@ -16,6 +16,7 @@ from arena.db import Database
 from arena.furnish import Sample, furnish, ladder_name, ladder_title
 from arena.models import (
     HOUSE,
+    Bot,
     BotVersion,
     Check,
     CompetitionState,
@@ -118,6 +119,16 @@ def test_a_bot_that_is_too_large(database: Database) -> None:
         take_in(session, person(session), "small", size=1000)
         with pytest.raises(SubmissionError, match="1001 bytes, and clobber-6x7 takes at most 1000"):
             take_in(session, person(session, "bob"), "large", size=1001)
+
+
+def test_a_note_that_is_too_long(database: Database) -> None:
+    """It is refused before anything is kept, and said how long it may be."""
+    with database.begin() as session:
+        furnished(session)
+        with pytest.raises(SubmissionError, match="the note has 501 characters; it may have 500"):
+            take_in(session, person(session), "wordy", note="x" * 501)
+        assert session.scalars(sa.select(Bot)).all() == []
+        assert take_in(session, person(session, "bob"), "terse", note="x" * 500).note == "x" * 500
 
 
 def test_versions_count_and_the_same_files_are_the_same_version(database: Database) -> None:
