@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import CodeType
+from typing import Any, ClassVar
 
 import pytest
 import sqlalchemy as sa
@@ -13,6 +14,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
+from werkzeug.routing import Rule
 
 from arena import scheduling
 from arena.audit import ARENA
@@ -62,7 +64,25 @@ class Compiled(BytecodeCache):
         self._kept[bucket.key, bucket.checksum] = bucket.code
 
 
+class CompiledRule(Rule):
+    """The same for addresses: what makes them of a rule is compiled once, not by each application.
+
+    It is a function that is given its rule when it is called, and keeps nothing.
+    """
+
+    _kept: ClassVar[dict[Any, Callable[..., tuple[str, str]]]] = {}
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        if self.defaults:  # they are part of the function
+            return super()._compile_builder(append_unknown)
+        key = self.rule, tuple(self._trace), append_unknown
+        if key not in self._kept:
+            self._kept[key] = super()._compile_builder(append_unknown)
+        return self._kept[key]
+
+
 Flask.jinja_options = {**Flask.jinja_options, "bytecode_cache": Compiled()}
+Flask.url_rule_class = CompiledRule
 
 
 class Talker(LotPlayer):
