@@ -72,8 +72,8 @@ class TournamentSimulation(Simulation):
         self.run(seconds)
         # A bot that crashes is no mishap of the arena's: it does so whatever else happens.
         self.villainy = replace(CALM, faulty_bots=self.villainy.faulty_bots)
-        for _ in range(180):
-            self.run(20)
+        for _ in range(720):
+            self.run(5)
             self.requeue()
             if not self.open_tournaments():
                 return
