@@ -10,7 +10,6 @@ there and as it was. The backup holds everything: hashes of passwords, the secre
 from __future__ import annotations
 
 import base64
-import fcntl
 import hashlib
 import io
 import json
@@ -19,7 +18,7 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
@@ -29,6 +28,7 @@ from sqlalchemy.orm import Session
 
 from arena.config import Settings
 from arena.db import Database
+from arena.exclusive import lock_file
 from arena.models import Base, BotVersion
 from arena.models.base import UtcTime
 
@@ -80,12 +80,9 @@ def _alone(path: Path, refusal: str) -> Iterator[int]:
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     descriptor = os.open(path, flags, 0o600)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BackupError(refusal) from None
-        except OSError:
-            pass  # a file system without locks
+        with suppress(OSError):  # a file system without locks
+            if not lock_file(descriptor):
+                raise BackupError(refusal)
         # The other may have given the file its last name since it was opened here.
         if not path.exists() or not os.path.samestat(os.fstat(descriptor), path.stat()):
             raise BackupError(refusal)

@@ -13,7 +13,6 @@ of its processes along gives up soon, since nobody would read what its recorder 
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import time
 from collections.abc import Callable
@@ -26,6 +25,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
 from arena.db import Database
+from arena.exclusive import lock_file
 
 log = logging.getLogger("arena.recorder")
 
@@ -60,7 +60,7 @@ def claim_connections(database: Database, patience: float = inf) -> None:
     def claim_file(_: Any, record: sa.pool.ConnectionPoolEntry) -> None:
         with ExitStack() as given_up:
             file = given_up.enter_context(open(f"{path}.recorder", "a"))
-            _wait(lambda: _locks(file.fileno()), patience)
+            _wait(lambda: lock_file(file.fileno()), patience)
             given_up.pop_all()
         record.info[FILE] = file
 
@@ -87,14 +87,6 @@ def claim_connections(database: Database, patience: float = inf) -> None:
         event.listen(engine, "close", release_file)
     else:
         event.listen(engine, "connect", claim_session)
-
-
-def _locks(number: int) -> bool:
-    try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _wait(claims: Callable[[], bool], patience: float) -> None:

@@ -12,7 +12,6 @@ played stands in the database, the broker only wakes whoever works.
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import http.client
 import os
 import shutil
@@ -27,6 +26,7 @@ from pathlib import Path
 from arena import processes
 from arena.broker import EmbeddedBroker
 from arena.config import Settings
+from arena.exclusive import lock_file
 from engine.jobs import RESULTS_QUEUE
 from engine.program import exit_words
 
@@ -134,14 +134,12 @@ class Supervisor:
                 f"can't write the data folder {self.data}: {error.strerror}; choose another with "
                 "--data"
             ) from None
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not lock_file(lock):
             os.close(lock)
             raise StartError(
                 f"an arena runs on {self.data} already; stop it, or choose another folder with "
                 "--data"
-            ) from None
+            )
         return lock
 
     def _check_port(self) -> None:
@@ -347,12 +345,9 @@ def is_running(settings: Settings) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        return not lock_file(lock)
     finally:
         os.close(lock)
-    return False
 
 
 def _kill(child: Child) -> None:

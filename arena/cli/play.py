@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import sys
 import time as wall
@@ -37,6 +36,7 @@ from arena.cli.running import (
 )
 from arena.cli.tally import Tally
 from arena.cli.trace import print_logs, traced_channel
+from arena.exclusive import lock_file
 from engine.channel import PipeChannel
 from engine.clock import TimeControl
 from engine.counting import counted
@@ -302,13 +302,10 @@ def _claim(file: TextIO, name: str) -> None:
     Raises:
         Usage: one does. Lines of both would go through each other.
     """
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        raise Usage(f"another command writes {name}: name another file") from None
-    except OSError:
-        pass  # a file system without locks
+    with suppress(OSError):  # a file system without locks
+        if not lock_file(file.fileno()):
+            file.close()
+            raise Usage(f"another command writes {name}: name another file")
     if Path(name).is_file():
         file.truncate(0)
 
