@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from functools import partial
 from pathlib import Path
@@ -48,10 +49,11 @@ class TestNumber(click.ParamType[int]):
     def convert(
         self, value: Any, _param: click.Parameter | None, _context: click.Context | None
     ) -> int:
-        number = str(value).removeprefix("test-")
-        if not (number.isascii() and number.isdecimal()):
-            raise Usage(f"{value!r} is no strength test: give its number, as in 17 or test-17")
-        return int(number)
+        found = re.fullmatch(r"(?:test-)?([0-9]{1,20})", str(value))
+        if found is None:
+            words = f"{str(value)[:40]!r} is no strength test"
+            raise Usage(f"{words}: give its number, as in 17 or test-17")
+        return int(found[1])
 
 
 @click.group()

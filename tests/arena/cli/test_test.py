@@ -408,6 +408,7 @@ def test_an_interrupted_test_is_saved_and_goes_on(tmp_path):
         (["strength", "stop", "test-1", "--data", "/nowhere"], "there is no arena in /nowhere"),
         (["strength", "clone", "test-"], "'test-' is no strength test: give its number, as in 17"),
         (["strength", "show", "tset-1"], "'tset-1' is no strength test"),
+        (["strength", "show", "1" * 5000], "is no strength test"),
         (["strength", "show", "\N{ARABIC-INDIC DIGIT ONE}"], "is no strength test"),
     ],
 )
