@@ -22,6 +22,7 @@ from wtforms.validators import EqualTo, InputRequired, Length, StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
 from arena.competitions.strength_plans import MAX_GAMES
+from arena.submissions import LONGEST_NOTE
 
 PASSWORD_LENGTH_MAX = 200
 NOTE_LENGTH_MAX = 500
@@ -139,7 +140,7 @@ class SubmitForm(FlaskForm):
     name = StringField("The bot's name", [NAME], render_kw={"autocomplete": "off"})
     note = TextAreaField(
         "What is new in this version",
-        [Length(max=NOTE_LENGTH_MAX, message="A note has at most %(max)d characters.")],
+        [Length(max=LONGEST_NOTE, message="A note has at most %(max)d characters.")],
         render_kw={"rows": 2},
     )
     ladder = SelectField("Ladder", validate_choice=False)
