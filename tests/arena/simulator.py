@@ -124,6 +124,13 @@ def give_sign(session: sa.orm.Session, worker: str, now: datetime, *, slots: int
     workforce.note_alive(session, sign, now)
 
 
+def report_of(job: jobs.AnyJob, worker: str, seconds: float = 0.0) -> reporting.MatchReport:
+    """What a worker says of a match that it played between players that draw lots."""
+    assert isinstance(job, jobs.Job)
+    result = play_match(job.spec, lambda _: LotPlayer())
+    return reporting.MatchReport(job.lease, worker, result.games, result.logs, seconds)
+
+
 class Simulation:
     """One schedule of events from one seed."""
 

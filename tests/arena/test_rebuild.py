@@ -33,10 +33,8 @@ from arena.models import (
 from arena.rebuild import FRESH_STARTS, Upkeep, rebuild, rebuild_in_parts
 from arena.requests import request_match
 from arena.submissions import enter, submit
-from engine import jobs, reporting
 from engine.game import Termination
-from engine.match import play_match
-from tests.arena.simulator import CALM, LotPlayer, Simulation, give_sign
+from tests.arena.simulator import CALM, Simulation, give_sign, report_of
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 
@@ -88,10 +86,7 @@ def test_a_new_version_takes_over_the_rating_of_its_moment(database: Database) -
         for digest in ("e", "f", "0"):
             match = next(scheduling.new_matches(session, NOW))
             job = scheduling.issue(session, match, Settings(), NOW)
-            assert isinstance(job, jobs.Job)
-            result = play_match(job.spec, lambda _: LotPlayer())
-            report = reporting.MatchReport(job.lease, "w", result.games, result.logs)
-            recording.take_in(session, [report], Settings(), NOW)
+            recording.take_in(session, [report_of(job, "w")], Settings(), NOW)
             entrant = session.scalars(sa.select(Entrant).order_by(Entrant.id)).first()
             assert entrant is not None
             name, files = entrant.version.bot.name, {"size": 9, "language": "Python"}

@@ -14,9 +14,8 @@ from arena.db import Database
 from arena.models import Check, JobStatus, Ladder, Match, PlayedGame, Worker
 from arena.recording import Outcome, Told
 from engine import jobs
-from engine.match import play_match
-from engine.reporting import MatchReport, Progress, Started
-from tests.arena.simulator import CALM, START, LotPlayer, Simulation, give_sign
+from engine.reporting import Progress, Started
+from tests.arena.simulator import CALM, START, Simulation, give_sign, report_of
 
 SETTINGS = Settings()
 LATER = START + timedelta(seconds=5)
@@ -44,12 +43,6 @@ def issued(arena: Database, *, rated: bool = True) -> jobs.Job:
     return job
 
 
-def report(job: jobs.Job, worker: str) -> MatchReport:
-    """What a worker says of a match that it played."""
-    result = play_match(job.spec, lambda _: LotPlayer())
-    return MatchReport(job.lease, worker, result.games, result.logs, 1.5)
-
-
 def take_in(arena: Database, *told: Told) -> list[Outcome]:
     """What becomes of each."""
     with arena.begin() as session:
@@ -68,7 +61,7 @@ def test_who_is_set_aside_takes_nothing_up(arena: Database, played: bool) -> Non
     job = issued(arena)
     with arena.begin() as session:
         session.get_one(Worker, "one").set_aside = START
-    told = report(job, "one") if played else Started(job.lease, "one")
+    told = report_of(job, "one") if played else Started(job.lease, "one")
     assert take_in(arena, told) == [Outcome.STALE]
     match = look(arena, job)
     assert (match.status, match.worker, match.failures) == (JobStatus.OPEN, None, 0)
@@ -82,7 +75,7 @@ def test_who_was_set_aside_since_may_finish(arena: Database) -> None:
     assert take_in(arena, Started(job.lease, "one")) == [Outcome.NOTED]
     with arena.begin() as session:
         session.get_one(Worker, "one").set_aside = START
-    assert take_in(arena, report(job, "one")) == [Outcome.FIXED]
+    assert take_in(arena, report_of(job, "one")) == [Outcome.FIXED]
 
 
 def test_a_word_of_progress_renews_the_lease(arena: Database) -> None:
@@ -97,7 +90,7 @@ def test_a_word_of_progress_renews_the_lease(arena: Database) -> None:
     match = look(arena, job)
     assert match.lease_ends == LATER + timedelta(seconds=SETTINGS.lease_seconds)
     assert match.progress == {"game": 1, "moves": list(moves)}
-    assert take_in(arena, report(job, "one")) == [Outcome.FIXED]
+    assert take_in(arena, report_of(job, "one")) == [Outcome.FIXED]
     assert look(arena, job).progress is None
 
 
@@ -109,7 +102,7 @@ def test_a_match_is_that_workers_who_took_it_up(arena: Database, said: bool) -> 
         job = issued(arena)
         if said:
             assert take_in(arena, Started(job.lease, "one")) == [Outcome.NOTED]
-        told = report(job, "two")
+        told = report_of(job, "two")
         if lie:
             assert take_in(arena, replace(told, games=told.games * 2)) == [Outcome.REFUSED]
             with arena.read() as session:
@@ -138,7 +131,7 @@ def test_a_report_is_of_the_whole_match(
 ) -> None:
     """No less than was issued."""
     job = issued(arena)
-    told = report(job, "one")
+    told = report_of(job, "one")
     short = replace(told, games=told.games[games], logs=told.logs[logs])
     assert take_in(arena, short) == [Outcome.REFUSED]
     match = look(arena, job)
@@ -158,7 +151,7 @@ def test_a_report_is_of_the_whole_match(
 def test_a_game_is_as_it_was_issued(arena: Database, opening: int, logs: int, words: str) -> None:
     """Its opening has as many moves, and there is a log for each seat."""
     job = issued(arena)
-    told = report(job, "one")
+    told = report_of(job, "one")
     first, second = told.games
     words_of = (*told.logs[0], "more")[: 2 + logs]
     games = (replace(first, opening=first.opening + opening), second)
@@ -173,7 +166,7 @@ def test_what_a_ladder_counts(arena: Database) -> None:
     tied: list[bool] = []
     for _ in range(8):
         job = issued(arena)
-        told = report(job, "one")
+        told = report_of(job, "one", seconds=1.5)
         assert take_in(arena, told) == [Outcome.FIXED]
         tied += [game.ranks == (1, 1) for game in told.games]
     assert 0 < sum(tied) < len(tied)
@@ -188,7 +181,7 @@ def test_a_clock_that_was_put_back_takes_no_time_away(arena: Database) -> None:
     job = issued(arena)
     with arena.begin() as session:
         session.get_one(Match, job.lease.job).created = LATER + timedelta(hours=1)
-    assert take_in(arena, report(job, "one")) == [Outcome.FIXED]
+    assert take_in(arena, report_of(job, "one", seconds=1.5)) == [Outcome.FIXED]
     with arena.read() as session:
         assert session.scalars(sa.select(Ladder)).one().worker_seconds == 0
 
@@ -196,7 +189,7 @@ def test_a_clock_that_was_put_back_takes_no_time_away(arena: Database) -> None:
 def test_what_is_not_rated_counts_nowhere(arena: Database) -> None:
     """It is played and kept; no rating moves, and no table knows of it."""
     job = issued(arena, rated=False)
-    assert take_in(arena, report(job, "one")) == [Outcome.FIXED]
+    assert take_in(arena, report_of(job, "one")) == [Outcome.FIXED]
     with arena.read() as session:
         ladder = session.scalars(sa.select(Ladder)).one()
         assert (ladder.games, ladder.neighbours, ladder.last_game) == (0, 0, None)

@@ -28,8 +28,7 @@ from arena.models.competitions import FIRST_GUESS_SECONDS
 from arena.requests import request_match
 from arena.workforce import FailedJob, WorkerError, is_distrusted
 from engine import jobs, reporting
-from engine.match import play_match
-from tests.arena.simulator import CALM, LotPlayer, Simulation, give_sign
+from tests.arena.simulator import CALM, Simulation, give_sign, report_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SETTINGS = Settings(data=Path("/nowhere"))
@@ -108,14 +107,7 @@ class Crew:
         """A worker plays a match."""
         job = scheduling.issue(self.session, match, SETTINGS, NOW)
         self.tells(reporting.Started(job.lease, name), recording.Outcome.NOTED)
-        self.tells(self.report(job, name), recording.Outcome.FIXED)
-
-    @staticmethod
-    def report(job: jobs.AnyJob, name: str) -> reporting.MatchReport:
-        """What a worker says of a match that it played."""
-        assert isinstance(job, jobs.Job)
-        result = play_match(job.spec, lambda _: LotPlayer())
-        return reporting.MatchReport(job.lease, name, result.games, result.logs)
+        self.tells(report_of(job, name), recording.Outcome.FIXED)
 
     def tells(self, told: recording.Told, outcome: recording.Outcome) -> None:
         """A worker says something, and that comes of it."""
@@ -149,7 +141,7 @@ def test_who_fails_at_what_others_do_is_set_aside(database: Database) -> None:
         crew.tells(reporting.Started(job.lease, "broken"), recording.Outcome.STALE)
         assert match.status is JobStatus.OPEN
         job = scheduling.issue(session, match, SETTINGS, NOW)
-        crew.tells(crew.report(job, "broken"), recording.Outcome.STALE)
+        crew.tells(report_of(job, "broken"), recording.Outcome.STALE)
         assert (match.status, match.failures) == (JobStatus.OPEN, 1)
         crew.plays("sound", match)
         workforce.readmit(session, ARENA, "broken", NOW)

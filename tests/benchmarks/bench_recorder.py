@@ -32,9 +32,8 @@ from arena.db import Database
 from arena.inbox import TOGETHER
 from arena.models import Check, Entrant, Meeting
 from engine import jobs, reporting
-from engine.match import play_match
 from tests import postgres
-from tests.arena.simulator import CALM, LotPlayer, Simulation, give_sign
+from tests.arena.simulator import CALM, Simulation, give_sign, report_of
 from tests.benchmarks.table import Table
 
 BOTS, LARGE = 40, 1000
@@ -217,6 +216,4 @@ def let_meet(database: Database) -> None:
 
 def played(job: jobs.Job) -> str:
     """What a worker says of a match."""
-    result = play_match(job.spec, lambda _: LotPlayer())
-    told = reporting.MatchReport(job.lease, "worker", result.games, result.logs, MATCH_SECONDS)
-    return json.dumps(told.to_json())
+    return json.dumps(report_of(job, "worker", MATCH_SECONDS).to_json())

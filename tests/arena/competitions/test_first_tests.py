@@ -37,11 +37,6 @@ def database(sqlite_database: Database) -> Database:
     return sqlite_database
 
 
-@pytest.fixture
-def arena(database: Database) -> StrengthSimulation:
-    return StrengthSimulation(database, CALM, "clobber", size="4x4")
-
-
 def active(session: Session, bot: str) -> list[int]:
     """The numbers of a bot's active versions on the ladder."""
     query = (

@@ -27,12 +27,6 @@ from engine.reporting import Finding
 from tests.arena.competitions.strength_simulation import OWNER, StrengthSimulation, upload
 from tests.arena.simulator import CALM, START
 
-
-@pytest.fixture
-def arena(sqlite_database: Database) -> StrengthSimulation:
-    return StrengthSimulation(sqlite_database, CALM, "clobber", size="4x4")
-
-
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"second": 0}, "bot-0 v1 can't be tested against itself"),
     ({"elo0": 10.0, "elo1": 5.0}, "elo0 must be less than elo1"),

@@ -6,16 +6,9 @@ import pytest
 
 from arena.competitions import strength_tests
 from arena.competitions.strength_reports import reports
-from arena.db import Database
 from arena.models import TestVerdict
 from tests.arena.competitions.strength_simulation import StrengthSimulation
-from tests.arena.simulator import CALM
 from tests.arena.web.test_strength_pages import count
-
-
-@pytest.fixture
-def arena(sqlite_database: Database) -> StrengthSimulation:
-    return StrengthSimulation(sqlite_database, CALM, "clobber", size="4x4")
 
 
 @pytest.mark.parametrize(

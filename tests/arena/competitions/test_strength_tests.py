@@ -34,11 +34,6 @@ def database(sqlite_database: Database) -> Database:
     return sqlite_database
 
 
-@pytest.fixture
-def arena(database: Database) -> StrengthSimulation:
-    return StrengthSimulation(database, CALM, "clobber", size="4x4")
-
-
 @pytest.mark.parametrize(
     ("first", "second", "verdict"),
     [(0, 1, TestVerdict.PASSED), (1, 0, TestVerdict.FAILED)],

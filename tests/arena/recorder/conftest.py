@@ -20,10 +20,9 @@ from arena.broker import EmbeddedBroker
 from arena.config import Settings
 from arena.db import Database
 from arena.models import Competition, Match
-from engine import jobs, reporting
-from engine.match import play_match
+from engine import jobs
 from tests.arena.running import short_folder, until
-from tests.arena.simulator import CALM, LotPlayer, Simulation, give_sign
+from tests.arena.simulator import CALM, Simulation, give_sign, report_of
 
 
 @pytest.fixture(scope="module")
@@ -98,10 +97,7 @@ def reports(database: Database, report: Any) -> list[dict[str, Any]]:
 
 def played(job: jobs.AnyJob) -> dict[str, Any]:
     """What the worker says of a match."""
-    assert isinstance(job, jobs.Job)
-    result = play_match(job.spec, lambda _: LotPlayer())
-    told = reporting.MatchReport(job.lease, "worker", result.games, result.logs, MATCH_SECONDS)
-    return json.loads(json.dumps(told.to_json()))
+    return json.loads(json.dumps(report_of(job, "worker", MATCH_SECONDS).to_json()))
 
 
 SEVERAL, MATCH_SECONDS = 6, 1.25
