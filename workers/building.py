@@ -42,6 +42,7 @@ from workers.archives import (
     read_tar,
 )
 from workers.bundles import digest_of, discard, one_at_a_time, write_files
+from workers.cores import claimed_core
 from workers.languages import LANGUAGES, LanguageError
 from workers.launches import Launch, box_program
 from workers.limits import Limits
@@ -203,11 +204,11 @@ def build(
     """
     words = ("/bin/sh", "-c", SCRIPT, "build", *command.command)
     launch = replace(command, command=words)
-    if core is None:
-        # All its processes share one, so that the wall clock bounds what they use.
-        core = max(os.sched_getaffinity(0))
     kept = HeadAndTail(LOG_BYTES)
     with ExitStack() as stack:
+        if core is None:
+            # All its processes share one, so that the wall clock bounds what they use.
+            core = stack.enter_context(claimed_core())
         if box.box is None:
             home = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-build-"))
             places = {"HOME": home, "TMPDIR": home, "PATH": os.environ.get("PATH", "")}

@@ -34,6 +34,7 @@ from workers.bubblewrap import (
     complaint,
 )
 from workers.cgroups import Group, GroupError, Places
+from workers.cores import on_core
 from workers.landlock import READY, Specification
 from workers.launches import BOX_PATH, Launch
 from workers.limits import KEEPER, Limits, set_limits
@@ -271,7 +272,7 @@ def _spawn(
     core: int | None,
 ) -> subprocess.Popen[bytes]:
     """Starts a program as the bot's user, on one core if that is wished."""
-    with _on_core(core):
+    with on_core(core):
         process = subprocess.Popen(
             [*(user.becoming if user else ()), *command],
             stdin=subprocess.PIPE,
@@ -293,20 +294,6 @@ def _abandon(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     close_pipes(process)
-
-
-@contextmanager
-def _on_core(core: int | None) -> Iterator[None]:
-    """Runs this thread on one core, since what it starts meanwhile stays there for good."""
-    if core is None:
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {core})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
 
 
 def _child_pid(status: FileIO, monitor: subprocess.Popen[bytes], stderr: int) -> int:

@@ -28,6 +28,7 @@ from engine.openings import Opening, opening, openings
 from engine.player import BotError, Choice, GameSetup, Turn
 from engine.record import GameRecord
 from engine.seeds import derive
+from workers.cores import claimed_core
 
 SHOWN_GAMES = 5
 """Games whose replay a failing test suggests."""
@@ -136,12 +137,12 @@ class Assertions:
         (launcher,) = self._launched([found])
         many = concurrency or cores()
 
-        def play(spec: MatchSpec, core: int) -> MatchResult:
+        def play(spec: MatchSpec, core: int | None) -> MatchResult:
             return play_match(spec, lambda _: launcher.player(core=core), games=1)
 
         faults = []
         with _games(self._file) as kept:
-            for _, result in in_order(specs, on_cores(play, concurrency=many), concurrency=many):
+            for _, result in in_order(specs, on_cores(play), concurrency=many):
                 (record,) = result.games
                 found_here = [
                     f"  ply {fault.ply}: {fault.termination}, {fault.detail}"
@@ -260,11 +261,12 @@ def _ask(
         state = state.play(move)
     if state.to_move is None:
         raise GameError(f"{variant} is over after {' '.join(after)}: there is no move to find")
-    player = bot.player()
-    try:
-        player.new_game(GameSetup(variant, state.to_move, control, seed))
-        clocks = (Clock.start(control),) * variant.seats
-        mine = clocks[state.to_move]
-        return player.choose(Turn(state, len(history), " ".join(history), clocks, (), mine))
-    finally:
-        player.close()
+    clocks = (Clock.start(control),) * variant.seats
+    mine = clocks[state.to_move]
+    with claimed_core() as core:
+        player = bot.player(core=core)
+        try:
+            player.new_game(GameSetup(variant, state.to_move, control, seed))
+            return player.choose(Turn(state, len(history), " ".join(history), clocks, (), mine))
+        finally:
+            player.close()

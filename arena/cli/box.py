@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import click
 
@@ -21,6 +22,7 @@ from engine.reporting import Finding
 from workers.archives import BundleError
 from workers.building import BuildError
 from workers.bundles import Bundle
+from workers.cores import claimed_core
 from workers.doctor import examine
 from workers.limits import Limits
 from workers.manifest import MANIFEST
@@ -129,9 +131,11 @@ def _findings(
         yield Finding(False, f"it can't be run here: {words}", "language"), ""
         return
     names = (bundle.name,) * entrants_needed(variant)
-    tested = Check(boxed.start, MatchSpec(variant, names, control), allowances=boxed.allowances)
-    for finding in tested.findings():
-        yield finding, ""
+    with claimed_core() as core:
+        start, spec = partial(boxed.start, core), MatchSpec(variant, names, control)
+        tested = Check(start, spec, allowances=boxed.allowances)
+        for finding in tested.findings():
+            yield finding, ""
     yield None, tested.log
 
 

@@ -46,6 +46,7 @@ from engine.openings import openings
 from engine.process import BotProcess
 from engine.record import GameRecord
 from engine.seeds import derive
+from workers.cores import claimed_core
 
 SETTLED = {"games", "seed", "clock", "move_ms", "wall_time", "plies", "concurrency", "records"}
 """The options that a recorded game has settled."""
@@ -141,7 +142,8 @@ def play(
         seating = seat_bots(record, bots, seats)
         launchers = launch_all(bots, no_box=no_box, say=lambda text: _say(as_json, text))
         show = Show(trace=trace, logs=show_logs, in_json=as_json)
-        sys.exit(ask_again(record, seating, bots, launchers, show))
+        with claimed_core() as core:
+            sys.exit(ask_again(record, seating, bots, launchers, show, core))
     variant, names = split_words(game, words)
     bots = find_bots(names)
     _check_count(variant, bots)
@@ -250,7 +252,7 @@ def _play_all(
     """
     abandoned = Event()
 
-    def play_one(job: tuple[MatchSpec, int], core: int) -> MatchResult:
+    def play_one(job: tuple[MatchSpec, int], core: int | None) -> MatchResult:
         def start(entrant: int) -> BotProcess:
             traced = traced_channel(bots[entrant].name) if trace else PipeChannel
             return launchers[entrant].player(core=core, open_channel=traced)
@@ -260,7 +262,7 @@ def _play_all(
     with counted_games("playing", sum(games for _, games in specs)) as advance:
         for (spec, _), result in in_order(
             takewhile(lambda _: not stopped(), specs),
-            on_cores(play_one, concurrency=concurrency),
+            on_cores(play_one),
             concurrency=concurrency,
             finished=lambda result: advance(len(result.games)),
             ending=abandoned.set,

@@ -54,14 +54,19 @@ def ask_again(
     bots: Sequence[Bot],
     launchers: Sequence[Launcher],
     show: Show,
+    core: int | None,
 ) -> int:
-    """Asks the bots in their seats of a record, and shows what they answer; the exit code."""
+    """Asks the bots in their seats of a record, and shows what they answer; the exit code.
+
+    Args:
+        core: where the bots run.
+    """
     players: dict[Seat, BotProcess] = {}
     names: dict[Seat, str] = {}
     for seat, entrant in seating.items():
         names[seat] = bots[entrant].name
         channel = traced_channel(names[seat]) if show.trace else PipeChannel
-        players[seat] = launchers[entrant].player(open_channel=channel)
+        players[seat] = launchers[entrant].player(core=core, open_channel=channel)
     answers: list[Answer] = []
     try:
         for answer in reproduce(record, players):

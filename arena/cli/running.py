@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -10,7 +9,6 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice, takewhile
-from queue import SimpleQueue
 from threading import Event
 from typing import TypeVar
 
@@ -34,6 +32,7 @@ from engine.referee import ISOLATION_LEVELS
 from engine.seeds import derive
 from workers.archives import BundleError, is_archive
 from workers.building import BuildError
+from workers.cores import available, claimed_core
 from workers.languages import LanguageError, find_language
 from workers.launches import command_for
 from workers.limits import Limits
@@ -48,7 +47,7 @@ INTERRUPTED = 130
 
 def cores() -> int:
     """How many matches this machine plays at the same time without one slowing another."""
-    return len(os.sched_getaffinity(0))
+    return len(available())
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,22 +158,15 @@ def weakest(bots: Iterable[Launcher]) -> str:
     return min((bot.level for bot in bots), key=ISOLATION_LEVELS.index)
 
 
-def on_cores(play: Callable[[Job, int], Result], *, concurrency: int) -> Callable[[Job], Result]:
-    """Gives each of so many jobs at once a core of its own, as far as there are so many.
+def on_cores(play: Callable[[Job, int | None], Result]) -> Callable[[Job], Result]:
+    """Claims a core for each job (see `workers.cores`), and gives it back at the job's end.
 
     All bots of a match are on one core, as in an arena: only one of them runs at any time.
     """
-    available = sorted(os.sched_getaffinity(0))
-    free: SimpleQueue[int] = SimpleQueue()
-    for number in range(concurrency):
-        free.put(available[number % len(available)])
 
     def play_on_one(job: Job) -> Result:
-        core = free.get()
-        try:
+        with claimed_core() as core:
             return play(job, core)
-        finally:
-            free.put(core)
 
     return play_on_one
 
@@ -264,7 +256,7 @@ def _play(
     time: TimeControl,
     seed: int,
     abandoned: Event,
-    core: int,
+    core: int | None,
 ) -> tuple[GameRecord, ...]:
     """A match of a strength test, in the order of its seatings.
 
@@ -303,7 +295,7 @@ def go_on(
     settings = test.settings
     abandoned = Event()
 
-    def play(job: tuple[int, Opening], core: int) -> tuple[GameRecord, ...]:
+    def play(job: tuple[int, Opening], core: int | None) -> tuple[GameRecord, ...]:
         pair = candidate, baseline
         return _play(pair, job, settings.time, settings.seed, abandoned, core)
 
@@ -314,7 +306,7 @@ def go_on(
     )
     results = in_order(
         takewhile(lambda _: not stopped(), series),
-        on_cores(play, concurrency=concurrency),
+        on_cores(play),
         concurrency=concurrency,
         ending=abandoned.set,
     )
@@ -347,7 +339,7 @@ def play_rounds(
     """
     abandoned = Event()
 
-    def play(job: tuple[int, Opening], core: int) -> tuple[Outcome, Outcome]:
+    def play(job: tuple[int, Opening], core: int | None) -> tuple[Outcome, Outcome]:
         opponent = field[job[0] % len(field)]
         mine, theirs = (
             outcome(gauntlet.variant, _play((bot, opponent), job, time, seed, abandoned, core))
@@ -358,7 +350,7 @@ def play_rounds(
     series = islice(enumerate(openings(gauntlet.variant, seed)), gauntlet.rounds)
     results = in_order(
         takewhile(lambda _: not stopped(), series),
-        on_cores(play, concurrency=concurrency),
+        on_cores(play),
         concurrency=concurrency,
         ending=abandoned.set,
     )
