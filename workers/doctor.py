@@ -23,8 +23,8 @@ from workers.languages import LANGUAGES, LanguageError
 from workers.launches import BOX_PATH, programs_of
 from workers.probe import Finding
 from workers.program import BoxError
-from workers.runtime import BOT_USERS
 from workers.sandbox import Sandbox
+from workers.users import BOT_USERS
 
 CORE_PATTERN = Path("/proc/sys/kernel/core_pattern")
 APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")

@@ -17,7 +17,8 @@ from engine.program import cpu_clock, ended_within, exit_words
 from workers.bubblewrap import SCRATCH, complaint
 from workers.cgroups import Group
 from workers.processes import usage
-from workers.runtime import BotUser, remove_tree
+from workers.runtime import remove_tree
+from workers.users import BotUser
 
 END_SECONDS = 0.5
 LOOK_SECONDS = 0.02

@@ -40,7 +40,8 @@ from workers.launches import BOX_PATH, Launch
 from workers.limits import KEEPER, Limits, set_limits
 from workers.processes import tasks_of_user
 from workers.program import END_SECONDS, BoxError, BoxProgram, close_pipes, written
-from workers.runtime import BotUser, BoxUserError, remove_tree
+from workers.runtime import remove_tree
+from workers.users import BotUser, BoxUserError
 
 OTHERS_TASKS = 256
 """Room for what else the worker's user starts while a bot plays, where all are counted together."""
@@ -84,6 +85,7 @@ class NamespaceBox:
         # What is lent is closed when the box stands or has failed; what is kept, only then.
         with _our_fault(), ExitStack() as lent, ExitStack() as kept:
             stderr, user = _claim(kept)
+            folder = user.lend(folder, self.library.parent) if user else folder
             group = self._group(limits)
             if group:
                 kept.callback(group.remove)
@@ -168,6 +170,7 @@ class LandlockBox:
         _refuse_several(limits)
         with _our_fault(), ExitStack() as lent, ExitStack() as kept:
             stderr, user = _claim(kept)
+            folder = user.lend(folder, self.library.parent) if user else folder
             variables = environment(launch, str(self.library))
             work = self._work_folder(kept, user) if limits.work_bytes else None
             if work:
