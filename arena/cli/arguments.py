@@ -6,18 +6,20 @@ import math
 import shlex
 import shutil
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
 import click
+from click.decorators import FC
 
 from arena.cli import Usage
 from arena.ratings.sprt import Model
 from engine.clock import Charge, TimeControl, parse_time
 from engine.game import GameError, State, Variant
 from engine.games import find_variant
+from engine.referee import ISOLATION_LEVELS
 from workers.languages import LanguageError
 
 DEFAULT_MOVE_MS = 1000
@@ -46,6 +48,19 @@ MODEL = click.option(
 )
 """Of a sequential test, beside its hypotheses."""
 HYPOTHESES = "0,10"
+
+
+def minimum_option(default: str) -> Callable[[FC], FC]:
+    """The option --minimum of a command that builds boxes."""
+    return click.option(
+        "--minimum",
+        type=click.Choice(ISOLATION_LEVELS[::-1]),
+        default=default,
+        show_default=True,
+        envvar="ARENA_MINIMUM_ISOLATION",
+        help="The weakest box to accept.",
+    )
+
 
 SAMPLES = Path(__file__).parents[2] / "bots"
 """The sample bots, which may be named without a path."""

@@ -14,7 +14,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from arena.cli.arguments import Bot, find_bots, read_position, read_variant, time_control
-from arena.cli.running import Launcher, cores, go_on, in_order, launch_all, on_cores
+from arena.cli.running import LEAST_BOX, Launcher, cores, go_on, in_order, launch_all, on_cores
 from arena.cli.test import MAX_GAMES, version_of
 from arena.outcomes import margin, seatings
 from arena.ratings.sprt import Decision, Model
@@ -39,17 +39,22 @@ class Assertions:
 
     A bot is the path of a program, from the current folder, or the name of a sample bot. A game
     is written as on the command line: ``"clobber size=5x6"``. Time is ``move_ms`` milliseconds a
-    move (1000 by default) or a clock ``time="10+0.1"``. The bots run in boxes as in an arena, if
-    this machine can build them; which they are is printed, so that a failing test shows it.
+    move (1000 by default) or a clock ``time="10+0.1"``. The bots run in boxes as in an arena, and
+    not at all where this machine can build none; which they are is printed, so that a failing test
+    shows it.
     """
 
-    def __init__(self, folder: Path, test: str, *, no_box: bool = False) -> None:
+    def __init__(
+        self, folder: Path, test: str, *, no_box: bool = False, minimum: str = LEAST_BOX
+    ) -> None:
         """Keeps the games of a failing test in the folder, in a file with the test's name.
 
         Args:
             no_box: runs the bots as plain processes of this user.
+            minimum: the weakest box to accept.
         """
         self._no_box = no_box
+        self._minimum = minimum
         self._file = folder / (re.sub(r"[^\w.-]+", "-", test).strip("-") + ".jsonl")
 
     def assert_not_weaker(
@@ -201,7 +206,7 @@ class Assertions:
             raise AssertionError(f"{found.name} plays {answer}, not {' or '.join(wanted)}; {where}")
 
     def _launched(self, bots: Sequence[Bot]) -> list[Launcher]:
-        return launch_all(bots, no_box=self._no_box, say=print)
+        return launch_all(bots, no_box=self._no_box, minimum=self._minimum, say=print)
 
 
 class _Games:

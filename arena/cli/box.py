@@ -12,7 +12,7 @@ import click
 
 from arena import bot_names
 from arena.cli import Usage
-from arena.cli.arguments import CLOCK, MOVE, find_path, read_variant, time_control
+from arena.cli.arguments import CLOCK, MOVE, find_path, minimum_option, read_variant, time_control
 from arena.cli.boxed import into_box, pack
 from engine.clock import TimeControl
 from engine.compliance import Check
@@ -30,14 +30,7 @@ from workers.program import BoxError
 from workers.sandbox import Sandbox
 
 DEFAULT_GAME = "clobber"
-MINIMUM = click.option(
-    "--minimum",
-    type=click.Choice(["full", "good", "reduced", "none"]),
-    default="good",
-    show_default=True,
-    envvar="ARENA_MINIMUM_ISOLATION",
-    help="The weakest box to accept.",
-)
+MINIMUM = minimum_option("good")
 
 
 @click.command()
@@ -72,6 +65,7 @@ def check(
         bundle = pack(find_path(bot))
         bundle = replace(bundle, name=name or bundle.name)
         box = Sandbox(minimum)
+        box.end_orphans()
     except (BundleError, BoxError) as error:
         raise Usage(str(error)) from None
     variant = (variant or _game_of(bundle)).drawn(0)

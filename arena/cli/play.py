@@ -25,6 +25,7 @@ from arena.cli.paths import NamedPath
 from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
 from arena.cli.running import (
     INTERRUPTED,
+    MINIMUM,
     NO_BOX,
     Launcher,
     cores,
@@ -74,6 +75,7 @@ SETTLED = {"games", "seed", "clock", "move_ms", "wall_time", "plies", "concurren
 )
 @click.option("--records", type=NamedPath(dir_okay=False), help="Write the games, one a line.")
 @NO_BOX
+@MINIMUM
 @click.option("--trace", is_flag=True, help="Show the lines that pass, as they pass.")
 @click.option("--log", "show_logs", is_flag=True, help="Show what the bots log, with stderr.")
 @click.option(
@@ -104,6 +106,7 @@ def play(
     concurrency: int | None,
     records: str | None,
     no_box: bool,
+    minimum: str,
     trace: bool,
     show_logs: bool,
     recorded: str | None,
@@ -114,9 +117,10 @@ def play(
     """Play games between bots.
 
     A BOT is the path of a program, a folder, the name of a sample bot, or a whole command in
-    quotes. The bots run in boxes as in an arena, if this machine can build them. Each match is
-    one random opening, played once from every rotation of the seats. The same seed gives the
-    same games with any concurrency, if the bots are deterministic.
+    quotes. The bots run in boxes as in an arena, and not at all where this machine can build none,
+    unless --no-box is given. Each match is one random opening, played once from every rotation of
+    the seats. The same seed gives the same games with any concurrency, if the bots are
+    deterministic.
 
     With --replay a bot is asked again in the situations of a recorded game: whether it plays
     now what it played then. It takes the seat of its name, or those of --seat.
@@ -140,7 +144,7 @@ def play(
         record = pick_record(recorded, number)
         bots = find_bots([game, *words])
         seating = seat_bots(record, bots, seats)
-        launchers = launch_all(bots, no_box=no_box, say=lambda text: _say(as_json, text))
+        launchers = launch_all(bots, no_box=no_box, minimum=minimum, say=_say, quiet=as_json)
         show = Show(trace=trace, logs=show_logs, in_json=as_json)
         with claimed_core() as core:
             sys.exit(ask_again(record, seating, bots, launchers, show, core))
@@ -152,7 +156,7 @@ def play(
     control = time_control(clock, move_ms, wall_time=wall_time)
     specs = _matches(variant, bots, control, games, seed, plies)
     with _kept(records) as keep:
-        launchers = launch_all(bots, no_box=no_box, say=lambda text: _say(as_json, text))
+        launchers = launch_all(bots, no_box=no_box, minimum=minimum, say=_say, quiet=as_json)
         tally = Tally(variant, [bot.name for bot in bots])
         started = wall.monotonic()
         # Lines of several matches at once would be nobody's help.
@@ -191,9 +195,8 @@ def _refuse_settled(context: click.Context) -> None:
             raise Usage(f"{option.opts[0]} does not go with --replay: that game was played already")
 
 
-def _say(as_json: bool, text: str) -> None:
-    if not as_json:
-        click.echo(text, err=True)
+def _say(text: str) -> None:
+    click.echo(text, err=True)
 
 
 def _check_count(variant: Variant, bots: Sequence[Bot]) -> None:

@@ -15,7 +15,7 @@ from typing import TypeVar
 import click
 
 from arena.cli import Usage
-from arena.cli.arguments import Bot
+from arena.cli.arguments import Bot, minimum_option
 from arena.cli.boxed import into_box, pack
 from arena.gauntlet import Gauntlet
 from arena.outcomes import Outcome, outcome, seatings
@@ -108,26 +108,37 @@ def plain(bot: Bot) -> Launcher:
 NO_BOX = click.option(
     "--no-box", is_flag=True, help="Run the bots as plain processes of this user."
 )
+LEAST_BOX = "reduced"
+"""The weakest level that is a box at all: whatever is asked for, less takes --no-box."""
+MINIMUM = minimum_option(LEAST_BOX)
 
 
-def launch_all(bots: Sequence[Bot], *, no_box: bool, say: Callable[[str], None]) -> list[Launcher]:
+def launch_all(
+    bots: Sequence[Bot],
+    *,
+    no_box: bool,
+    minimum: str = LEAST_BOX,
+    say: Callable[[str], None],
+    quiet: bool = False,
+) -> list[Launcher]:
     """Makes bots ready, in the strongest box that this machine can build, and says which.
 
     A whole command runs outside, as it may be anything.
 
+    Args:
+        minimum: the weakest box to accept.
+        quiet: nothing is said unless some bot runs in no box.
+
     Raises:
         LanguageError: one can't be run.
-        Usage: one is no bot, or can't be built.
+        Usage: one is no bot, or can't be built; or there is no such box.
     """
-    outside = "as plain processes of this user, in no box: play only those that you trust"
-    box = None
-    told = [f"The bots run {outside}."]
-    if not no_box and not all(bot.words for bot in bots):
-        try:
-            box = Sandbox("reduced")
-            told = [f"The bots run in boxes of level {box.level!r}."]
-        except BoxError as error:
-            told.insert(0, f"No box can be built here: {error}.")
+    box = None if no_box or all(bot.words for bot in bots) else _strongest_box(minimum)
+    if box:
+        told = [f"The bots run in boxes of level {box.level!r}."]
+    else:
+        outside = "as plain processes of this user, in no box: play only those that you trust"
+        told = [f"The bots run {outside}."]
     launchers: list[Launcher] = []
     for bot in bots:
         if box and not bot.words:
@@ -136,8 +147,26 @@ def launch_all(bots: Sequence[Bot], *, no_box: bool, say: Callable[[str], None])
         launchers.append(plain(bot))
         if box:
             told.append(f"{bot.name} is a whole command: it runs in no box.")
-    say("\n".join(told))
+    if not quiet or weakest(launchers) == "none":
+        say("\n".join(told))
     return launchers
+
+
+def _strongest_box(minimum: str) -> Sandbox:
+    """The strongest that this machine can build; what was left by runs that were killed is ended.
+
+    Raises:
+        Usage: it is weaker than that, or none.
+    """
+    try:
+        box = Sandbox(max(minimum, LEAST_BOX, key=ISOLATION_LEVELS.index))
+    except BoxError as error:
+        raise Usage(
+            f"{error}; without a box bots run only with --no-box (pytest: --arena-no-box), as "
+            "plain processes of this user"
+        ) from None
+    box.end_orphans()
+    return box
 
 
 def _boxed(bot: Bot, box: Sandbox) -> Launcher:

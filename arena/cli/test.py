@@ -40,6 +40,7 @@ from arena.cli.report import (
 )
 from arena.cli.running import (
     INTERRUPTED,
+    MINIMUM,
     NO_BOX,
     Launcher,
     cores,
@@ -91,6 +92,7 @@ OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
 )
 @click.option("--against", metavar="BOT,BOT", help="Compare both by games against these bots.")
 @NO_BOX
+@MINIMUM
 @click.option("--json", "json_file", metavar="FILE", help="Write the result; - prints it.")
 @click.option(
     "--junit", "junit_file", metavar="FILE", help="Write it as a JUnit report; - prints it."
@@ -117,6 +119,7 @@ def test(
     games: int | None,
     against: str | None,
     no_box: bool,
+    minimum: str,
     json_file: str | None,
     junit_file: str | None,
     save: str | None,
@@ -125,10 +128,10 @@ def test(
     """Test whether one bot is stronger than another.
 
     They play matches, each a random opening from every seating, until a sequential test (SPRT)
-    decides between ELO0 and ELO1. The bots run in boxes as in an arena, if this machine can build
-    them. Exit code 0 says that the test passed; 1 that it failed, or was not decided at the
-    limit. With --games it passes if the whole interval lies above zero, and is not decided if
-    that holds zero. Ctrl-C saves, and --resume goes on.
+    decides between ELO0 and ELO1. The bots run in boxes as in an arena, and not at all where this
+    machine can build none, unless --no-box is given. Exit code 0 says that the test passed; 1 that
+    it failed, or was not decided at the limit. With --games it passes if the whole interval lies
+    above zero, and is not decided if that holds zero. Ctrl-C saves, and --resume goes on.
 
     \b
     Examples:
@@ -165,7 +168,9 @@ def test(
             check_writable(name)
     except StrengthError as error:
         raise Usage(str(error)) from None
-    launchers = launch_all(bots, no_box=no_box, say=lambda text: click.echo(text, err=True))
+    launchers = launch_all(
+        bots, no_box=no_box, minimum=minimum, say=lambda text: click.echo(text, err=True)
+    )
     first, second, *field = launchers
     if games is not None and field:
         with stoppable() as stopped:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from functools import partialmethod
 from pathlib import Path
 
+import pytest
+
 from tests.arena.cli.conftest import BOTS, DICE, Cli, Said, assert_refused
+from workers.sandbox import Sandbox
 
 
 def play(cli: Cli, *words: object) -> Said:
@@ -34,7 +39,53 @@ def test_a_run_is_summed_up(cli: Cli) -> None:
     assert "The bots run in" in table.err
     unboxed = play(cli, DICE, DICE, "--games", "4", "--seed", "5", "--no-box", "--json")
     assert unboxed.json["digest"] == told["digest"]
+    assert "in no box" in unboxed.err
     assert "in no box" in play(cli, DICE, DICE, "--no-box").err
+
+
+NO_BOX_HERE = {
+    "nothing to build one with": ("workers.sandbox.Sandbox._boxes", lambda *_: iter(())),
+    "every user number taken": ("workers.users.BOT_USERS", ()),
+    "claims in a stranger's folder": ("workers.users.CLAIMS", Path("/tmp")),
+}
+COMMANDS = {
+    "play": ["play", "clobber", "size=4x4", DICE, DICE],
+    "play --json": ["play", "clobber", "size=4x4", DICE, DICE, "--json"],
+    "test": ["test", DICE, "random", "size=4x4", "--game", "clobber", "--games", "2"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("why", NO_BOX_HERE)
+def test_without_a_box_nothing_is_played(
+    why: str, command: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever keeps a box from being built; one line says that, and what to do."""
+    if os.geteuid() != 0 and why != "nothing to build one with":
+        return  # an ordinary user's bots need no numbers
+    place, value = NO_BOX_HERE[why]
+    monkeypatch.setattr(place, value)
+    if why == "every user number taken":
+        monkeypatch.setattr("workers.users.BotUser.__init__.__defaults__", (value,))
+    for more in ([], ["--minimum", "none"]):
+        said = cli(*COMMANDS[command], *more)
+        assert_refused(said, "bots run only with --no-box")
+        assert "`arena doctor` says what helps" in said.err
+    assert cli(*COMMANDS[command], "--no-box", "--move", "20000").code in (0, 1)
+
+
+def test_the_weakest_box_to_accept_can_be_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A weaker one is refused, also by the variable that workers heed."""
+    monkeypatch.setattr(
+        "workers.sandbox.Sandbox.__init__", partialmethod(Sandbox.__init__, maximum="reduced")
+    )
+    words = ("play", "clobber", "size=4x4", DICE, DICE, "--json")
+    refusal = "the best box here is 'reduced' and 'good' is asked for"
+    assert_refused(cli(*words, "--minimum", "good"), refusal)
+    assert cli(*words, "--minimum", "reduced").json["isolation"] == "reduced"
+    assert cli(*words).json["isolation"] == "reduced"
+    monkeypatch.setenv("ARENA_MINIMUM_ISOLATION", "good")
+    assert_refused(cli(*words), refusal)
 
 
 def test_a_seed_gives_the_same_games_at_any_concurrency(cli: Cli, tmp_path: Path) -> None:
