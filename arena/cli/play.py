@@ -104,9 +104,10 @@ def play(
     """Play games between bots.
 
     A BOT is the path of a program, a folder, the name of a sample bot, or a whole command in
-    quotes. The bots run in boxes as in an arena, if this machine can build them. Each match is
-    one random opening, played once from every rotation of the seats. The same seed gives the
-    same games with any concurrency, if the bots are deterministic.
+    quotes; mcts is the sample, and ./mcts a folder of yours. The bots run in boxes as in an arena,
+    if this machine can build them. Each match is one random opening, played once from every
+    rotation of the seats. The same seed gives the same games with any concurrency, if the bots are
+    deterministic.
 
     With --replay a bot is asked again in the situations of a recorded game: whether it plays
     now what it played then. It takes the seat of its name, or those of --seat.
