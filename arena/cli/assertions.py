@@ -16,7 +16,8 @@ from typing import IO
 from arena.cli.arguments import Bot, find_bots, read_position, read_variant, time_control
 from arena.cli.capacity import find_room
 from arena.cli.running import Launcher, go_on, in_order, launch_all, on_cores
-from arena.cli.test import MAX_GAMES, version_of
+from arena.cli.test import MAX_GAMES
+from arena.cli.versions import version_of
 from arena.outcomes import margin, seatings
 from arena.ratings.sprt import Decision, Model
 from arena.strength import Settings, StrengthTest
@@ -82,8 +83,8 @@ class Assertions:
         candidate, baseline = find_bots([bot, than])
         settings = Settings(
             read_variant(game),
-            version_of(candidate),
-            version_of(baseline),
+            version_of(candidate, no_box=self._no_box),
+            version_of(baseline, no_box=self._no_box),
             time_control(time, move_ms),
             seed=seed,
             elo0=elo[0],

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time as wall
 from collections.abc import Sequence
 from contextlib import closing, suppress
-from hashlib import sha256
-from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -23,7 +20,6 @@ from arena.cli.arguments import (
     MODEL,
     MOVE,
     WALL,
-    Bot,
     find_bots,
     read_hypotheses,
     read_variant,
@@ -45,14 +41,12 @@ from arena.cli.report import (
 )
 from arena.cli.running import NO_BOX, Launcher, go_on, launch_all, weakest
 from arena.cli.stopping import INTERRUPTED, Trouble, broken_off, stoppable
+from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model
-from arena.strength import Settings, StrengthError, StrengthTest, Version
+from arena.strength import Settings, StrengthError, StrengthTest
 from arena.strength_words import result_rows
 from engine.counting import counted
 from engine.record import GameRecord
-from workers import bundles
-from workers.archives import BundleError
-from workers.languages import LanguageError
 
 MAX_GAMES = 20_000
 OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
@@ -142,8 +136,8 @@ def test(
     try:
         settings = Settings(
             read_variant(game, options),
-            version_of(bots[0]),
-            version_of(bots[1]),
+            version_of(bots[0], no_box=no_box),
+            version_of(bots[1], no_box=no_box),
             time_control(clock, move_ms, wall_time=wall_time),
             seed=seed,
             elo0=elo0,
@@ -221,21 +215,6 @@ def _refuse_contradictions(context: click.Context) -> None:
         raise Usage("--against takes --games, and goes without --save, --resume and --junit")
     if given["json_file"] == given["junit_file"] == PRINTED:
         raise Usage("--json and --junit can't both be printed: give one of them a file")
-
-
-def version_of(bot: Bot) -> Version:
-    """The bot as its file or folder is now."""
-    if bot.path.is_dir():
-        try:
-            return Version(bot.name, bundles.pack(bot.path).digest)
-        except BundleError as error:
-            raise LanguageError(str(error)) from None
-    words = bot.words[1:]
-    digest = sha256(bot.path.read_bytes() + "\0".join(words).encode())
-    # The program of a command may be an interpreter, and the bot a file among its arguments.
-    for path in filter(os.path.isfile, words):
-        digest.update(Path(path).read_bytes())
-    return Version(bot.name, digest.hexdigest())
 
 
 class _Run:

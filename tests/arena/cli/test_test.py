@@ -20,7 +20,7 @@ from arena.cli import Usage, run
 from arena.cli.arguments import find_bots
 from arena.cli.report import Saves, json_text, leave
 from arena.cli.running import go_on, launch_all
-from arena.cli.test import version_of
+from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision
 from arena.strength import Settings, StrengthTest, Version
 from engine.clock import TimeControl
@@ -414,15 +414,59 @@ def test_where_nothing_can_be_written_it_is_kept_elsewhere(tmp_path, monkeypatch
         Saves(None, may_exist=False).keep(begun)
 
 
-def test_a_bot_that_changed_is_another_one(tmp_path):
-    """As a file, in a folder, and in a command, whose program is the interpreter."""
+SOURCE = "print({})\n"
+
+
+@pytest.mark.parametrize(
+    ("changed", "words", "no_box"),
+    [
+        # As a file, in a folder, and in a command, whose program is the interpreter.
+        ("bot.py", "bot.py", False),
+        ("bot.py", ".", False),
+        ("bot.py", "{python} bot.py", False),
+        ("bot.py", "{python} -m bot", False),
+        ("brain/__main__.py", "{python} brain", False),
+        ("bot.py", "sh -c '{python} bot.py'", False),
+        # The kit goes with it into its box; all else beside it only where it runs in its place.
+        ("arena_bot.py", "bot.py", False),
+        ("brain/net.py", "bot.py", True),
+        ("brain.py", "{python} bot.py", False),
+        # Behind a name that the path of programs finds, and in an option.
+        ("engine", "{python} -m arena bridge ugi -- engine", False),
+        ("engine", "nice engine", False),
+        ("net.bin", "engine --net=net.bin", False),
+    ],
+)
+def test_a_bot_that_changed_is_another_one(changed, words, no_box, tmp_path, monkeypatch):
+    """Whatever of it did; and one that did not is the same."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    Path("brain").mkdir()
+    files = ("arena_bot.py", "bot.py", "brain.py", "brain/__main__.py", "brain/net.py", "net.bin")
+    for name in (*files, "engine"):
+        Path(name).write_text(SOURCE.format(1))
+    Path("engine").chmod(0o755)
+
+    def digest() -> str:
+        (bot,) = find_bots([words.format(python=sys.executable)])
+        return version_of(bot, no_box=no_box).digest
+
+    before = digest()
+    Path("notes.md").write_text("not a part of it") if words != "." else None
+    assert digest() == before
+    Path(changed).write_text(SOURCE.format(2))
+    assert digest() != before
+
+
+def test_what_a_bot_in_a_box_does_not_see_makes_it_no_other(tmp_path):
+    """Of files beside it only the kit goes with it."""
     path = tmp_path / "bot.py"
-    digests = set()
-    for text in ("print(1)\n", "print(2)\n"):
-        path.write_text(text)
-        bots = find_bots([str(path), str(tmp_path), f"{sys.executable} {path}"])
-        digests |= {version_of(bot).digest for bot in bots}
-    assert len(digests) == 6
+    path.write_text(SOURCE.format(1))
+    (bot,) = find_bots([str(path)])
+    before = version_of(bot)
+    (tmp_path / "brain.py").write_text(SOURCE.format(1))
+    assert version_of(bot) == before
+    assert version_of(bot, no_box=True) != before
 
 
 def test_a_save_may_have_the_longest_name_of_a_file(tmp_path):
