@@ -230,8 +230,8 @@ def leave(files: Sequence[tuple[str | None, Callable[[], str]]], show: Callable[
         click.echo(text(), nl=False)
     if not printed:
         show()
-    for refusal in refusals:
-        raise refusal
+    if refusals:
+        raise refusals[0]
 
 
 def verdict_code(decision: Decision, *, spoilt: bool) -> int:

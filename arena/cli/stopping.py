@@ -9,6 +9,7 @@ users for a moment.
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event
@@ -28,6 +29,8 @@ INTERRUPTED = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PAUSES = (0.5, 1.0, 2.0, 4.0)
 """Seconds before a match that could not be played is tried again."""
+SLICE_SECONDS = 0.1
+"""How long the end of a program is waited for without a look whether anybody still wants that."""
 
 
 @contextmanager
@@ -115,7 +118,7 @@ class UnderWay:
         """What opens channels to programs that are waited for only until then."""
 
         def opened(program: Program, errors: HeadAndTail) -> PipeChannel:
-            return open_channel(cast("Program", _Abandonable(program, self.check)), errors)
+            return open_channel(cast("Program", _Abandonable(program, self._over)), errors)
 
         return opened
 
@@ -149,16 +152,24 @@ class UnderWay:
 
 
 class _Abandonable:
-    """A program of a match that may be broken off while its answer is waited for."""
+    """A program of a match that may be broken off while its answer or its end is waited for."""
 
-    def __init__(self, program: Program, check: Callable[[], None]) -> None:
+    def __init__(self, program: Program, over: Event) -> None:
         self._program = program
-        self._check = check
+        self._over = over
 
     def look(self) -> None:
-        # Whoever waits for it looks at it many times a second.
-        self._check()
+        # Whoever waits for its answer looks at it many times a second.
+        if self._over.is_set():
+            raise AbandonedError
         self._program.look()
+
+    def wait(self, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while not self._over.is_set() and (left := deadline - time.monotonic()) > 0:
+            if self._program.wait(min(left, SLICE_SECONDS)):
+                return True
+        return self._program.wait(0)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._program, name)
