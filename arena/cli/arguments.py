@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import shlex
 import shutil
 import tomllib
@@ -150,14 +151,23 @@ def find_bots(words: Sequence[str]) -> list[Bot]:
 
 
 def _name(word: str, path: Path, command: Sequence[str]) -> str:
-    """What a bot is called: a sample as it is, others by their file; a bridge by what is behind."""
+    """What a bot is called: a sample as it is, others by their file; a bridge by what is behind.
+
+    Where that is the name of a sample, it is told from this by its path.
+    """
+    samples = {entry["name"] for entry in listed_samples()}
     if command:
         behind = command.index("--") + 1 if "--" in command[:-1] else 0
-        return Path(command[behind]).name
-    if path != Path(word):
+        name = Path(command[behind]).name
+        return name if name not in samples else command[behind]
+    if word in samples:
         return word
     # "." and ".." have no name of their own.
-    return path.name if path.name not in ("", "..") else path.resolve().name
+    name = path.name if path.name not in ("", "..") else path.resolve().name
+    if name in samples:
+        named = word.rstrip("/")
+        return named if Path(named).name == name else str(path.resolve())
+    return name
 
 
 def _command(word: str) -> tuple[str, ...]:
@@ -206,6 +216,8 @@ def time_control(clock: str | None, move_ms: int | None, *, wall_time: bool = Fa
 def find_path(word: str) -> Path:
     """The path of a bot; a sample bot may be named without one.
 
+    A bare word that is a sample's name is the sample, whatever lies in this folder.
+
     Raises:
         LanguageError: there is no such file and no such sample.
     """
@@ -213,13 +225,17 @@ def find_path(word: str) -> Path:
         # As a path it would be the current folder.
         raise LanguageError("an empty word names no bot: give the path of a program, or a sample")
     path = Path(word)
-    if path.exists():
-        return path
     samples: dict[str, Path] = {
         entry["name"]: SAMPLES / entry["file"] for entry in listed_samples()
     }
     if word in samples:
+        if os.path.lexists(word):
+            kind = "folder" if path.is_dir() else "file"
+            words = f"{word} is the sample of that name; the {kind} that lies here is ./{word}"
+            click.echo(words, err=True)
         return samples[word]
+    if path.exists():
+        return path
     raise LanguageError(
         f"there is no bot {word}: give the path of a program, or one of the samples "
         f"{', '.join(samples)}"

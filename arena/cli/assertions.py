@@ -14,8 +14,10 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from arena.cli.arguments import Bot, find_bots, read_position, read_variant, time_control
-from arena.cli.running import LEAST_BOX, Launcher, cores, go_on, in_order, launch_all, on_cores
-from arena.cli.test import MAX_GAMES, version_of
+from arena.cli.capacity import find_room
+from arena.cli.running import LEAST_BOX, Launcher, go_on, in_order, launch_all, on_cores
+from arena.cli.test import MAX_GAMES
+from arena.cli.versions import version_of
 from arena.outcomes import margin, seatings
 from arena.ratings.sprt import Decision, Model
 from arena.strength import Settings, StrengthTest
@@ -68,6 +70,7 @@ class Assertions:
         alpha: float = 0.05,
         beta: float = 0.05,
         model: Model = "normalized",
+        allow_faults: bool = False,
         time: str | None = None,
         move_ms: int | None = None,
         max_games: int = MAX_GAMES,
@@ -76,16 +79,19 @@ class Assertions:
     ) -> None:
         """Asserts by a strength test that the difference is ``elo[1]`` rather than ``elo[0]``.
 
+        Args:
+            allow_faults: decides even if faults ended many of the games.
+
         Raises:
-            AssertionError: it is not, or that was not decided within ``max_games``; it names
-                games that the bot lost.
+            AssertionError: it is not, or that was not decided within ``max_games`` or for faults;
+                it names games that the bot lost.
         """
         __tracebackhide__ = True
         candidate, baseline = find_bots([bot, than])
         settings = Settings(
             read_variant(game),
-            version_of(candidate),
-            version_of(baseline),
+            version_of(candidate, no_box=self._no_box),
+            version_of(baseline, no_box=self._no_box),
             time_control(time, move_ms),
             seed=seed,
             elo0=elo[0],
@@ -94,10 +100,12 @@ class Assertions:
             beta=beta,
             model=model,
             max_games=max_games,
+            allow_faults=allow_faults,
         )
         test = StrengthTest.begin(settings)
         mine, theirs = self._launched([candidate, baseline])
-        steps = go_on(test, mine, theirs, concurrency=concurrency or cores())
+        many = find_room(concurrency, settings.variant, [mine, theirs])
+        steps = go_on(test, mine, theirs, concurrency=many)
         with closing(steps), _games(self._file) as games:
             for step, records in steps:
                 test = step
@@ -141,7 +149,7 @@ class Assertions:
             for number, opening in enumerate(_starts(variant, seed, games))
         ]
         (launcher,) = self._launched([found])
-        many = concurrency or cores()
+        many = find_room(concurrency, variant, [launcher])
 
         def play(spec: MatchSpec, core: int | None) -> MatchResult:
             return play_match(spec, lambda _: launcher.player(core=core), games=1)

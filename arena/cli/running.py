@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice, takewhile
-from threading import Event
 from typing import TypeVar
 
 import click
@@ -17,6 +14,7 @@ import click
 from arena.cli import Usage
 from arena.cli.arguments import Bot, minimum_option
 from arena.cli.boxed import into_box, pack
+from arena.cli.stopping import UnderWay
 from arena.gauntlet import Gauntlet
 from arena.outcomes import Outcome, outcome, seatings
 from arena.ratings.sprt import Decision
@@ -42,8 +40,6 @@ from workers.sandbox import Sandbox
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
-INTERRUPTED = 130
-"""The exit code of what somebody stopped."""
 
 
 def cores() -> int:
@@ -241,68 +237,29 @@ def in_order(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-@contextmanager
-def stoppable() -> Iterator[Callable[[], bool]]:
-    """Takes the first Ctrl-C as a wish to stop; the second is a KeyboardInterrupt."""
-    asked = Event()
-
-    def on_signal(*_: object) -> None:
-        if asked.is_set():
-            raise KeyboardInterrupt
-        asked.set()
-        click.echo(
-            "\nthe matches under way are played to their end; Ctrl-C again breaks them off",
-            err=True,
-        )
-
-    before = signal.signal(signal.SIGINT, on_signal)
-    try:
-        yield asked.is_set
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-class _AbandonedError(Exception):
-    """Nobody waits for this match any more."""
-
-
-def unless(abandoned: Event) -> Callable[..., None]:
-    """What breaks a match off after a ply, once it is abandoned.
-
-    Raises:
-        _AbandonedError: it is.
-    """
-
-    def check(*_: object) -> None:
-        if abandoned.is_set():
-            raise _AbandonedError
-
-    return check
-
-
 def _play(
     pair: tuple[Launcher, Launcher],
     job: tuple[int, Opening],
     time: TimeControl,
     seed: int,
-    abandoned: Event,
+    under_way: UnderWay,
     core: int | None,
 ) -> tuple[GameRecord, ...]:
     """A match of a strength test, in the order of its seatings.
 
     Raises:
-        _AbandonedError: it was broken off.
+        AbandonedError: it was broken off.
     """
-
-    check = unless(abandoned)
     number, opening = job
     variant, names = opening.variant, tuple(bot.name for bot in pair)
     dice = derive(seed, "match", number)
     spec = MatchSpec(variant, names, time, opening.moves, dice, seatings(variant))
-    check()
-    return play_match(
-        spec, lambda entrant: pair[entrant].player(core=core), watch=lambda _: check
-    ).games
+
+    def start(entrant: int) -> BotProcess:
+        under_way.check()
+        return pair[entrant].player(core=core, open_channel=under_way.channel())
+
+    return play_match(spec, start, watch=lambda _: under_way.check).games
 
 
 def go_on(
@@ -323,11 +280,11 @@ def go_on(
             so that none is to be played twice.
     """
     settings = test.settings
-    abandoned = Event()
+    under_way = UnderWay()
 
     def play(job: tuple[int, Opening], core: int | None) -> tuple[GameRecord, ...]:
         pair = candidate, baseline
-        return _play(pair, job, settings.time, settings.seed, abandoned, core)
+        return _play(pair, job, settings.time, settings.seed, under_way, core)
 
     if test.decision is not Decision.CONTINUE:
         return
@@ -336,9 +293,9 @@ def go_on(
     )
     results = in_order(
         takewhile(lambda _: not stopped(), series),
-        on_cores(play),
+        under_way.patiently(on_cores(play)),
         concurrency=concurrency,
-        ending=abandoned.set,
+        ending=under_way.abandon,
     )
     try:
         for _, records in results:
@@ -365,14 +322,15 @@ def play_rounds(
 ) -> Generator[Gauntlet]:
     """Plays a gauntlet, and yields it after each round, in their order.
 
-    It ends early if the board has no more openings, or once it is `stopped`.
+    It ends early if the board has no more openings, once faults have spoilt it, or once it is
+    `stopped`.
     """
-    abandoned = Event()
+    under_way = UnderWay()
 
     def play(job: tuple[int, Opening], core: int | None) -> tuple[Outcome, Outcome]:
         opponent = field[job[0] % len(field)]
         mine, theirs = (
-            outcome(gauntlet.variant, _play((bot, opponent), job, time, seed, abandoned, core))
+            outcome(gauntlet.variant, _play((bot, opponent), job, time, seed, under_way, core))
             for bot in (candidate, baseline)
         )
         return mine, theirs
@@ -380,13 +338,15 @@ def play_rounds(
     series = islice(enumerate(openings(gauntlet.variant, seed)), gauntlet.rounds)
     results = in_order(
         takewhile(lambda _: not stopped(), series),
-        on_cores(play),
+        under_way.patiently(on_cores(play)),
         concurrency=concurrency,
-        ending=abandoned.set,
+        ending=under_way.abandon,
     )
     try:
         for _, (mine, theirs) in results:
             gauntlet = gauntlet.add(mine, theirs)
             yield gauntlet
+            if gauntlet.decision is not Decision.CONTINUE:
+                return
     finally:
         results.close()
