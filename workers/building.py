@@ -33,19 +33,21 @@ from engine.program import Program
 from engine.protocol import clean
 from workers.archives import (
     LEFT_OUT,
+    MADE_BY_BUILDS,
     MIB,
     BundleError,
     Collected,
     File,
     Files,
-    read_files,
+    collect,
     read_tar,
 )
 from workers.bundles import digest_of, discard, one_at_a_time, write_files
+from workers.foreign_files import PROGRAM, windows_lines
 from workers.languages import LANGUAGES, LanguageError
 from workers.launches import Launch, box_program
 from workers.limits import Limits
-from workers.manifest import ELF, read_manifest, windows_lines
+from workers.manifest import read_manifest
 from workers.processes import descendants, usage
 from workers.program import BoxProgram
 from workers.runtime import FreshFolder
@@ -109,7 +111,7 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
         BuildError: it can't be built.
         BoxError: no build box can be made.
     """
-    files = read_files(folder)
+    files = collect(folder, whole=True).files
     manifest = read_manifest(files)
     launch = manifest.launch()
     if not manifest.is_built:
@@ -153,7 +155,7 @@ def is_ready(box: Sandbox, folder: Path, digest: str) -> bool:
     Raises:
         BundleError: the folder is no unpacked bundle.
     """
-    built = read_manifest(read_files(folder)).is_built
+    built = read_manifest(collect(folder, whole=True).files).is_built
     return not built or (box.builds / f"{digest}-{toolchain()}").is_dir()
 
 
@@ -222,7 +224,7 @@ def build(
         problem = f"the build failed: {ended}"
     if problem:
         raise BuildError(problem, log)
-    collected = Collected(LEFT_OUT, max_bytes=MAX_BUILT_BYTES)
+    collected = Collected(LEFT_OUT - MADE_BY_BUILDS, max_bytes=MAX_BUILT_BYTES)
     try:
         read_tar(collected, archive)
     except BundleError as error:
@@ -232,7 +234,7 @@ def build(
 
 def _runnable(file: File) -> File:
     """A program is marked as one, also where the build might change no file's mode."""
-    return replace(file, executable=file.executable or file.content.startswith((ELF, b"#!")))
+    return replace(file, executable=file.executable or file.content.startswith(PROGRAM))
 
 
 def _collect(program: Program, errors: ErrorFile, watch: _Watch) -> tuple[bytes, str | None]:

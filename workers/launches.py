@@ -25,12 +25,13 @@ from workers.languages import (
     SOURCES,
     STEM,
     SUFFIXES,
+    SYSTEM_FOLDERS,
     Language,
     LanguageError,
     find_language,
 )
 
-BOX_PATH = "/usr/local/bin:/usr/bin:/bin"
+BOX_PATH = ":".join(SYSTEM_FOLDERS)
 """Where programs are looked for in a box."""
 LEAST_PYTHON = (3, 11)
 

@@ -313,3 +313,17 @@ def test_without_any_box(open_folder: Path, bot_folder: Path, tmp_path: Path) ->
             prepare(sandbox, folder, digest)
         return
     plays(sandbox, prepare(sandbox, folder, digest), Limits())
+
+
+def test_a_build_with_tools_of_its_own(prepared: Prepare) -> None:
+    """Its scripts may be executed though nothing says so, and what it makes stays, wherever.
+
+    CMake's folders are left out of what an author hands in, not of what the arena built.
+    """
+    script = (
+        "#!/bin/sh\nmkdir -p out/CMakeFiles && cp bot.txt out/bot && touch out/CMakeCache.txt\n"
+    )
+    said = 'build = "tools/make"\nrun = "out/bot"\n'
+    ready = prepared({"bot.toml": said, "tools/make": script, "bot.txt": "#!/bin/true\n"})
+    assert os.access(ready.folder / "out" / "bot", os.X_OK)
+    assert (ready.folder / "out" / "CMakeCache.txt").is_file()
