@@ -129,7 +129,8 @@ def _findings(
         yield Finding(False, f"it can't be run here: {words}", "language"), ""
         return
     names = (bundle.name,) * entrants_needed(variant)
-    tested = Check(boxed.start, MatchSpec(variant, names, control), allowances=boxed.allowances)
+    spec = MatchSpec(variant, names, control)
+    tested = Check(boxed.start, spec, allowances=boxed.allowances, tells_errors=True)
     for finding in tested.findings():
         yield finding, ""
     yield None, tested.log
