@@ -298,6 +298,7 @@ def test_nothing_to_build(prepared: Prepare) -> None:
 def test_missing_compiler(prepared: Prepare, monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine lacks it, which is said before anything is started."""
     monkeypatch.setattr("workers.launches.BOX_PATH", "/nowhere")
+    monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(LanguageError, match="gcc is not installed on this machine"):
         prepared({"bot.c": C})
 
