@@ -43,7 +43,7 @@ from workers.archives import (
     read_tar,
 )
 from workers.bundles import digest_of, discard, one_at_a_time, write_files
-from workers.foreign_files import PROGRAM, windows_lines
+from workers.foreign_files import PROGRAM, other_processor, windows_lines
 from workers.languages import LANGUAGES, LanguageError
 from workers.launches import Launch, box_program
 from workers.limits import Limits
@@ -107,13 +107,21 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
 
     Raises:
         BundleError: the folder is no unpacked bundle.
-        LanguageError: its interpreter or compiler is not installed here.
+        LanguageError: its interpreter or compiler is not installed here, or it is a program for
+            another processor.
         BuildError: it can't be built.
         BoxError: no build box can be made.
     """
     files = collect(folder, whole=True).files
     manifest = read_manifest(files)
     launch = manifest.launch()
+    if manifest.language is None and manifest.main in files:
+        machine = os.uname().machine
+        if other := other_processor(files[manifest.main].content, machine):
+            raise LanguageError(
+                f"{manifest.main} is a program for {other}, and this machine has {machine}: "
+                "hand in its source, or build it for that"
+            )
     if not manifest.is_built:
         return Ready(folder, launch)
     target = box.builds / f"{digest}-{toolchain()}"

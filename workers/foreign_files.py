@@ -7,7 +7,8 @@ from pathlib import PurePosixPath
 from workers.archives import OTHER_ARCHIVES, File, is_archive
 from workers.languages import Language, find_language, shebang_language
 
-PROGRAM = (b"#!", b"\x7fELF")
+ELF = b"\x7fELF"
+PROGRAM = (b"#!", ELF)
 """How a file begins that Linux runs by itself: a script, or a program."""
 UTF8_MARK, UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 """The byte order marks with which programs of Windows begin a text (Unicode 15, 23.8)."""
@@ -19,6 +20,8 @@ MACH_O = tuple(
 FIRST_JAVA = 45
 """The first version of Java's classes, whose files begin as the last of those do: where they have
 their version, those have how many processors there are (The Java Virtual Machine, 4.1)."""
+ELF_MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
+"""Processors by their number in an ELF file (its specification, and elf.h)."""
 NOTEBOOK, SCRIPTS = ".ipynb", (".bat", ".cmd", ".ps1")
 
 
@@ -51,6 +54,19 @@ def kind_of(name: str, content: bytes) -> str | None:
     if content.startswith(tuple(UTF8_MARK + first for first in PROGRAM)):
         return "a script that begins with a byte order mark: save it as UTF-8 without one"
     return None
+
+
+def other_processor(content: bytes, machine: str) -> str | None:
+    """The processor that a program is for, if it isn't that of a machine.
+
+    Args:
+        machine: its name as os.uname() tells it.
+    """
+    if not content.startswith(ELF) or len(content) < 20:
+        return None
+    number = int.from_bytes(content[18:20], "big" if content[5] == 2 else "little")
+    found = ELF_MACHINES.get(number, f"another processor (number {number} of ELF's)")
+    return None if found == machine else found
 
 
 def wrong_text(name: str, file: File, language: Language | None) -> str | None:

@@ -328,3 +328,13 @@ def test_a_build_with_tools_of_its_own(prepared: Prepare) -> None:
     ready = prepared({"bot.toml": said, "tools/make": script, "bot.txt": "#!/bin/true\n"})
     assert os.access(ready.folder / "out" / "bot", os.X_OK)
     assert (ready.folder / "out" / "CMakeCache.txt").is_file()
+
+
+def test_a_program_for_another_processor(prepared: Prepare) -> None:
+    """As a compiler of another machine makes it (ELF-64, e_machine): it is told before it fails."""
+    number, name = 40, "arm"
+    header = "\x7fELF\x02\x01\x01" + "\0" * 9 + f"\x02\0{chr(number)}\0"
+    with pytest.raises(LanguageError, match=f"^player is a program for {name}, and this machine"):
+        prepared({"player": header})
+    if os.uname().machine == "x86_64":
+        assert prepared({"player": header.replace(chr(number), chr(62))})
