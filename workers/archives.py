@@ -224,7 +224,10 @@ def named_by(patterns: Collection[str]) -> Callable[[str], bool]:
 def _parts(name: str) -> list[str]:
     """A path's names; none for the folder itself."""
     if name.startswith("/") or re.match(r"[A-Za-z]:", name) or "\\" in name:
-        raise BundleError(f"the name {name[:60]!r} is not relative with '/' between its parts")
+        raise BundleError(
+            f"the name {name[:60]!r} is not relative with '/' between its parts: "
+            "pack the files anew, with another program if need be"
+        )
     if not name.isprintable():
         raise BundleError(f"the name {name[:60]!r} has characters that can't be printed")
     parts = [part for part in name.split("/") if part not in ("", ".")]

@@ -26,7 +26,7 @@ import tempfile
 import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from engine.channel import ErrorFile, HeadAndTail
 from engine.program import Program
@@ -43,8 +43,8 @@ from workers.archives import (
     read_tar,
 )
 from workers.bundles import digest_of, discard, one_at_a_time, write_files
-from workers.foreign_files import PROGRAM, other_processor, windows_lines
-from workers.languages import LANGUAGES, LanguageError
+from workers.foreign_files import PROGRAM, other_processor, windows_lines, wrong_text
+from workers.languages import LANGUAGES, LanguageError, find_language
 from workers.launches import Launch, box_program
 from workers.limits import Limits
 from workers.manifest import read_manifest
@@ -152,9 +152,13 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
 
 
 def _spoilt_script(files: Files) -> str:
-    """Why the script of a build may have failed, if its lines end as on Windows."""
-    found = filter(None, (windows_lines(name, file) for name, file in sorted(files.items())))
-    return next((f" ({words})" for words in found), "")
+    """Why the script of a build may have failed, if it is a text as only Windows reads it."""
+    for name, file in sorted(files.items()):
+        language = find_language(PurePosixPath(name))
+        wrong = language and wrong_text(name, file, language)
+        if words := wrong or windows_lines(name, file):
+            return f" ({words})"
+    return ""
 
 
 def is_ready(box: Sandbox, folder: Path, digest: str) -> bool:

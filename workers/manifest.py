@@ -259,16 +259,20 @@ def _started(language: Language, words: Sequence[str], files: Files) -> str:
 def _find_main(files: Files) -> str:
     """The file to start where nothing is said."""
     top = [name for name in files if "/" not in name and name != MANIFEST]
-    # On the disk of a Mac or of Windows all files have the right to be executed.
-    runnable = (
-        [name for name in top if _is_runnable(name, files[name])]
-        or [name for name in top if kind_of(name, files[name].content)]
-        or [name for name in top if files[name].executable]
-        or top
-    )
-    named = [name for name in runnable if PurePosixPath(name).stem.lower() in STEMS]
-    own = [name for name in runnable if PurePosixPath(name).stem != KIT]
-    for choice in (named, own, runnable):
+    sure = [name for name in top if _is_runnable(name, files[name])]
+    # On the disks of other systems all files have this right, so it says little.
+    able = [name for name in top if files[name].executable]
+    foreign = [name for name in top if kind_of(name, files[name].content)]
+    for choice in (
+        _named(sure),
+        _named(name for name in able if "." not in name),
+        [name for name in sure if PurePosixPath(name).stem != KIT],
+        sure,
+        _named(foreign),
+        foreign,
+        able,
+        top,
+    ):
         if len(choice) == 1:
             return choice[0]
         if choice:
@@ -277,6 +281,11 @@ def _find_main(files: Files) -> str:
                 f'main = "{sorted(choice)[0]}" in {MANIFEST}'
             )
     raise BundleError(f"there is no bot at the top: put bot.py there, or say main in {MANIFEST}")
+
+
+def _named(names: Iterable[str]) -> list[str]:
+    """Those that are called as the file to start is."""
+    return [name for name in names if PurePosixPath(name).stem.lower() in STEMS]
 
 
 def _is_runnable(name: str, file: File) -> bool:

@@ -253,10 +253,11 @@ def test_what_authors_are_told(
             "cp /bin/true x; cat it.py > x; ./x",  # not every build may change a mode
             *("it.py", "#!/usr/bin/env python3\n", r"exit 127 \(it.py has line ends"),
         ),
+        ("sh it.sh", "it.sh", "\ufefffalse", r"exit 127 \(it.sh begins with a byte order mark"),
         ("python3 it.py", "it.py", "exit(3)\n", "exit 3$"),
     ],
 )
-def test_script_with_lines_of_windows(
+def test_script_that_only_windows_reads(
     command: str, name: str, content: str, words: str, prepared: Prepare
 ) -> None:
     """A CR is no blank to a shell (POSIX 2.3), whose own words for that don't show it."""
