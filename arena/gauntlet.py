@@ -5,20 +5,28 @@ each plays the same openings against the same opponents, with the same dice. A r
 opening played against one opponent by both, each a whole match (see `arena.strength`); its
 difference in score, from all lost against all won to the opposite, is what is counted. The
 openings differ from round to round, so the differences are independent of each other.
+
+An opponent that fails is no opponent: games that it gives away are won by both alike. So faults
+are judged (see `arena.faults`) by bot, each opponent by itself.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from arena.outcomes import Outcome, cells, seatings
+from arena.faults import clearly_too_many, too_many
+from arena.outcomes import BASELINE, CANDIDATE, Outcome, cells, seatings
 from arena.ratings.elo import Estimate, elo_of, estimate, expected_score
 from arena.ratings.sprt import Decision
 from arena.strength import StrengthError
+from engine.counting import counted
 from engine.game import Termination, Variant
+from engine.match import entrants_needed
+
+Faults = Mapping[Termination, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +37,7 @@ class Line:
     wins: int = 0
     draws: int = 0
     losses: int = 0
-    faults: Mapping[Termination, int] = field(default_factory=dict)
+    faults: Faults = field(default_factory=dict)
     """Its own."""
 
     def add(self, outcome: Outcome) -> Line:
@@ -39,7 +47,7 @@ class Line:
             self.wins + outcome.wins,
             self.draws + outcome.draws,
             self.losses + outcome.losses,
-            dict(Counter(self.faults) + Counter(outcome.faults[0])),
+            _both(self.faults, outcome.faults[CANDIDATE]),
         )
 
 
@@ -52,11 +60,17 @@ class Gauntlet:
     """How many it is to have."""
     counts: tuple[int, ...]
     """Rounds by their difference, from the worst for the candidate to the best."""
+    opponents: tuple[Faults, ...]
+    """Their faults; they are met in this order, again and again."""
     candidate: Line = Line()
     baseline: Line = Line()
+    allow_faults: bool = False
+    """Decides whatever share of the games faults ended."""
 
     @classmethod
-    def begin(cls, variant: Variant, games: int, opponents: int) -> Gauntlet:
+    def begin(
+        cls, variant: Variant, games: int, opponents: int, *, allow_faults: bool = False
+    ) -> Gauntlet:
         """A gauntlet of so many games or a few more: everybody is met equally often.
 
         Raises:
@@ -67,7 +81,8 @@ class Gauntlet:
         if not opponents:
             raise StrengthError("a gauntlet needs an opponent or more")
         a_turn = 2 * len(seatings(variant)) * opponents
-        return cls(variant, -(-games // a_turn) * opponents, (0,) * (2 * cells(variant) - 1))
+        rounds, counts = -(-games // a_turn) * opponents, (0,) * (2 * cells(variant) - 1)
+        return cls(variant, rounds, counts, ({},) * opponents, allow_faults=allow_faults)
 
     def add(self, candidate: Outcome, baseline: Outcome) -> Gauntlet:
         """The gauntlet after a round: what each of the two did against the same opponent.
@@ -75,14 +90,18 @@ class Gauntlet:
         Raises:
             StrengthError: it is over.
         """
-        if self.played >= self.rounds:
+        if self.decision is not Decision.CONTINUE:
             raise StrengthError("the gauntlet is over and takes no more rounds")
-        counts = list(self.counts)
+        counts, opponents = list(self.counts), list(self.opponents)
+        met = self.played % len(opponents)
+        for outcome in (candidate, baseline):
+            opponents[met] = _both(opponents[met], outcome.faults[BASELINE])
         most = cells(self.variant) - 1
         counts[most + candidate.half_points - baseline.half_points] += 1
         return replace(
             self,
             counts=tuple(counts),
+            opponents=tuple(opponents),
             candidate=self.candidate.add(candidate),
             baseline=self.baseline.add(baseline),
         )
@@ -128,6 +147,8 @@ class Gauntlet:
     @property
     def decision(self) -> Decision:
         """ACCEPT if at the end the whole interval lies above zero, REJECT if below."""
+        if self.spoilt_by:
+            return Decision.UNDECIDED
         if self.played < self.rounds:
             return Decision.CONTINUE
         _, lower, upper = self.difference
@@ -135,8 +156,50 @@ class Gauntlet:
             return Decision.ACCEPT
         return Decision.REJECT if upper < 0 else Decision.UNDECIDED
 
-    def to_json(self) -> dict[str, Any]:
-        """The result as JSON's types."""
+    @property
+    def games_of(self) -> tuple[int, ...]:
+        """How many games candidate, baseline, and then each opponent has had."""
+        size, count = len(seatings(self.variant)), len(self.opponents)
+        own = size * self.played
+        return own, own, *(2 * size * len(range(n, self.played, count)) for n in range(count))
+
+    @property
+    def spoilt_by(self) -> tuple[int, ...]:
+        """Who failed in so many of its games that no verdict is to be had.
+
+        By their places: 0 is the candidate, 1 the baseline, and 2 the first opponent.
+        """
+        if self.allow_faults:
+            return ()
+        judge = clearly_too_many if self.played < self.rounds else too_many
+        everybody = (self.candidate.faults, self.baseline.faults, *self.opponents)
+        entrants = entrants_needed(self.variant)
+        return tuple(
+            place
+            for place, (faults, games) in enumerate(zip(everybody, self.games_of, strict=True))
+            if judge(sum(faults.values()), games, entrants)
+        )
+
+    def spoilt_words(self, names: Sequence[str]) -> str:
+        """By whose faults it is spoilt; empty if it is not.
+
+        Args:
+            names: of candidate, baseline and opponents.
+        """
+        everybody = (self.candidate.faults, self.baseline.faults, *self.opponents)
+        words = []
+        for place in self.spoilt_by:
+            faults, games = sum(everybody[place].values()), self.games_of[place]
+            words.append(f"{names[place]} has {counted(faults, 'fault')} in {games} games")
+        return f"{', '.join(words)}: too many to tell who is stronger" if words else ""
+
+    def to_json(self, field: Sequence[str]) -> dict[str, Any]:
+        """The result as JSON's types.
+
+        Args:
+            field: the opponents' names.
+        """
+        games = self.games_of[2:]
         mean, lower, upper = self.difference
         return {
             "game": str(self.variant),
@@ -150,6 +213,10 @@ class Gauntlet:
             **self.estimate.to_json(),
             "candidate": self._line(self.candidate),
             "baseline": self._line(self.baseline),
+            "field": [
+                {"name": name, "games": count, "faults": _json(faults)}
+                for name, count, faults in zip(field, games, self.opponents, strict=True)
+            ],
         }
 
     def _line(self, line: Line) -> dict[str, Any]:
@@ -158,5 +225,13 @@ class Gauntlet:
             "wins": line.wins,
             "draws": line.draws,
             "losses": line.losses,
-            "faults": {str(key): count for key, count in line.faults.items()},
+            "faults": _json(line.faults),
         }
+
+
+def _both(one: Faults, other: Faults) -> Faults:
+    return dict(Counter(one) + Counter(other))
+
+
+def _json(faults: Faults) -> dict[str, int]:
+    return {str(key): count for key, count in faults.items()}

@@ -26,6 +26,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--arena-no-box", action="store_true", help="run the bots as plain processes of this user"
     )
     group.addoption(
+        "--arena-minimum",
+        choices=["full", "good", "reduced"],
+        default="reduced",
+        help="the weakest box to accept (default: reduced)",
+    )
+    group.addoption(
         "--arena-games",
         metavar="DIR",
         default="arena-games",
@@ -55,4 +61,9 @@ def arena(request: pytest.FixtureRequest) -> Assertions:
 
     option = request.config.getoption
     folder = Path(option("--arena-games"))
-    return Assertions(folder, request.node.nodeid, no_box=option("--arena-no-box"))
+    return Assertions(
+        folder,
+        request.node.nodeid,
+        no_box=option("--arena-no-box"),
+        minimum=option("--arena-minimum"),
+    )

@@ -13,11 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from arena.faults import clearly_too_many, too_many
 from arena.outcomes import Outcome, cells, seatings
 from arena.ratings.elo import Estimate, estimate
 from arena.ratings.sprt import Decision, Model, Sprt
 from engine.clock import TimeControl
+from engine.counting import counted
 from engine.game import Termination, Variant
+from engine.match import entrants_needed
 
 T = TypeVar("T")
 
@@ -60,6 +63,8 @@ class Settings:
     games: int | None = None
     """Plays just so many (whole matches, so it can be a few more), and decides by whether the
     95 % interval lies above zero, below, or around it. The hypotheses then count for nothing."""
+    allow_faults: bool = False
+    """Decides whatever share of the games faults ended (see `arena.faults`)."""
 
     def __post_init__(self) -> None:
         if self.variant.seats == 1:
@@ -126,6 +131,7 @@ class Settings:
             "model": self.model,
             "max_games": self.max_games,
             "games": self.games,
+            "allow_faults": self.allow_faults,
         }
 
 
@@ -200,6 +206,29 @@ class StrengthTest:
     @property
     def decision(self) -> Decision:
         """What the matches so far say; any other answer than CONTINUE is final."""
+        return Decision.UNDECIDED if self.is_spoilt else self._said
+
+    @property
+    def is_spoilt(self) -> bool:
+        """Whether faults ended too many of the games for a verdict (see `arena.faults`)."""
+        faults = sum(sum(side.values()) for side in self.faults)
+        if self.settings.allow_faults or not faults:
+            return False
+        judge = clearly_too_many if self._said is Decision.CONTINUE else too_many
+        return judge(faults, self.games, entrants_needed(self.settings.variant))
+
+    @property
+    def spoilt_words(self) -> str:
+        """By what faults it is spoilt."""
+        bots = (self.settings.candidate, self.settings.baseline)
+        counts = [sum(side.values()) for side in self.faults]
+        each = ", ".join(f"{bot.name} {n}" for bot, n in zip(bots, counts, strict=True))
+        faults, games = counted(sum(counts), "fault"), counted(self.games, "game")
+        return f"{faults} in {games} ({each}) are too many to tell who is stronger"
+
+    @property
+    def _said(self) -> Decision:
+        """What the results say, however they came about."""
         if self.settings.games is None:
             said = self.settings.sprt.decide(self.counts)
         else:
@@ -233,6 +262,8 @@ class StrengthTest:
     def verdict(self) -> str:
         """The decision in words."""
         settings = self.settings
+        if self.is_spoilt:
+            return f"undecided: {self.spoilt_words}"
         if self.out_of_openings and self.decision is Decision.UNDECIDED:
             return f"undecided: {settings.variant} has no more different openings"
         if settings.games is not None:
@@ -274,7 +305,9 @@ class StrengthTest:
         if not isinstance(data, dict) or data.get("strength_test") != FORMAT:
             raise StrengthError("this is no saved strength test of a format known here")
         try:
-            saved, asked = dict(data["settings"]), settings.to_json()
+            # A test that was saved before there was this setting did without it.
+            saved = {"allow_faults": False, **data["settings"]}
+            asked = settings.to_json()
             other = [key for key in asked if saved.get(key) != asked[key]]
             if other:
                 raise StrengthError(

@@ -43,6 +43,7 @@ from workers.archives import (
     read_tar,
 )
 from workers.bundles import digest_of, discard, one_at_a_time, write_files
+from workers.cores import claimed_core
 from workers.foreign_files import PROGRAM, other_processor, windows_lines, wrong_text
 from workers.languages import LANGUAGES, LanguageError, find_language
 from workers.launches import Launch, box_program
@@ -128,7 +129,7 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
     if found := _cached(target, launch):
         return found
     command = manifest.building(files)
-    box.builds.mkdir(parents=True, exist_ok=True, mode=0o755)
+    box.builds.mkdir(parents=True, exist_ok=True, mode=0o700)
     with one_at_a_time(box.builds):
         if found := _cached(target, launch):
             return found
@@ -217,11 +218,11 @@ def build(
     """
     words = ("/bin/sh", "-c", SCRIPT, "build", *command.command)
     launch = replace(command, command=words)
-    if core is None:
-        # All its processes share one, so that the wall clock bounds what they use.
-        core = max(os.sched_getaffinity(0))
     kept = HeadAndTail(LOG_BYTES)
     with ExitStack() as stack:
+        if core is None:
+            # All its processes share one, so that the wall clock bounds what they use.
+            core = stack.enter_context(claimed_core())
         if box.box is None:
             home = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-build-"))
             places = {"HOME": home, "TMPDIR": home, "PATH": os.environ.get("PATH", "")}

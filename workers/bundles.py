@@ -185,7 +185,7 @@ def unpack(location: Path | str, digest: str, cache: Path) -> Path:
         )
     collected = Collected()
     read_tar(collected, data)
-    cache.mkdir(parents=True, exist_ok=True, mode=0o755)
+    cache.mkdir(parents=True, exist_ok=True, mode=0o700)
     with one_at_a_time(cache):
         # Once more: another process may have put it right, and its bot plays from there by now.
         if not _is_whole(target, digest):

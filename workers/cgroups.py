@@ -23,6 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from workers.endings import finish_later
 from workers.processes import lives
 
 PREFIX = "arena-bot-"
@@ -97,12 +98,17 @@ class Places:
         return settings
 
     def sweep(self) -> None:
-        """Removes groups that processes left behind which no longer live."""
+        """Removes groups that processes left behind which no longer live.
+
+        What is in them may be on its way out; then they are removed when it is gone.
+        """
         names = {left.name for folder in self.folders for left in folder.glob(f"{PREFIX}*")}
         for name in sorted(names):
             owner = name.removeprefix(PREFIX).partition("-")[0]
             if owner.isdecimal() and not lives(int(owner)):
-                Group(self, name).remove()
+                left = Group(self, name)
+                if not left.remove():
+                    finish_later(left.remove)
 
 
 class Group:
@@ -147,8 +153,12 @@ class Group:
             with suppress(OSError):  # before Linux 5.14; the end of process 1 kills them too
                 (self._unified / "cgroup.kill").write_text("1")
 
-    def remove(self) -> None:
-        """Removes it; what is in it must have been killed, and may take a moment to go."""
+    def remove(self) -> bool:
+        """Removes it; what is in it must have been killed, and may take a moment to go.
+
+        Returns:
+            Whether it is gone.
+        """
         deadline = time.monotonic() + 0.5
         for folder in self._folders:
             while True:
@@ -158,10 +168,11 @@ class Group:
                     break
                 except OSError:
                     if time.monotonic() > deadline:
-                        break  # a later sweep removes it
+                        return False
                     time.sleep(0.001)
                 else:
                     break
+        return True
 
 
 def find_places() -> Places:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from workers.limits import KEEPER, read_limits
 from workers.processes import status_of
-from workers.runtime import BOT_USERS
+from workers.users import BOT_USERS
 
 
 def end_orphans(bubblewrap: Path | None = None) -> int:

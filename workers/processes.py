@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import resource
+import struct
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,8 +16,28 @@ STATUS_BYTES = 1 << 14
 USED = re.compile(rb"^(RssAnon|VmRSS|VmSwap|VmPTE|FDSize):\s+(\d+)", re.MULTILINE)
 """Fields of it, in KiB but the last, which is a number."""
 ENDED = re.compile(rb"^State:\s+[ZX]", re.MULTILINE)
+PIDFD_INFO = "Q52xi"
+"""What is asked and told of a process by its pidfd, ``struct pidfd_info``: a mask, and how it
+ended; its group, numbers and users stand between them."""
+PIDFD_GET_INFO, PIDFD_INFO_EXIT = 0xC040FF0B, 1 << 3
 RLIMIT_LOCKS = 10
 """Of asm-generic/resource.h; Python has no name for it."""
+
+
+def exit_status(pidfd: int) -> int | None:
+    """How a process ended for whose end somebody else has waited (linux/pidfd.h).
+
+    Returns:
+        Its exit code, or the negative number of the signal that ended it; None on a kernel before
+        6.15, which does not tell.
+    """
+    asked = struct.pack(PIDFD_INFO, PIDFD_INFO_EXIT, 0)
+    try:
+        told = fcntl.ioctl(pidfd, PIDFD_GET_INFO, asked)
+    except OSError:
+        return None
+    mask, status = struct.unpack(PIDFD_INFO, told)
+    return os.waitstatus_to_exitcode(status) if mask & PIDFD_INFO_EXIT else None
 
 
 def limit_process(pid: int, limits: Mapping[str, int]) -> None:

@@ -16,14 +16,17 @@ from engine.player import VoidGameError
 from engine.program import cpu_clock, ended_within, exit_words
 from workers.bubblewrap import SCRATCH, complaint
 from workers.cgroups import Group
-from workers.processes import usage
-from workers.runtime import BotUser, remove_tree
+from workers.endings import finish_later
+from workers.processes import exit_status, usage
+from workers.runtime import remove_tree
+from workers.users import BotUser
 
 END_SECONDS = 0.5
 LOOK_SECONDS = 0.02
 """How often the memory of a running bot is looked at."""
-SUPERVISOR_SECONDS = 10.0
-"""What a build's supervisor may take to end all that the build started."""
+LAST_SECONDS = 10.0
+"""What a build's supervisor may take to end all that the build started, and bubblewrap to tell how
+a bot ended."""
 MOST_COUNTED = 100_000
 """Files, where a look at them would take too long."""
 LISTABLE = stat.S_IRUSR | stat.S_IXUSR
@@ -165,34 +168,49 @@ class BoxProgram:
             self._signal(signal.SIGTERM if self._work else signal.SIGKILL)
             if self._group:
                 self._group.kill()
-            # Bubblewrap is left to reap the bot: killed first, it would leave a zombie to
-            # the host's init.
-            patience = SUPERVISOR_SECONDS if self._work else END_SECONDS
-            if not ended_within(self._monitor_pidfd, patience):
-                self._monitor.kill()
-            code = self._monitor.wait()
-            # Bubblewrap tells a signal as a shell does.
-            boxed = self.pid != self._monitor.pid
-            signalled = boxed and 128 < code <= 128 + signal.SIGRTMAX
-            words = exit_words(128 - code if signalled else code)
+            # Bubblewrap is left to reap the bot: killed first, it would leave a zombie to the
+            # host's init. Of a bot that has ended it is about to tell how.
+            patience = LAST_SECONDS if self._work or own_end else END_SECONDS
+            gone = ended_within(self._monitor_pidfd, patience)
+            words = self._how() if gone else "still running"
             self._ended = words if own_end else "still running"
             if self._took_too_much or (self._group and self._group.memory_kills()):
                 self._ended = "memory limit reached"
-            if self._group:
-                self._group.remove()
-            if self._work:
-                remove_tree(self._work)
-            if self._user:
-                self._user.release()
+            unfinished = self._what_failed() if gone and self._ended == words else None
             close_pipes(self._monitor)
-            unfinished = self._what_failed() if self._ended == words else None
             if self._status:
                 self._status.close()
-            for file in (self._pidfd, self._monitor_pidfd, self.stderr):
-                os.close(file)
+            os.close(self.stderr)
+            if not (gone and self._give_back()):
+                finish_later(self._give_back)
             if unfinished:
                 raise BoxError(f"the box ended: {unfinished}")
         return self._ended
+
+    def _how(self) -> str:
+        """How a bot ended whose monitor has ended, too."""
+        code = self._monitor.wait()
+        # Bubblewrap tells a signal as a shell does, so that an exit code may look like one.
+        if self.pid == self._monitor.pid or not 128 < code <= 128 + signal.SIGRTMAX:
+            return exit_words(code)
+        status = exit_status(self._pidfd)
+        if status is None:
+            return f"{exit_words(128 - code)}, or exit {code}"
+        return exit_words(status)
+
+    def _give_back(self) -> bool:
+        """Gives back what it had once it is gone; says whether it is."""
+        if self._monitor.poll() is None or not self._end.poll(0):
+            return False
+        if self._group and not self._group.remove():
+            return False
+        if self._work:
+            remove_tree(self._work)
+        if self._user:
+            self._user.release()
+        for file in (self._pidfd, self._monitor_pidfd):
+            os.close(file)
+        return True
 
     def _what_failed(self) -> str | None:
         """Why the box of a bot that has ended was never finished; None if it was."""

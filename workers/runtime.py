@@ -1,11 +1,12 @@
-"""What boxes need from the machine: a folder that bots can read, and a user to run as.
+"""A folder for what boxes need from the machine.
 
 A bot must reach bubblewrap, the `engine` package and its own files. A worker that is an
-ordinary user shares all it has with its bots' user, which is itself. A worker that is root
-runs every bot as a user of its own, who can read neither a virtual environment nor a clone in
-a closed home; for them it keeps copies in the runtime folder, which belongs to root and can be
-entered but not listed. Copies are named by their content, so that workers can share a folder
-and an upgrade needs no cleaning up.
+ordinary user shares all it has with its bots' user, which is itself, and with nobody else. A
+worker that is root runs every bot as a user of its own (see `workers.users`), who can read
+neither a virtual environment nor a clone in a closed home; for them it keeps copies of programs
+in the runtime folder, which belongs to root and can be entered but not listed. What strangers
+handed in lies there in folders closed to all but root. Copies are named by their content, so
+that workers can share a folder and an upgrade needs no cleaning up.
 """
 
 from __future__ import annotations
@@ -13,33 +14,20 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import socket
 import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-BOT_USERS = range(60800, 61184)
-"""User numbers for bots of a root worker.
-
-They lie in the range 60706 to 61183 that neither Debian nor systemd gives to anybody (see
-systemd's UIDS-GIDS page), and below 65536, so that a container with its own users has them.
-"""
 UNFINISHED = (".new-*", ".old-*", ".work-*")
 """What is being made, thrown away or built in, until it has its name or is gone."""
 UNFINISHED_SECONDS = 600.0
 """Far more than any of that takes: what is older was left by a process that was killed."""
-CHROOT = shutil.which("chroot", path="/usr/sbin:/usr/bin:/sbin:/bin") or "/usr/sbin/chroot"
-
 RM = shutil.which("rm", path="/usr/bin:/bin") or "/bin/rm"
 CHMOD = shutil.which("chmod", path="/usr/bin:/bin") or "/bin/chmod"
-
-
-class BoxUserError(Exception):
-    """No user number is free."""
 
 
 def default_folder() -> Path:
@@ -48,7 +36,7 @@ def default_folder() -> Path:
         return Path("/var/cache/arena-box")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
     if not cache.is_absolute():  # a user without a home
-        cache = Path(tempfile.gettempdir(), f"of-{os.geteuid()}")
+        return Path(tempfile.gettempdir(), f"arena-box-of-{os.geteuid()}")
     return cache / "arena-box"
 
 
@@ -62,6 +50,7 @@ class Runtime:
             OSError: it can't be made, or isn't ours, or a bot's user could not enter it.
         """
         self.folder = (folder or default_folder()).absolute()
+        as_root = os.geteuid() == 0
         if not self.folder.exists():
             self.folder.mkdir(mode=0o711, parents=True, exist_ok=True)
             self.folder.chmod(0o711)
@@ -70,11 +59,29 @@ class Runtime:
             raise PermissionError(f"{self.folder} is not a folder of this user: give another")
         if info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             raise PermissionError(f"others can write to {self.folder}: give another")
-        if os.geteuid() == 0 and (closed := closed_to_others(self.folder)):
+        if above := _others_place(self.folder):
+            raise PermissionError(
+                f"others can put another folder in the place of {self.folder}, since {above} is "
+                "theirs to change: give another"
+            )
+        if not as_root:
+            self.folder.chmod(0o700)
+        if as_root and (closed := closed_to_others(self.folder)):
             raise PermissionError(
                 f"bots' users can't reach {self.folder}, since {closed} is closed to others: "
                 "give a runtime folder outside it"
             )
+
+    def closed(self, name: str) -> Path:
+        """A folder in it into which this user alone can look, made if need be.
+
+        Raises:
+            OSError: it can't be made.
+        """
+        folder = self.folder / name
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)
+        return folder
 
     def package(self, source: Path, files: Iterable[str], python: str | None) -> Path:
         """A copy of a package's files, compiled for the Python that will import them.
@@ -182,6 +189,20 @@ def open_to_readers(folder: Path) -> None:
         path.chmod(0o755 if executable else 0o644)
 
 
+def _others_place(folder: Path) -> Path | None:
+    """The first folder above one in which others than root and this user may rename it.
+
+    Who owns the root folder is root, also where a namespace shows it under another number.
+    """
+    trusted = {0, os.geteuid(), os.stat("/").st_uid}
+    for above in folder.resolve().parents:
+        info = above.stat()
+        open_to_all = info.st_mode & stat.S_IWOTH and not info.st_mode & stat.S_ISVTX
+        if info.st_uid not in trusted or open_to_all:
+            return above
+    return None
+
+
 def closed_to_others(path: Path) -> Path | None:
     """The first folder or file on the way to a path that other users can't enter or read."""
     path = path.resolve()
@@ -191,40 +212,3 @@ def closed_to_others(path: Path) -> Path | None:
     mode = path.stat().st_mode
     needed = stat.S_IXOTH if path.is_dir() else stat.S_IXOTH | stat.S_IROTH
     return None if mode & needed == needed else path
-
-
-class BotUser:
-    """A user number that no other bot on this machine has while this is held.
-
-    The claim is a socket name in the abstract namespace: it needs no file, and the kernel
-    frees it when its holder dies.
-    """
-
-    def __init__(self, numbers: Iterable[int] = BOT_USERS) -> None:
-        """Takes the first free number.
-
-        Raises:
-            BoxUserError: none is free.
-        """
-        for self.number in numbers:
-            self._claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-            try:
-                self._claim.bind(f"\0arena-bot-user-{self.number}")
-            except OSError:
-                self._claim.close()
-            else:
-                return
-        raise BoxUserError("every user number for bots is taken on this machine")
-
-    @property
-    def becoming(self) -> Sequence[str]:
-        """What stands before a command that this user is to run.
-
-        To change the user between fork and exec, as Popen can, copies the worker's page tables
-        first, which takes longer than this program.
-        """
-        return (CHROOT, f"--userspec=+{self.number}:+{self.number}", "--groups=", "/")
-
-    def release(self) -> None:
-        """Gives it back; the bot must have ended."""
-        self._claim.close()

@@ -27,8 +27,9 @@ Whatever goes wrong while a box is built raises `BoxError`, which makes the game
 nobody's loss; whatever the bot does inside ends in its `Program`.
 
 A worker that is an ordinary user runs bots as that user, in a user namespace. A root worker
-gives every running bot a user of its own, of which nobody else on the machine has anything,
-and keeps copies of what bots must read in its runtime folder.
+gives every running bot a user of its own, of which nobody else on the machine has anything and
+to whom alone its files are shown, and keeps copies of programs that bots need in its runtime
+folder.
 
 If the worker dies, the kernel kills its boxes. It goes by the *thread* that started them:
 start bots from a thread that lives as long as their match, not from one of a pool that may
@@ -55,7 +56,7 @@ from workers.limits import Limits
 from workers.orphans import end_orphans
 from workers.probe import Finding, probe
 from workers.program import BoxError
-from workers.runtime import Runtime, closed_to_others
+from workers.runtime import Runtime
 from workers.walls import Box, LandlockBox, NamespaceBox, environment
 
 DEFAULT_LIMITS = Limits()
@@ -93,12 +94,12 @@ class Sandbox:
         self.box: Box | None = None
         try:
             self._runtime = Runtime(runtime)
+            self.bundles = self._runtime.closed("bundles")
+            """A place for unpacked bundles, each of which is shown to its bot's user alone."""
+            self.builds = self._runtime.closed("builds")
+            """The same for what was built of them."""
         except OSError as error:
             raise BoxError(f"no runtime folder: {error}") from None
-        self.bundles = self._runtime.folder / "bundles"
-        """A place for unpacked bundles that bots can reach."""
-        self.builds = self._runtime.folder / "builds"
-        """The same for what was built of them."""
         programs = [bubblewrap] if bubblewrap else list(candidates())
         ceiling = ISOLATION_LEVELS.index(maximum)
         try:
@@ -145,8 +146,6 @@ class Sandbox:
         if not folder.is_dir():
             raise BoxError(f"there is no bot in {folder}: the folder is missing")
         if self.box:
-            if os.geteuid() == 0 and (closed := closed_to_others(folder)):
-                raise BoxError(f"the bot's user can't read {folder}: {closed} is closed to others")
             return self.box.start(folder, launch, limits, core=core)
         if os.geteuid() == 0:
             raise BoxError("no box can be built here, and root runs no bot without one")

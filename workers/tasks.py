@@ -23,7 +23,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from billiard.process import current_process
 from celery.exceptions import WorkerLostError
 from celery.signals import (
     after_setup_logger,
@@ -45,6 +44,7 @@ from engine.program import Program
 from workers import building, bundles
 from workers.app import LoginError, app, demand_own_login, say, worker_name
 from workers.building import BuildError
+from workers.cores import claimed_core
 from workers.languages import LanguageError
 from workers.launches import installed_languages
 from workers.limits import Limits
@@ -157,7 +157,7 @@ def live(sender: Any, **_: Any) -> None:
 @app.task(name=jobs.PLAY_MATCH)
 def play(*matches: dict[str, Any]) -> None:
     """Plays a match, or several short ones."""
-    with closing(_Table()) as table:
+    with claimed_core() as core, closing(_Table(core)) as table:
         reports = Reports()
         try:
             for data in matches:
@@ -273,9 +273,10 @@ class _Table:
     test of short games, where to start bots would take longer than to play.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, core: int | None = None) -> None:
+        """Takes the core of all its bots: only one runs at any time, so none disturbs another."""
         # A bot that plays in several of the matches is proven to be whole only once.
-        self._ready = cache(_Bot.ready)
+        self._ready = cache(partial(_Bot.ready, core=core))
         self._who: object = None
         self._players = Players(self._start)
         self._bots: list[_Bot] = []
@@ -314,9 +315,14 @@ class _Table:
 
 def _check(job: jobs.Job, progress: Progress) -> Message:
     """Checks a job's bot."""
+    with claimed_core() as core:
+        return _check_on(core, job, progress)
+
+
+def _check_on(core: int | None, job: jobs.Job, progress: Progress) -> Message:
     findings = progress.findings
     try:
-        bot = _Bot.ready(job.grant, job.bots[0])
+        bot = _Bot.ready(job.grant, job.bots[0], core=core)
     except LanguageError as error:
         # What can't be run here is no fault of the machine while it is only being checked.
         finding = reporting.Finding(False, str(error), "language")
@@ -349,12 +355,13 @@ def _build_log(text: str) -> str:
 
 def _move(job: jobs.MoveJob, _: Progress) -> Message:
     """Starts a job's bot for one move; somebody waits, so it is not asked to leave in order."""
-    bot = _Bot.ready(job.grant, job.bot)
-    player = BotProcess(bot.start, allowances=bot.allowances, log_bytes=job.grant.log_bytes)
-    try:
-        game = sitting.ask(job.game, player)
-    finally:
-        player.close(kill=True)
+    with claimed_core() as core:
+        bot = _Bot.ready(job.grant, job.bot, core=core)
+        player = BotProcess(bot.start, allowances=bot.allowances, log_bytes=job.grant.log_bytes)
+        try:
+            game = sitting.ask(job.game, player)
+        finally:
+            player.close(kill=True)
     return jobs.RECORD_MOVE, reporting.MoveReport(job.lease, worker_name(), game).to_json()
 
 
@@ -368,11 +375,11 @@ class _Bot:
     build_log: str
 
     @classmethod
-    def ready(cls, grant: jobs.Grant, files: jobs.BotFiles) -> _Bot:
+    def ready(cls, grant: jobs.Grant, files: jobs.BotFiles, *, core: int | None) -> _Bot:
         """Fetches a bot, and builds it if it must be.
 
-        All bots of a job are on one core: only one of them runs at any time, so that they do
-        not disturb each other there.
+        Args:
+            core: where it runs and is built.
 
         Raises:
             BundleError: what was fetched is not the bundle.
@@ -381,8 +388,6 @@ class _Bot:
             BoxError: no box can be built for that.
         """
         box = sandbox()
-        cores = sorted(os.sched_getaffinity(0))
-        core = cores[getattr(current_process(), "index", 0) % len(cores)]
         folder = bundles.unpack(files.location, files.digest, box.bundles)
         found = building.prepare(box, folder, files.digest, core=core)
         limits = Limits(memory_bytes=grant.memory_bytes, threads=grant.threads)

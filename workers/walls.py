@@ -34,12 +34,14 @@ from workers.bubblewrap import (
     complaint,
 )
 from workers.cgroups import Group, GroupError, Places
+from workers.cores import on_core
 from workers.landlock import READY, Specification
 from workers.launches import BOX_PATH, Launch
 from workers.limits import KEEPER, Limits, set_limits
 from workers.processes import tasks_of_user
 from workers.program import END_SECONDS, BoxError, BoxProgram, close_pipes, written
-from workers.runtime import BotUser, BoxUserError, remove_tree
+from workers.runtime import remove_tree
+from workers.users import BotUser, BoxUserError
 
 OTHERS_TASKS = 256
 """Room for what else the worker's user starts while a bot plays, where all are counted together."""
@@ -83,6 +85,7 @@ class NamespaceBox:
         # What is lent is closed when the box stands or has failed; what is kept, only then.
         with _our_fault(), ExitStack() as lent, ExitStack() as kept:
             stderr, user = _claim(kept)
+            folder = user.lend(folder, self.library.parent) if user else folder
             group = self._group(limits)
             if group:
                 kept.callback(group.remove)
@@ -167,6 +170,7 @@ class LandlockBox:
         _refuse_several(limits)
         with _our_fault(), ExitStack() as lent, ExitStack() as kept:
             stderr, user = _claim(kept)
+            folder = user.lend(folder, self.library.parent) if user else folder
             variables = environment(launch, str(self.library))
             work = self._work_folder(kept, user) if limits.work_bytes else None
             if work:
@@ -271,7 +275,7 @@ def _spawn(
     core: int | None,
 ) -> subprocess.Popen[bytes]:
     """Starts a program as the bot's user, on one core if that is wished."""
-    with _on_core(core):
+    with on_core(core):
         process = subprocess.Popen(
             [*(user.becoming if user else ()), *command],
             stdin=subprocess.PIPE,
@@ -293,20 +297,6 @@ def _abandon(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     close_pipes(process)
-
-
-@contextmanager
-def _on_core(core: int | None) -> Iterator[None]:
-    """Runs this thread on one core, since what it starts meanwhile stays there for good."""
-    if core is None:
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {core})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
 
 
 def _child_pid(status: FileIO, monitor: subprocess.Popen[bytes], stderr: int) -> int:

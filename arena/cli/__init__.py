@@ -1,20 +1,20 @@
 """The command ``arena``: each command parses, calls one function, and prints.
 
-Exit codes: 0 fine, 1 the bot or the test failed, 2 wrong usage, 3 our own fault.
+Exit codes: 0 fine, 1 the bot or the test failed, 2 wrong usage, 3 nothing is known, mostly by a
+fault of our own.
 """
 
 from __future__ import annotations
 
 import errno
 import importlib
-import io
 import os
 import sys
 import traceback
-from typing import Any
 
 import click
 
+from arena.cli import streams
 from arena.visible import visible
 from engine.game import GameError
 from engine.player import VoidGameError
@@ -71,17 +71,7 @@ class Usage(click.ClickException):
     exit_code = 2
 
 
-class _ReaderGoneError(Exception):
-    """Whoever read our output has gone; of a BrokenPipeError click would make exit code 1."""
-
-
 class _Lazy(click.Group):
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError as error:
-            raise _ReaderGoneError from error
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -109,8 +99,7 @@ def cli() -> None:
 
 def main() -> None:
     """Runs the command line; every expected failure is one line on standard error."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # not every terminal has every character
+    streams.set_up()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -135,10 +124,6 @@ def run(arguments: list[str]) -> int:
     except (GameError, LanguageError) as error:
         _complain(str(error))
         return 2
-    except _ReaderGoneError:
-        # Nothing is left to say.
-        _give_up_output()
-        return 0
     except VoidGameError as error:
         _complain(f"a game could not be played, through no bot's fault: {error}")
         return 3

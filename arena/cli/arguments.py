@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
+import os
 import shlex
 import shutil
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
 import click
+from click.decorators import FC
 
 from arena.cli import Usage
 from arena.ratings.sprt import Model
 from engine.clock import Charge, TimeControl, parse_time
 from engine.game import GameError, State, Variant
 from engine.games import find_variant
+from engine.referee import ISOLATION_LEVELS
 from workers.languages import LanguageError
 
 DEFAULT_MOVE_MS = 1000
@@ -46,6 +49,19 @@ MODEL = click.option(
 )
 """Of a sequential test, beside its hypotheses."""
 HYPOTHESES = "0,10"
+
+
+def minimum_option(default: str) -> Callable[[FC], FC]:
+    """The option --minimum of a command that builds boxes."""
+    return click.option(
+        "--minimum",
+        type=click.Choice(ISOLATION_LEVELS[::-1]),
+        default=default,
+        show_default=True,
+        envvar="ARENA_MINIMUM_ISOLATION",
+        help="The weakest box to accept.",
+    )
+
 
 SAMPLES = Path(__file__).parents[2] / "bots"
 """The sample bots, which may be named without a path."""
@@ -135,14 +151,23 @@ def find_bots(words: Sequence[str]) -> list[Bot]:
 
 
 def _name(word: str, path: Path, command: Sequence[str]) -> str:
-    """What a bot is called: a sample as it is, others by their file; a bridge by what is behind."""
+    """What a bot is called: a sample as it is, others by their file; a bridge by what is behind.
+
+    Where that is the name of a sample, it is told from this by its path.
+    """
+    samples = {entry["name"] for entry in listed_samples()}
     if command:
         behind = command.index("--") + 1 if "--" in command[:-1] else 0
-        return Path(command[behind]).name
-    if path != Path(word):
+        name = Path(command[behind]).name
+        return name if name not in samples else command[behind]
+    if word in samples:
         return word
     # "." and ".." have no name of their own.
-    return path.name if path.name not in ("", "..") else path.resolve().name
+    name = path.name if path.name not in ("", "..") else path.resolve().name
+    if name in samples:
+        named = word.rstrip("/")
+        return named if Path(named).name == name else str(path.resolve())
+    return name
 
 
 def _command(word: str) -> tuple[str, ...]:
@@ -191,6 +216,8 @@ def time_control(clock: str | None, move_ms: int | None, *, wall_time: bool = Fa
 def find_path(word: str) -> Path:
     """The path of a bot; a sample bot may be named without one.
 
+    A bare word that is a sample's name is the sample, whatever lies in this folder.
+
     Raises:
         LanguageError: there is no such file and no such sample.
     """
@@ -198,13 +225,17 @@ def find_path(word: str) -> Path:
         # As a path it would be the current folder.
         raise LanguageError("an empty word names no bot: give the path of a program, or a sample")
     path = Path(word)
-    if path.exists():
-        return path
     samples: dict[str, Path] = {
         entry["name"]: SAMPLES / entry["file"] for entry in listed_samples()
     }
     if word in samples:
+        if os.path.lexists(word):
+            kind = "folder" if path.is_dir() else "file"
+            words = f"{word} is the sample of that name; the {kind} that lies here is ./{word}"
+            click.echo(words, err=True)
         return samples[word]
+    if path.exists():
+        return path
     raise LanguageError(
         f"there is no bot {word}: give the path of a program, or one of the samples "
         f"{', '.join(samples)}"

@@ -14,12 +14,15 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from arena.cli.arguments import Bot, find_bots, read_position, read_variant, time_control
-from arena.cli.running import Launcher, cores, go_on, in_order, launch_all, on_cores
-from arena.cli.test import MAX_GAMES, version_of
+from arena.cli.capacity import find_room
+from arena.cli.running import LEAST_BOX, Launcher, go_on, in_order, launch_all, on_cores
+from arena.cli.test import MAX_GAMES
+from arena.cli.versions import version_of
 from arena.outcomes import margin, seatings
 from arena.ratings.sprt import Decision, Model
 from arena.strength import Settings, StrengthTest
 from arena.strength_words import result_rows
+from arena.visible import visible
 from engine.clock import Clock, TimeControl
 from engine.counting import counted
 from engine.game import GameError, State, Variant
@@ -28,6 +31,7 @@ from engine.openings import Opening, opening, openings
 from engine.player import BotError, Choice, GameSetup, Turn
 from engine.record import GameRecord
 from engine.seeds import derive
+from workers.cores import claimed_core
 
 SHOWN_GAMES = 5
 """Games whose replay a failing test suggests."""
@@ -38,17 +42,22 @@ class Assertions:
 
     A bot is the path of a program, from the current folder, or the name of a sample bot. A game
     is written as on the command line: ``"clobber size=5x6"``. Time is ``move_ms`` milliseconds a
-    move (1000 by default) or a clock ``time="10+0.1"``. The bots run in boxes as in an arena, if
-    this machine can build them; which they are is printed, so that a failing test shows it.
+    move (1000 by default) or a clock ``time="10+0.1"``. The bots run in boxes as in an arena, and
+    not at all where this machine can build none; which they are is printed, so that a failing test
+    shows it.
     """
 
-    def __init__(self, folder: Path, test: str, *, no_box: bool = False) -> None:
+    def __init__(
+        self, folder: Path, test: str, *, no_box: bool = False, minimum: str = LEAST_BOX
+    ) -> None:
         """Keeps the games of a failing test in the folder, in a file with the test's name.
 
         Args:
             no_box: runs the bots as plain processes of this user.
+            minimum: the weakest box to accept.
         """
         self._no_box = no_box
+        self._minimum = minimum
         self._file = folder / (re.sub(r"[^\w.-]+", "-", test).strip("-") + ".jsonl")
 
     def assert_not_weaker(
@@ -61,6 +70,7 @@ class Assertions:
         alpha: float = 0.05,
         beta: float = 0.05,
         model: Model = "normalized",
+        allow_faults: bool = False,
         time: str | None = None,
         move_ms: int | None = None,
         max_games: int = MAX_GAMES,
@@ -69,16 +79,19 @@ class Assertions:
     ) -> None:
         """Asserts by a strength test that the difference is ``elo[1]`` rather than ``elo[0]``.
 
+        Args:
+            allow_faults: decides even if faults ended many of the games.
+
         Raises:
-            AssertionError: it is not, or that was not decided within ``max_games``; it names
-                games that the bot lost.
+            AssertionError: it is not, or that was not decided within ``max_games`` or for faults;
+                it names games that the bot lost.
         """
         __tracebackhide__ = True
         candidate, baseline = find_bots([bot, than])
         settings = Settings(
             read_variant(game),
-            version_of(candidate),
-            version_of(baseline),
+            version_of(candidate, no_box=self._no_box),
+            version_of(baseline, no_box=self._no_box),
             time_control(time, move_ms),
             seed=seed,
             elo0=elo[0],
@@ -87,10 +100,12 @@ class Assertions:
             beta=beta,
             model=model,
             max_games=max_games,
+            allow_faults=allow_faults,
         )
         test = StrengthTest.begin(settings)
         mine, theirs = self._launched([candidate, baseline])
-        steps = go_on(test, mine, theirs, concurrency=concurrency or cores())
+        many = find_room(concurrency, settings.variant, [mine, theirs])
+        steps = go_on(test, mine, theirs, concurrency=many)
         with closing(steps), _games(self._file) as games:
             for step, records in steps:
                 test = step
@@ -134,14 +149,14 @@ class Assertions:
             for number, opening in enumerate(_starts(variant, seed, games))
         ]
         (launcher,) = self._launched([found])
-        many = concurrency or cores()
+        many = find_room(concurrency, variant, [launcher])
 
-        def play(spec: MatchSpec, core: int) -> MatchResult:
+        def play(spec: MatchSpec, core: int | None) -> MatchResult:
             return play_match(spec, lambda _: launcher.player(core=core), games=1)
 
         faults = []
         with _games(self._file) as kept:
-            for _, result in in_order(specs, on_cores(play, concurrency=many), concurrency=many):
+            for _, result in in_order(specs, on_cores(play), concurrency=many):
                 (record,) = result.games
                 found_here = [
                     f"  ply {fault.ply}: {fault.termination}, {fault.detail}"
@@ -151,7 +166,7 @@ class Assertions:
                 faults += found_here
                 kept.add(record, told=bool(found_here))
             if faults:
-                text = "\n".join(faults[:SHOWN_GAMES])
+                text = visible("\n".join(faults[:SHOWN_GAMES]))
                 raise AssertionError(
                     f"{found.name} has {counted(len(faults), 'fault')} in "
                     f"{counted(games, 'game')} of {variant}\n"
@@ -192,7 +207,7 @@ class Assertions:
             answer = state.canonical(choice.move)
         except BotError as error:
             raise AssertionError(
-                f"{found.name}: {error.termination}, {error.detail}; {where}"
+                f"{found.name}: {error.termination}, {visible(error.detail)}; {where}"
             ) from None
         except GameError as error:
             raise AssertionError(f"{found.name}: {error}; {where}") from None
@@ -200,7 +215,7 @@ class Assertions:
             raise AssertionError(f"{found.name} plays {answer}, not {' or '.join(wanted)}; {where}")
 
     def _launched(self, bots: Sequence[Bot]) -> list[Launcher]:
-        return launch_all(bots, no_box=self._no_box, say=print)
+        return launch_all(bots, no_box=self._no_box, minimum=self._minimum, say=print)
 
 
 class _Games:
@@ -260,11 +275,12 @@ def _ask(
         state = state.play(move)
     if state.to_move is None:
         raise GameError(f"{variant} is over after {' '.join(after)}: there is no move to find")
-    player = bot.player()
-    try:
-        player.new_game(GameSetup(variant, state.to_move, control, seed))
-        clocks = (Clock.start(control),) * variant.seats
-        mine = clocks[state.to_move]
-        return player.choose(Turn(state, len(history), " ".join(history), clocks, (), mine))
-    finally:
-        player.close()
+    clocks = (Clock.start(control),) * variant.seats
+    mine = clocks[state.to_move]
+    with claimed_core() as core:
+        player = bot.player(core=core)
+        try:
+            player.new_game(GameSetup(variant, state.to_move, control, seed))
+            return player.choose(Turn(state, len(history), " ".join(history), clocks, (), mine))
+        finally:
+            player.close()

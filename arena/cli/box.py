@@ -6,13 +6,15 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import click
 
 from arena import bot_names
 from arena.cli import Usage
-from arena.cli.arguments import CLOCK, MOVE, find_path, read_variant, time_control
+from arena.cli.arguments import CLOCK, MOVE, find_path, minimum_option, read_variant, time_control
 from arena.cli.boxed import into_box, pack
+from arena.visible import visible
 from engine.clock import TimeControl
 from engine.compliance import Check
 from engine.game import OptionError, Variant
@@ -21,6 +23,7 @@ from engine.reporting import Finding
 from workers.archives import BundleError
 from workers.building import BuildError
 from workers.bundles import Bundle
+from workers.cores import claimed_core
 from workers.doctor import examine
 from workers.limits import Limits
 from workers.manifest import MANIFEST
@@ -28,14 +31,7 @@ from workers.program import BoxError
 from workers.sandbox import Sandbox
 
 DEFAULT_GAME = "clobber"
-MINIMUM = click.option(
-    "--minimum",
-    type=click.Choice(["full", "good", "reduced", "none"]),
-    default="good",
-    show_default=True,
-    envvar="ARENA_MINIMUM_ISOLATION",
-    help="The weakest box to accept.",
-)
+MINIMUM = minimum_option("good")
 
 
 @click.command()
@@ -70,6 +66,7 @@ def check(
         bundle = pack(find_path(bot))
         bundle = replace(bundle, name=name or bundle.name)
         box = Sandbox(minimum)
+        box.end_orphans()
     except (BundleError, BoxError) as error:
         raise Usage(str(error)) from None
     variant = (variant or _game_of(bundle)).drawn(0)
@@ -104,7 +101,7 @@ def check(
             )
         )
     else:
-        click.echo(f"\nits log:\n{log.rstrip()}" if log else "\nits log is empty")
+        click.echo(f"\nits log:\n{visible(log.rstrip())}" if log else "\nits log is empty")
         broken = sum(not finding.kept for finding in findings)
         click.echo("passed" if kept else f"failed: {broken} broken")
     sys.exit(0 if kept else 1)
@@ -129,10 +126,11 @@ def _findings(
         yield Finding(False, f"it can't be run here: {words}", "language"), ""
         return
     names = (bundle.name,) * entrants_needed(variant)
-    spec = MatchSpec(variant, names, control)
-    tested = Check(boxed.start, spec, allowances=boxed.allowances, tells_errors=True)
-    for finding in tested.findings():
-        yield finding, ""
+    with claimed_core() as core:
+        start, spec = partial(boxed.start, core), MatchSpec(variant, names, control)
+        tested = Check(start, spec, allowances=boxed.allowances, tells_errors=True)
+        for finding in tested.findings():
+            yield finding, ""
     yield None, tested.log
 
 
@@ -147,9 +145,9 @@ def _game_of(bundle: Bundle) -> Variant:
 def _print(finding: Finding) -> None:
     """A finding, and below it what was said."""
     mark = "BROKEN" if not finding.kept else "ok    " if finding.applies else "--    "
-    click.echo(f"{mark} {finding.clause}: {finding.words}")
+    click.echo(f"{mark} {finding.clause}: {visible(finding.words)}")
     for line in finding.lines:
-        click.echo(f"         {line}")
+        click.echo(f"         {visible(line)}")
 
 
 @click.command()

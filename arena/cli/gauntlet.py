@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time as wall
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 
 import click
 
-from arena.cli.report import LINE_SECONDS, write_json
+from arena.cli.report import LINE_SECONDS, json_text, leave, verdict_code
 from arena.cli.running import Launcher, play_rounds, weakest
+from arena.cli.stopping import INTERRUPTED, broken_off, stoppable
 from arena.gauntlet import Gauntlet, Line
 from arena.ratings.sprt import Decision
 from arena.strength import Settings
-from arena.strength_words import elo_words
+from arena.strength_words import elo_words, faults_words
 from engine.counting import counted
 
 VERDICTS = {
@@ -32,44 +33,63 @@ def run_gauntlet(
     games: int,
     concurrency: int,
     json_file: str | None,
-    stopped: Callable[[], bool],
-) -> Decision:
-    """Plays a gauntlet of candidate and baseline, prints its result, and returns it."""
+) -> int:
+    """Plays a gauntlet of candidate and baseline, prints its result, and returns the exit code.
+
+    Raises:
+        Usage: the result can't be written.
+    """
     candidate, baseline = pair
-    gauntlet = Gauntlet.begin(settings.variant, games, len(field))
-    told = wall.monotonic()
-    rounds = play_rounds(
-        gauntlet,
-        candidate,
-        baseline,
-        field,
-        settings.time,
-        seed=settings.seed,
-        concurrency=concurrency,
-        stopped=stopped,
+    gauntlet = Gauntlet.begin(
+        settings.variant, games, len(field), allow_faults=settings.allow_faults
     )
-    with closing(rounds):
-        for step in rounds:
-            gauntlet = step
-            if wall.monotonic() - told >= LINE_SECONDS:
-                told = wall.monotonic()
-                click.echo(f"{gauntlet.played} of {counted(gauntlet.rounds, 'round')}", err=True)
-    level = weakest([*pair, *field])
-    if json_file != "-":
-        _print(gauntlet, candidate, baseline, field)
+    told = wall.monotonic()
+    with stoppable() as stopped, broken_off() as trouble:
+        rounds = play_rounds(
+            gauntlet,
+            candidate,
+            baseline,
+            field,
+            settings.time,
+            seed=settings.seed,
+            concurrency=concurrency,
+            stopped=stopped,
+        )
+        with closing(rounds):
+            for step in rounds:
+                gauntlet = step
+                if wall.monotonic() - told >= LINE_SECONDS:
+                    told = wall.monotonic()
+                    click.echo(
+                        f"{gauntlet.played} of {counted(gauntlet.rounds, 'round')}", err=True
+                    )
+    level, names = weakest([*pair, *field]), [bot.name for bot in field]
+    everybody = [candidate.name, baseline.name, *names]
+    spoilt = gauntlet.spoilt_words(everybody)
+    verdict = f"undecided: {spoilt}" if spoilt else VERDICTS[gauntlet.decision]
+
+    def show() -> None:
+        _print(gauntlet, candidate, baseline, names)
         click.echo(f"box      {level}")
-        click.echo(VERDICTS[gauntlet.decision])
-    if json_file:
-        write_json(json_file, gauntlet.to_json() | {"isolation": level})
-    return gauntlet.decision
+        click.echo(verdict)
+
+    result = {"verdict": verdict, "isolation": level}
+    leave([(json_file, lambda: json_text(gauntlet.to_json(names) | result))], show)
+    trouble.tell()
+    if gauntlet.decision is Decision.CONTINUE and stopped():
+        return INTERRUPTED
+    return verdict_code(gauntlet.decision, spoilt=bool(spoilt))
 
 
 def _print(
-    gauntlet: Gauntlet, candidate: Launcher, baseline: Launcher, field: Sequence[Launcher]
+    gauntlet: Gauntlet, candidate: Launcher, baseline: Launcher, field: Sequence[str]
 ) -> None:
     mean, lower, upper = gauntlet.difference
     click.echo(f"game     {gauntlet.variant}")
-    click.echo(f"field    {', '.join(bot.name for bot in field)}")
+    each = zip(field, gauntlet.games_of[2:], gauntlet.opponents, strict=True)
+    for number, (name, games, faults) in enumerate(each):
+        against = f"{name}, {counted(games, 'game')}, faults {faults_words(faults)}"
+        click.echo(f"{'' if number else 'field':<8} {against}")
     for bot, line in ((candidate, gauntlet.candidate), (baseline, gauntlet.baseline)):
         click.echo(f"{bot.name}: {gauntlet.score(line):.1%}, {_words(line)}")
     click.echo(f"better   by {mean:+z.1%} [{lower:+z.1%}, {upper:+z.1%}]")

@@ -43,10 +43,6 @@ class Output(Console):
         if not self.is_terminal:
             self.width = 200  # a pipe has no width; what reads it wants whole words
 
-    def on_broken_pipe(self) -> None:
-        """Leaves it to `arena.cli.run` that the reader has gone: that is nobody's fault."""
-        raise  # noqa: PLE0704 - this is called while the error is handled
-
 
 def print_table(table: Table) -> None:
     """Prints a table of which nothing is cut off: if it is too wide, its frame goes first."""

@@ -9,7 +9,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from itertools import islice, takewhile
 from pathlib import Path
-from threading import Event
 from typing import TextIO
 
 import click
@@ -19,24 +18,17 @@ from rich.table import Table
 
 from arena.cli import Usage
 from arena.cli.arguments import CLOCK, MOVE, WALL, Bot, find_bots, split_words, time_control
+from arena.cli.capacity import find_room
 from arena.cli.counting import counted_games
 from arena.cli.listing import Output, print_table
 from arena.cli.paths import NamedPath
 from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
-from arena.cli.running import (
-    INTERRUPTED,
-    NO_BOX,
-    Launcher,
-    cores,
-    in_order,
-    launch_all,
-    on_cores,
-    stoppable,
-    unless,
-)
+from arena.cli.running import MINIMUM, NO_BOX, Launcher, in_order, launch_all, on_cores
+from arena.cli.stopping import INTERRUPTED, UnderWay, broken_off, stoppable
 from arena.cli.tally import Tally
 from arena.cli.trace import print_logs, traced_channel
 from arena.exclusive import lock_file
+from arena.visible import visible
 from engine.channel import PipeChannel
 from engine.clock import TimeControl
 from engine.counting import counted
@@ -46,6 +38,7 @@ from engine.openings import openings
 from engine.process import BotProcess
 from engine.record import GameRecord
 from engine.seeds import derive
+from workers.cores import claimed_core
 
 SETTLED = {"games", "seed", "clock", "move_ms", "wall_time", "plies", "concurrency", "records"}
 """The options that a recorded game has settled."""
@@ -73,6 +66,7 @@ SETTLED = {"games", "seed", "clock", "move_ms", "wall_time", "plies", "concurren
 )
 @click.option("--records", type=NamedPath(dir_okay=False), help="Write the games, one a line.")
 @NO_BOX
+@MINIMUM
 @click.option("--trace", is_flag=True, help="Show the lines that pass, as they pass.")
 @click.option("--log", "show_logs", is_flag=True, help="Show what the bots log, with stderr.")
 @click.option(
@@ -103,6 +97,7 @@ def play(
     concurrency: int | None,
     records: str | None,
     no_box: bool,
+    minimum: str,
     trace: bool,
     show_logs: bool,
     recorded: str | None,
@@ -113,9 +108,11 @@ def play(
     """Play games between bots.
 
     A BOT is the path of a program, a folder, the name of a sample bot, or a whole command in
-    quotes. The bots run in boxes as in an arena, if this machine can build them. Each match is
-    one random opening, played once from every rotation of the seats. The same seed gives the
-    same games with any concurrency, if the bots are deterministic.
+    quotes; mcts is the sample, and ./mcts a folder of yours. The bots run in boxes as in an arena,
+    and not at all where this machine can build none, unless --no-box is given. Each match is one
+    random opening, played once from every rotation of the seats. The same seed gives the same games
+    with any concurrency, if the bots are
+    deterministic.
 
     With --replay a bot is asked again in the situations of a recorded game: whether it plays
     now what it played then. It takes the seat of its name, or those of --seat.
@@ -139,9 +136,10 @@ def play(
         record = pick_record(recorded, number)
         bots = find_bots([game, *words])
         seating = seat_bots(record, bots, seats)
-        launchers = launch_all(bots, no_box=no_box, say=lambda text: _say(as_json, text))
+        launchers = launch_all(bots, no_box=no_box, minimum=minimum, say=_say, quiet=as_json)
         show = Show(trace=trace, logs=show_logs, in_json=as_json)
-        sys.exit(ask_again(record, seating, bots, launchers, show))
+        with claimed_core() as core:
+            sys.exit(ask_again(record, seating, bots, launchers, show, core))
     variant, names = split_words(game, words)
     bots = find_bots(names)
     _check_count(variant, bots)
@@ -150,12 +148,12 @@ def play(
     control = time_control(clock, move_ms, wall_time=wall_time)
     specs = _matches(variant, bots, control, games, seed, plies)
     with _kept(records) as keep:
-        launchers = launch_all(bots, no_box=no_box, say=lambda text: _say(as_json, text))
+        launchers = launch_all(bots, no_box=no_box, minimum=minimum, say=_say, quiet=as_json)
         tally = Tally(variant, [bot.name for bot in bots])
         started = wall.monotonic()
         # Lines of several matches at once would be nobody's help.
-        many = 1 if trace else concurrency or cores()
-        with stoppable() as stopped, suppress(KeyboardInterrupt):
+        many = find_room(1 if trace else concurrency, variant, launchers)
+        with broken_off() as trouble, stoppable() as stopped:
             steps = _play_all(specs, bots, launchers, many, tally, trace=trace, stopped=stopped)
             with closing(steps) as results:
                 for result in results:
@@ -172,7 +170,10 @@ def play(
         if tally.faults and not show_logs:
             click.echo("--log shows what the bots wrote, --trace the lines that passed.", err=True)
     if tally.games < asked:
-        click.echo(f"interrupted after {tally.games} of {counted(asked, 'game')}", err=True)
+        how = "interrupted" if trouble.is_wish else "broken off"
+        click.echo(f"{how} after {tally.games} of {counted(asked, 'game')}", err=True)
+    trouble.tell()
+    if tally.games < asked:
         sys.exit(INTERRUPTED)
     sys.exit(1 if tally.faults else 0)
 
@@ -189,9 +190,8 @@ def _refuse_settled(context: click.Context) -> None:
             raise Usage(f"{option.opts[0]} does not go with --replay: that game was played already")
 
 
-def _say(as_json: bool, text: str) -> None:
-    if not as_json:
-        click.echo(text, err=True)
+def _say(text: str) -> None:
+    click.echo(text, err=True)
 
 
 def _check_count(variant: Variant, bots: Sequence[Bot]) -> None:
@@ -248,22 +248,23 @@ def _play_all(
     Args:
         stopped: once it says so, no match is begun; those under way are played to their end.
     """
-    abandoned = Event()
+    under_way = UnderWay()
 
-    def play_one(job: tuple[MatchSpec, int], core: int) -> MatchResult:
+    def play_one(job: tuple[MatchSpec, int], core: int | None) -> MatchResult:
         def start(entrant: int) -> BotProcess:
+            under_way.check()
             traced = traced_channel(bots[entrant].name) if trace else PipeChannel
-            return launchers[entrant].player(core=core, open_channel=traced)
+            return launchers[entrant].player(core=core, open_channel=under_way.channel(traced))
 
-        return play_match(job[0], start, games=job[1], watch=lambda _: unless(abandoned))
+        return play_match(job[0], start, games=job[1], watch=lambda _: under_way.check)
 
     with counted_games("playing", sum(games for _, games in specs)) as advance:
         for (spec, _), result in in_order(
             takewhile(lambda _: not stopped(), specs),
-            on_cores(play_one, concurrency=concurrency),
+            under_way.patiently(on_cores(play_one)),
             concurrency=concurrency,
             finished=lambda result: advance(len(result.games)),
-            ending=abandoned.set,
+            ending=under_way.abandon,
         ):
             tally.add(spec, result)
             yield result
@@ -284,30 +285,37 @@ def _kept(name: str | None) -> Iterator[Callable[[GameRecord], None]]:
         # what was played is there whatever ends the command.
         file = Path(name).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115
         _claim(file, name)
+    # What was there stays until there is something to put in its place.
+    is_old, failed = Path(name).is_file(), False
 
     def keep(record: GameRecord) -> None:
+        nonlocal is_old, failed
+        failed = True
         with _writing(name):
+            if is_old:
+                file.truncate(0)
+                is_old = False
             file.write(json.dumps(record.to_json()) + "\n")
+        failed = False
 
     try:
         yield keep
     finally:
-        with _writing(name):
+        # What failed once fails again here, and was told.
+        with suppress(OSError) if failed else _writing(name):
             file.close()
 
 
 def _claim(file: TextIO, name: str) -> None:
-    """Empties a file of records, unless another command writes it.
+    """Locks a file of records.
 
     Raises:
-        Usage: one does. Lines of both would go through each other.
+        Usage: another command writes it. Lines of both would go through each other.
     """
     with suppress(OSError):  # a file system without locks
         if not lock_file(file.fileno()):
             file.close()
             raise Usage(f"another command writes {name}: name another file")
-    if Path(name).is_file():
-        file.truncate(0)
 
 
 @contextmanager
@@ -341,10 +349,10 @@ def _print(tally: Tally) -> None:
     console = Output()
     for line in tally.lines:
         for detail in line.fault_details:
-            words = f"{line.name}: {detail}"
+            words = visible(f"{line.name}: {detail}")
             console.print(words, markup=False, highlight=False, soft_wrap=True)
         for error in line.errors:
-            console.print(f"    {error}", markup=False, highlight=False, soft_wrap=True)
+            console.print(f"    {visible(error)}", markup=False, highlight=False, soft_wrap=True)
     console.print(
         f"{counted(tally.games, 'game')} in {tally.seconds:.1f} s, "
         f"{tally.games / tally.seconds:.1f} games a second; digest {tally.digest()}",

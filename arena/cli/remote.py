@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from arena.cli import Usage
 from arena.cli.client import Name, Server, ServerFault, need_server, on_server
 from arena.cli.listing import show
 from arena.cli.paths import NamedPath
+from arena.cli.streams import reader_has_gone
 from arena.visible import visible
 from engine.counting import counted
 from workers.bundles import Bundle
@@ -282,7 +284,7 @@ def export(competition: str, output: Path | None, after: int | None, server: str
     there = need_server(server)
     lines, total = there.lines("/games.jsonl", competition=competition, after=after)
     if output is None:
-        for line in lines:
+        for line in takewhile(lambda _: not reader_has_gone(), lines):
             sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
         return

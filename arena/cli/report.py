@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 import time as wall
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -29,6 +29,10 @@ from engine.counting import counted
 LINE_SECONDS = 10
 """How often a line tells of the progress where it can't renew in place."""
 SAVE_SECONDS = 1
+PRINTED = "-"
+"""The name of a report's file that is printed instead."""
+NOTHING_KNOWN = 3
+"""The exit code of a test that tells nothing of its bots."""
 LONGEST_BASE = 200
 """Bytes of a file's name, which a file system gives 255, without its ending."""
 
@@ -111,7 +115,7 @@ class Saves:
         now = wall.monotonic()
         if self._path and (last or now - self._saved >= SAVE_SECONDS):
             self._saved = now
-            _write(self._path, _text(test.to_json()))
+            _write(self._path, json_text(test.to_json()))
 
     def keep(self, test: StrengthTest) -> Path:
         """Saves in any case, and says where.
@@ -198,31 +202,57 @@ def read_json(name: str) -> Any:
         return json.loads(Path(name).read_text(encoding="utf-8"))
     except OSError as error:
         raise Usage(f"can't read {name}: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Usage(f"{name} is no saved test: give a file of --save or --json") from None
 
 
-def write_json(name: str, data: dict[str, Any]) -> None:
-    """Writes the file, or prints if it is named ``-``.
+def leave(files: Sequence[tuple[str | None, Callable[[], str]]], show: Callable[[], None]) -> None:
+    """Writes reports, and then prints: the one whose file is ``-``, or else what ``show`` prints.
+
+    The files come first, since nobody may be there any more who reads what is printed. And that is
+    printed even if a file turns out not to be writable: the games were not played for nothing.
+
+    Args:
+        files: the name of each report's file, if it is wanted, and what makes its text.
 
     Raises:
-        Usage: it can't be written.
+        Usage: a file can't be written; the others were.
     """
-    _write_or_print(name, _text(data))
+    refusals = []
+    for name, text in files:
+        if name and name != PRINTED:
+            try:
+                _write(Path(name), text())
+            except Usage as refusal:
+                refusals.append(refusal)
+    printed = [text for name, text in files if name == PRINTED]
+    for text in printed:
+        click.echo(text(), nl=False)
+    if not printed:
+        show()
+    if refusals:
+        raise refusals[0]
 
 
-def junit(name: str, test: StrengthTest, seconds: float) -> None:
-    """Writes a JUnit report of one case, for systems that show those; ``-`` prints it.
+def verdict_code(decision: Decision, *, spoilt: bool) -> int:
+    """The exit code of a test: 3 says that faults have spoilt it, so that nothing is known."""
+    if spoilt:
+        return NOTHING_KNOWN
+    return 0 if decision is Decision.ACCEPT else 1
 
-    Raises:
-        Usage: it can't be written.
-    """
+
+def junit_text(test: StrengthTest, seconds: float) -> str:
+    """A JUnit report of one case, for systems that show those; spoilt by faults it is an error."""
+    kind = "error" if test.is_spoilt else "failure"
     passed = test.decision is Decision.ACCEPT
+    counts = {"failures": 0, "errors": 0}
+    if not passed:
+        counts[f"{kind}s"] = 1
     suite = ElementTree.Element(
         "testsuite",
+        {key: str(count) for key, count in counts.items()},
         name="arena test",
         tests="1",
-        failures="0" if passed else "1",
         time=f"{seconds:.3f}",
     )
     case = ElementTree.SubElement(
@@ -233,22 +263,16 @@ def junit(name: str, test: StrengthTest, seconds: float) -> None:
         time=f"{seconds:.3f}",
     )
     if not passed:
-        ElementTree.SubElement(case, "failure", message=test.verdict)
+        ElementTree.SubElement(case, kind, message=test.verdict)
     output = ElementTree.SubElement(case, "system-out")
     output.text = "\n".join(f"{name}: {text}" for name, text in result_rows(test))
     text = ElementTree.tostring(suite, encoding="unicode", xml_declaration=False)
-    _write_or_print(name, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n')
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _text(data: dict[str, Any]) -> str:
+def json_text(data: dict[str, Any]) -> str:
+    """A report as JSON."""
     return json.dumps(data, indent=1) + "\n"
-
-
-def _write_or_print(name: str, text: str) -> None:
-    if name == "-":
-        click.echo(text, nl=False)
-    else:
-        _write(Path(name), text)
 
 
 def _write(path: Path, text: str) -> None:

@@ -13,6 +13,7 @@ from arena.cli.arguments import Bot
 from arena.cli.replay import read_records
 from arena.cli.running import Launcher
 from arena.cli.trace import print_logs, traced_channel
+from arena.visible import visible
 from engine.channel import PipeChannel
 from engine.counting import counted
 from engine.game import Seat
@@ -54,14 +55,19 @@ def ask_again(
     bots: Sequence[Bot],
     launchers: Sequence[Launcher],
     show: Show,
+    core: int | None,
 ) -> int:
-    """Asks the bots in their seats of a record, and shows what they answer; the exit code."""
+    """Asks the bots in their seats of a record, and shows what they answer; the exit code.
+
+    Args:
+        core: where the bots run.
+    """
     players: dict[Seat, BotProcess] = {}
     names: dict[Seat, str] = {}
     for seat, entrant in seating.items():
         names[seat] = bots[entrant].name
         channel = traced_channel(names[seat]) if show.trace else PipeChannel
-        players[seat] = launchers[entrant].player(open_channel=channel)
+        players[seat] = launchers[entrant].player(core=core, open_channel=channel)
     answers: list[Answer] = []
     try:
         for answer in reproduce(record, players):
@@ -122,7 +128,8 @@ def seat_bots(record: GameRecord, bots: Sequence[Bot], seats: Sequence[int]) -> 
 def _print(answer: Answer, name: str) -> None:
     same = "as recorded" if answer.same else f"DIFFERS: recorded {answer.recorded}"
     detail = f" ({answer.detail})" if answer.detail else ""
-    click.echo(f"ply {answer.ply:3}  seat {answer.seat + 1} {name}: {answer.now}{detail}  {same}")
+    words = f"ply {answer.ply:3}  seat {answer.seat + 1} {name}: {answer.now}{detail}  {same}"
+    click.echo(visible(words))
 
 
 def _to_json(answer: Answer) -> dict[str, object]:

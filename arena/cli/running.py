@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice, takewhile
-from queue import SimpleQueue
-from threading import Event
 from typing import TypeVar
 
 import click
 
 from arena.cli import Usage
-from arena.cli.arguments import Bot
+from arena.cli.arguments import Bot, minimum_option
 from arena.cli.boxed import into_box, pack
+from arena.cli.stopping import UnderWay
 from arena.gauntlet import Gauntlet
 from arena.outcomes import Outcome, outcome, seatings
 from arena.ratings.sprt import Decision
 from arena.strength import StrengthTest
+from arena.visible import visible
 from engine.channel import PipeChannel
 from engine.clock import ALLOWANCES, Allowances, TimeControl
 from engine.match import MatchSpec, play_match
@@ -34,6 +31,7 @@ from engine.referee import ISOLATION_LEVELS
 from engine.seeds import derive
 from workers.archives import BundleError, is_archive
 from workers.building import BuildError
+from workers.cores import available, claimed_core
 from workers.languages import LanguageError, find_language
 from workers.launches import command_for
 from workers.limits import Limits
@@ -42,13 +40,11 @@ from workers.sandbox import Sandbox
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
-INTERRUPTED = 130
-"""The exit code of what somebody stopped."""
 
 
 def cores() -> int:
     """How many matches this machine plays at the same time without one slowing another."""
-    return len(os.sched_getaffinity(0))
+    return len(available())
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +94,7 @@ def plain(bot: Bot) -> Launcher:
             program = [*ready.launch.command]
             return Launcher(bot.name, lambda _: PlainProgram(program, cwd=ready.folder), allowances)
     except BuildError as error:
-        click.echo(error.log.rstrip(), err=True)
+        click.echo(visible(error.log.rstrip()), err=True)
         raise LanguageError(f"{bot.path} can't be built: {error}") from None
     except (BundleError, BoxError) as error:
         raise LanguageError(str(error)) from None
@@ -112,26 +108,37 @@ def plain(bot: Bot) -> Launcher:
 NO_BOX = click.option(
     "--no-box", is_flag=True, help="Run the bots as plain processes of this user."
 )
+LEAST_BOX = "reduced"
+"""The weakest level that is a box at all: whatever is asked for, less takes --no-box."""
+MINIMUM = minimum_option(LEAST_BOX)
 
 
-def launch_all(bots: Sequence[Bot], *, no_box: bool, say: Callable[[str], None]) -> list[Launcher]:
+def launch_all(
+    bots: Sequence[Bot],
+    *,
+    no_box: bool,
+    minimum: str = LEAST_BOX,
+    say: Callable[[str], None],
+    quiet: bool = False,
+) -> list[Launcher]:
     """Makes bots ready, in the strongest box that this machine can build, and says which.
 
     A whole command runs outside, as it may be anything.
 
+    Args:
+        minimum: the weakest box to accept.
+        quiet: nothing is said unless some bot runs in no box.
+
     Raises:
         LanguageError: one can't be run.
-        Usage: one is no bot, or can't be built.
+        Usage: one is no bot, or can't be built; or there is no such box.
     """
-    outside = "as plain processes of this user, in no box: play only those that you trust"
-    box = None
-    told = [f"The bots run {outside}."]
-    if not no_box and not all(bot.words for bot in bots):
-        try:
-            box = Sandbox("reduced")
-            told = [f"The bots run in boxes of level {box.level!r}."]
-        except BoxError as error:
-            told.insert(0, f"No box can be built here: {error}.")
+    box = None if no_box or all(bot.words for bot in bots) else _strongest_box(minimum)
+    if box:
+        told = [f"The bots run in boxes of level {box.level!r}."]
+    else:
+        outside = "as plain processes of this user, in no box: play only those that you trust"
+        told = [f"The bots run {outside}."]
     launchers: list[Launcher] = []
     for bot in bots:
         if box and not bot.words:
@@ -140,15 +147,33 @@ def launch_all(bots: Sequence[Bot], *, no_box: bool, say: Callable[[str], None])
         launchers.append(plain(bot))
         if box:
             told.append(f"{bot.name} is a whole command: it runs in no box.")
-    say("\n".join(told))
+    if not quiet or weakest(launchers) == "none":
+        say("\n".join(told))
     return launchers
+
+
+def _strongest_box(minimum: str) -> Sandbox:
+    """The strongest that this machine can build; what was left by runs that were killed is ended.
+
+    Raises:
+        Usage: it is weaker than that, or none.
+    """
+    try:
+        box = Sandbox(max(minimum, LEAST_BOX, key=ISOLATION_LEVELS.index))
+    except BoxError as error:
+        raise Usage(
+            f"{error}; without a box bots run only with --no-box (pytest: --arena-no-box), as "
+            "plain processes of this user"
+        ) from None
+    box.end_orphans()
+    return box
 
 
 def _boxed(bot: Bot, box: Sandbox) -> Launcher:
     try:
         boxed = into_box(pack(bot.path), box)
     except BuildError as error:
-        click.echo(error.log.rstrip(), err=True)
+        click.echo(visible(error.log.rstrip()), err=True)
         raise Usage(f"{bot.path} can't be built: {error}") from None
     except (BundleError, BoxError) as error:
         raise Usage(str(error)) from None
@@ -162,22 +187,15 @@ def weakest(bots: Iterable[Launcher]) -> str:
     return min((bot.level for bot in bots), key=ISOLATION_LEVELS.index)
 
 
-def on_cores(play: Callable[[Job, int], Result], *, concurrency: int) -> Callable[[Job], Result]:
-    """Gives each of so many jobs at once a core of its own, as far as there are so many.
+def on_cores(play: Callable[[Job, int | None], Result]) -> Callable[[Job], Result]:
+    """Claims a core for each job (see `workers.cores`), and gives it back at the job's end.
 
     All bots of a match are on one core, as in an arena: only one of them runs at any time.
     """
-    available = sorted(os.sched_getaffinity(0))
-    free: SimpleQueue[int] = SimpleQueue()
-    for number in range(concurrency):
-        free.put(available[number % len(available)])
 
     def play_on_one(job: Job) -> Result:
-        core = free.get()
-        try:
+        with claimed_core() as core:
             return play(job, core)
-        finally:
-            free.put(core)
 
     return play_on_one
 
@@ -222,68 +240,29 @@ def in_order(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-@contextmanager
-def stoppable() -> Iterator[Callable[[], bool]]:
-    """Takes the first Ctrl-C as a wish to stop; the second is a KeyboardInterrupt."""
-    asked = Event()
-
-    def on_signal(*_: object) -> None:
-        if asked.is_set():
-            raise KeyboardInterrupt
-        asked.set()
-        click.echo(
-            "\nthe matches under way are played to their end; Ctrl-C again breaks them off",
-            err=True,
-        )
-
-    before = signal.signal(signal.SIGINT, on_signal)
-    try:
-        yield asked.is_set
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-class _AbandonedError(Exception):
-    """Nobody waits for this match any more."""
-
-
-def unless(abandoned: Event) -> Callable[..., None]:
-    """What breaks a match off after a ply, once it is abandoned.
-
-    Raises:
-        _AbandonedError: it is.
-    """
-
-    def check(*_: object) -> None:
-        if abandoned.is_set():
-            raise _AbandonedError
-
-    return check
-
-
 def _play(
     pair: tuple[Launcher, Launcher],
     job: tuple[int, Opening],
     time: TimeControl,
     seed: int,
-    abandoned: Event,
-    core: int,
+    under_way: UnderWay,
+    core: int | None,
 ) -> tuple[GameRecord, ...]:
     """A match of a strength test, in the order of its seatings.
 
     Raises:
-        _AbandonedError: it was broken off.
+        AbandonedError: it was broken off.
     """
-
-    check = unless(abandoned)
     number, opening = job
     variant, names = opening.variant, tuple(bot.name for bot in pair)
     dice = derive(seed, "match", number)
     spec = MatchSpec(variant, names, time, opening.moves, dice, seatings(variant))
-    check()
-    return play_match(
-        spec, lambda entrant: pair[entrant].player(core=core), watch=lambda _: check
-    ).games
+
+    def start(entrant: int) -> BotProcess:
+        under_way.check()
+        return pair[entrant].player(core=core, open_channel=under_way.channel())
+
+    return play_match(spec, start, watch=lambda _: under_way.check).games
 
 
 def go_on(
@@ -304,11 +283,11 @@ def go_on(
             so that none is to be played twice.
     """
     settings = test.settings
-    abandoned = Event()
+    under_way = UnderWay()
 
-    def play(job: tuple[int, Opening], core: int) -> tuple[GameRecord, ...]:
+    def play(job: tuple[int, Opening], core: int | None) -> tuple[GameRecord, ...]:
         pair = candidate, baseline
-        return _play(pair, job, settings.time, settings.seed, abandoned, core)
+        return _play(pair, job, settings.time, settings.seed, under_way, core)
 
     if test.decision is not Decision.CONTINUE:
         return
@@ -317,9 +296,9 @@ def go_on(
     )
     results = in_order(
         takewhile(lambda _: not stopped(), series),
-        on_cores(play, concurrency=concurrency),
+        under_way.patiently(on_cores(play)),
         concurrency=concurrency,
-        ending=abandoned.set,
+        ending=under_way.abandon,
     )
     try:
         for _, records in results:
@@ -346,14 +325,15 @@ def play_rounds(
 ) -> Generator[Gauntlet]:
     """Plays a gauntlet, and yields it after each round, in their order.
 
-    It ends early if the board has no more openings, or once it is `stopped`.
+    It ends early if the board has no more openings, once faults have spoilt it, or once it is
+    `stopped`.
     """
-    abandoned = Event()
+    under_way = UnderWay()
 
-    def play(job: tuple[int, Opening], core: int) -> tuple[Outcome, Outcome]:
+    def play(job: tuple[int, Opening], core: int | None) -> tuple[Outcome, Outcome]:
         opponent = field[job[0] % len(field)]
         mine, theirs = (
-            outcome(gauntlet.variant, _play((bot, opponent), job, time, seed, abandoned, core))
+            outcome(gauntlet.variant, _play((bot, opponent), job, time, seed, under_way, core))
             for bot in (candidate, baseline)
         )
         return mine, theirs
@@ -361,13 +341,15 @@ def play_rounds(
     series = islice(enumerate(openings(gauntlet.variant, seed)), gauntlet.rounds)
     results = in_order(
         takewhile(lambda _: not stopped(), series),
-        on_cores(play, concurrency=concurrency),
+        under_way.patiently(on_cores(play)),
         concurrency=concurrency,
-        ending=abandoned.set,
+        ending=under_way.abandon,
     )
     try:
         for _, (mine, theirs) in results:
             gauntlet = gauntlet.add(mine, theirs)
             yield gauntlet
+            if gauntlet.decision is not Decision.CONTINUE:
+                return
     finally:
         results.close()

@@ -100,6 +100,7 @@ _changing = partial(changing, refusals=(StrengthError, TournamentError))
     show_default=True,
     help="Its share of the workers' time, with 1 for a ladder's; 10 at most.",
 )
+@click.option("--allow-faults", is_flag=True, help="Decide even if faults ended many of the games.")
 @click.option("--seed", type=click.IntRange(0, 2**SEED_BITS - 1), help="Of openings and dice.")
 @click.option("--note", default="", help="What is tested.")
 @on_data
@@ -117,6 +118,7 @@ def create(
     move_ms: int | None,
     max_games: int,
     weight: float,
+    allow_faults: bool,
     seed: int | None,
     note: str,
     data: Path | None,
@@ -139,6 +141,7 @@ def create(
         "model": model,
         "max_games": max_games,
         "weight": weight,
+        "allow_faults": allow_faults,
         "note": note,
         "seed": secrets.randbits(SEED_BITS) if seed is None else seed,
     }

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time as wall
-from contextlib import closing
-from hashlib import sha256
-from pathlib import Path
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from typing import NoReturn
 
 import click
@@ -22,39 +20,33 @@ from arena.cli.arguments import (
     MODEL,
     MOVE,
     WALL,
-    Bot,
     find_bots,
     read_hypotheses,
     read_variant,
     time_control,
 )
+from arena.cli.capacity import find_room
 from arena.cli.gauntlet import run_gauntlet
 from arena.cli.report import (
+    PRINTED,
     Display,
     Saves,
     check_writable,
-    junit,
+    json_text,
+    junit_text,
+    leave,
     read_json,
     report,
-    write_json,
+    verdict_code,
 )
-from arena.cli.running import (
-    INTERRUPTED,
-    NO_BOX,
-    Launcher,
-    cores,
-    go_on,
-    launch_all,
-    stoppable,
-    weakest,
-)
+from arena.cli.running import MINIMUM, NO_BOX, Launcher, go_on, launch_all, weakest
+from arena.cli.stopping import INTERRUPTED, Trouble, broken_off, stoppable
+from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model
-from arena.strength import Settings, StrengthError, StrengthTest, Version
+from arena.strength import Settings, StrengthError, StrengthTest
 from arena.strength_words import result_rows
 from engine.counting import counted
-from workers import bundles
-from workers.archives import BundleError
-from workers.languages import LanguageError
+from engine.record import GameRecord
 
 MAX_GAMES = 20_000
 OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
@@ -89,8 +81,10 @@ OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
     type=click.IntRange(1),
     help="Play just so many, rounded up to whole matches, and give the interval.",
 )
+@click.option("--allow-faults", is_flag=True, help="Decide even if faults ended many of the games.")
 @click.option("--against", metavar="BOT,BOT", help="Compare both by games against these bots.")
 @NO_BOX
+@MINIMUM
 @click.option("--json", "json_file", metavar="FILE", help="Write the result; - prints it.")
 @click.option(
     "--junit", "junit_file", metavar="FILE", help="Write it as a JUnit report; - prints it."
@@ -115,8 +109,10 @@ def test(
     concurrency: int | None,
     max_games: int | None,
     games: int | None,
+    allow_faults: bool,
     against: str | None,
     no_box: bool,
+    minimum: str,
     json_file: str | None,
     junit_file: str | None,
     save: str | None,
@@ -125,10 +121,10 @@ def test(
     """Test whether one bot is stronger than another.
 
     They play matches, each a random opening from every seating, until a sequential test (SPRT)
-    decides between ELO0 and ELO1. The bots run in boxes as in an arena, if this machine can build
-    them. Exit code 0 says that the test passed; 1 that it failed, or was not decided at the
-    limit. With --games it passes if the whole interval lies above zero, and is not decided if
-    that holds zero. Ctrl-C saves, and --resume goes on.
+    decides between ELO0 and ELO1. The bots run in boxes as in an arena, and not at all where this
+    machine can build none, unless --no-box is given. Exit code 0 says that the test passed; 1 that
+    it failed, or was not decided at the limit. With --games it passes if the whole interval lies
+    above zero, and is not decided if that holds zero. Ctrl-C saves, and --resume goes on.
 
     \b
     Examples:
@@ -142,8 +138,8 @@ def test(
     try:
         settings = Settings(
             read_variant(game, options),
-            version_of(bots[0]),
-            version_of(bots[1]),
+            version_of(bots[0], no_box=no_box),
+            version_of(bots[1], no_box=no_box),
             time_control(clock, move_ms, wall_time=wall_time),
             seed=seed,
             elo0=elo0,
@@ -153,6 +149,7 @@ def test(
             model=model,
             max_games=None if games is not None else max_games or MAX_GAMES,
             games=games,
+            allow_faults=allow_faults,
         )
         begun = StrengthTest.begin(settings)
         if resume is not None:
@@ -165,36 +162,49 @@ def test(
             check_writable(name)
     except StrengthError as error:
         raise Usage(str(error)) from None
-    launchers = launch_all(bots, no_box=no_box, say=lambda text: click.echo(text, err=True))
+    launchers = launch_all(
+        bots, no_box=no_box, minimum=minimum, say=lambda text: click.echo(text, err=True)
+    )
     first, second, *field = launchers
+    many = find_room(concurrency, settings.variant, launchers)
     if games is not None and field:
-        with stoppable() as stopped:
-            said = run_gauntlet(
+        sys.exit(
+            run_gauntlet(
                 settings,
                 (first, second),
                 field,
                 games=games,
-                concurrency=concurrency or cores(),
+                concurrency=many,
                 json_file=json_file,
-                stopped=stopped,
             )
-        sys.exit(INTERRUPTED if stopped() else 0 if said is Decision.ACCEPT else 1)
+        )
     started = wall.monotonic()
-    ended, interrupted = _run(begun, first, second, concurrency or cores(), saves)
+    run = _Run(begun, saves)
+    run.play(first, second, concurrency=many)
     seconds = wall.monotonic() - started
-    if interrupted:
-        _leave(ended, saves)
-    # Shown first: should a file turn out not to be writable, the games were not played for nothing.
-    if "-" not in (json_file, junit_file):
+    ended = run.test
+    if ended.decision is Decision.CONTINUE:
+        run.leave()
+
+    def show() -> None:
         for name, text in result_rows(ended):
             click.echo(f"{name:<8} {text}")
         click.echo(f"box      {weakest(launchers)}")
         click.echo(ended.verdict)
-    if json_file:
-        write_json(json_file, report(ended, seconds, weakest(launchers)))
-    if junit_file:
-        junit(junit_file, ended, seconds)
-    sys.exit(0 if ended.decision is Decision.ACCEPT else 1)
+
+    leave(
+        [
+            (json_file, lambda: json_text(report(ended, seconds, weakest(launchers)))),
+            (junit_file, lambda: junit_text(ended, seconds)),
+        ],
+        show,
+    )
+    if ended.is_spoilt:
+        for words in run.first_faults.values():
+            click.echo(words, err=True)
+        click.echo("mend the bots, or count faults as games lost with --allow-faults", err=True)
+    run.trouble.tell()
+    sys.exit(verdict_code(ended.decision, spoilt=ended.is_spoilt))
 
 
 def _refuse_contradictions(context: click.Context) -> None:
@@ -207,46 +217,66 @@ def _refuse_contradictions(context: click.Context) -> None:
     kept = given["save"] or given["resume"] or given["junit_file"]
     if given["against"] is not None and (given["games"] is None or kept):
         raise Usage("--against takes --games, and goes without --save, --resume and --junit")
-    if given["json_file"] == given["junit_file"] == "-":
+    if given["json_file"] == given["junit_file"] == PRINTED:
         raise Usage("--json and --junit can't both be printed: give one of them a file")
 
 
-def _leave(test: StrengthTest, saves: Saves) -> NoReturn:
-    """Ends with a test that somebody interrupted, and says how to go on with it."""
-    click.echo(f"interrupted after {counted(test.games, 'game')}", err=True)
-    if test.matches:
-        kept = saves.keep(test)
-        click.echo(f"saved; go on with the same command and --resume {kept}", err=True)
-    sys.exit(INTERRUPTED)
+class _Run:
+    """A test as it is played on."""
 
+    def __init__(self, begun: StrengthTest, saves: Saves) -> None:
+        self.test = begun
+        self.first_faults: dict[str, str] = {}
+        """By bot, in words: the first of each."""
+        self._saves = saves
+        self.trouble = Trouble()
+        """What broke it off."""
 
-def version_of(bot: Bot) -> Version:
-    """The bot as its file or folder is now."""
-    if bot.path.is_dir():
-        try:
-            return Version(bot.name, bundles.pack(bot.path).digest)
-        except BundleError as error:
-            raise LanguageError(str(error)) from None
-    words = bot.words[1:]
-    digest = sha256(bot.path.read_bytes() + "\0".join(words).encode())
-    # The program of a command may be an interpreter, and the bot a file among its arguments.
-    for path in filter(os.path.isfile, words):
-        digest.update(Path(path).read_bytes())
-    return Version(bot.name, digest.hexdigest())
-
-
-def _run(
-    test: StrengthTest, candidate: Launcher, baseline: Launcher, concurrency: int, saves: Saves
-) -> tuple[StrengthTest, bool]:
-    """Plays on; returns the test as it stands then, and whether somebody stopped it."""
-    with stoppable() as stopped, Display(test) as display:
-        steps = go_on(test, candidate, baseline, concurrency=concurrency, stopped=stopped)
-        try:
+    def play(self, candidate: Launcher, baseline: Launcher, *, concurrency: int) -> None:
+        """Plays until it is decided, somebody stops it or it can't go on."""
+        with (
+            broken_off() as self.trouble,
+            stoppable(self._save_at_once) as stopped,
+            Display(self.test) as display,
+        ):
+            steps = go_on(self.test, candidate, baseline, concurrency=concurrency, stopped=stopped)
             with closing(steps):
-                for test, _ in steps:
+                for test, records in steps:
+                    self.test = test
+                    self._note_faults(records)
                     display.show(test, stopping=stopped())
-                    saves.offer(test)
-        except KeyboardInterrupt:
-            return test, True
-        saves.offer(test, last=True)
-    return test, test.decision is Decision.CONTINUE
+                    self._saves.offer(test)
+            self._saves.offer(self.test, last=True)
+
+    def leave(self) -> NoReturn:
+        """Ends with a test that is not decided, saves it, and says how to go on with it.
+
+        Raises:
+            Exception: what broke it off, if that was nobody's wish.
+        """
+        test = self.test
+        how = "interrupted" if self.trouble.is_wish else "broken off"
+        click.echo(f"{how} after {counted(test.games, 'game')}", err=True)
+        if test.matches:
+            for name, text in result_rows(test):
+                click.echo(f"{name:<8} {text}", err=True)
+            kept = self._saves.keep(test)
+            click.echo(f"saved; go on with the same command and --resume {kept}", err=True)
+        self.trouble.tell()
+        sys.exit(INTERRUPTED)
+
+    def _save_at_once(self) -> str:
+        """Saves it while matches are under way still; says where."""
+        if not self.test.matches:
+            return ""
+        with suppress(Usage):  # at the end it is tried again, and then told
+            return f"saved in {self._saves.keep(self.test)}; "
+        return ""
+
+    def _note_faults(self, records: Sequence[GameRecord]) -> None:
+        for record in records:
+            for fault in record.faults:
+                name = record.players[fault.seat]
+                if fault.termination.is_failure and name not in self.first_faults:
+                    what = f"{fault.termination}, {fault.detail}"
+                    self.first_faults[name] = f"{name}: ply {fault.ply}: {what}"

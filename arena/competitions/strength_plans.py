@@ -38,6 +38,8 @@ class Plan:
     log_bytes: int = 64 * 1024
     note: str = ""
     seed: int = 0
+    allow_faults: bool = False
+    """Decides although faults ended many of the games."""
 
     @classmethod
     def on(cls, competition: Competition, **changes: Any) -> Plan:
@@ -88,6 +90,7 @@ class Plan:
             self.beta,
             self.model,
             self.max_games,
+            allow_faults=self.allow_faults,
         )
 
 
@@ -104,6 +107,7 @@ def plan_of(test: StrengthTest) -> Plan:
         weight=test.weight,
         note=test.note,
         seed=test.seed,
+        allow_faults=test.allow_faults,
     )
 
 

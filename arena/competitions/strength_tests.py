@@ -108,6 +108,7 @@ def create(
         beta=plan.beta,
         elo_model=plan.model,
         max_games=plan.max_games,
+        allow_faults=plan.allow_faults,
         verdict=TestVerdict.RUNNING,
         reason="",
         ladder_id=ladder and ladder.id,
@@ -252,11 +253,14 @@ def count(session: Session, match: Match, outcome: Outcome, now: datetime) -> No
     add(tally, outcome)
     session.flush()
     if test.verdict is TestVerdict.RUNNING:
-        decision = standing_of(session, test).decision
-        if decision is not Decision.CONTINUE:
-            limit = f"the limit of {counted(test.max_games, 'game')} is reached"
-            reason = limit if decision is Decision.UNDECIDED else ""
-            end(session, test, VERDICTS[decision], reason, now)
+        standing = standing_of(session, test)
+        if standing.decision is not Decision.CONTINUE:
+            reason = ""
+            if standing.is_spoilt:
+                reason = standing.spoilt_words
+            elif standing.decision is Decision.UNDECIDED:
+                reason = f"the limit of {counted(test.max_games, 'game')} is reached"
+            end(session, test, VERDICTS[standing.decision], reason, now)
 
 
 def end(
@@ -303,8 +307,8 @@ def extend(
     """Lets a test that was not decided have so many games in all, and go on.
 
     Raises:
-        StrengthError: it was decided, has used up its openings, or has had or may have so many;
-            or it is over, and too many of this person's tests are running.
+        StrengthError: it was decided, is spoilt by faults, has used up its openings, or has had or
+            may have so many; or it is over, and too many of this person's tests are running.
     """
     lock(session, test)
     standing = standing_of(session, test)
@@ -315,6 +319,10 @@ def extend(
     ):
         raise StrengthError(
             f"test {test.id} is decided: to go on would make another test of it; clone it"
+        )
+    if standing.is_spoilt:
+        raise StrengthError(
+            f"test {test.id} can't go on: {standing.spoilt_words}; mend the bots and test them anew"
         )
     if test.reason == OUT_OF_OPENINGS:
         raise StrengthError(f"test {test.id} can't go on: {OUT_OF_OPENINGS}")

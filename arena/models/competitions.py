@@ -211,7 +211,7 @@ class TestVerdict(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     UNDECIDED = "undecided"
-    """At its limit, or because the board has no more openings."""
+    """At its limit, because the board has no more openings, or because faults have spoilt it."""
     STOPPED = "stopped"
     """By somebody, or because its matches can't be played."""
 
@@ -228,6 +228,8 @@ class StrengthTest(Competition):
     elo_model: Mapped[str] = mapped_column(sa.String(10), nullable=True)
     """``normalized`` or ``logistic``."""
     max_games: Mapped[int] = mapped_column(nullable=True)
+    allow_faults: Mapped[bool] = mapped_column(nullable=True)
+    """Decides although faults ended many of its games (see `arena.faults`)."""
     verdict: Mapped[TestVerdict] = mapped_column(nullable=True)
     """That of the moment it was reached; what comes in later is counted and changes it no more."""
     reason: Mapped[str] = mapped_column(sa.Text, nullable=True, use_existing_column=True)

@@ -188,6 +188,7 @@ class StrengthForm(FlaskForm):
     elo1 = FloatField("Elo 1", [NUMBER], default=10.0)
     max_games = WholeNumber("Games, at most", [NUMBER], default=MAX_GAMES)
     weight = FloatField("Priority", [NUMBER], default=1.0)
+    allow_faults = BooleanField("Decide even if faults end many of the games")
     note = StringField(
         "Note", [Length(max=NOTE_LENGTH_MAX, message="A note has at most %(max)d characters.")]
     )

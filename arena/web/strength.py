@@ -168,6 +168,7 @@ def create() -> Any:
                 elo1=form.elo1.data,
                 max_games=form.max_games.data,
                 weight=weight_for(form.weight.data, who),
+                allow_faults=form.allow_faults.data,
                 note=form.note.data or "",
                 seed=secrets.randbits(SEED_BITS),
             )

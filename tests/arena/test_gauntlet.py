@@ -1,6 +1,7 @@
 """Gauntlets: two bots compared by what they do against the same field."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -15,11 +16,12 @@ from engine.games import GAMES
 CLOBBER = GAMES["clobber"].variant(size="4x4")
 
 
-def pair(half_points: int, **faults: int) -> Outcome:
-    """A game pair with this score of four."""
+def pair(half_points: int, *, opponent: int = 0, **faults: int) -> Outcome:
+    """A game pair with this score of four, and with so many crashes of the opponent."""
     wins, draws = divmod(half_points, 2)
     own = {Termination(key): count for key, count in faults.items()}
-    return Outcome(half_points, wins, draws, 2 - wins - draws, (own, {}), "")
+    theirs = {Termination.CRASH: opponent} if opponent else {}
+    return Outcome(half_points, wins, draws, 2 - wins - draws, (own, theirs), "")
 
 
 def test_everybody_is_met_equally_often():
@@ -50,7 +52,7 @@ def test_a_program_is_told_what_each_of_the_two_did():
     gauntlet = Gauntlet.begin(CLOBBER, 12, 1)
     assert (gauntlet.score(gauntlet.candidate), gauntlet.difference[0]) == (0.5, 0)
     gauntlet = gauntlet.add(pair(3), pair(2, crash=1)).add(pair(4), pair(0, crash=1))
-    told = gauntlet.to_json()
+    told = gauntlet.to_json(["random"])
     lower, upper = told["difference_95"]
     assert -1 <= lower < told["difference"] == 5 / 8 < upper <= 1
     assert {key: told[key] for key in ("decision", "passed", "rounds", "games", "los")} == {
@@ -93,8 +95,41 @@ def test_elo_has_the_interval_of_the_difference():
     for _ in range(50):
         gauntlet = gauntlet.add(pair(3), pair(1)).add(pair(2), pair(2))
     assert gauntlet.difference == pytest.approx((0.25, 0.201, 0.299), abs=1e-4)
-    found = gauntlet.to_json()
+    found = gauntlet.to_json(["random"])
     assert (found["elo"], *found["elo_95"]) == pytest.approx((177.5, 141.6, 214.3), abs=0.1)
+
+
+def test_an_opponent_that_fails_is_no_opponent():
+    """The third of three never plays: after two turns it has 8 faults in 8 games; both others none.
+
+    All that the two win against it they win alike, which would hide how far they are apart.
+    """
+    names, gauntlet = ["new", "old", "a", "b", "c"], Gauntlet.begin(CLOBBER, 120, 3)
+    while gauntlet.decision is Decision.CONTINUE:
+        fails = 2 * (gauntlet.played % 3 == 2)
+        gauntlet = gauntlet.add(pair(4, opponent=fails), pair(4 if fails else 2, opponent=fails))
+    assert (gauntlet.played, gauntlet.games_of) == (6, (12, 12, 8, 8, 8))
+    assert (gauntlet.decision, gauntlet.spoilt_by) == (Decision.UNDECIDED, (4,))
+    assert gauntlet.spoilt_words(names).startswith("c has 8 faults in 8 games: too many")
+    assert gauntlet.to_json(names[2:])["field"] == [
+        {"name": "a", "games": 8, "faults": {}},
+        {"name": "b", "games": 8, "faults": {}},
+        {"name": "c", "games": 8, "faults": {"crash": 8}},
+    ]
+    assert replace(gauntlet, allow_faults=True).decision is Decision.CONTINUE
+
+
+@pytest.mark.parametrize(
+    ("candidate", "baseline", "spoilt"), [(4, 0, (0,)), (0, 4, (1,)), (3, 3, ())]
+)
+def test_a_fault_now_and_then_spoils_no_gauntlet(candidate, baseline, spoilt):
+    """Three in a hundred games are borne, of each by itself, and four are not."""
+    gauntlet = Gauntlet.begin(CLOBBER, 200, 1)
+    for number in range(50):
+        mine, theirs = ({"crash": 1} if number < count else {} for count in (candidate, baseline))
+        gauntlet = gauntlet.add(pair(3 - number % 2, **mine), pair(1 + number % 2, **theirs))
+    assert gauntlet.spoilt_by == spoilt
+    assert gauntlet.decision is (Decision.UNDECIDED if spoilt else Decision.ACCEPT)
 
 
 @pytest.mark.parametrize(("game", "opponents"), [("puzzle", 1), ("clobber", 0)])

@@ -103,6 +103,15 @@ def test_a_weaker_bot_fails_with_the_games_that_it_lost(bots, project):
     ]
 
 
+@pytest.mark.parametrize(("bot", "than"), [("wrong.py", "first.py"), ("first.py", "wrong.py")])
+def test_a_bot_that_only_fails_proves_nothing(bot, than, bots):
+    """Whichever of the two it is, unless it is said that faults count."""
+    with pytest.raises(AssertionError, match=r"undecided: \d faults in 6 games"):
+        bots.assert_not_weaker(bot, than=than, game=GAME)
+    if than == "wrong.py":
+        bots.assert_not_weaker(bot, than=than, game=GAME, elo=(0, 150), allow_faults=True)
+
+
 @pytest.mark.parametrize("game", [GAME, "puzzle task=tetrominoes"])
 def test_a_clean_bot_passes(game, bots):
     """In puzzles too."""

@@ -47,10 +47,11 @@ def record(variant: Variant, *ranks: int, faults: tuple[Fault, ...] = ()) -> Gam
     )
 
 
-def pair(half_points: int) -> Outcome:
-    """A game pair with this score of four."""
+def pair(half_points: int, mine: int = 0, theirs: int = 0) -> Outcome:
+    """A game pair with this score of four, and with so many timeouts of either side."""
     wins, draws = divmod(half_points, 2)
-    return Outcome(half_points, wins, draws, 2 - wins - draws, ({}, {}), f"{half_points}")
+    faults = tuple({Termination.TIMEOUT: count} if count else {} for count in (mine, theirs))
+    return Outcome(half_points, wins, draws, 2 - wins - draws, faults, f"{half_points}")
 
 
 def play(test: StrengthTest, scores, random: Random) -> StrengthTest:
@@ -227,6 +228,47 @@ def test_a_board_without_openings_ends_a_test_undecided():
     assert end.end_of_openings().decision is Decision.ACCEPT
 
 
+@pytest.mark.parametrize(
+    ("mine", "theirs", "score"),
+    [(2, 0, 0), (0, 2, 4), (1, 1, 2), (0, 1, 3), (1, 0, 1)],
+    ids=["the candidate", "the baseline", "both", "every second game", "one side"],
+)
+@pytest.mark.parametrize("asked", [{}, {"elo0": -50, "elo1": 0}, {"games": 100}])
+def test_faults_are_no_proof_of_strength(asked, mine, theirs, score):
+    """Whoever fails in every match, nothing is decided, and soon: at the fifth fault."""
+    test = StrengthTest.begin(settings(**asked))
+    while test.decision is Decision.CONTINUE:
+        test = test.add(pair(score, mine, theirs))
+    assert test.decision is Decision.UNDECIDED
+    assert test.matches == -(-5 // (mine + theirs))
+    assert re.search(r"^undecided: [56] faults in \d+ games \(new \d, old \d\)", test.verdict)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_verdict_is_taken_back_by_faults(side):
+    """31 wins of 32 games pass; but not with two faults, which are more than 3 in 100."""
+    tests = []
+    for faults in (1, 2):
+        test = StrengthTest.begin(settings(elo1=150))
+        for number in range(16):
+            lost = [0, 0]
+            lost[side] = int(number < faults)
+            test = test.add(pair(4 if number else 2, *lost))
+        tests.append(test)
+    assert [test.decision for test in tests] == [Decision.ACCEPT, Decision.UNDECIDED]
+    assert [test.is_spoilt for test in tests] == [False, True]
+    asked = settings(elo1=150, allow_faults=True)
+    assert replace(tests[1], settings=asked).decision is Decision.ACCEPT
+
+
+def test_a_bot_that_fails_now_and_then_is_tested_still():
+    """Two timeouts in a hundred games, one of either side."""
+    test = StrengthTest.begin(settings(games=100))
+    for number in range(50):
+        test = test.add(pair(4 if number % 2 else 2, int(number == 0), int(number == 1)))
+    assert test.decision is Decision.ACCEPT
+
+
 def test_a_saved_test_goes_on_as_if_nothing_had_been():
     """Through JSON's text after every match, and the end is the same."""
     random = Random(3)
@@ -240,11 +282,19 @@ def test_a_saved_test_goes_on_as_if_nothing_had_been():
     assert halted == whole
 
 
+def test_what_was_saved_before_faults_were_judged_goes_on():
+    """It has no such setting, and is judged as any other."""
+    saved = StrengthTest.begin(settings()).to_json()
+    del saved["settings"]["allow_faults"]
+    assert StrengthTest.from_json(saved, settings()) == StrengthTest.begin(settings())
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"elo1": 5}, "elo1 is 10.0 there, not 5"),
         ({"seed": 1}, "seed is 0 there, not 1"),
+        ({"allow_faults": True}, "allow_faults is False there, not True"),
         ({"variant": CLASSIC}, "game is clobber size=4x4 there"),
         (
             {"candidate": replace(MINE, digest="x")},

@@ -24,7 +24,7 @@ FILES = (
     "test_orphans.py",
 )
 USER = 60790
-"""A number that nobody has, and no bot either (see workers.runtime.BOT_USERS)."""
+"""A number that nobody has, and no bot either (see workers.users.BOT_USERS)."""
 
 
 @pytest.mark.timeout(600)

@@ -14,7 +14,7 @@ import pytest
 from tests.requirements import need
 from workers.launches import Launch
 from workers.limits import Limits, read_limits, set_limits
-from workers.runtime import BotUser
+from workers.users import BotUser
 
 PR_GET_PDEATHSIG = 2
 libc = ctypes.CDLL(None)

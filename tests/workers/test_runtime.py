@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,13 +16,12 @@ from workers import cgroups
 from workers.cgroups import PREFIX, GroupError, find_places
 from workers.launches import box_python
 from workers.runtime import (
-    BOT_USERS,
     UNFINISHED_SECONDS,
-    BotUser,
-    BoxUserError,
     Runtime,
     closed_to_others,
 )
+from workers.sandbox import Sandbox
+from workers.users import BOT_USERS
 
 
 @pytest.fixture
@@ -77,8 +75,33 @@ def test_what_killed_workers_left_is_swept(folder: Path, place: str) -> None:
 
 
 def test_runtime_folder_is_shut_to_writers_and_lookers(folder: Path) -> None:
-    """Others may pass through it, and no more."""
-    assert stat.S_IMODE(Runtime(folder).folder.stat().st_mode) == 0o711
+    """The bots' users of a root worker pass through it, and no more; nobody else does even that."""
+    through = 0o711 if os.geteuid() == 0 else 0o700
+    assert stat.S_IMODE(Runtime(folder).folder.stat().st_mode) == through
+
+
+@pytest.mark.parametrize("name", ["bundles", "builds"])
+def test_what_strangers_handed_in_is_closed(folder: Path, name: str) -> None:
+    """Also where an earlier release left it open to all."""
+    (folder / name).mkdir(parents=True)
+    Sandbox("none", folder, maximum="none")
+    assert stat.S_IMODE((folder / name).stat().st_mode) == 0o700
+
+
+def test_runtime_folder_that_others_may_replace_is_refused(folder: Path) -> None:
+    """Above it, too, nobody else may change names: not in /tmp, say, where a stranger was first."""
+    above = folder / "above"
+    above.mkdir(parents=True)
+    above.chmod(0o777)
+    with pytest.raises(PermissionError, match="above is theirs to change: give another"):
+        Runtime(above / "runtime")
+    above.chmod(0o1777)
+    Runtime(above / "runtime")
+    if os.geteuid() == 0:
+        above.chmod(0o755)
+        os.chown(above, 60791, 60791)
+        with pytest.raises(PermissionError, match="above is theirs to change: give another"):
+            Runtime(above / "runtime")
 
 
 def test_unreachable_runtime_folder_is_refused(tmp_path: Path) -> None:
@@ -121,30 +144,6 @@ def test_program_in_a_closed_home_is_copied(folder: Path, tmp_path: Path) -> Non
     assert Runtime(folder).program(program) == copy != program
     assert subprocess.check_output([copy], user=BOT_USERS.start, group=BOT_USERS.start) == b"loaded"
     assert Runtime(folder).program(Path("/bin/sh")) == Path("/bin/sh")
-
-
-def test_bot_users_are_not_shared() -> None:
-    """Nobody gets a number that is held, in this process or another, until it is given back."""
-    numbers = BOT_USERS[-3:]
-    first, second = BotUser(numbers), BotUser(numbers)
-    try:
-        code = (
-            "import sys; from workers.runtime import BotUser\n"
-            "print(BotUser(map(int, sys.argv[1:])).number)"
-        )
-        command = [sys.executable, "-c", code, *map(str, numbers)]
-        other = subprocess.check_output(command, text=True)
-        assert {first.number, second.number, int(other)} == set(numbers)
-        third = BotUser(numbers)
-        with pytest.raises(BoxUserError, match="is taken"):
-            BotUser(numbers)
-        third.release()
-        again = BotUser(numbers)
-        assert again.number == third.number
-        again.release()
-    finally:
-        first.release()
-        second.release()
 
 
 # /proc/self/mountinfo and /proc/self/cgroup of hosts, after proc(5) and cgroups(7)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -33,8 +35,9 @@ from tests.workers.conftest import (
 from workers.languages import LanguageError, find_language, language_named
 from workers.launches import Launch, launch_file
 from workers.limits import Limits
-from workers.program import BoxError
+from workers.program import BoxError, BoxProgram
 from workers.sandbox import Sandbox
+from workers.users import BotUser, BoxUserError
 
 ROOT = Path(__file__).parents[2]
 MIB = 1 << 20
@@ -287,6 +290,57 @@ def test_nothing_is_left_open(sandbox: Sandbox, bot_folder: Path) -> None:
     with pytest.raises(BoxError):
         sandbox.start(bot_folder / "missing", python_launch(), LIMITS)
     assert sorted(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        ("os._exit(3)", "exit 3"),
+        # What a shell would say of a process that a signal ended (POSIX, 2.8.2).
+        ("os._exit(137)", "exit 137"),
+        ("os._exit(139)", "exit 139"),
+        ("ctypes.string_at(0)", "killed by SIGSEGV"),
+    ],
+)
+def test_an_exit_code_is_no_signal(end: str, words: str, run: Callable[..., Program]) -> None:
+    """How a bot ended is the kernel's word; where it has none, both are told."""
+    program = run(f"import ctypes, os\nprint('up', flush=True)\n{end}")
+    assert said(program) == "up"
+    assert program.wait(5)
+    told = program.kill()
+    major, minor = map(int, os.uname().release.split(".")[:2])
+    assert told == words if (major, minor) >= (6, 15) else words in told
+
+
+def test_an_end_that_takes_long_is_waited_for_elsewhere(
+    run: Callable[..., Program], sandbox: Sandbox
+) -> None:
+    """Whoever ends a bot goes on; its user and its group are given back when it is gone."""
+    program = run("print('up', flush=True)\ninput()")
+    assert said(program) == "up"
+    assert isinstance(program, BoxProgram)
+    monitor, user, group = program._monitor, program._user, program._group
+    if program.pid == monitor.pid:
+        return  # at this level nothing stands beside a bot that could be slow
+    os.kill(monitor.pid, signal.SIGSTOP)
+    began = time.monotonic()
+    assert program.kill() == "still running"
+    assert time.monotonic() - began < 5
+    assert monitor.poll() is None
+    if user:
+        with pytest.raises(BoxUserError):
+            BotUser([user.number])
+    assert group is None or any(folder.exists() for folder in group._folders)
+    os.kill(monitor.pid, signal.SIGCONT)
+    deadline = time.monotonic() + 10
+    while any(thread.name == "ending" for thread in threading.enumerate()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert monitor.poll() is not None
+    assert group is None or not any(folder.exists() for folder in group._folders)
+    if user:
+        with pytest.raises(OSError, match="Bad file descriptor"):  # the claim
+            os.fstat(user._claim)
 
 
 def test_missing_folder_is_our_fault(sandbox: Sandbox, bot_folder: Path) -> None:

@@ -134,6 +134,7 @@ class TestSettings(Shape):
     model: str
     max_games: int
     games: int | None = Field(description="Of a test of a fixed number of games: that number.")
+    allow_faults: bool = Field(description="Whether it decides although faults ended many games.")
 
 
 class TestWorker(Shape):

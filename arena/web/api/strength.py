@@ -42,6 +42,9 @@ class NewTest(Shape):
     weight: Annotated[
         float, Field(gt=0, le=MOST_WEIGHT, description="1 at most unless one organises.")
     ] = 1.0
+    allow_faults: Annotated[
+        bool, Field(description="Decides although faults ended many of the games.")
+    ] = False
     note: Line = ""
 
 
@@ -92,6 +95,7 @@ def create_test(json: NewTest) -> tuple[TestShape, int]:
             elo1=json.elo1,
             max_games=json.max_games,
             weight=strength.weight_for(json.weight, who),
+            allow_faults=json.allow_faults,
             note=json.note,
             seed=secrets.randbits(strength.SEED_BITS),
         )

@@ -81,6 +81,37 @@ def test_the_folder_one_is_in_has_a_name(tmp_path: Path, monkeypatch: pytest.Mon
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", ["file", "package", "bot", "empty", "link"])
+def test_the_name_of_a_sample_is_the_sample(
+    kind: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever lies beside, which is said, and is had by its path and under that name."""
+    monkeypatch.chdir(tmp_path)
+    here = Path("mcts")
+    if kind == "file":
+        here.write_text("#!/bin/sh\nexit 1\n")
+        here.chmod(0o755)
+    elif kind == "link":
+        here.symlink_to("nowhere")
+    else:
+        here.mkdir()
+        if kind != "empty":
+            (here / ("__init__.py" if kind == "package" else "bot.py")).write_text("")
+    words = ("clobber", "size=4x4", "--move", "50", "--json")
+    said = cli("play", *words, "mcts", "random")
+    what = "folder" if here.is_dir() else "file"
+    assert (said.code, said.json["bots"][0]["faults"]) == (0, {})
+    assert f"mcts is the sample of that name; the {what} that lies here is ./mcts" in said.err
+    assert cli("check", "mcts", "--game", "clobber size=4x4", "--minimum", "reduced").code == 0
+    if here.exists():
+        assert [bot.name for bot in find_bots(["mcts", "./mcts", f"{tmp_path}/mcts/"])] == [
+            "mcts", "./mcts", f"{tmp_path}/mcts",
+        ]  # fmt: skip
+    if here.is_dir():
+        monkeypatch.chdir(here)
+        assert [bot.name for bot in find_bots(["."])] == [str(tmp_path / "mcts")]
+
+
 def test_a_check_refuses_what_no_ladder_grants(cli: Cli, tmp_path: Path) -> None:
     """A bot that needs more than the usual limits is not started, which is no fault of ours."""
     shutil.copy(DICE, tmp_path / "bot.py")

@@ -64,14 +64,6 @@ def play(tmp_path: Path) -> list[str]:
     return [*COMMAND, "play", "clobber", "size=2x2", *bots, "--no-box"]
 
 
-def test_a_reader_that_has_gone_is_nobodys_fault(play: list[str]) -> None:
-    """As where ``head`` has seen enough."""
-    with subprocess.Popen(play, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as playing:
-        assert playing.stdout is not None
-        playing.stdout.close()
-    assert playing.returncode == 0
-
-
 def test_a_terminal_without_a_character_is_shown_its_number(play: list[str]) -> None:
     """Instead of nothing at all."""
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}

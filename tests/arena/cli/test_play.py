@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from functools import partialmethod
 from pathlib import Path
 
+import pytest
+
+from arena.cli.stopping import stoppable
 from tests.arena.cli.conftest import BOTS, DICE, Cli, Said, assert_refused
+from workers.sandbox import Sandbox
 
 
 def play(cli: Cli, *words: object) -> Said:
@@ -34,7 +41,65 @@ def test_a_run_is_summed_up(cli: Cli) -> None:
     assert "The bots run in" in table.err
     unboxed = play(cli, DICE, DICE, "--games", "4", "--seed", "5", "--no-box", "--json")
     assert unboxed.json["digest"] == told["digest"]
+    assert "in no box" in unboxed.err
     assert "in no box" in play(cli, DICE, DICE, "--no-box").err
+
+
+def test_what_can_not_be_seen_is_written_out(cli: Cli, tmp_path: Path) -> None:
+    """What turns a line round, or has no width, reaches no terminal as it is: it is escaped."""
+    bot, records = BOTS / "tricky_writer.py", tmp_path / "games.jsonl"
+    said = play(cli, bot, "random", "--trace", "--log", "--records", records)
+    checked = cli("check", bot, "--game", "clobber")
+    again = cli("play", "--replay", records, "--game", 1, bot, "--trace", "--log")
+    for one in (said, checked, again):
+        text = one.out + one.err
+        assert "a\\u202eb\\u2066c\\u200bd\\u200ee\\ufefff" in text
+        assert not {letter for letter in text if not letter.isprintable()} - {"\n", "\t"}
+
+
+NO_BOX_HERE = {
+    "nothing to build one with": ("workers.sandbox.Sandbox._boxes", lambda *_: iter(())),
+    "every user number taken": ("workers.users.BOT_USERS", ()),
+    "claims in a stranger's folder": ("workers.users.CLAIMS", Path("/tmp")),
+}
+COMMANDS = {
+    "play": ["play", "clobber", "size=4x4", DICE, DICE],
+    "play --json": ["play", "clobber", "size=4x4", DICE, DICE, "--json"],
+    "test": ["test", DICE, "random", "size=4x4", "--game", "clobber", "--games", "2"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("why", NO_BOX_HERE)
+def test_without_a_box_nothing_is_played(
+    why: str, command: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever keeps a box from being built; one line says that, and what to do."""
+    if os.geteuid() != 0 and why != "nothing to build one with":
+        return  # an ordinary user's bots need no numbers
+    place, value = NO_BOX_HERE[why]
+    monkeypatch.setattr(place, value)
+    if why == "every user number taken":
+        monkeypatch.setattr("workers.users.BotUser.__init__.__defaults__", (value,))
+    for more in ([], ["--minimum", "none"]):
+        said = cli(*COMMANDS[command], *more)
+        assert_refused(said, "bots run only with --no-box")
+        assert "`arena doctor` says what helps" in said.err
+    assert cli(*COMMANDS[command], "--no-box", "--move", "20000").code in (0, 1)
+
+
+def test_the_weakest_box_to_accept_can_be_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A weaker one is refused, also by the variable that workers heed."""
+    monkeypatch.setattr(
+        "workers.sandbox.Sandbox.__init__", partialmethod(Sandbox.__init__, maximum="reduced")
+    )
+    words = ("play", "clobber", "size=4x4", DICE, DICE, "--json")
+    refusal = "the best box here is 'reduced' and 'good' is asked for"
+    assert_refused(cli(*words, "--minimum", "good"), refusal)
+    assert cli(*words, "--minimum", "reduced").json["isolation"] == "reduced"
+    assert cli(*words).json["isolation"] == "reduced"
+    monkeypatch.setenv("ARENA_MINIMUM_ISOLATION", "good")
+    assert_refused(cli(*words), refusal)
 
 
 def test_a_seed_gives_the_same_games_at_any_concurrency(cli: Cli, tmp_path: Path) -> None:
@@ -137,14 +202,15 @@ def test_to_resign_is_no_fault(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_records_that_find_no_room_are_told(cli: Cli) -> None:
-    """After the games, as soon as it shows; by the name of the file."""
+    """As soon as it shows, by the name of the file; and so is what was played."""
     said = play(cli, DICE, DICE, "--json", "--records", "/dev/full")
-    assert_refused(said, "can't write /dev/full: No space left on device")
+    assert (said.code, said.json["games"]) == (2, 2)
+    assert said.err == "arena: can't write /dev/full: No space left on device\n"
 
 
-def going_on(*words: object) -> subprocess.Popen[str]:
-    """A command to play that is going on, for somebody to stop."""
-    program = [sys.executable, "-c", "from arena.cli import main; main()", "play", *words]
+def going_on(*words: object, before: str = "") -> subprocess.Popen[str]:
+    """A command to play that is going on, for somebody to stop; with some code run before."""
+    program = [sys.executable, "-c", f"{before}from arena.cli import main; main()", "play", *words]
     pipe = subprocess.PIPE
     return subprocess.Popen([str(word) for word in program], stdout=pipe, stderr=pipe, text=True)
 
@@ -164,20 +230,105 @@ def test_what_was_played_is_told_when_somebody_stops_it(tmp_path: Path) -> None:
     assert 0 < played == len(records.read_text().splitlines()) < 9999
 
 
-def test_a_second_wish_to_stop_breaks_matches_off(tmp_path: Path) -> None:
-    """Which would go on for minutes: each move takes a second."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_second_wish_to_stop_breaks_matches_off(number: signal.Signals, tmp_path: Path) -> None:
+    """At once, although a bot thinks about its move for minutes."""
     bot = tmp_path / "slow.py"
-    thinking = 'elif verb == "go":\n        __import__("time").sleep(1)'
+    thinking = 'elif verb == "go":\n        __import__("time").sleep(300)'
     bot.write_text(Path(DICE).read_text().replace('elif verb == "go":', thinking))
-    process = going_on("clobber", "size=12x12", bot, bot, "--trace", "--move", 5000)
+    process = going_on("clobber", "size=12x12", bot, bot, "--trace", "--move", 300_000)
     assert process.stderr
     for awaited in ("> go", "again breaks them off"):
         while awaited not in process.stderr.readline():
             assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-    out, error = process.communicate(timeout=30)
+        process.send_signal(number)
+    # A second or less, and a busy machine may take a few more.
+    out, error = process.communicate(timeout=10)
     assert (process.returncode, out) == (130, "")
     assert "interrupted after 0 of 2 games" in error
+
+
+def test_what_may_be_ignored_is_ignored_still() -> None:
+    """As nohup wants it of the end of a terminal."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stoppable() as stopped:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not stopped()
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert stopped()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("lasting", [False, True], ids=["a moment", "for good"])
+def test_a_machine_that_fails_costs_no_game_that_was_played(lasting: bool, tmp_path: Path) -> None:
+    """No file can be opened any more: it is tried again, and at last told what was played."""
+    records = tmp_path / "games.jsonl"
+    words = ("clobber", "size=4x4", DICE, DICE, "--games", 40, "--json", "--records", records)
+    impatient = "from arena.cli import stopping; stopping.PAUSES = (0.01,) * 2; " * lasting
+    process = going_on(*words, "--concurrency", 1, "--log", before=impatient)
+    assert process.stderr
+    while "the log of seat" not in process.stderr.readline():
+        assert process.poll() is None
+    resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (12, 4096))
+    while "is tried again: " not in process.stderr.readline():
+        assert process.poll() is None
+    if not lasting:
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (1024, 4096))
+    out, error = process.communicate(timeout=60)
+    played = json.loads(out)["games"]
+    assert len(records.read_text().splitlines()) == played
+    if lasting:
+        assert process.returncode == 3
+        assert 0 < played < 40
+        assert f"broken off after {played} of 40 games" in error
+        assert "a game could not be played, through no bot's fault: " in error
+    else:
+        assert (process.returncode, played) == (0, 40)
+
+
+@pytest.mark.parametrize("bot", ["broken.c", "bot.py.bak", "b\tot.py"])
+def test_old_records_stay_until_there_are_new_ones(bot: str, cli: Cli, tmp_path: Path) -> None:
+    """Whatever it is that keeps a game from being played."""
+    records, path = tmp_path / "games.jsonl", tmp_path / bot
+    assert play(cli, DICE, DICE, "--records", records).code == 0
+    before = records.read_text()
+    path.write_text("int main( {")
+    said = play(cli, path, DICE, "--records", records)
+    assert said.code == 2
+    assert records.read_text() == before
+    assert play(cli, DICE, DICE, "--seed", 5, "--records", records).code == 0
+    assert len(records.read_text().splitlines()) == 2
+    assert records.read_text() != before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's bots have users of their own")
+def test_more_matches_than_there_is_room_for_are_refused(cli: Cli) -> None:
+    """384 users for bots (see `workers.runtime`) are enough for 192 matches of two."""
+    said = play(cli, DICE, DICE, "--concurrency", 193)
+    assert said.code == 2
+    assert "arena: --concurrency 193 is too much: the users for bots of this" in said.err
+    assert "are enough for 192 matches at once" in said.err
+
+
+def test_open_files_are_allowed_as_far_as_is_needed() -> None:
+    """The soft limit is raised for it; beyond the hard one so many matches are refused."""
+    limits = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (24, 400)); "
+    program = f"{limits}from arena.cli import main; main()"
+    words = ["play", "clobber", "size=4x4", "--no-box", DICE, DICE, "--json"]
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", program, *words, "--concurrency", many, "--games", "40"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for many in ("16", "18")
+    ]
+    assert (said[0].returncode, json.loads(said[0].stdout)["games"]) == (0, 40)
+    assert said[1].returncode == 2
+    assert "the open files of this machine are enough for 17 matches at once" in said[1].stderr
 
 
 def test_two_commands_do_not_write_into_one_file(cli: Cli, tmp_path: Path) -> None:

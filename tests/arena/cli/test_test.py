@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -17,9 +18,9 @@ import pytest
 
 from arena.cli import Usage, run
 from arena.cli.arguments import find_bots
-from arena.cli.report import Saves, write_json
+from arena.cli.report import Saves, json_text, leave
 from arena.cli.running import go_on, launch_all
-from arena.cli.test import version_of
+from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision
 from arena.strength import Settings, StrengthTest, Version
 from engine.clock import TimeControl
@@ -28,6 +29,11 @@ from workers.sandbox import Sandbox
 
 PROGRAM = [sys.executable, "-c", "from arena.cli import main; main()"]
 SMALL = ["--game", "clobber", "size=4x4"]
+
+
+def write_json(path: Path, data: dict) -> None:
+    """Writes it as a report is written."""
+    leave([(str(path), lambda: json_text(data))], show=lambda: None)
 
 
 def saved(path: Path) -> dict:
@@ -110,6 +116,7 @@ def test_wall_time_is_charged_if_asked_for(tmp_path):
     # Whoever moves first loses, by resigning or on time, and each does so once.
     for option, faults in (([], {}), (["--wall"], {"timeout": 1})):
         options = ["--games", "2", "--move", "250", "--no-box", "--json", str(result), *option]
+        options.append("--allow-faults")
         assert arena(str(bot), str(other), *SMALL, *options) == 1
         assert saved(result)["faults"] == [faults, faults]
 
@@ -123,6 +130,73 @@ def test_the_weaker_bot_fails(tmp_path):
     failure = suite.find("testcase/failure")
     assert failure is not None
     assert "failed" in failure.get("message", "")
+
+
+@pytest.fixture
+def missing(tmp_path):
+    """A bot that a library is missing for."""
+    path = tmp_path / "missing.py"
+    path.write_text("import no_such_library\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("pair", "elo"),
+    [
+        (("missing", "missing"), "-50,0"),
+        (("greedy", "missing"), "0,10"),
+        (("missing", "greedy"), "0,10"),
+    ],
+    ids=["both", "the baseline", "the candidate"],
+)
+def test_bots_that_do_not_run_are_not_judged(pair, elo, missing, tmp_path, capsys):
+    """Nothing has passed or failed: exit code 3, an error for JUnit, and the reason in words."""
+    result, cases = tmp_path / "result.json", tmp_path / "result.xml"
+    bots = [missing if bot == "missing" else bot for bot in pair]
+    words = [*SMALL, "--elo", elo, "--json", str(result), "--junit", str(cases)]
+    assert arena(*bots, *words) == 3
+    said = capsys.readouterr()
+    (verdict,) = [line for line in said.out.splitlines() if line.startswith("undecided: ")]
+    assert "are too many to tell who is stronger" in verdict
+    assert "missing.py: ply 4: crash, closed its output: exit 1" in said.err
+    assert "--allow-faults" in said.err
+    told = saved(result)["result"]
+    assert (told["decision"], told["passed"], told["verdict"]) == ("undecided", False, verdict)
+    suite = ElementTree.parse(cases).getroot()
+    assert (suite.get("failures"), suite.get("errors")) == ("0", "1")
+    error = suite.find("testcase/error")
+    assert error is not None
+    assert error.get("message") == verdict
+
+
+def test_faults_can_be_what_is_tested(missing, capsys):
+    """Then they are games lost as any others."""
+    assert arena("greedy", missing, *SMALL, "--allow-faults", "--games", "12") == 0
+    assert arena(missing, "greedy", *SMALL, "--allow-faults", "--games", "12") == 1
+    assert "failed: the 95 % interval lies below zero" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("bots", "field", "who"),
+    [
+        (("greedy", "random"), "missing", "missing.py has 8 faults in 8 games"),
+        (("greedy", "random"), "random,missing", "missing.py has 4 faults in 4 games"),
+        (("greedy", "missing"), "random", "missing.py has 4 faults in 4 games"),
+    ],
+)
+def test_a_field_that_does_not_run_is_no_field(bots, field, who, missing, tmp_path, capsys):
+    """Its faults are shown, and nothing is decided by it."""
+    result = tmp_path / "result.json"
+    named = [missing if bot == "missing" else bot for bot in bots]
+    against = ["--against", field.replace("missing", missing), "--games", "8"]
+    assert arena(*named, *SMALL, *against, "--json", str(result)) == 3
+    said, told = capsys.readouterr(), saved(result)
+    assert f"undecided: {who}: too many to tell who is stronger" in said.out
+    assert told["verdict"].startswith(f"undecided: {who}")
+    lost = {one["name"]: sum(one["faults"].values()) for one in told["field"]}
+    assert [lost[name] > 0 for name in lost] == [name == "missing.py" for name in lost]
+    assert "missing" not in field or re.search(r" missing.py, (\d) games, faults \1 ", said.out)
+    assert arena(*named, *SMALL, *against, "--allow-faults") in (0, 1)
 
 
 def test_a_bot_is_not_called_stronger_than_itself(tmp_path):
@@ -180,7 +254,7 @@ def test_a_file_is_replaced_and_nothing_else(make, tmp_path):
     other.write_text("mine")
     make(path)
     link = path.is_symlink()
-    write_json(str(path), {"passed": True})
+    write_json(path, {"passed": True})
     assert saved(path) == {"passed": True}
     assert path.is_symlink() == link
     assert other.read_text() == "mine"
@@ -193,7 +267,7 @@ def test_a_pipe_is_written_to(tmp_path):
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        write_json(str(path), {"passed": True})
+        write_json(path, {"passed": True})
         assert json.loads(os.read(reader, 65536)) == {"passed": True}
     finally:
         os.close(reader)
@@ -228,10 +302,13 @@ def test_a_pipe_is_written_to(tmp_path):
         (["random", "greedy", *SMALL, "--elo", ""], "two numbers"),
         (["random", "greedy", *SMALL, "--json", ""], "an empty word names no file"),
         (["random", "greedy", *SMALL, "--save", ""], "an empty word names no file"),
+        (["random", "greedy", *SMALL, "--resume", "deep.json"], "is no saved test"),
     ],
 )
-def test_wrong_usage_is_refused(arguments, message, capsys):
+def test_wrong_usage_is_refused(arguments, message, tmp_path, monkeypatch, capsys):
     """In one line, with exit code 2, before a game is played."""
+    monkeypatch.chdir(tmp_path)
+    Path("deep.json").write_text("[" * 100_000)
     assert arena(*arguments) == 2
     error = capsys.readouterr().err
     assert message in error
@@ -337,21 +414,65 @@ def test_where_nothing_can_be_written_it_is_kept_elsewhere(tmp_path, monkeypatch
         Saves(None, may_exist=False).keep(begun)
 
 
-def test_a_bot_that_changed_is_another_one(tmp_path):
-    """As a file, in a folder, and in a command, whose program is the interpreter."""
+SOURCE = "print({})\n"
+
+
+@pytest.mark.parametrize(
+    ("changed", "words", "no_box"),
+    [
+        # As a file, in a folder, and in a command, whose program is the interpreter.
+        ("bot.py", "bot.py", False),
+        ("bot.py", ".", False),
+        ("bot.py", "{python} bot.py", False),
+        ("bot.py", "{python} -m bot", False),
+        ("brain/__main__.py", "{python} brain", False),
+        ("bot.py", "sh -c '{python} bot.py'", False),
+        # The kit goes with it into its box; all else beside it only where it runs in its place.
+        ("arena_bot.py", "bot.py", False),
+        ("brain/net.py", "bot.py", True),
+        ("brain.py", "{python} bot.py", False),
+        # Behind a name that the path of programs finds, and in an option.
+        ("engine", "{python} -m arena bridge ugi -- engine", False),
+        ("engine", "nice engine", False),
+        ("net.bin", "engine --net=net.bin", False),
+    ],
+)
+def test_a_bot_that_changed_is_another_one(changed, words, no_box, tmp_path, monkeypatch):
+    """Whatever of it did; and one that did not is the same."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    Path("brain").mkdir()
+    files = ("arena_bot.py", "bot.py", "brain.py", "brain/__main__.py", "brain/net.py", "net.bin")
+    for name in (*files, "engine"):
+        Path(name).write_text(SOURCE.format(1))
+    Path("engine").chmod(0o755)
+
+    def digest() -> str:
+        (bot,) = find_bots([words.format(python=sys.executable)])
+        return version_of(bot, no_box=no_box).digest
+
+    before = digest()
+    Path("notes.md").write_text("not a part of it") if words != "." else None
+    assert digest() == before
+    Path(changed).write_text(SOURCE.format(2))
+    assert digest() != before
+
+
+def test_what_a_bot_in_a_box_does_not_see_makes_it_no_other(tmp_path):
+    """Of files beside it only the kit goes with it."""
     path = tmp_path / "bot.py"
-    digests = set()
-    for text in ("print(1)\n", "print(2)\n"):
-        path.write_text(text)
-        bots = find_bots([str(path), str(tmp_path), f"{sys.executable} {path}"])
-        digests |= {version_of(bot).digest for bot in bots}
-    assert len(digests) == 6
+    path.write_text(SOURCE.format(1))
+    (bot,) = find_bots([str(path)])
+    before = version_of(bot)
+    (tmp_path / "brain.py").write_text(SOURCE.format(1))
+    assert version_of(bot) == before
+    assert version_of(bot, no_box=True) != before
 
 
 def test_a_save_may_have_the_longest_name_of_a_file(tmp_path):
     """255 bytes (NAME_MAX of linux/limits.h), and not some fewer for a file beside it."""
     path = tmp_path / ("x" * 255)
-    write_json(str(path), {"passed": True})
+    write_json(path, {"passed": True})
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
@@ -373,16 +494,17 @@ def test_long_names_of_bots_are_shortened_in_that_of_a_save(tmp_path, monkeypatc
     assert all(path.name.endswith(".test.json") for path in kept)
 
 
+def under_way(*words: object, cwd: Path) -> subprocess.Popen[str]:
+    """A test that is going on, for somebody to stop."""
+    pipe, program = subprocess.PIPE, [*PROGRAM, "test", *map(str, words)]
+    return subprocess.Popen(program, stdout=pipe, stderr=pipe, text=True, cwd=cwd)
+
+
 def test_an_interrupted_test_is_saved_and_goes_on(tmp_path):
     """Ctrl-C ends the matches under way, saves, and says how to go on."""
     state = tmp_path / "state.json"
     command = ["random", "greedy", *SMALL, "--games", "60"]
-    process = subprocess.Popen(
-        [*PROGRAM, "test", *command, "--save", str(state)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = under_way(*command, "--save", state, cwd=tmp_path)
     while not state.exists() and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
@@ -393,6 +515,38 @@ def test_an_interrupted_test_is_saved_and_goes_on(tmp_path):
     assert 0 < before < 30
     arena(*command, "--resume", str(state))
     assert sum(saved(state)["counts"]) == 30
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_who_ends_a_job_may_not_wait(number, tmp_path):
+    """What was played is saved at the signal, although the match under way takes minutes."""
+    bot, begun = tmp_path / "tired.py", tmp_path / "begun"
+    bot.write_text(
+        "import pathlib, sys, time\n"
+        "begun = pathlib.Path(sys.argv[1])\n"
+        "for line in sys.stdin:\n"
+        "    if line.startswith('hello'): print('ready tired', flush=True)\n"
+        "    if line.startswith('quit'): break\n"
+        "    if line.startswith('newgame'): begun.open('a').write('x'), print('ok', flush=True)\n"
+        "    if line.startswith('go'):\n"
+        "        if len(begun.read_text()) > 6: time.sleep(300)\n"
+        "        print('move resign', flush=True)\n"
+    )
+    words = [f"{sys.executable} {bot} {begun}", "greedy", *SMALL, "--move", "300000"]
+    process = under_way(*words, "--concurrency", "1", cwd=tmp_path)
+    while not begun.exists() or len(begun.read_text()) <= 6:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(number)
+    assert process.stderr
+    while "saved in " not in (line := process.stderr.readline()):
+        assert process.poll() is None
+    (state,) = tmp_path.glob("*.test.json")
+    assert state.name in line
+    assert sum(saved(state)["counts"]) == 3
+    process.send_signal(number)
+    process.communicate(timeout=10)
+    assert process.returncode == 130
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,9 @@ from arena.rebuild import rebuild
 from arena.strength import StrengthError
 from engine.games import GAMES
 from engine.openings import Opening, openings
+from engine.player import Choice, CrashError, Turn
 from tests.arena.competitions.strength_simulation import OWNER, Equals, StrengthSimulation
-from tests.arena.simulator import CALM, START, Villainy
+from tests.arena.simulator import CALM, START, LotPlayer, Villainy
 
 
 @pytest.fixture
@@ -260,3 +261,45 @@ def test_what_can_not_be_played_is_given_up(
     with arena.database.read() as session:
         reason = arena.test(session, number).reason
         assert ("3 of its matches could not be played" in reason) is (aside == 3)
+
+
+class Failing(StrengthSimulation):
+    """In which the stronger bot crashes at each of its first moves."""
+
+    def start(self, name: str) -> LotPlayer:
+        return Crasher() if name.startswith("bot-0") else super().start(name)
+
+
+class Crasher(LotPlayer):
+    """A player that ends when it is asked."""
+
+    def choose(self, turn: Turn) -> Choice:
+        raise CrashError("closed its output: exit 1")
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 1), (1, 0)])
+def test_faults_decide_no_test(database: Database, first: int, second: int) -> None:
+    """Soon it is undecided, with the reason, and neither goes on nor lets a version in."""
+    arena = Failing(database, CALM, "clobber", size="4x4")
+    number = arena.create(first, second, enters=True)
+    assert arena.play_out(number) is TestVerdict.UNDECIDED
+    with arena.database.begin() as session:
+        test = arena.test(session, number)
+        standing = strength_tests.standing_of(session, test)
+        assert 5 <= sum(map(sum, (side.values() for side in standing.faults))) == standing.games
+        assert "are too many to tell who is stronger" in test.reason
+        entered = sa.select(Entrant.state).where(Entrant.competition_id == test.ladder_id)
+        assert "it entered" not in test.reason
+        assert len(session.scalars(entered).all()) == 2
+        with pytest.raises(StrengthError, match=r"can't go on: .* mend the bots"):
+            strength_tests.extend(session, test, 40_000, arena.now, OWNER)
+
+
+def test_faults_may_be_what_is_tested(database: Database) -> None:
+    """Then whoever has none passes; a clone is made with the same setting."""
+    arena = Failing(database, CALM, "clobber", size="4x4")
+    number = arena.create(1, 0, allow_faults=True)
+    assert arena.play_out(number) is TestVerdict.PASSED
+    with arena.database.begin() as session:
+        twin = strength_tests.clone(session, arena.test(session, number), arena.now, OWNER, seed=99)
+        assert twin.allow_faults

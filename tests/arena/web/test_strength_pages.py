@@ -203,7 +203,7 @@ def test_a_person_tests_own_versions(arena: Arena, app: Flask) -> None:
     """And nobody else's, unless they are open; what is wrong comes back in the form."""
     fields = {
         "candidate": "1", "baseline": "2", "ladder": "ladder-0", "elo0": "0", "elo1": "50",
-        "max_games": "400", "weight": "9", "note": "quicker",
+        "max_games": "400", "weight": "9", "note": "quicker", "allow_faults": "y",
     }  # fmt: skip
     assert Browser(app).post("/tests/new", fields).status_code in (302, 401)
     somebody = signed_in(app, "somebody")
@@ -217,6 +217,7 @@ def test_a_person_tests_own_versions(arena: Arena, app: Flask) -> None:
     with arena.database.begin() as session:
         test = session.scalars(sa.select(StrengthTest)).one()
         assert (test.elo1, test.max_games, test.note) == (50, 400, "quicker")
+        assert test.allow_faults
         # Who is no organiser gets no more than a ladder has.
         assert test.weight == 1
         assert made.location == f"/tests/{test.id}"

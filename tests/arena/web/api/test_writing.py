@@ -373,6 +373,7 @@ def test_a_strength_test_is_made_stopped_extended_and_cloned(arena: SimpleNamesp
     assert made.status_code == 201, made.text
     number = made.json["id"]
     assert (made.json["verdict"], made.json["note"]) == ("running", HOSTILE)
+    assert made.json["settings"]["allow_faults"] is False
     assert send(arena, "POST", f"/tests/{number}/stop", "other").status_code == 403
     assert send(arena, "POST", f"/tests/{number}/stop").json["verdict"] == "stopped"
     assert send(arena, "POST", f"/tests/{number}/stop").status_code == 409

@@ -1,0 +1,54 @@
+"""How many matches at the same time this machine has room for."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Sequence
+
+from arena.cli import Usage
+from arena.cli.running import Launcher, cores
+from engine.counting import counted
+from engine.game import Variant
+from engine.match import entrants_needed
+from workers.users import BOT_USERS
+
+FILES = 128
+"""Open files of a run, without those of its bots."""
+FILES_A_BOT = 9
+"""Of a bot in a box, measured: two pipes, its errors, what watches and holds its box, claims."""
+
+
+def find_room(asked: int | None, variant: Variant, launchers: Sequence[Launcher]) -> int:
+    """How many matches are played at the same time: as many as asked for, or one a core.
+
+    The limit of open files is raised as far as that takes and the machine allows.
+
+    Raises:
+        Usage: there is no room for so many.
+    """
+    bots = entrants_needed(variant)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    room = {"open files": (hard - FILES) // (FILES_A_BOT * bots)}
+    if hard == resource.RLIM_INFINITY:
+        room.clear()
+    if os.geteuid() == 0 and any(bot.level != "none" for bot in launchers):
+        # Each bot of a root's run is a user of its own.
+        room["users for bots"] = len(BOT_USERS) // bots
+    most = max(1, min(room.values(), default=asked or cores()))
+    if asked is not None and asked > most:
+        short = min(room, key=lambda what: room[what])
+        raise Usage(
+            f"--concurrency {asked} is too much: the {short} of this machine are enough for "
+            f"{counted(most, 'match', 'matches')} at once"
+        )
+    found = min(cores(), most) if asked is None else asked
+    _raise_open_files(FILES + FILES_A_BOT * bots * found)
+    return found
+
+
+def _raise_open_files(needed: int) -> None:
+    """Raises the soft limit; no further than needed, for the bots have the same."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if resource.RLIM_INFINITY not in (soft, hard):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(needed, hard)), hard))
