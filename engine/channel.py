@@ -49,6 +49,11 @@ class HeadAndTail:
         self._tail = joined[max(0, len(joined) - self._half) :]
         self._dropped += skipped + len(joined) - len(self._tail)
 
+    def last_line(self) -> str:
+        """The last line that has something in it; empty if there is none."""
+        lines = (self._head + self._tail).decode("utf-8", "replace").splitlines()
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
     def take(self) -> str:
         """All that is kept, as text; then it is empty."""
         gap = f"\n[... {self._dropped} bytes left out ...]\n" if self._dropped else ""

@@ -39,12 +39,15 @@ class Talk:
         log_bytes: int,
         dialect: Dialect,
         how: str,
+        *,
+        tells_errors: bool = False,
     ) -> None:
         self.player = BotProcess(
             start,
             allowances=allowances,
             open_channel=self._opened,
             log_bytes=log_bytes,
+            tells_errors=tells_errors,
         )
         self.how = how
         """What is said of the dialect when a clause is broken."""

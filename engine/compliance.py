@@ -54,12 +54,14 @@ class Check:
         *,
         allowances: Allowances = ALLOWANCES,
         log_bytes: int = LOG_BYTES,
+        tells_errors: bool = False,
         watch: Callable[[int], Watch] | None = None,
     ) -> None:
         """Takes the means to start the bot, and the match against itself that it is to play.
 
         Args:
             log_bytes: how much of its standard error is kept a game, and a conversation.
+            tells_errors: whether that is told with a fault, as in `BotProcess`.
             watch: is told of the whole game, as in `play_match`.
         """
         self.log = ""
@@ -68,6 +70,7 @@ class Check:
         self._spec = replace(spec, variant=spec.variant.drawn(spec.seed))
         self._allowances = allowances
         self._log_bytes = log_bytes
+        self._tells_errors = tells_errors
         self._watch = watch
         self._missing = ""
         """Why nothing more is tried with a bot that can't do what is needed for it."""
@@ -109,7 +112,15 @@ class Check:
             yield self._whole_game()
 
     def _talk(self, dialect: Dialect = str, how: str = "") -> Talk:
-        return Talk(self._start, self._spec, self._allowances, self._log_bytes, dialect, how)
+        return Talk(
+            self._start,
+            self._spec,
+            self._allowances,
+            self._log_bytes,
+            dialect,
+            how,
+            tells_errors=self._tells_errors,
+        )
 
     def _tried(self, talk: Talk, *clauses: Clause) -> Iterator[Finding]:
         """Tries clauses in one conversation, up to the first that is broken."""
@@ -154,6 +165,7 @@ class Check:
                 allowances=self._allowances,
                 open_channel=lambda program, errors: TracedChannel(program, errors, tell),
                 log_bytes=self._log_bytes,
+                tells_errors=self._tells_errors,
             )
 
         result = play_match(self._spec, start_player, games=1, watch=self._watch)

@@ -33,6 +33,8 @@ LOG_BYTES = 64 * 1024
 text, which is meant for the log, four times as many."""
 LAST_WORDS_SECONDS = 0.1
 """How long more of what an illegal move is a part of is waited for."""
+LAST_WORDS = 300
+"""Letters of the last line of standard error that are told."""
 STANDARD_ERROR = "--- standard error ---\n"
 """What stands in a log before what was written there."""
 OpenChannel = Callable[[Program, HeadAndTail], PipeChannel]
@@ -49,11 +51,14 @@ class BotProcess:
         allowances: Allowances = ALLOWANCES,
         open_channel: OpenChannel = PipeChannel,
         log_bytes: int = LOG_BYTES,
+        tells_errors: bool = False,
     ) -> None:
         """Takes the means to start the bot; its first game starts it.
 
         Args:
             log_bytes: how much of its standard error is kept a game.
+            tells_errors: whether a fault is told with the last line of that, which is for the
+                bot's author alone.
         """
         self.name = ""
         """What it calls itself, once it has said so."""
@@ -67,6 +72,7 @@ class BotProcess:
         """What it asked to be told before each move."""
         self._errors = HeadAndTail(log_bytes)
         self._log = HeadAndTail(4 * log_bytes)
+        self._tells_errors = tells_errors
         self._ending = _Ending(self)
 
     @property
@@ -183,6 +189,8 @@ class BotProcess:
         """
         if not isinstance(error, CrashError):
             self._end()
+            if isinstance(error, StartError | TimeForfeitError):
+                error.detail += self._last_words()
             return
         if self._channel:
             # A dying process gets a moment, so that its exit code can be told.
@@ -191,7 +199,13 @@ class BotProcess:
         how = self._end()
         if how.startswith("memory"):
             raise MemoryForfeitError("was killed at its memory limit") from None
-        raise CrashError(f"{error.detail}: {how}" if how else error.detail) from None
+        words = f"{error.detail}: {how}" if how else error.detail
+        raise CrashError(words + self._last_words()) from None
+
+    def _last_words(self) -> str:
+        """What is to be added to those of a fault."""
+        said = self._errors.last_line() if self._tells_errors else ""
+        return f"; last on standard error: {protocol.clean(said)[:LAST_WORDS]}" if said else ""
 
 
 def _greet(channel: PipeChannel, request: str, seconds: float, answer: str) -> str:

@@ -1,8 +1,9 @@
 """A started bot program: pipes, a file for its complaints, a clock, and power over it.
 
 `Program` is what the referee's side asks of one, boxed or not. `PlainProgram` is one without a
-box: an ordinary process of this user, stopped and killed by signals to its group. Its CPU
-clock is read from outside, which needs no trust and covers all its threads.
+box: an ordinary process of this user, stopped and killed by signals to its group; at its end
+what left that is looked for, too (see `engine.family`). Its CPU clock is read from outside, which
+needs no trust and covers all its threads.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
+from engine.family import MARK, descendants, end_all, marked, members
 from engine.player import CrashError, VoidGameError
 
 OUR_SHORTAGES = frozenset(
@@ -133,6 +135,8 @@ class PlainProgram:
             CrashError: the command can't be started.
             VoidGameError: this machine can't start anything just now.
         """
+        environment = marked(env)
+        self._mark = environment[MARK]
         try:
             with ExitStack() as undo:
                 self.stderr = stderr_file()
@@ -146,7 +150,7 @@ class PlainProgram:
                     stderr=self.stderr,
                     bufsize=0,
                     cwd=cwd,
-                    env=env,
+                    env=environment,
                     process_group=0,
                 )
                 undo.callback(self._reap)
@@ -198,13 +202,18 @@ class PlainProgram:
     def kill(self) -> str:
         if self._ended is None:
             own_end = self.wait(0)
-            code = self._reap()
+            code = self._reap(own_end=own_end)
             self._ended = exit_words(code) if own_end else "still running"
             os.close(self._pidfd)
             os.close(self.stderr)
         return self._ended
 
-    def _reap(self) -> int:
+    def _reap(self, *, own_end: bool = False) -> int:
+        # What left the group is reached by no signal to it. It is the bot's while that lives, and
+        # stands still; with the bot's end others have taken it in.
+        self._signal(signal.SIGSTOP)
+        pid = self._process.pid
+        end_all(lambda: members(self._mark) if own_end else descendants(pid))
         self._signal(signal.SIGKILL)
         self._process.kill()
         code = self._process.wait()

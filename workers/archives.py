@@ -14,10 +14,13 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from fnmatch import translate
+from functools import partial
+from itertools import takewhile
+from pathlib import Path, PurePath
 
 MIB = 1 << 20
 MAX_BYTES = 16 * MIB
@@ -33,8 +36,17 @@ MAX_HEADERS_BYTES = 4 * MAX_HEADER_BYTES
 MAX_ARCHIVE_BYTES = MAX_BYTES + 4 * MIB
 """An archive with its headers and padding, and a tar unpacked from gzip."""
 
-LEFT_OUT = frozenset({".git", ".venv", "__pycache__", "__MACOSX", ".DS_Store"})
-"""Names that tools leave behind and no bot needs, with all below them."""
+MADE_BY_BUILDS = frozenset({"CMakeFiles", "cmake-build-*", "meson-private"})
+"""Of the following: what a build leaves on its author's machine, with programs of its own in it."""
+LEFT_OUT = MADE_BY_BUILDS | {
+    *(".git", ".hg", ".svn", ".venv", "__pycache__", "__MACOSX", ".DS_Store"),
+    "._*",  # beside each file, where a Mac's disk or archive has no other place for attributes
+    ".bin",  # links of npm's, in node_modules
+}
+"""Names that tools leave behind and no bot needs, with all below them; ``*`` is any letters."""
+LEFT_OUT_WITH = frozenset({"CMakeCache.txt", "pyvenv.cfg", "CACHEDIR.TAG"})
+"""Files that tell of such a folder, whatever its name: one in which CMake has built, a virtual
+environment of Python, a cache (https://bford.info/cachedir). The bot's own folder is none."""
 READABLE = "a zip, tar or tar.gz archive"
 OTHER_ARCHIVES = (".7z", ".rar", ".gz", ".bz2", ".xz", ".zst", ".tbz", ".tbz2", ".txz", ".lzma")
 
@@ -73,22 +85,37 @@ Files = Mapping[str, File]
 """A bot's files by their path below its folder, with ``/`` between names."""
 
 
-def is_archive(path: Path) -> bool:
+def is_archive(path: PurePath) -> bool:
     """Whether a file's name says that it holds others."""
     return path.name.lower().endswith((".zip", ".tar", ".tar.gz", ".tgz"))
 
 
-def read_files(path: Path) -> dict[str, File]:
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file as an archive or a folder names it, before it is read."""
+
+    name: str
+    kind: int
+    """As in `stat.S_IFMT`."""
+    executable: bool
+    read: Callable[[int], bytes]
+    """Its content; so many of its first bytes, if that unpacks it."""
+
+
+def collect(path: Path, *, whole: bool = False) -> Collected:
     """The files at a path: of a folder, of an archive, or a single file.
+
+    Args:
+        whole: nothing is left out; so are the files of a bundle read, which were sorted before.
 
     Raises:
         BundleError: there is none, too many or too large ones, or not only plain ones.
     """
-    collected = Collected(LEFT_OUT)
+    collected = Collected() if whole else Collected(LEFT_OUT, LEFT_OUT_WITH)
     name = path.name.lower()
     try:
         if path.is_dir():
-            _from_folder(collected, path)
+            collected.take(_in_folder(path, () if whole else LEFT_OUT))
         elif name.endswith(".zip"):
             _from_zip(collected, _whole(path, MAX_ARCHIVE_BYTES))
         elif name.endswith(".tar"):
@@ -103,35 +130,63 @@ def read_files(path: Path) -> dict[str, File]:
     except OSError as error:
         raise BundleError(f"{path} can't be read: {error.strerror or error}") from None
     if not collected.files:
-        raise BundleError(f"{path.name} holds no files")
-    return _without_common_folder(collected.files)
+        why = ", but for what tools leave behind" if collected.left_out else ""
+        raise BundleError(f"{path.name} holds no files{why}")
+    collected.files = _without_common_folder(collected.files)
+    return collected
 
 
 class Collected:
     """Files as they come, each one judged."""
 
     def __init__(
-        self, left_out: AbstractSet[str] = frozenset(), *, max_bytes: int = MAX_BYTES
+        self,
+        left_out: Collection[str] = (),
+        left_out_with: Collection[str] = (),
+        *,
+        max_bytes: int = MAX_BYTES,
     ) -> None:
+        """Takes names and marks that are left out; see `LEFT_OUT` and `LEFT_OUT_WITH`."""
         self.files: dict[str, File] = {}
-        self._left_out = left_out
+        self.left_out: list[str] = []
+        """The names of files that were."""
+        self._is_left_out = named_by(left_out)
+        self._marks = left_out_with
         self._folders: set[str] = set()
         self._max_bytes = max_bytes
         self._room = max_bytes
 
-    @property
-    def room(self) -> int:
-        """How many bytes the next file may have."""
-        return self._room
-
-    def wants(self, name: str) -> bool:
-        """Whether a name belongs to a bot's files at all.
+    def take(self, members: Iterable[Member]) -> None:
+        """Takes in those of these files that are wanted.
 
         Raises:
-            BundleError: it is no plain relative path.
+            BundleError: one is no plain file of a plain name, or they are too many or too large.
         """
-        parts = _parts(name)
-        return bool(parts) and not self._left_out & set(parts)
+        paths = [(path, member) for member in members if (path := tuple(_parts(member.name)))]
+        named = [path for path, _ in paths if not any(map(self._is_left_out, path))]
+        above = zip(*(path[:-1] for path in named), strict=False)
+        own = len([*takewhile(lambda names: len({*names}) == 1, above)])
+        marked = {path[:-1] for path in named if path[-1] in self._marks}
+        kept = {
+            path
+            for path in named
+            if path[-1] not in self._marks
+            and not any(path[:depth] in marked for depth in range(own + 1, len(path)))
+        }
+        wanted = [(path[own:], member) for path, member in paths if path in kept]
+        self.left_out += ["/".join(path) for path, _ in paths if path not in kept]
+        if len(wanted) > MAX_FILES:
+            [(folder, most)] = Counter(path[0] for path, _ in wanted).most_common(1)
+            where = f", {most} of them in {folder!r}" if 2 * most > len(wanted) else ""
+            raise BundleError(f"there are more than {MAX_FILES} files{where}")
+        for _, member in wanted:
+            if member.kind == stat.S_IFLNK:
+                raise BundleError(f"{member.name!r} is a link: put the file itself there")
+            if member.kind != stat.S_IFREG:
+                raise BundleError(f"{member.name!r} is no plain file")
+            # Never more than a byte too many.
+            content = member.read(self._room + 1)
+            self.add(member.name, content, executable=member.executable)
 
     def add(self, name: str, content: bytes, *, executable: bool) -> None:
         """Takes in a file.
@@ -160,10 +215,19 @@ class Collected:
         self.files[path] = File(content, executable)
 
 
+def named_by(patterns: Collection[str]) -> Callable[[str], bool]:
+    """Tells which names some patterns of the shell stand for."""
+    pattern = re.compile("|".join(map(translate, sorted(patterns))) or r"(?!)")
+    return lambda name: pattern.match(name) is not None
+
+
 def _parts(name: str) -> list[str]:
     """A path's names; none for the folder itself."""
     if name.startswith("/") or re.match(r"[A-Za-z]:", name) or "\\" in name:
-        raise BundleError(f"the name {name[:60]!r} is not relative with '/' between its parts")
+        raise BundleError(
+            f"the name {name[:60]!r} is not relative with '/' between its parts: "
+            "pack the files anew, with another program if need be"
+        )
     if not name.isprintable():
         raise BundleError(f"the name {name[:60]!r} has characters that can't be printed")
     parts = [part for part in name.split("/") if part not in ("", ".")]
@@ -210,7 +274,10 @@ class _Headers(io.BytesIO):
     def read(self, size: int | None = -1, /) -> bytes:
         # For a header's words Python takes a time that grows with their length squared.
         if size is None or not 0 <= size <= min(MAX_HEADER_BYTES, self.room):
-            raise BundleError("the archive says too much of one of its files")
+            raise BundleError(
+                "the archive says too much of one of its files, as tar does of extended "
+                "attributes: leave them out by --no-xattrs, or give a zip"
+            )
         self.room -= size
         return super().read(size)
 
@@ -219,9 +286,10 @@ def read_tar(collected: Collected, data: bytes) -> None:
     """Takes in the files of an unpacked tar.
 
     Raises:
-        BundleError: see `read_files`.
+        BundleError: see `collect`.
     """
     headers = _Headers(data)
+    members = []
     try:
         with tarfile.open(fileobj=headers, mode="r:", encoding="utf-8") as archive:
             place = 0
@@ -232,7 +300,9 @@ def read_tar(collected: Collected, data: bytes) -> None:
                 place = archive.offset
                 if count > MAX_MEMBERS:
                     raise BundleError(TOO_MANY)
-                _from_tar(collected, data, member)
+                _parts(member.name)
+                if not member.isdir():
+                    members.append(_in_tar(data, member))
                 headers.room = MAX_HEADERS_BYTES
             # Of a header that is none Python says nothing, and takes it for the end.
             end = data[place : place + tarfile.BLOCKSIZE]
@@ -242,19 +312,22 @@ def read_tar(collected: Collected, data: bytes) -> None:
         if isinstance(error, BundleError):
             raise
         raise BundleError("the archive is no whole tar file") from None
+    collected.take(members)
 
 
-def _from_tar(collected: Collected, data: bytes, member: tarfile.TarInfo) -> None:
-    if not collected.wants(member.name) or member.isdir():
-        return
+def _in_tar(data: bytes, member: tarfile.TarInfo) -> Member:
+    def read(limit: int) -> bytes:
+        content = data[member.offset_data : member.offset_data + member.size]
+        if len(content) != member.size:
+            raise BundleError("the archive is no whole tar file")
+        return content[:limit]
+
+    kind = 0
     if member.issym() or member.islnk():
-        raise BundleError(f"{member.name!r} is a link: put the file itself there")
-    if not member.isreg() or member.issparse():
-        raise BundleError(f"{member.name!r} is no plain file")
-    content = data[member.offset_data : member.offset_data + member.size]
-    if len(content) != member.size:
-        raise BundleError("the archive is no whole tar file")
-    collected.add(member.name, content, executable=bool(member.mode & stat.S_IXUSR))
+        kind = stat.S_IFLNK
+    elif member.isreg() and not member.issparse():
+        kind = stat.S_IFREG
+    return Member(member.name, kind, bool(member.mode & stat.S_IXUSR), read)
 
 
 def _from_zip(collected: Collected, data: bytes) -> None:
@@ -263,22 +336,15 @@ def _from_zip(collected: Collected, data: bytes) -> None:
         raise BundleError(TOO_MANY)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = []
             for member in archive.infolist():
                 name, mode = _name_in_zip(member), member.external_attr >> 16
-                if not collected.wants(name) or member.is_dir():
-                    continue
-                if stat.S_ISLNK(mode):
-                    raise BundleError(f"{name!r} is a link: put the file itself there")
-                if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-                    raise BundleError(f"{name!r} is no plain file")
-                if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                    raise NotImplementedError
-                if member.flag_bits & 1:
-                    raise BundleError("the archive has a password: give one without")
-                with archive.open(member) as file:
-                    # Never more than a byte too many.
-                    content = file.read(collected.room + 1)
-                collected.add(name, content, executable=bool(mode & stat.S_IXUSR))
+                _parts(name)
+                if not name.endswith("/"):
+                    kind = stat.S_IFMT(mode) or stat.S_IFREG
+                    read = partial(_read_in_zip, archive, member)
+                    members.append(Member(name, kind, bool(mode & stat.S_IXUSR), read))
+            collected.take(members)
     except NotImplementedError:
         raise BundleError("the zip file is compressed in a way that is not supported") from None
     except BundleError:
@@ -287,13 +353,26 @@ def _from_zip(collected: Collected, data: bytes) -> None:
         raise BundleError("the archive is no whole zip file") from None
 
 
+def _read_in_zip(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int) -> bytes:
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise NotImplementedError
+    if member.flag_bits & 1:
+        raise BundleError("the archive has a password: give one without")
+    with archive.open(member) as file:
+        return file.read(limit)
+
+
 def _name_in_zip(member: zipfile.ZipInfo) -> str:
     """What the archive says in full; its reader cuts names at a zero byte.
 
     The `zip` of Unix writes UTF-8 without saying so, and Python takes that for DOS's letters.
+    Programs of Windows, its PowerShell 5 among them, put backslashes between names, against
+    APPNOTE 4.4.17.
     """
     name = member.orig_filename
-    if member.flag_bits & ZIP_UTF8 or member.create_system != ZIP_UNIX:
+    if member.create_system != ZIP_UNIX:
+        return name.replace("\\", "/")
+    if member.flag_bits & ZIP_UTF8:
         return name
     try:
         return name.encode("cp437").decode("utf-8")
@@ -301,27 +380,26 @@ def _name_in_zip(member: zipfile.ZipInfo) -> str:
         return name
 
 
-def _from_folder(collected: Collected, folder: Path) -> None:
-    for path, info in walk(folder, LEFT_OUT):
-        name = path.relative_to(folder).as_posix()
-        if not collected.wants(name):
-            continue
-        if stat.S_ISLNK(info.st_mode):
-            raise BundleError(f"{name!r} is a link: put the file itself there")
-        if not stat.S_ISREG(info.st_mode):
-            raise BundleError(f"{name!r} is no plain file")
-        if info.st_size > collected.room:
-            raise BundleError(f"the files have more than {MAX_BYTES // MIB} MiB")
-        executable = bool(info.st_mode & stat.S_IXUSR)
-        collected.add(name, _whole(path, MAX_BYTES), executable=executable)
+def _in_folder(folder: Path, left_out: Collection[str]) -> Iterator[Member]:
+    for path, info in walk(folder, left_out):
+        name, mode = path.relative_to(folder).as_posix(), info.st_mode
+        read = partial(_in_full, path)
+        yield Member(name, stat.S_IFMT(mode), bool(mode & stat.S_IXUSR), read)
 
 
-def walk(
-    folder: Path, left_out: AbstractSet[str] = frozenset()
-) -> Iterator[tuple[Path, os.stat_result]]:
-    """Everything below a folder but folders, in order; links are not followed."""
+def _in_full(path: Path, _: int) -> bytes:
+    return _whole(path, MAX_BYTES)
+
+
+def walk(folder: Path, left_out: Collection[str] = ()) -> Iterator[tuple[Path, os.stat_result]]:
+    """Everything below a folder but folders, in order; links are not followed.
+
+    Args:
+        left_out: what is not looked into, by patterns of names.
+    """
+    is_left_out = named_by(left_out)
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         if not entry.is_dir(follow_symlinks=False):
             yield Path(entry.path), entry.stat(follow_symlinks=False)
-        elif entry.name not in left_out:
+        elif not is_left_out(entry.name):
             yield from walk(Path(entry.path), left_out)

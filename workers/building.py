@@ -26,27 +26,29 @@ import tempfile
 import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from engine.channel import ErrorFile, HeadAndTail
 from engine.program import Program
 from engine.protocol import clean
 from workers.archives import (
     LEFT_OUT,
+    MADE_BY_BUILDS,
     MIB,
     BundleError,
     Collected,
     File,
     Files,
-    read_files,
+    collect,
     read_tar,
 )
 from workers.bundles import digest_of, discard, one_at_a_time, write_files
 from workers.cores import claimed_core
-from workers.languages import LANGUAGES, LanguageError
+from workers.foreign_files import PROGRAM, other_processor, windows_lines, wrong_text
+from workers.languages import LANGUAGES, LanguageError, find_language
 from workers.launches import Launch, box_program
 from workers.limits import Limits
-from workers.manifest import ELF, read_manifest, windows_lines
+from workers.manifest import read_manifest
 from workers.processes import descendants, usage
 from workers.program import BoxProgram
 from workers.runtime import FreshFolder
@@ -106,13 +108,21 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
 
     Raises:
         BundleError: the folder is no unpacked bundle.
-        LanguageError: its interpreter or compiler is not installed here.
+        LanguageError: its interpreter or compiler is not installed here, or it is a program for
+            another processor.
         BuildError: it can't be built.
         BoxError: no build box can be made.
     """
-    files = read_files(folder)
+    files = collect(folder, whole=True).files
     manifest = read_manifest(files)
     launch = manifest.launch()
+    if manifest.language is None and manifest.main in files:
+        machine = os.uname().machine
+        if other := other_processor(files[manifest.main].content, machine):
+            raise LanguageError(
+                f"{manifest.main} is a program for {other}, and this machine has {machine}: "
+                "hand in its source, or build it for that"
+            )
     if not manifest.is_built:
         return Ready(folder, launch)
     target = box.builds / f"{digest}-{toolchain()}"
@@ -143,9 +153,13 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
 
 
 def _spoilt_script(files: Files) -> str:
-    """Why the script of a build may have failed, if its lines end as on Windows."""
-    found = filter(None, (windows_lines(name, file) for name, file in sorted(files.items())))
-    return next((f" ({words})" for words in found), "")
+    """Why the script of a build may have failed, if it is a text as only Windows reads it."""
+    for name, file in sorted(files.items()):
+        language = find_language(PurePosixPath(name))
+        wrong = language and wrong_text(name, file, language)
+        if words := wrong or windows_lines(name, file):
+            return f" ({words})"
+    return ""
 
 
 def is_ready(box: Sandbox, folder: Path, digest: str) -> bool:
@@ -154,7 +168,7 @@ def is_ready(box: Sandbox, folder: Path, digest: str) -> bool:
     Raises:
         BundleError: the folder is no unpacked bundle.
     """
-    built = read_manifest(read_files(folder)).is_built
+    built = read_manifest(collect(folder, whole=True).files).is_built
     return not built or (box.builds / f"{digest}-{toolchain()}").is_dir()
 
 
@@ -223,7 +237,7 @@ def build(
         problem = f"the build failed: {ended}"
     if problem:
         raise BuildError(problem, log)
-    collected = Collected(LEFT_OUT, max_bytes=MAX_BUILT_BYTES)
+    collected = Collected(LEFT_OUT - MADE_BY_BUILDS, max_bytes=MAX_BUILT_BYTES)
     try:
         read_tar(collected, archive)
     except BundleError as error:
@@ -233,7 +247,7 @@ def build(
 
 def _runnable(file: File) -> File:
     """A program is marked as one, also where the build might change no file's mode."""
-    return replace(file, executable=file.executable or file.content.startswith((ELF, b"#!")))
+    return replace(file, executable=file.executable or file.content.startswith(PROGRAM))
 
 
 def _collect(program: Program, errors: ErrorFile, watch: _Watch) -> tuple[bytes, str | None]:

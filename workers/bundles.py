@@ -20,20 +20,22 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from workers.archives import (
     MAX_BYTES,
     BundleError,
     Collected,
     Files,
-    read_files,
+    collect,
     read_tar,
     walk,
 )
 from workers.fetching import fetch
+from workers.foreign_files import PROGRAM, windows_lines, wrong_text
+from workers.languages import find_language
 from workers.launches import Launch
-from workers.manifest import STEMS, Manifest, read_manifest, windows_lines
+from workers.manifest import MANIFEST, STEMS, Manifest, read_manifest
 from workers.runtime import FreshFolder
 
 DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -66,19 +68,55 @@ def pack(path: Path) -> Bundle:
     Raises:
         BundleError: it is no bot; one sentence for its author.
     """
-    files = read_files(path)
-    manifest = read_manifest(files)
-    main = files.get(manifest.main)
-    language = manifest.language
-    goes_by_lines = language is None or language.unix_lines
-    if main and goes_by_lines and (words := windows_lines(manifest.main, main, language)):
-        raise BundleError(words)
-    if main and language is None:
-        # An upload of a single file or a zip from Windows lost the mark of a program.
-        files[manifest.main] = replace(main, executable=True)
+    collected = collect(path)
+    files = collected.files
+    _demand_manifest_name(files)
+    manifest = read_manifest(files, collected.left_out)
+    _demand_texts(files, manifest)
+    # An upload of a single file or a zip from Windows lost the mark of a program.
+    files |= {name: replace(files[name], executable=True) for name in _programs(files, manifest)}
     archive = _tar(files)
     name = manifest.name or _name(path, files, manifest.main)
     return Bundle(hashlib.sha256(archive).hexdigest(), archive, name, manifest)
+
+
+def _demand_manifest_name(files: Files) -> None:
+    """Refuses a manifest that would not be read, by a system that shows and spells names its way.
+
+    Raises:
+        BundleError: there is one.
+    """
+    if MANIFEST in files:
+        return
+    for name in files:
+        if name.lower() in (MANIFEST, f"{MANIFEST}.txt"):
+            raise BundleError(f"{name} is not read under that name: call it {MANIFEST}")
+
+
+def _demand_texts(files: Files, manifest: Manifest) -> None:
+    """Refuses sources that their language does not read.
+
+    Raises:
+        BundleError: there is one.
+    """
+    main, language = manifest.main, manifest.language
+    for name in sorted(files):
+        is_source = language is not None and find_language(PurePath(name)) is language
+        if (name == main or is_source) and (words := wrong_text(name, files[name], language)):
+            raise BundleError(words)
+    goes_by_lines = language is None or language.unix_lines
+    if main in files and goes_by_lines and (words := windows_lines(main, files[main], language)):
+        raise BundleError(words)
+
+
+def _programs(files: Files, manifest: Manifest) -> set[str]:
+    """The files that have to have the right to be executed: the bot's, and those of its build."""
+    found = {manifest.main} if manifest.language is None else set()
+    if manifest.build:
+        words = re.split(r"[\s;&|()<>'\"]+", manifest.build)
+        found |= {PurePath(word).as_posix() for word in words}
+        found |= {name for name, file in files.items() if file.content.startswith(PROGRAM)}
+    return found & files.keys()
 
 
 def _name(path: Path, files: Files, main: str) -> str:
@@ -196,7 +234,7 @@ def launch(folder: Path) -> Launch:
         BundleError: the folder is no unpacked bundle.
         LanguageError: the bot's interpreter is not installed here.
     """
-    return read_manifest(read_files(folder)).launch()
+    return read_manifest(collect(folder, whole=True).files).launch()
 
 
 def sweep(cache: Path, *, unused_seconds: float) -> None:

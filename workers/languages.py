@@ -51,6 +51,10 @@ class Language:
     environment: Mapping[str, str] = field(default_factory=dict)
     unix_lines: bool = False
     """Whether the carriage return of a Windows line end is a part of the last word to it."""
+    takes_mark: bool = True
+    """Whether a source may begin with a byte order mark."""
+    takes_modules: bool = False
+    """Whether its option ``-m`` takes the name of a module for that of its file."""
 
     @property
     def interpreted(self) -> bool:
@@ -62,13 +66,14 @@ NATIVE = f"./{BUILT}"
 LANGUAGES = (
     Language(
         "Python",
-        (".py",),
+        (".py", ".pyz"),
         "python3",
         # Unbuffered, for bots that forget to flush; and no packages of a user's own.
         ("-u", "-s"),
         memory_bytes=32 * MIB,
         # The same hashes each time, so that a bot that iterates over sets can be replayed.
         environment={"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
+        takes_modules=True,
     ),
     Language(
         "JavaScript",
@@ -139,12 +144,16 @@ LANGUAGES = (
         start_seconds=20.0,
         readable=("/etc/java-*",),
         finds_itself=True,
+        takes_mark=False,
     ),
     Language("Ruby", (".rb",), "ruby", memory_bytes=64 * MIB, threads=2),
     Language("Perl", (".pl",), "perl"),
     Language("Lua", (".lua",), "lua"),
-    Language("shell", (".sh",), "sh", unix_lines=True),
+    Language("shell", (".sh",), "sh", unix_lines=True, takes_mark=False),
 )
+SYSTEM_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
+"""Where a box has its programs."""
+PYTHON_VERSION = re.compile(r"^python[0-9.]*$")
 SUFFIXES = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
 
 
@@ -164,11 +173,24 @@ def language_named(name: str) -> Language | None:
 
 
 def interpreter_named(name: str) -> Language | None:
-    """The language whose bots are run by a program of this name; ``python`` will do, too."""
+    """The language whose bots are run by a program of this name, or path of the system's.
+
+    ``python`` will do, too, and so will ``python3.12``: the box has one of each.
+    """
+    folder, _, program = name.rpartition("/")
+    if folder not in ("", *SYSTEM_FOLDERS):
+        return None
+    program = PYTHON_VERSION.sub("python3", program.lower())
     for known in LANGUAGES:
-        if known.interpreted and name.lower() in (known.name.lower(), known.program):
+        if known.interpreted and program in (known.name.lower(), known.program):
             return known
     return None
+
+
+def without_env(words: Sequence[str]) -> Sequence[str]:
+    """A command without the ``env`` that looks for its program, where that does no more."""
+    looks = words[:1] in (["env"], ["/usr/bin/env"], ["/bin/env"]) and words[1:]
+    return words[1:] if looks and "=" not in words[1] and not words[1].startswith("-") else words
 
 
 def shebang_language(first_line: str) -> Language | None:
@@ -181,6 +203,6 @@ def shebang_language(first_line: str) -> Language | None:
     if not words:
         return None
     program = words[0].rpartition("/")[2]
-    # python3.12 asks for Python, as bash asks for a shell: the box has one of each.
-    program = re.sub(r"^python[0-9.]*$", "python3", program)
+    # As python3.12 asks for Python, bash asks for a shell.
+    program = PYTHON_VERSION.sub("python3", program)
     return language_named(re.sub(r"^(ba|da)sh$", "sh", program))

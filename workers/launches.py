@@ -25,12 +25,13 @@ from workers.languages import (
     SOURCES,
     STEM,
     SUFFIXES,
+    SYSTEM_FOLDERS,
     Language,
     LanguageError,
     find_language,
 )
 
-BOX_PATH = "/usr/local/bin:/usr/bin:/bin"
+BOX_PATH = ":".join(SYSTEM_FOLDERS)
 """Where programs are looked for in a box."""
 LEAST_PYTHON = (3, 11)
 
@@ -209,9 +210,19 @@ def box_program(name: str) -> str:
     if name == "python3":
         return box_python()
     path = shutil.which(name, path=BOX_PATH)
-    if path is None:
-        raise LanguageError(f"{name} is not installed on this machine")
-    return path
+    if path and not _leads_out(Path(path)):
+        return path
+    if path or shutil.which(name):
+        raise LanguageError(
+            f"{name} is not where bots can run it: install it below /usr, "
+            "with the system's packages"
+        )
+    raise LanguageError(f"{name} is not installed on this machine")
+
+
+def _leads_out(path: Path) -> bool:
+    """Whether it is a link from /usr to elsewhere, which a box doesn't show."""
+    return path.is_relative_to("/usr") and not path.resolve().is_relative_to("/usr")
 
 
 @cache
@@ -233,7 +244,6 @@ def find_python(path: str, least: tuple[int, int]) -> str:
     too_old = []
     for name in ("python3", *(f"python3.{minor}" for minor in range(30, least[1] - 1, -1))):
         python = shutil.which(name, path=path)
-        # A link out of /usr would lead nowhere in the box.
         if python is None or not Path(python).resolve().is_relative_to("/usr"):
             continue
         version = _python_version(python)

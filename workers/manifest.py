@@ -16,12 +16,13 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from workers.archives import BundleError, File, Files
+from workers.foreign_files import PROGRAM, UTF16_MARKS, kind_of
 from workers.languages import (
     LANGUAGES,
     STEM,
@@ -31,6 +32,7 @@ from workers.languages import (
     interpreter_named,
     language_named,
     shebang_language,
+    without_env,
 )
 from workers.launches import Launch, launch_build, launch_file, launch_words
 
@@ -43,11 +45,18 @@ MAX_THREADS = 64
 MAX_NAME = 60
 MAX_BYTES = 8192
 """Of the file; it takes a time to read that grows with its length squared."""
-ELF = b"\x7fELF"
 PACKAGE = re.compile(
     r"(?:\s++|//[^\n]*+|/\*(?>(?s:.*?)\*/))*+package\s++([\w.]++)\s*+;",
 )
 """How a file of Java begins whose class is in a package; read once, whatever a file holds."""
+
+
+class MissingError(BundleError):
+    """What is to be started is none of the bot's files."""
+
+    def __init__(self, name: str, words: str) -> None:
+        super().__init__(f"{MANIFEST}: {words}")
+        self.name = name
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +108,25 @@ class Manifest:
         return launch_build(self.language, self.main, files, script=self.build)
 
 
-def read_manifest(files: Files) -> Manifest:
+def read_manifest(files: Files, left_out: Collection[str] = ()) -> Manifest:
     """How these files are run, by their manifest and their names.
+
+    Args:
+        left_out: the names of files that were there, too, if it may be that one is missed.
 
     Raises:
         BundleError: the manifest is wrong, or it can't be told.
     """
     said = _parse(files[MANIFEST].content) if MANIFEST in files else {}
-    found = _command(said, files)
+    try:
+        found = _command(said, files)
+    except MissingError as error:
+        if not any(f"/{name}".endswith(f"/{error.name}") for name in left_out):
+            raise
+        raise BundleError(
+            f"{MANIFEST}: {error.name!r} lies in a folder of a tool's, which is left out: "
+            "put it elsewhere"
+        ) from None
     return replace(
         found,
         package=_package_of(found, files),
@@ -130,10 +150,13 @@ def _parse(content: bytes) -> Mapping[str, Any]:
     if len(content) > MAX_BYTES:
         raise BundleError(f"{MANIFEST} has more than {MAX_BYTES // 1024} KiB")
     try:
-        # Editors of Windows put a mark before the text.
-        said = tomllib.loads(content.decode("utf-8-sig"))
+        # Windows puts a mark before a text, and its PowerShell writes UTF-16.
+        said = tomllib.loads(
+            content.decode("utf-16" if content.startswith(UTF16_MARKS) else "utf-8-sig")
+        )
     except (ValueError, RecursionError) as error:
         hint = "; texts stand in quotes" if str(error).startswith("Invalid value") else ""
+        hint = ": save it as UTF-8" if isinstance(error, UnicodeError) else hint
         raise BundleError(f"{MANIFEST}: {error}{hint}") from None
     for key, value in said.items():
         if key not in KEYS:
@@ -167,7 +190,7 @@ def _command(said: Mapping[str, Any], files: Files) -> Manifest:
         return _run(said["run"], files, built="build" in said)
     main = str(PurePosixPath(said["main"])) if "main" in said else _find_main(files)
     if main not in files:
-        raise BundleError(f"{MANIFEST}: main is {main[:60]!r}, and there is no such file")
+        raise MissingError(main, f"main is {main[:60]!r}, and there is no such file")
     if "language" not in said:
         return Manifest(main, _language_of(main, files[main]))
     language = language_named(said["language"])
@@ -185,14 +208,13 @@ def _run(text: str, files: Files, *, built: bool) -> Manifest:
     The file may be one that is still to be ``built``.
     """
     try:
-        words = shlex.split(text)
+        words = without_env(shlex.split(text))
     except ValueError as error:
         raise BundleError(f"{MANIFEST}: run can't be read: {error}") from None
     language = interpreter_named(words[0]) if words else None
     names = [str(PurePosixPath(word)) for word in words]
     if language:
-        # Options may come before the file.
-        main = next((name for name in names[1:] if name in files), "")
+        main = _started(language, words[1:], files)
         if main or (built and names[1:]):
             filed = zip(words[1:], names[1:], strict=True)
             # By ./NAME, so that no program takes the name for an option or looks for it elsewhere.
@@ -203,36 +225,54 @@ def _run(text: str, files: Files, *, built: bool) -> Manifest:
         return Manifest(main, _language_of(main, files[main]), tuple(words[1:]))
     elif names and built:
         return Manifest(names[0], find_language(PurePosixPath(names[0])), tuple(words[1:]))
-    first = next(iter(names[1:] if language else names), "")
-    raise BundleError(
-        f"{MANIFEST}: run starts {first[:60]!r}, which is none of the bot's files: it is a "
-        "file, or an interpreter and a file, and then arguments"
+    # A program's path is said as it was given.
+    by_name = language is not None and "/" not in words[0]
+    first = next(iter(names[1:] if by_name else names), "")
+    raise MissingError(
+        first,
+        f"run starts {first[:60]!r}, which is none of the bot's files: it is a "
+        "file, or an interpreter and a file, and then arguments",
     )
 
 
-def windows_lines(name: str, file: File, language: Language | None = None) -> str | None:
-    """What is wrong with a script whose lines end as on Windows; None if it runs all the same.
+def _started(language: Language, words: Sequence[str], files: Files) -> str:
+    """The file that an interpreter starts; empty if it is none of the bot's.
 
-    Args:
-        language: its language, if its name and first line need not tell.
+    Options may come before it. Python's ``-m`` takes a module in its place.
     """
-    first = file.content[:200].partition(b"\n")[0]
-    by_kernel = first.startswith(b"#!") and first.endswith(b"\r")
-    known = language or find_language(PurePosixPath(name))
-    known = known or shebang_language(first.decode("utf-8", "replace"))
-    if by_kernel or (known and known.unix_lines and b"\r\n" in file.content):
-        words = "which count as a part of the last word: save it with those of Unix"
-        return f"{name} has line ends of Windows, {words}"
-    return None
+    for word, following in zip(words, (*words[1:], ""), strict=True):
+        if (name := str(PurePosixPath(word))) in files:
+            return name
+        if word == "-m" and language.takes_modules:
+            module = following.replace(".", "/")
+            possible = (f"{module}.py", f"{module}/__main__.py")
+            if found := next((name for name in possible if name in files), ""):
+                return found
+            raise MissingError(
+                possible[0],
+                f"run starts the module {following[:60]!r}, and there is neither "
+                f"{possible[0][:60]} nor {possible[1][:60]}",
+            )
+    return ""
 
 
 def _find_main(files: Files) -> str:
     """The file to start where nothing is said."""
     top = [name for name in files if "/" not in name and name != MANIFEST]
-    runnable = [name for name in top if _may_run(name, files[name])]
-    named = [name for name in runnable if PurePosixPath(name).stem.lower() in STEMS]
-    own = [name for name in runnable if PurePosixPath(name).stem != KIT]
-    for choice in (named, own, runnable, top):
+    sure = [name for name in top if _is_runnable(name, files[name])]
+    # On the disks of other systems all files have this right, so it says little.
+    able = [name for name in top if files[name].executable]
+    foreign = [name for name in top if kind_of(name, files[name].content)]
+    for choice in (
+        _named(sure),
+        _named(name for name in able if "." not in name),
+        [name for name in sure if PurePosixPath(name).stem != KIT],
+        sure,
+        _named(foreign),
+        foreign,
+        able,
+        top,
+    ):
         if len(choice) == 1:
             return choice[0]
         if choice:
@@ -243,12 +283,13 @@ def _find_main(files: Files) -> str:
     raise BundleError(f"there is no bot at the top: put bot.py there, or say main in {MANIFEST}")
 
 
-def _may_run(name: str, file: File) -> bool:
-    return (
-        find_language(PurePosixPath(name)) is not None
-        or file.executable
-        or file.content.startswith((b"#!", ELF))
-    )
+def _named(names: Iterable[str]) -> list[str]:
+    """Those that are called as the file to start is."""
+    return [name for name in names if PurePosixPath(name).stem.lower() in STEMS]
+
+
+def _is_runnable(name: str, file: File) -> bool:
+    return find_language(PurePosixPath(name)) is not None or file.content.startswith(PROGRAM)
 
 
 def _language_of(name: str, file: File) -> Language | None:
@@ -258,7 +299,9 @@ def _language_of(name: str, file: File) -> Language | None:
     first_line = file.content[:200].partition(b"\n")[0].decode("utf-8", "replace")
     if language := shebang_language(first_line):
         return language
-    if not _may_run(name, file):
+    if kind := kind_of(name, file.content):
+        raise BundleError(f"{name!r} is {kind}")
+    if not file.executable and not file.content.startswith(PROGRAM):
         endings = ", ".join(sorted(SUFFIXES))
         raise BundleError(
             f"how is {name!r} run? Give it the ending of a language ({endings}), or say "

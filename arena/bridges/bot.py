@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from arena.bridges.foreign import BridgeError
-from engine.clock import TimeControl
+from engine.clock import Charge, Clock, TimeControl
 from engine.game import GameError, IllegalMoveError, Move, Seat, State, Variant
 from engine.games import GAMES, find_variant
 from engine.referee import RESIGN
 
-GRACE_SECONDS = 1.0
-"""How long beyond its clock a program is waited for: the referee judges, not the bridge."""
+HANDSHAKE_SECONDS, NEWGAME_SECONDS = 9.5, 4.5
+"""When what the referee allows for ``hello`` and ``newgame`` is nearly over (`Allowances`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class Request:
     clocks_ms: Sequence[int]
     left_ms: int
     """On its own clock."""
-    deadline: float
-    """By `time.monotonic`: when to give it up."""
+    expected: float
+    """By `time.monotonic`: when the referee is about to lose patience."""
 
     @property
     def move_ms(self) -> int:
@@ -118,10 +118,12 @@ class _Game:
             options = [f"{key}={keys[key]}" for key in GAMES[name].options if key in keys]
             self.variant = find_variant(name, options)
             self._seat = self._read_seat(keys["you"])
+            charge: Charge = "wall" if keys.get("clock") == "wall" else "cpu"
             if "move" in keys:
-                self.time = TimeControl(move_ms=int(keys["move"]))
+                self.time = TimeControl(move_ms=int(keys["move"]), charge=charge)
             else:
-                self.time = TimeControl(time_ms=int(keys["time"]), inc_ms=int(keys.get("inc", 0)))
+                time_ms, inc_ms = int(keys["time"]), int(keys.get("inc", 0))
+                self.time = TimeControl(time_ms=time_ms, inc_ms=inc_ms, charge=charge)
 
     def request(self, text: str) -> Request:
         """What a line ``go PLY clocks=... [out=...] moves S:M ...`` asks for."""
@@ -135,6 +137,7 @@ class _Game:
         if len(clocks) != self.variant.seats:
             raise BridgeError(f"{self.variant} has {self.variant.seats} clocks, not {len(clocks)}")
         left = clocks[self._seat]
+        allowed = Clock(self.time, 1000 * left).wall_allowance_us / 1e6
         return Request(
             self.variant,
             state,
@@ -142,7 +145,7 @@ class _Game:
             self.time,
             clocks,
             left,
-            now + left / 1000 + GRACE_SECONDS,
+            now + 0.9 * allowed,
         )
 
     def _position(self, moves: Sequence[Move], out: str) -> State:

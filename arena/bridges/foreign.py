@@ -1,35 +1,64 @@
-"""A foreign program behind pipes, spoken to line by line against a deadline."""
+"""A foreign program behind pipes, spoken to line by line.
+
+It is waited for as long as the referee waits: how long that is, is the referee's to say, and whose
+fault it was. Shortly before it loses patience the bridge says on standard error what is missing.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import select
+import signal
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from engine.family import descendants, end_all
+
 LONGEST_BUFFER = 1 << 20
+LOOK_SECONDS = 0.5
+"""How often a bridge looks whether its referee is still there, once that should have judged."""
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+libc = ctypes.CDLL(None)
 
 
 class BridgeError(Exception):
     """Why a bridge can't go on, in one sentence for the bot's owner."""
 
 
+def _end_with_us() -> None:
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
 class Foreign:
-    """A started program. It stays in our process group, so it is stopped and killed with us."""
+    """A started program. It stays in our process group, so it is stopped and killed with us.
+
+    Programs that leave the group, by a session of their own, are ended with us all the same.
+    """
 
     def __init__(self, command: Sequence[str]) -> None:
         """Starts it; its standard error is ours.
+
+        All that it starts is ours, too, once those who started it have ended.
 
         Raises:
             BridgeError: it can't be started.
         """
         self.name = Path(command[0]).name
         self._buffer = b""
+        libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         try:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                # Should we be killed, nobody else might end it.
+                preexec_fn=_end_with_us,  # noqa: PLW1509  a bridge has a single thread
             )
         except OSError as error:
             raise BridgeError(f"{command[0]} can't be started: {error.strerror}") from None
@@ -38,6 +67,8 @@ class Foreign:
         self._input, self._output = self._process.stdin, self._process.stdout
         self._poll = select.poll()
         self._poll.register(self._output, select.POLLIN)
+        self._referee = select.poll()
+        self._referee.register(sys.stdin, 0)
 
     def say(self, line: str) -> None:
         """Sends a line.
@@ -50,20 +81,27 @@ class Foreign:
         except BrokenPipeError:
             raise self._ended(f"when it was told {line[:60]!r}") from None
 
-    def hear(self, deadline: float, what: str) -> str:
+    def hear(self, expected: float, what: str) -> str:
         """Its next line, without its end.
 
         Args:
-            deadline: by `time.monotonic`.
+            expected: by `time.monotonic`, when the referee is about to lose patience.
             what: what is waited for, for the message.
 
         Raises:
-            BridgeError: none came in time, or it has ended.
+            BridgeError: it has ended, or none came and the referee has gone.
         """
+        was_late = False
         while b"\n" not in self._buffer:
-            left = deadline - time.monotonic()
-            if left <= 0 or not self._poll.poll(left * 1000):
-                raise BridgeError(f"{self.name} gave no {what} in time")
+            left = expected - time.monotonic()
+            if left <= 0 and not was_late:
+                was_late = True
+                with suppress(OSError):
+                    print(f"arena bridge: {self.name} gave no {what} in time", file=sys.stderr)
+            if not self._poll.poll(1000 * (left if left > 0 else LOOK_SECONDS)):
+                if was_late and self._referee.poll(0):
+                    raise BridgeError("its referee has gone")
+                continue
             data = os.read(self._output.fileno(), 65536)
             if not data:
                 raise self._ended(f"before it gave {what}")
@@ -81,7 +119,7 @@ class Foreign:
         except (BridgeError, subprocess.TimeoutExpired):
             pass
         finally:
-            self._process.kill()
+            end_all(lambda: descendants(os.getpid()))
             self._process.wait()
 
     def _ended(self, when: str) -> BridgeError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from arena.bridges.bot import Request
+from arena.bridges.bot import HANDSHAKE_SECONDS, NEWGAME_SECONDS, Request
 from arena.bridges.foreign import BridgeError, Foreign
 from engine.game import Move, Variant
 from engine.referee import RESIGN
@@ -22,8 +22,6 @@ GAME_NAMES: Mapping[tuple[str, str], str] = {
 """By our mode and corners. Pentobi's colours begin in corners of their own, and it has no teams."""
 COLOURS = {"blue": "1", "yellow": "2", "red": "3", "green": "4"}
 LETTERS = {colour[0]: colour for colour in COLOURS}
-HANDSHAKE_SECONDS = 8.0
-COMMAND_SECONDS = 4.0
 
 
 class Gtp:
@@ -38,9 +36,10 @@ class Gtp:
 
     def start(self) -> str:
         self._foreign = Foreign(self._command)
-        name = self._do("name", time.monotonic() + HANDSHAKE_SECONDS)
+        expected = time.monotonic() + HANDSHAKE_SECONDS
+        name = self._do("name", expected)
         for command in self._first:
-            self._do(command)
+            self._do(command, expected)
         return name
 
     def new_game(self, variant: Variant) -> None:
@@ -49,20 +48,20 @@ class Gtp:
         if variant.game != "blokus" or key not in GAME_NAMES:
             known = ", ".join(f"blokus mode={mode} corners={how}" for mode, how in GAME_NAMES)
             raise BridgeError(f"there is no translation to GTP for {variant}; there are: {known}")
-        self._do(f"set_game {GAME_NAMES[key]}")
+        self._do(f"set_game {GAME_NAMES[key]}", time.monotonic() + NEWGAME_SECONDS)
         self._played = []
 
     def choose(self, request: Request) -> tuple[Move, dict[str, float]]:
         moves = list(request.moves)
         if moves[: len(self._played)] != self._played:
-            self._do("clear_board")
+            self._do("clear_board", request.expected)
             self._played = []
         for move in moves[len(self._played) :]:
             colour, _, squares = move.partition(":")
-            self._do(f"play {COLOURS[colour]} {squares}")
+            self._do(f"play {COLOURS[colour]} {squares}", request.expected)
             self._played.append(move)
         colour = LETTERS[request.state.text().split()[1]]
-        answer = self._do(f"genmove {COLOURS[colour]}", request.deadline).lower()
+        answer = self._do(f"genmove {COLOURS[colour]}", request.expected).lower()
         if answer == RESIGN:
             return RESIGN, {}
         move = f"{colour}:{answer}"
@@ -75,19 +74,18 @@ class Gtp:
         if self._foreign:
             self._foreign.close("quit")
 
-    def _do(self, command: str, deadline: float | None = None) -> str:
+    def _do(self, command: str, expected: float) -> str:
         """Gives a command and returns the answer, which ends with an empty line.
 
         Raises:
-            BridgeError: it was refused, or not answered in time.
+            BridgeError: it was refused, or the program has ended.
         """
         assert self._foreign is not None
         verb = command.split()[0]
-        deadline = deadline or time.monotonic() + COMMAND_SECONDS
         self._foreign.say(command)
         lines: list[str] = []
         while True:
-            line = self._foreign.hear(deadline, f"answer to {verb!r}")
+            line = self._foreign.hear(expected, f"answer to {verb!r}")
             if not line and lines:
                 break
             if line:

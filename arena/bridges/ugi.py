@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 
-from arena.bridges.bot import Request
+from arena.bridges.bot import HANDSHAKE_SECONDS, NEWGAME_SECONDS, Request
 from arena.bridges.foreign import BridgeError, Foreign
 from engine.game import Move, Variant
 from engine.games import GAMES
@@ -21,8 +21,6 @@ UCI_VARIANTS: Mapping[tuple[str, str], str] = {
     ("clobber", "10x10"): "clobber10",
 }
 """The value of UCI_Variant for a game and its size. The start and the notation are the same."""
-HANDSHAKE_SECONDS = 8.0
-READY_SECONDS = 4.0
 OPTION = re.compile(r"\s*option\s+name\s+(\S.*?)\s+type\b(.*)")
 BOUND = re.compile(r"\b(min|max)\s+(-?\d+)\b")
 NUMBERS = {
@@ -49,10 +47,10 @@ class Ugi:
         # Either word is unknown to those who speak the other language, and ignored.
         self._say("ugi")
         self._say("uci")
-        deadline = time.monotonic() + HANDSHAKE_SECONDS
+        expected = time.monotonic() + HANDSHAKE_SECONDS
         known: dict[str, str] = {}
         while not self._dialect:
-            line = foreign.hear(deadline, "'ugiok' or 'uciok'")
+            line = foreign.hear(expected, "'ugiok' or 'uciok'")
             if line.startswith("id name "):
                 name = line.removeprefix("id name ").strip()
             if option := OPTION.match(line):
@@ -62,7 +60,7 @@ class Ugi:
         for key, value in self._options.items():
             self._demand_option(known, key, value)
             self._say(f"setoption name {key} value {value}")
-        self._await_ready()
+        self._await_ready(expected)
         return name
 
     def new_game(self, variant: Variant) -> None:
@@ -79,7 +77,7 @@ class Ugi:
         else:
             self._start = "startpos"
         self._say(f"{self._dialect}newgame")
-        self._await_ready()
+        self._await_ready(time.monotonic() + NEWGAME_SECONDS)
 
     def choose(self, request: Request) -> tuple[Move, dict[str, float]]:
         assert self._foreign is not None
@@ -88,7 +86,7 @@ class Ugi:
         self._say(self._go(request))
         numbers: dict[str, float] = {}
         while True:
-            words = self._foreign.hear(request.deadline, "bestmove").split()
+            words = self._foreign.hear(request.expected, "bestmove").split()
             if words[:1] == ["info"]:
                 numbers |= _numbers(" ".join(words))
             elif words == ["bestmove"]:
@@ -140,11 +138,10 @@ class Ugi:
         assert self._foreign is not None
         self._foreign.say(line)
 
-    def _await_ready(self) -> None:
+    def _await_ready(self, expected: float) -> None:
         assert self._foreign is not None
         self._say("isready")
-        deadline = time.monotonic() + READY_SECONDS
-        while self._foreign.hear(deadline, "'readyok'").strip() != "readyok":
+        while self._foreign.hear(expected, "'readyok'").strip() != "readyok":
             pass
 
 

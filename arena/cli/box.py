@@ -128,7 +128,7 @@ def _findings(
     names = (bundle.name,) * entrants_needed(variant)
     with claimed_core() as core:
         start, spec = partial(boxed.start, core), MatchSpec(variant, names, control)
-        tested = Check(start, spec, allowances=boxed.allowances)
+        tested = Check(start, spec, allowances=boxed.allowances, tells_errors=True)
         for finding in tested.findings():
             yield finding, ""
     yield None, tested.log

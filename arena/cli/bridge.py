@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 import click
@@ -53,7 +54,7 @@ def gtp(first: tuple[str, ...], command: tuple[str, ...]) -> None:
     """For programs that speak GTP for Blokus as Pentobi does.
 
     \b
-    Example: arena bridge gtp --first "set_random_seed 7" -- pentobi-gtp --quiet --level 3
+    Example: arena bridge gtp --first "set_random_seed 7" -- pentobi-gtp --nobook --level 3
     """
     if not all(one.strip() for one in first):
         raise Usage("--first is empty; it takes a GTP command")
@@ -61,7 +62,12 @@ def gtp(first: tuple[str, ...], command: tuple[str, ...]) -> None:
 
 
 def _run(adapter: bot.Adapter) -> None:
-    """Plays; a bridge that can't go on says why on standard error."""
+    """Plays; a bridge that can't go on says why on standard error.
+
+    However it ends, the program behind it is ended before it.
+    """
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit(1))
     try:
         bot.run(adapter, sys.stdin, lambda line: print(line, flush=True))
     except (BridgeError, UnicodeDecodeError) as error:

@@ -63,7 +63,10 @@ class Launcher:
     ) -> BotProcess:
         """A fresh process of the bot."""
         return BotProcess(
-            lambda: self.start(core), allowances=self.allowances, open_channel=open_channel
+            lambda: self.start(core),
+            allowances=self.allowances,
+            open_channel=open_channel,
+            tells_errors=True,
         )
 
 

@@ -129,7 +129,9 @@ class Tally:
                     f"game {self.games}, ply {fault.ply}: {fault.termination}, {fault.detail}"
                 )
             if fault.termination is Termination.CRASH and not line.errors:
-                line.errors = _abridged(logs[fault.seat].partition(STANDARD_ERROR)[2].splitlines())
+                said = logs[fault.seat].partition(STANDARD_ERROR)[2].splitlines()
+                # A single one is told with the fault.
+                line.errors = _abridged(said) if len(said) > 1 else []
 
     def to_json(self) -> dict[str, Any]:
         """The tally as JSON's types."""

@@ -5,7 +5,7 @@
 It plays random legal moves of the engine's games; in UGI it knows the one game GAME says, in UCI
 Clobber as Fairy-Stockfish names it, in GTP Blokus as Pentobi names it. A flaw is something that
 goes wrong at its third move: `dies`, `sleeps`, `illegal`, `bare`, `none`, `refuses`, or at once:
-`mute`. What it is told goes to standard error.
+`mute`, `loads` (a while, at the first `isready`). What it is told goes to standard error.
 """
 
 import os
@@ -42,6 +42,7 @@ def choose(state):
 
 
 def play_ugi():
+    global flaw
     name, *options = os.environ["GAME"].split()
     variant = find_variant(name, options)
     state = variant.initial()
@@ -55,6 +56,9 @@ def play_ugi():
             say("option name Book type string default <empty>")
             say(f"{dialect}ok")
         elif words[0] == "isready":
+            if flaw == "loads":
+                time.sleep(1)
+                flaw = ""
             say("readyok")
         elif words[:3] == ["setoption", "name", "UCI_Variant"]:
             size = {"clobber": "5x6", "clobber10": "10x10"}[words[-1]]

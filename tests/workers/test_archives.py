@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workers.archives import MAX_BYTES, MAX_FILES, MAX_MEMBERS, BundleError, read_files
+from workers.archives import MAX_BYTES, MAX_FILES, MAX_MEMBERS, BundleError, collect
 from workers.bundles import pack
 
 BOT = b'print("ready a")\n'
@@ -152,7 +152,7 @@ def test_names_of_a_zip_that_does_not_say_utf_8(
     data = path.read_bytes().replace(b"x" * len(name), name)
     entry = data.rindex(b"PK\x01\x02")
     path.write_bytes(data[: entry + 5] + bytes([maker]) + data[entry + 6 :])
-    assert found in read_files(path)
+    assert found in collect(path).files
 
 
 REFUSED: Mapping[str, tuple[Callable[[Path], object], str]] = {
@@ -330,7 +330,7 @@ TAKEN: Mapping[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("make", TAKEN.values(), ids=TAKEN.keys())
 def test_the_most_that_is_taken(make: Callable[[Path], Path], tmp_path: Path) -> None:
     """Each limit is what is still a bot: a name of 200 bytes, 1000 files, 16 MiB."""
-    assert "bot.py" in read_files(make(tmp_path))
+    assert "bot.py" in collect(make(tmp_path)).files
 
 
 @pytest.mark.parametrize("kind", ["link", "folder link", "fifo"])

@@ -253,10 +253,11 @@ def test_what_authors_are_told(
             "cp /bin/true x; cat it.py > x; ./x",  # not every build may change a mode
             *("it.py", "#!/usr/bin/env python3\n", r"exit 127 \(it.py has line ends"),
         ),
+        ("sh it.sh", "it.sh", "\ufefffalse", r"exit 127 \(it.sh begins with a byte order mark"),
         ("python3 it.py", "it.py", "exit(3)\n", "exit 3$"),
     ],
 )
-def test_script_with_lines_of_windows(
+def test_script_that_only_windows_reads(
     command: str, name: str, content: str, words: str, prepared: Prepare
 ) -> None:
     """A CR is no blank to a shell (POSIX 2.3), whose own words for that don't show it."""
@@ -298,6 +299,7 @@ def test_nothing_to_build(prepared: Prepare) -> None:
 def test_missing_compiler(prepared: Prepare, monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine lacks it, which is said before anything is started."""
     monkeypatch.setattr("workers.launches.BOX_PATH", "/nowhere")
+    monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(LanguageError, match="gcc is not installed on this machine"):
         prepared({"bot.c": C})
 
@@ -313,3 +315,27 @@ def test_without_any_box(open_folder: Path, bot_folder: Path, tmp_path: Path) ->
             prepare(sandbox, folder, digest)
         return
     plays(sandbox, prepare(sandbox, folder, digest), Limits())
+
+
+def test_a_build_with_tools_of_its_own(prepared: Prepare) -> None:
+    """Its scripts may be executed though nothing says so, and what it makes stays, wherever.
+
+    CMake's folders are left out of what an author hands in, not of what the arena built.
+    """
+    script = (
+        "#!/bin/sh\nmkdir -p out/CMakeFiles && cp bot.txt out/bot && touch out/CMakeCache.txt\n"
+    )
+    said = 'build = "tools/make"\nrun = "out/bot"\n'
+    ready = prepared({"bot.toml": said, "tools/make": script, "bot.txt": "#!/bin/true\n"})
+    assert os.access(ready.folder / "out" / "bot", os.X_OK)
+    assert (ready.folder / "out" / "CMakeCache.txt").is_file()
+
+
+def test_a_program_for_another_processor(prepared: Prepare) -> None:
+    """As a compiler of another machine makes it (ELF-64, e_machine): it is told before it fails."""
+    number, name = 40, "arm"
+    header = "\x7fELF\x02\x01\x01" + "\0" * 9 + f"\x02\0{chr(number)}\0"
+    with pytest.raises(LanguageError, match=f"^player is a program for {name}, and this machine"):
+        prepared({"player": header})
+    if os.uname().machine == "x86_64":
+        assert prepared({"player": header.replace(chr(number), chr(62))})

@@ -151,7 +151,7 @@ def test_file_to_start(files: Mapping[str, bytes], main: str, tmp_path: Path) ->
 
 def test_a_file_that_may_be_run_is_a_program(tmp_path: Path) -> None:
     """Whatever it holds; the kernel knows more kinds than those of ELF and scripts."""
-    bot = make_zip(tmp_path / "mine.zip", {"player": b"MZ"}, mode=0o755)
+    bot = make_zip(tmp_path / "mine.zip", {"player": b"\0asm"}, mode=0o755)
     assert pack(bot).manifest.main == "player"
 
 

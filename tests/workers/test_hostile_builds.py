@@ -22,7 +22,7 @@ import pytest
 from tests.requirements import need
 from tests.workers.conftest import BOX_LEVELS, HOSTILE, Canary, processes_with
 from workers import building
-from workers.archives import MIB, read_files
+from workers.archives import MIB, collect
 from workers.building import LOG_BYTES, BuildError, build
 from workers.cgroups import PREFIX, GroupError, find_places
 from workers.languages import LanguageError
@@ -150,7 +150,7 @@ def test_hostile_build(
     marker = uuid.uuid4().hex
     furnish(bot_folder, name, canary, marker)
     before = {path.name: path.read_bytes() for path in bot_folder.iterdir()}
-    files = read_files(bot_folder)
+    files = collect(bot_folder).files
     try:
         command = read_manifest(files).building(files)
     except LanguageError as error:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from workers.languages import LanguageError, language_named
+from tests.requirements import need
+from workers.languages import LANGUAGES, LanguageError, language_named
 from workers.launches import (
     BOX_PATH,
     box_program,
@@ -17,6 +20,8 @@ from workers.launches import (
     find_python,
     launch_file,
 )
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_plain_command_speaks(tmp_path: Path) -> None:
@@ -67,6 +72,42 @@ def test_missing_interpreter_is_named() -> None:
     """The worker lacks it, which is no fault of the bot."""
     with pytest.raises(LanguageError, match="own-lang is not installed on this machine"):
         box_program("own-lang")
+
+
+@pytest.mark.parametrize(
+    "name", sorted({one.build[0] for one in LANGUAGES if one.build} | {"node"})
+)
+def test_a_program_that_only_its_user_can_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Installed by rustup or nvm, say, into a home: a box has what is below /usr."""
+    program = tmp_path / name
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("workers.launches.BOX_PATH", "/nowhere")
+    with pytest.raises(LanguageError, match=f"^{re.escape(name)} is not where bots can run it: "):
+        box_program(name)
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(LanguageError, match=f"^{re.escape(name)} is not installed on this machine"):
+        box_program(name)
+
+
+def test_a_link_out_of_what_a_box_shows() -> None:
+    """Also from where bots' programs are, which is how some installers put them there."""
+    need(os.geteuid() == 0, "a mount for this process alone takes root")
+    code = (
+        "from pathlib import Path; from workers.launches import box_program\n"
+        "Path('/usr/local/bin/rustc').symlink_to('/root/rustc')\n"
+        "Path('/root/rustc').write_text('#!/bin/sh'); Path('/root/rustc').chmod(0o755)\n"
+        "box_program('rustc')"
+    )
+    mounts = 'mount -t tmpfs none /usr/local/bin && mount -t tmpfs none /root && exec "$@"'
+    command = ["unshare", "--mount", "/bin/sh", "-c", mounts, "sh", "/usr/bin/python3", "-c", code]
+    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1].endswith(
+        "rustc is not where bots can run it: install it below /usr, with the system's packages"
+    )
 
 
 def test_python_that_will_not_do(tmp_path: Path) -> None:

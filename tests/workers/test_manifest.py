@@ -26,6 +26,12 @@ PYTHON = ("{python}", "-u", "-s")
         ('run = "python3 bot.py --depth 4"', (*PYTHON, "./bot.py", "--depth", "4"), 1),
         ("run = \"./tool 'two words'\"", ("./tool", "two words"), 1),
         ('run = "sh plain"', ("/usr/bin/sh", "./plain"), 1),
+        ('run = "/bin/sh plain bot.py"', ("/usr/bin/sh", "./plain", "./bot.py"), 1),
+        ('run = "/usr/bin/env python3 bot.py 4"', (*PYTHON, "./bot.py", "4"), 1),
+        ('run = "env python3.12 -O bot.py"', (*PYTHON, "-O", "./bot.py"), 1),
+        ('run = "python3 -m bot --depth 4"', (*PYTHON, "-m", "bot", "--depth", "4"), 1),
+        ('run = "python3 -O -m src.other"', (*PYTHON, "-O", "-m", "src.other"), 1),
+        ('run = "python -m package"', (*PYTHON, "-m", "package"), 1),
         ('\ufeffmain = "plain"\r\nlanguage = "python"\r\n', (*PYTHON, "./plain"), 1),
     ],
 )
@@ -34,6 +40,7 @@ def test_manifest_says_how_it_is_run(
 ) -> None:
     """From bot.toml through storing and unpacking to the command in the box."""
     files = {"bot.py": BOT, "src/other.py": BOT, "plain": BOT, "tool": b"#!/bin/own\n"}
+    files["package/__main__.py"] = BOT
     folder = make_folder(tmp_path / "mine", {**files, "bot.toml": manifest.encode()})
     bundle = pack(folder)
     found = launch(unpack(store(tmp_path / "store", bundle), bundle.digest, tmp_path / "cache"))
@@ -119,7 +126,7 @@ def test_the_most_that_a_manifest_may_say(tmp_path: Path) -> None:
     ("manifest", "words"),
     [
         ("name = Gambler", "bot.toml: Invalid value .*; texts stand in quotes"),
-        (b"name = '\xff'", "bot.toml: .*decode"),
+        (b"name = '\xff'", "bot.toml: .*decode.*: save it as UTF-8"),
         (
             "colour = 1",
             "there is no key 'colour'; name, main, language, run, build, games, threads are",
@@ -140,6 +147,14 @@ def test_the_most_that_a_manifest_may_say(tmp_path: Path) -> None:
         ("run = 'bot.py'\nmain = 'bot.py'", "run stands for main and language"),
         ("run = ''", "run starts '', which is none of the bot's files"),
         ("run = 'sh missing.sh'", "run starts 'missing.sh', which is none of the bot's files"),
+        (
+            "run = 'python3 -m chess'",
+            "the module 'chess', and there is neither chess.py nor chess/",
+        ),
+        ("run = 'python3 -m'", "run starts the module ''"),
+        ("run = '/usr/bin/env python3 -c pass'", "run starts '-c', which is none"),
+        ("run = '/usr/bin/env A=1 bot.py'", "run starts '/usr/bin/env', which is none"),
+        ("run = '/opt/python3 bot.py'", "run starts '/opt/python3', which is none"),
         ("run = '/bin/sh -c env'", "run starts '/bin/sh', which is none of the bot's files"),
         ('run = "sh \'open"', "run can't be read: No closing quotation"),
         ('run = "bot.py \\u0000"', "run has a zero byte"),

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from engine.games.siege.board import (
-    BLACK,
+    BITS,
     DARK,
     GATE_LINKS,
     INSIDE,
@@ -23,6 +23,7 @@ from engine.games.siege.board import (
     PLACES,
     SEGMENT_LINKS,
     WHITE,
+    YELLOW,
     Board,
     Links,
 )
@@ -33,6 +34,8 @@ AXES = ((1, False), (PITCH, False), (PITCH - 1, True), (PITCH + 1, True))
 """The shift of each axis, and whether it is a diagonal."""
 SOLDIERS_OF_A_COLOUR = 3
 """So many Yellow soldiers may stand outside on squares of one colour."""
+GATES_FROM_BELOW, GATES_FROM_ABOVE = (BITS[name] // PITCH for name in ("c8", "c9"))
+"""The ranks, from 0, of the gates that White comes to first, and Black."""
 
 
 def attackers_moves(board: Board, army: int, heading: int) -> Iterator[Bundle]:
@@ -137,12 +140,16 @@ def has_step(bundles: Iterable[Bundle], step: int) -> bool:
 
 
 def brings_on(army: int, start: int, end: int) -> bool:
-    """Whether to go there is progress: through a gate, or an attacker to a rank further on."""
-    step = start | end
-    if 0 < step & INSIDE < step:
-        return True
-    rise = _rank(end) - _rank(start)
-    return army == WHITE and rise > 0 or army == BLACK and rise < 0
+    """Whether to go there is progress: an attacker's, outside, as far as the gates.
+
+    Who may not retreat can't undo it: the fortress has no way back to an earlier rank.
+    """
+    if army == YELLOW or (start | end) & INSIDE:
+        return False
+    rank, there = _rank(start), _rank(end)
+    if army == WHITE:
+        return rank < there <= GATES_FROM_BELOW
+    return rank > there >= GATES_FROM_ABOVE
 
 
 def _rank(place: int) -> int:

@@ -14,7 +14,7 @@ import pytest
 from arena.bridges import bot
 from arena.bridges.foreign import BridgeError
 from engine.channel import TracedChannel
-from engine.clock import Allowances, TimeControl
+from engine.clock import Allowances, Charge, TimeControl
 from engine.game import Move, Variant
 from engine.games import find_variant
 from engine.match import MatchSpec, entrants_needed, play_match
@@ -58,6 +58,7 @@ def play(
         return BotProcess(
             lambda: PlainProgram(command, env=environment),
             allowances=Allowances(start_seconds=30.0),
+            tells_errors=True,
             open_channel=lambda program, errors: TracedChannel(
                 program, errors, lambda way, line: said.append(f"{way} {line}")
             ),
@@ -215,13 +216,31 @@ def test_options_that_are_odd(
     assert words in said.stderr
 
 
-def test_a_program_that_sleeps_is_given_up() -> None:
-    """The referee's wall clock judges: twice the move's time and a second."""
-    (record,), _ = play(
-        bridge("ugi", "uci", "sleeps"), "clobber size=5x6", time=TimeControl(move_ms=300)
-    )
+@pytest.mark.parametrize(
+    ("protocol", "dialect", "charge", "what"),
+    [
+        ("ugi", "uci", "cpu", "bestmove"),
+        ("ugi", "ugi", "wall", "bestmove"),
+        ("gtp", "gtp", "cpu", "answer to 'genmove'"),
+    ],
+)
+def test_a_program_that_sleeps_is_late(
+    protocol: str, dialect: str, charge: Charge, what: str
+) -> None:
+    """By the referee's own limit, twice the move's time and a second, and not by the bridge's.
+
+    What is missing it says before, for its owner to read.
+    """
+    game = "blokus mode=duel corners=fixed" if protocol == "gtp" else "clobber size=5x6"
+    time = TimeControl(move_ms=400, charge=charge)
+    (record,), log = play(bridge(protocol, dialect, "sleeps"), game, time=time)
     (fault,) = record.faults
-    assert str(fault.termination) in ("timeout", "crash")
+    assert str(fault.termination) == "timeout"
+    limit = "400" if charge == "wall" else "1800"
+    assert fault.detail.startswith(f"no reply within {limit} ms of wall time")
+    (line,) = [line for line in log.splitlines() if line.startswith("arena bridge: ")]
+    assert line.endswith(f" gave no {what} in time")
+    assert fault.detail.endswith(f"; last on standard error: {line}")
 
 
 @pytest.mark.parametrize(

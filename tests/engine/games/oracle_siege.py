@@ -248,13 +248,7 @@ class Oracle:
         pieces = dict(self.pieces)
         captured = pieces.pop(end, None)
         pieces[end] = pieces.pop(start)
-        rise = place_of(end)[1] - place_of(start)[1]
-        progress = (
-            captured is not None
-            or self.is_inside(start) != self.is_inside(end)
-            or (self.turn == "w" and rise > 0)
-            or (self.turn == "b" and rise < 0)
-        )
+        progress = captured is not None or self.approaches(start, end)
         moved = replace(
             self,
             pieces=pieces,
@@ -266,6 +260,13 @@ class Oracle:
         if moved.army() != "yellow" and not moved.plain_moves():
             moved = replace(moved, turn=ROUND[(ROUND.index(moved.turn) + 1) % 4])
         return replace(moved, history=(*self.history, moved.standing()))
+
+    def approaches(self, start: str, end: str) -> bool:
+        """An attacker's move outside the fortress to a rank further on, as far as the gates."""
+        if self.army() == "yellow" or self.is_inside(start) or self.is_inside(end):
+            return False
+        before, now = place_of(start)[1], place_of(end)[1]
+        return before < now <= 8 if self.army() == "white" else before > now >= 9
 
     # The end.
 

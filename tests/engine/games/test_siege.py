@@ -403,21 +403,34 @@ def test_a_demand_makes_another_position():
         ("Yb4 ke13", "b", None, "e13e12", {}, 0),
         ("Yb4 Ke3", "w", None, "e3e2", {"retreat": "yes"}, 8),
         ("Yb4 ke13", "b", None, "e13e14", {"retreat": "yes"}, 8),
+        ("Yb4 Ke3", "w", None, "e3e4", {"retreat": "yes"}, 0),
         ("Yb4 Ke3", "y1", None, "b4b5", {}, 8),
         ("Yb4 Kb5", "y1", None, "b4b5", {}, 0),  # a capture
-        ("Yb4 Ke3", "y1", None, "d8c8", {}, 0),  # a step through a gate
+        # As far as the gates: White to rank 8, Black to rank 9.
+        ("Yb4 Kb7", "w", None, "b7b8", {}, 0),
+        ("Yb4 Kb8", "w", None, "b8b9", {}, 8),
+        ("Yb4 Kb10", "w", None, "b10b11", {}, 8),
+        ("Yb4 Cb7", "w", None, "b7b9", {}, 8),  # beyond them, though from before them
+        ("Yb4 kb10", "b", None, "b10b9", {}, 0),
+        ("Yb4 kb9", "b", None, "b9b8", {}, 8),
+        ("Yb4 kb7", "b", None, "b7b6", {}, 8),
+        ("Yb4 gk12", "b", None, "k12k9", {}, 0),
+        ("Yb4 gk11", "b", None, "k11k8", {}, 8),
+        # No step in the fortress, nor through a gate.
+        ("Yb4 Ke3", "y1", None, "d8c8", {}, 8),
         ("Yb4 Ke3", "y1", None, "d8d9", {}, 8),
-        ("Yc9 Ke3", "y1", None, "c9d9", {}, 0),
-        ("Yb4 Kc9", "w", None, "c9d9", {}, 0),
-        ("Yb4 yb2", "w", "K.yyyyyZ", "d9c9", {}, 0),
+        ("Yc9 Ke3", "y1", None, "c9d9", {}, 8),
+        ("Yb4 Kc9", "w", None, "c9d9", {}, 8),
+        ("Yb4 kj8", "b", "Zyyyyyy.", "j8i8", {}, 8),
+        ("Yb4 yb2", "w", "K.yyyyyZ", "d9c9", {}, 8),
         ("Yb4 yb2", "w", "K.yyyyyZ", "d9f9", {}, 8),
-        ("Yb4 yb2", "w", ".yyyKyyZ", "d8d9", {}, 0),  # cells have the ranks of their names
+        ("Yb4 yb2", "w", ".yyyKyyZ", "d8d9", {}, 8),
         ("Yb4 yb2", "w", "Kyyy.yyZ", "d9d8", {}, 8),
-        ("Yb4 yb2", "b", "kyyy.yyZ", "d9d8", {}, 0),
+        ("Yb4 yb2", "b", "kyyy.yyZ", "d9d8", {}, 8),
     ],
 )
 def test_what_progress_is(pieces, turn, cells, move, options, quiet):
-    """A capture, a step through a gate, an attacker's move to a rank further on."""
+    """A capture, or an attacker's move outside to a rank further on, as far as the gates."""
     after = at(pieces + FAR, turn, cells, **options).play(move)
     assert after.text().split()[4:] == [str(quiet), "51"]
 
@@ -427,7 +440,8 @@ def test_what_progress_is(pieces, turn, cells, move, options, quiet):
     [
         ("Yb4 Ke3" + FAR, "- 98 150", "b4b5", None),
         ("Yb4 Ke3" + FAR, "- 99 150", "b4b5", Termination.PLY_LIMIT),
-        ("Yb4 Ke3" + FAR, "- 99 150", "d8c8", None),
+        ("Yb4 Ke3" + FAR, "- 99 150", "d8c8", Termination.PLY_LIMIT),
+        ("Yb4 Kb5" + FAR, "- 99 150", "b4b5", None),
         ("Yb4 Ke3" + FAR, "- 0 1998", "b4b5", None),
         ("Yb4 Ke3" + FAR, "- 0 1999", "d8c8", Termination.PLY_LIMIT),
         (f"{LAST} kl10", "- 0 1999", "b3c4", Termination.NORMAL),  # a win is tested first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from random import Random
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from engine.board import write_ranks
 from engine.game import PositionError
 from engine.games.siege.game import GAME, SiegeState
+from engine.games.siege.turns import SETUP
 from tests.engine.games import oracle_siege as oracle
 from tests.engine.games.positions_siege import FAR, at
 
@@ -124,6 +126,47 @@ def test_many_crowded_positions_agree_with_the_second_implementation(options):
 
 
 # The fast path.
+
+
+def left_to_do(pieces: dict[str, str]) -> int:
+    """By how many ranks all attackers together may still come nearer to the gates, and live."""
+    left = 0
+    for place, letter in pieces.items():
+        army = oracle.army_of(letter)
+        if army != "yellow" and place not in oracle.CELLS:
+            rank = oracle.place_of(place)[1]
+            left += 1 + max(0, 8 - rank if army == "white" else rank - 9)
+        elif army != "yellow":
+            left += 1
+    return left
+
+
+def test_progress_has_an_end():
+    """Without retreat: each uses up some of what is left to do, and no move gives any of it back.
+
+    A White piece on rank r has 8 - r ranks to go, and as Black mirrors White the start leaves
+    2 x (6 x 7 + 6 x 6 + 6 x 5) = 216 of them and 36 captures; so a game has 252 times progress at
+    most, however its pieces go in and out of the fortress.
+    """
+    assert left_to_do(oracle.first_pieces()) == 252
+    rng = Random(1871)
+    tried = {"through a gate": 0, "progress": 0}
+    for number in range(12):
+        state = GAME.variant(setup="fixed").initial()
+        while number % 2 and (state.turn == SETUP or state.over):
+            with suppress(PositionError):
+                state = GAME.variant().read(crowd(rng))
+        for _ in range(400):
+            if not (moves := state.legal_moves()):
+                break
+            gates = [move for move in moves if sum(cell in move for cell in oracle.CELLS) == 1]
+            move = rng.choice(gates if gates and rng.random() < 0.7 else moves)
+            before, state = left_to_do(state.board.pieces()), state.play(move)
+            after = left_to_do(state.board.pieces())
+            assert after < before if state.quiet == 0 else after <= before
+            tried["through a gate"] += move in gates
+            tried["progress"] += state.quiet == 0
+    assert min(tried.values()) > 200
 
 
 def test_codes_stand_for_moves():
