@@ -14,6 +14,7 @@ from pathlib import Path
 
 from engine.player import VoidGameError
 from engine.program import cpu_clock, ended_within, exit_words
+from engine.threads import Standstill
 from workers.bubblewrap import SCRATCH, complaint
 from workers.cgroups import Group
 from workers.processes import usage
@@ -87,6 +88,7 @@ class BoxProgram:
         self._end = select.poll()
         self._end.register(self._pidfd, select.POLLIN)
         self._monitor_pidfd = os.pidfd_open(monitor.pid)
+        self._standstill = Standstill(pid)
         self._clock = cpu_clock(pid)
         self._cpu_us = 0
         self._frozen = False
@@ -125,7 +127,11 @@ class BoxProgram:
         if self._whole:
             self._whole.freeze(True)
         else:
+            self._standstill.begin()
             self._signal(signal.SIGSTOP)
+
+    def stands(self) -> bool:
+        return self._whole.is_frozen() if self._whole else self._standstill.reached()
 
     def thaw(self) -> None:
         if not self._frozen:
@@ -188,6 +194,7 @@ class BoxProgram:
             unfinished = self._what_failed() if self._ended == words else None
             if self._status:
                 self._status.close()
+            self._standstill.close()
             for file in (self._pidfd, self._monitor_pidfd, self.stderr):
                 os.close(file)
             if unfinished:

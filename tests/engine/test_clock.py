@@ -133,13 +133,14 @@ def test_an_overrun_is_told_in_words(charge, cpu_us, wall_us, words):
     ("control", "seats", "plies", "longest_ms"),
     [
         # By the protocol: for a move twice its CPU time and a second, 3 s; for a game twice the
-        # budget and ten seconds, here of 60 s and 70 s; by the wall clock what was given.
-        (TimeControl(move_ms=1000), 2, 40, 120_000),
+        # budget and ten seconds, here of 60 s and 70 s; three times that with what a bot waits
+        # for a core; by the wall clock what was given.
+        (TimeControl(move_ms=1000), 2, 40, 3 * 120_000),
         (TimeControl(move_ms=1000, charge="wall"), 2, 40, 40_000),
-        (TimeControl(time_ms=25_000), 2, 40, 120_000),
-        (TimeControl(time_ms=25_000, inc_ms=500), 2, 40, 160_000),
+        (TimeControl(time_ms=25_000), 2, 40, 3 * 120_000),
+        (TimeControl(time_ms=25_000, inc_ms=500), 2, 40, 3 * 160_000),
         (TimeControl(time_ms=25_000, inc_ms=500, charge="wall"), 3, 40, 95_000),
-        (TimeControl(move_ms=LONGEST_MS), 4, 84, 84 * (2 * LONGEST_MS + 1000)),
+        (TimeControl(move_ms=LONGEST_MS), 4, 84, 3 * 84 * (2 * LONGEST_MS + 1000)),
     ],
     ids=str,
 )
