@@ -74,9 +74,7 @@ def ask(channel: PipeChannel, limit: Limit) -> tuple[Answer | None, str, float]:
 
 def test_who_waits_for_a_core_does_not_lose_by_it():
     """What it waited is told beside the true time, and none of it counts as its own."""
-    with channel_to(
-        scripted_program(newgame="say('ok\\n')", go="burn(6); say('move a\\n')")
-    ) as to:
+    with channel_to(scripted_program(newgame="say('ok\\n')", go="burn(6); say('move a\\n')")) as to:
         with starved(to.program):
             answer, words, seconds = ask(to, Limit(100_000, MINUTE, MINUTE))
         assert words == ""
@@ -210,10 +208,9 @@ def test_nobody_is_asked_before_the_other_stands(start: StartBot):
     assert record.faults == ()
     assert max(onlooker.used_us) < 1000
     own = record.plies[::2]
-    for before, after, ply in zip(own, own[1:], own, strict=False):
-        spent_ms = after.values["ms"] - before.values["ms"]
-        assert spent_ms > 10, "the kernel had nothing to do"
-        assert abs(spent_ms - ply.cpu_us / 1000) < 5 + spent_ms / 2
+    spent_ms = own[-1].values["ms"] - own[0].values["ms"]
+    assert spent_ms > 20, "the kernel had nothing to do"
+    assert sum(ply.cpu_us for ply in own[:-1]) / 1000 == pytest.approx(spent_ms, rel=0.1, abs=6)
 
 
 def test_who_does_not_stop_has_lost(start: StartBot):
