@@ -3,7 +3,7 @@
 What a move costs is the bot's own CPU time (or wall time, if the control says so). Wall time
 is the backstop against bots that sleep: for a move twice the CPU allowance and a second more,
 and under a clock for the whole game twice the CPU budget and ten seconds more. What a bot waits
-for a core is not counted there; with it a move may take three times as long, and no longer.
+for a core is not counted there; with it a move may take ten times as long, and no longer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Charge = Literal["cpu", "wall"]
 MOVE_SLACK_US = 1_000_000
 GAME_SLACK_US = 10_000_000
 LONGEST_MS = 24 * 60 * 60 * 1000
-HARD = 3
+HARD = 10
 """How many times its limit of wall time a request may take with what the bot waits for a core."""
 
 
@@ -88,13 +88,16 @@ class TimeControl:
         return f"time={self.time_ms} inc={self.inc_ms}{wall}"
 
     def longest_ms(self, seats: int, plies: int) -> int:
-        """How long a game of so many plies may take by the wall clock, by what its clocks allow."""
+        """How long a game of so many plies may take by the wall clock, by what its clocks allow.
+
+        What bots wait for a core comes on top of it.
+        """
         if self.move_ms is not None:
             thought, slack_us = plies * self.move_ms, plies * MOVE_SLACK_US
         else:
             assert self.time_ms is not None
             thought, slack_us = seats * self.time_ms + plies * self.inc_ms, seats * GAME_SLACK_US
-        return thought if self.charge == "wall" else HARD * (2 * thought + slack_us // 1000)
+        return thought if self.charge == "wall" else 2 * thought + slack_us // 1000
 
     def to_json(self) -> dict[str, Any]:
         """The control as JSON's types."""

@@ -30,9 +30,8 @@ def job(number: int, time: TimeControl) -> jobs.Job:
     [
         # Six more than two games may take: of 41 moves of an hour each by the wall clock, ...
         ([TimeControl(move_ms=HOUR_MS, charge="wall")], 6 + 2 * 41),
-        # ... of twice two hours for each of two, by CPU time, and 10 s more for each, and three
-        # times that with what bots wait for a core; ...
-        ([TimeControl(time_ms=2 * HOUR_MS)], 6 + 2 * 3 * (2 * 2 * 2 + 20 / 3600)),
+        # ... of twice two hours for each of two, by CPU time, and 10 s more for each; ...
+        ([TimeControl(time_ms=2 * HOUR_MS)], 6 + 2 * (2 * 2 * 2 + 20 / 3600)),
         # ... and of several short matches together.
         ([TimeControl(time_ms=5_000, charge="wall")] * 9, 6 + 9 * 2 * 2 * 5 / 3600),
     ],
