@@ -12,20 +12,22 @@ import os
 import select
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 from engine import protocol
+from engine.clock import Limit
 from engine.player import CrashError, ProtocolError, TimeForfeitError
-from engine.program import Program, is_ready_to_run
+from engine.program import Program
+from engine.stopwatch import Stopwatch
 
-CHECK_MS = 20
-"""How often a thinking bot's CPU clock is looked at, and what else it uses."""
-CHECK_NS = CHECK_MS * 1_000_000
 READ_BYTES = 4096
 """A reply and more. Python makes room for so many bytes at every read."""
 DRAIN_BYTES = 64 * 1024
 """How much the file of standard error may grow before that is taken in."""
 EMPTIED_BYTES = 1 << 20
 """How large it may become before it is emptied."""
+STOP_PAUSES = (0.0, 0.0, 50e-6, 100e-6, 200e-6, 400e-6, 1e-3)
+"""Seconds between looks whether a program stands, of which the last repeats: most do at once."""
 Tell = Callable[[str, str], None]
 """Is told of a line that passes: ``>`` or ``<``, and the line."""
 
@@ -95,6 +97,16 @@ class ErrorFile:
             self._read = 0
 
 
+class Answer(NamedTuple):
+    """A reply line, and what it cost from the request to it, or until the program stood."""
+
+    line: str
+    cpu_us: int
+    wall_us: int
+    waited_us: int
+    """How much of that it waited for a core."""
+
+
 class PipeChannel:
     """Lines to and from a program, each request against a deadline."""
 
@@ -102,6 +114,8 @@ class PipeChannel:
         self.program = program
         self._buffer = bytearray()
         self._hash_bytes = 0
+        self._charged_us: int | None = None
+        """The CPU time up to which it was charged, as long as nothing is free."""
         self.notes: list[str] = []
         """The ``#`` lines that came since they were last taken."""
         self.errors = ErrorFile(program.stderr, errors)
@@ -143,67 +157,81 @@ class PipeChannel:
         except (BlockingIOError, BrokenPipeError):
             pass
 
-    def ask(self, request: str, *, cpu_us: int | None, wall_us: int) -> tuple[str, int, int]:
+    def ask(self, request: str, limit: Limit, *, then_stop: Limit | None = None) -> Answer:
         """Sends a request and waits for its one reply line.
 
         Args:
-            cpu_us: CPU time after which to give up early; None for no such limit.
-            wall_us: wall time after which to give up; where CPU time has a limit, too, then
-                only on a program that sleeps.
-
-        Returns:
-            The line, and the CPU and wall time in microseconds that passed until it came; where
-            both have a limit, wall time up to its own.
+            limit: what it may cost. That it cost more CPU time is sometimes seen in the answer
+                alone.
+            then_stop: stops the program when it has replied, as `stop` does, and counts what it
+                costs until then; what it costs after that counts in the next answer.
 
         Raises:
-            TimeForfeitError: no reply in time; the caller knows the allowance.
+            TimeForfeitError: no reply in time, or it was not to be stopped; the caller knows the
+                allowance.
             CrashError: the output was closed.
             ProtocolError: the line is too long or no UTF-8, or too many ``#`` lines came.
         """
         program = self.program
         unsent = request.encode("ascii")
-        cpu_start = program.cpu_us()
-        start = now = time.monotonic_ns()
-        deadline = start + wall_us * 1000
-        next_check = start + CHECK_NS
+        watch = Stopwatch(program, limit, self._charged_us)
         unsent = self._write(unsent)
         program.thaw()
         while (line := self._line()) is None:
-            left_ms = (deadline - now) / 1e6
-            if left_ms <= 0:
-                if cpu_us is None or not is_ready_to_run(program.pid):
-                    raise TimeForfeitError(
-                        f"no reply within {wall_us / 1000:.0f} ms of wall time{self.half_line()}"
-                    )
-                # It runs, and its CPU time has a limit, or others keep it from running.
-                deadline += CHECK_NS
-                continue
-            if now >= next_check:
-                # By the clock and not only when nothing comes: it may come byte by byte.
-                next_check = now + CHECK_NS
+            # By the clock and not only when nothing comes: it may come byte by byte.
+            if watch.lap():
                 self.errors.drain()
                 program.look()
-                if cpu_us is not None and (used := program.cpu_us() - cpu_start) > cpu_us:
-                    raise TimeForfeitError(
-                        f"no reply after {used / 1000:.0f} ms of CPU time{self.half_line()}"
-                    )
-            ready = (self._both if unsent else self._output).poll(min(CHECK_MS, left_ms + 1))
+                if words := watch.overrun():
+                    raise TimeForfeitError(f"no reply {words}{self.half_line()}")
+            ready = (self._both if unsent else self._output).poll(watch.pause_ms)
             for file, _ in ready:
                 if file == program.stdout:
                     self._read()
                 else:
                     unsent = self._write(unsent)
-            now = time.monotonic_ns()
-        wall = (now - start) // 1000
-        if cpu_us is not None:
-            # If it is late although it came before we gave up, then it is we who were late.
-            wall = min(wall, wall_us)
-        used = program.cpu_us() - cpu_start
+        if then_stop:
+            program.freeze()
+        if words := watch.lateness():
+            raise TimeForfeitError(f"replied after {words}")
+        if then_stop:
+            self._await_stop(then_stop, watch)
+        answer = Answer(line, watch.cpu_us, watch.wall_us, watch.waited_us)
+        self._charged_us = watch.cpu_start_us + answer.cpu_us if then_stop else None
         self.errors.drain()
         program.look()
         if unsent:
             raise ProtocolError(f"said {line[:60]!r} before it had read the request")
-        return line, used, wall
+        return answer
+
+    def stop(self, limit: Limit) -> None:
+        """Stops the program, and waits until all its threads stand.
+
+        A thread in a long call of the kernel takes no notice before that ends.
+
+        Raises:
+            TimeForfeitError: that took too long.
+        """
+        self.program.freeze()
+        self._await_stop(limit, None)
+        self._charged_us = None
+
+    def _await_stop(self, limit: Limit, whole: Stopwatch | None) -> None:
+        """Waits until all threads stand, while the watch of a whole request runs on."""
+        watch: Stopwatch | None = None
+        pauses = iter(STOP_PAUSES)
+        while not self.program.stands():
+            watch = watch or Stopwatch(self.program, limit)
+            if watch.lap():
+                self.program.look()
+                if words := watch.overrun():
+                    raise TimeForfeitError(f"was not to be stopped {words} after its reply")
+            if pause := next(pauses, STOP_PAUSES[-1]):
+                time.sleep(pause)
+            else:
+                os.sched_yield()
+            if whole:
+                whole.lap()
 
     def half_line(self) -> str:
         """What is to be said of a line that has begun and not ended, if there is one."""
@@ -271,9 +299,9 @@ class TracedChannel(PipeChannel):
         super().__init__(program, errors)
         self._tell = tell
 
-    def ask(self, request: str, *, cpu_us: int | None, wall_us: int) -> tuple[str, int, int]:
+    def ask(self, request: str, limit: Limit, *, then_stop: Limit | None = None) -> Answer:
         self._tell_request(request)
-        return super().ask(request, cpu_us=cpu_us, wall_us=wall_us)
+        return super().ask(request, limit, then_stop=then_stop)
 
     def send(self, text: str) -> None:
         self._tell_request(text)

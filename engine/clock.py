@@ -2,14 +2,15 @@
 
 What a move costs is the bot's own CPU time (or wall time, if the control says so). Wall time
 is the backstop against bots that sleep: for a move twice the CPU allowance and a second more,
-and under a clock for the whole game twice the CPU budget and ten seconds more.
+and under a clock for the whole game twice the CPU budget and ten seconds more. What a bot waits
+for a core is not counted there; with it a move may take ten times as long, and no longer.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from engine.game import GameError
 from engine.speed import maker
@@ -19,11 +20,30 @@ Charge = Literal["cpu", "wall"]
 MOVE_SLACK_US = 1_000_000
 GAME_SLACK_US = 10_000_000
 LONGEST_MS = 24 * 60 * 60 * 1000
+HARD = 10
+"""How many times its limit of wall time a request may take with what the bot waits for a core."""
+
+
+class Limit(NamedTuple):
+    """What a request may cost, in microseconds."""
+
+    wall_us: int
+    """Wall time; where there is a ``hard_us``, without what the bot waits for a core."""
+    hard_us: int | None = None
+    """Wall time with that."""
+    cpu_us: int | None = None
+    """CPU time; None for as much as there is."""
+
+
+def apart(seconds: float) -> Limit:
+    """The limit of what stands apart from the game clock."""
+    wall_us = int(seconds * 1e6)
+    return Limit(wall_us, HARD * wall_us)
 
 
 @dataclass(frozen=True, slots=True)
 class Allowances:
-    """Wall time that stands apart from the game clock."""
+    """Wall time that stands apart from the game clock, without what the bot waits for a core."""
 
     start_seconds: float = 10.0
     """From a bot's start to its ``ready``."""
@@ -31,6 +51,8 @@ class Allowances:
     """From ``newgame`` to ``ok``."""
     quit_seconds: float = 1.0
     """From ``quit`` to the end of the process."""
+    stop_seconds: float = 1.0
+    """From when it is stopped until all its threads stand."""
 
 
 ALLOWANCES = Allowances()
@@ -66,7 +88,10 @@ class TimeControl:
         return f"time={self.time_ms} inc={self.inc_ms}{wall}"
 
     def longest_ms(self, seats: int, plies: int) -> int:
-        """How long a game of so many plies may take by the wall clock, by what its clocks allow."""
+        """How long a game of so many plies may take by the wall clock, by what its clocks allow.
+
+        What bots wait for a core comes on top of it.
+        """
         if self.move_ms is not None:
             thought, slack_us = plies * self.move_ms, plies * MOVE_SLACK_US
         else:
@@ -105,6 +130,7 @@ class Clock:
     left_us: int
     moves: int = 0
     wall_us: int = 0
+    """Without what the bot waited for a core."""
 
     @classmethod
     def start(cls, control: TimeControl) -> Clock:
@@ -127,6 +153,14 @@ class Clock:
         budget = (self.control.time_ms + self.control.inc_ms * self.moves) * 1000
         return min(move, 2 * budget + GAME_SLACK_US - self.wall_us)
 
+    @property
+    def limit(self) -> Limit:
+        """What the next move may cost."""
+        if self.control.charge == "wall":
+            return Limit(self.left_us)
+        hard_us = HARD * (2 * self.left_us + MOVE_SLACK_US)
+        return Limit(self.wall_allowance_us, hard_us, self.left_us)
+
     def overrun(self, cpu_us: int, wall_us: int) -> str | None:
         """Says in words that a move cost more than there was; None if it did not.
 
@@ -138,13 +172,18 @@ class Clock:
         kind = "wall" if self.control.charge == "wall" else "CPU"
         return f"used {_ms(charged)} ms of {kind} time; it had {_ms(self.left_us)}"
 
-    def after(self, cpu_us: int, wall_us: int) -> Clock:
-        """The clock after a move that took so long, its increment added."""
+    def after(self, cpu_us: int, wall_us: int, waited_us: int = 0) -> Clock:
+        """The clock after a move, its increment added.
+
+        Args:
+            cpu_us, wall_us: how long it took.
+            waited_us: how much of the wall time the bot waited for a core.
+        """
         left = self.left_us
         if self.control.time_ms is not None:
             charged = wall_us if self.control.charge == "wall" else cpu_us
             left += self.control.inc_ms * 1000 - charged
-        return new_clock(self.control, left, self.moves + 1, self.wall_us + wall_us)
+        return new_clock(self.control, left, self.moves + 1, self.wall_us + wall_us - waited_us)
 
 
 new_clock = maker(Clock)

@@ -15,8 +15,8 @@ from random import Random
 from typing import ClassVar
 
 from engine import protocol
-from engine.channel import HeadAndTail, TracedChannel
-from engine.clock import Clock, TimeControl
+from engine.channel import Answer, HeadAndTail, TracedChannel
+from engine.clock import Clock, Limit, TimeControl
 from engine.game import IllegalMoveError, Seat, State, Termination, Variant
 from engine.player import BotError, Choice, CrashError, GameEnd, ProtocolError, Turn
 from engine.process import BotProcess
@@ -49,7 +49,7 @@ class PatientChannel(TracedChannel):
         self.wall_us = 0
         """How long the last reply took."""
 
-    def ask(self, request: str, *, cpu_us: int | None, wall_us: int) -> tuple[str, int, int]:
+    def ask(self, request: str, limit: Limit, *, then_stop: Limit | None = None) -> Answer:
         quiet, verb, rest = request.rpartition("go ") if "go " in request else ("", "", request)
         if 0 < len(quiet) <= SHORT_REQUEST:
             # What needs no answer comes by itself, so that an answer to it can be told.
@@ -60,16 +60,17 @@ class PatientChannel(TracedChannel):
             except ProtocolError as error:
                 raise ProtocolError(f"{error.detail}: only 'go' needs an answer") from None
             request = verb + rest
-        answer, used, self.wall_us = super().ask(
-            self._dialect(request), cpu_us=cpu_us, wall_us=wall_us
-        )
+        answer = super().ask(self._dialect(request), limit)
+        self.wall_us = answer.wall_us
         try:
             self._listen()
         except ProtocolError as error:
-            raise ProtocolError(f"{error.detail}, after its reply {answer[:60]!r}") from None
+            raise ProtocolError(f"{error.detail}, after its reply {answer.line[:60]!r}") from None
         except CrashError:
             pass  # the reply comes first; the next request finds that nobody is there
-        return answer, used, self.wall_us
+        if then_stop:
+            self.stop(then_stop)
+        return answer
 
     def send(self, text: str) -> None:
         super().send(self._dialect(text))
@@ -146,7 +147,9 @@ class TestedGame:
             return None
         self.asked_at = len(self._history)
         choice = player.choose(self.turn())
-        self._clocks[self.seat] = self._clocks[self.seat].after(choice.cpu_us, choice.wall_us)
+        self._clocks[self.seat] = self._clocks[self.seat].after(
+            choice.cpu_us, choice.wall_us, choice.waited_us
+        )
         if choice.move == RESIGN:
             self.leave(self.seat)
             return choice

@@ -94,6 +94,8 @@ class Choice(NamedTuple):
     wall_us: int = 0
     values: Mapping[str, float] = {}
     """The numbers that it gave for this ply, by their keys."""
+    waited_us: int = 0
+    """How much of the wall time it waited for a core, as far as that is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,20 @@ error, a clock, and the power to freeze and to kill it. A `PipeChannel` moves li
 against a deadline, and `BotProcess` is the player that speaks the protocol over the channel.
 
 Between two requests the process is frozen (SIGSTOP), so that nobody thinks on the opponent's
-time. The first fault ends the process; what it would still say counts for nothing.
+time. Nobody else is asked before all its threads stand, and until they do it pays. The first
+fault ends the process; what it would still say counts for nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from engine import protocol
 from engine.channel import HeadAndTail, PipeChannel
-from engine.clock import ALLOWANCES, Allowances
+from engine.clock import ALLOWANCES, Allowances, apart
 from engine.player import (
+    BotError,
     Choice,
     CrashError,
     GameEnd,
@@ -65,6 +68,7 @@ class BotProcess:
         self.closed = False
         self._start = start
         self._allowances = allowances
+        self._to_stop = apart(allowances.stop_seconds)
         self._open_channel = open_channel
         self._channel: PipeChannel | None = None
         """To its process, once that has started."""
@@ -100,7 +104,7 @@ class BotProcess:
             self._channel.settle()
             request, seconds = protocol.newgame_line(setup), self._allowances.newgame_seconds
             protocol.parse_ok(_greet(self._channel, request, seconds, "ok"))
-            self._channel.program.freeze()
+            self._channel.stop(self._to_stop)
             # What it said before its first turn belongs to no ply.
             self._take_notes()
 
@@ -109,22 +113,19 @@ class BotProcess:
             assert self._channel is not None
             channel, clock = self._channel, turn.clock
             channel.settle()
-            wall_charged = clock.control.charge == "wall"
+            request = protocol.turn_lines(turn, self.wants)
             try:
-                line, cpu_us, wall_us = channel.ask(
-                    protocol.turn_lines(turn, self.wants),
-                    cpu_us=None if wall_charged else clock.left_us,
-                    wall_us=clock.wall_allowance_us,
-                )
+                answer = channel.ask(request, clock.limit, then_stop=self._to_stop)
             except TimeForfeitError as error:
                 left = clock.left_us / 1000
                 raise TimeForfeitError(f"{error.detail}; its clock had {left:.0f} ms") from None
-            channel.program.freeze()
-            if overrun := clock.overrun(cpu_us, wall_us):
+            if overrun := clock.overrun(answer.cpu_us, answer.wall_us):
                 raise TimeForfeitError(overrun)
-            reply = protocol.parse_reply(line)
+            reply = protocol.parse_reply(answer.line)
             values = self._take_notes(turn.ply) if channel.notes else {}
-            return Choice(reply.move, reply.text, cpu_us, wall_us, values)
+            return Choice(
+                reply.move, reply.text, answer.cpu_us, answer.wall_us, values, answer.waited_us
+            )
 
     def settle(self) -> None:
         with self._ending:
@@ -137,7 +138,8 @@ class BotProcess:
             self._channel.program.thaw()
             self._channel.send(protocol.end_line(end))
             # Whatever it has not done yet can wait, rather than disturb another's `newgame`.
-            self._channel.program.freeze()
+            with suppress(BotError), self._ending:
+                self._channel.stop(self._to_stop)
 
     def _take_notes(self, ply: int | None = None) -> dict[str, float]:
         """Sorts the ``#`` lines into numbers for this ply, if there is one, and the log."""
@@ -210,11 +212,10 @@ class BotProcess:
 
 def _greet(channel: PipeChannel, request: str, seconds: float, answer: str) -> str:
     try:
-        line, _, _ = channel.ask(request, cpu_us=None, wall_us=int(seconds * 1e6))
+        return channel.ask(request, apart(seconds)).line
     except TimeForfeitError:
         begun = channel.half_line()
         raise StartError(f"sent no {answer!r} within {seconds:g} s{begun}") from None
-    return line
 
 
 class _Ending:

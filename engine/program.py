@@ -22,6 +22,7 @@ from typing import Protocol
 
 from engine.family import MARK, descendants, end_all, marked, members
 from engine.player import CrashError, VoidGameError
+from engine.threads import Standstill, stat_fields
 
 OUR_SHORTAGES = frozenset(
     {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.ETXTBSY}
@@ -45,7 +46,10 @@ class Program(Protocol):
         """CPU time used so far by all its threads, in microseconds."""
 
     def freeze(self) -> None:
-        """Stops it from running."""
+        """Stops it from running, as soon as its threads take notice."""
+
+    def stands(self) -> bool:
+        """Whether all its threads have taken notice that it was stopped."""
 
     def thaw(self) -> None:
         """Lets it run."""
@@ -68,26 +72,6 @@ def cpu_clock(pid: int) -> int:
     return ~pid << 3 | 2
 
 
-def _fields(stat: Path) -> list[str]:
-    """What a file /proc/.../stat says after the name, which may be any bytes (see proc(5)).
-
-    Raises:
-        OSError: it has ended.
-    """
-    return stat.read_text(errors="replace").rpartition(")")[2].split()
-
-
-def is_ready_to_run(pid: int) -> bool:
-    """Whether a thread of a process runs, or waits for nothing but a core (Linux; see proc(5))."""
-    try:
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            if _fields(thread / "stat")[0] == "R":
-                return True
-    except OSError:
-        pass  # an end of a thread, or of all, is seen elsewhere
-    return False
-
-
 def has_forked(pid: int) -> bool:
     """Whether a process has children, or had some that it waited for (Linux; see proc(5))."""
     try:
@@ -95,7 +79,7 @@ def has_forked(pid: int) -> bool:
             if children.read_text().strip():
                 return True
         # No process runs without a page fault: those of children that ended are cminflt, field 11.
-        return _fields(Path(f"/proc/{pid}/stat"))[8] != "0"
+        return stat_fields(Path(f"/proc/{pid}/stat").read_bytes())[8] != b"0"
     except OSError:
         return False  # it has ended
 
@@ -169,6 +153,7 @@ class PlainProgram:
         self.stdout = self._process.stdout.fileno()
         self._clock = cpu_clock(self.pid)
         self._cpu_us = 0
+        self._standstill = Standstill(self.pid)
         self._ended: str | None = None
 
     def cpu_us(self) -> int:
@@ -179,7 +164,11 @@ class PlainProgram:
         return self._cpu_us
 
     def freeze(self) -> None:
+        self._standstill.begin()
         self._signal(signal.SIGSTOP)
+
+    def stands(self) -> bool:
+        return self._standstill.reached()
 
     def thaw(self) -> None:
         self._signal(signal.SIGCONT)
@@ -204,6 +193,7 @@ class PlainProgram:
             own_end = self.wait(0)
             code = self._reap(own_end=own_end)
             self._ended = exit_words(code) if own_end else "still running"
+            self._standstill.close()
             os.close(self._pidfd)
             os.close(self.stderr)
         return self._ended

@@ -38,6 +38,8 @@ class Ply(NamedTuple):
     """What the bot said of its move."""
     values: Mapping[str, float] = {}
     """Numbers that the bot gave for this ply."""
+    waited_us: int = 0
+    """How much of the wall time the bot waited for a core, as far as that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class GameRecord:
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON's types; `from_json` takes it back."""
+        waited_us = [ply.waited_us for ply in self.plies]
         return {
             "record": FORMAT,
             "game": self.variant.game,
@@ -112,6 +115,7 @@ class GameRecord:
                 "isolation": self.isolation,
                 "cpu_us": [ply.cpu_us for ply in self.plies],
                 "wall_us": [ply.wall_us for ply in self.plies],
+                **({"waited_us": waited_us} if any(waited_us) else {}),
                 "details": [fault.detail for fault in self.faults],
             },
         }
@@ -148,8 +152,9 @@ class GameRecord:
         moves = _list(data["moves"])
         numbers = [str(n) for n in range(len(moves))]
         cpu_us, wall_us = (_times(run[clock], len(moves)) for clock in ("cpu_us", "wall_us"))
+        waited_us = _times(run.get("waited_us", [0] * len(moves)), len(moves))
         texts, values = (map(data[said].get, numbers) for said in ("texts", "values"))
-        plies = tuple(map(_ply, moves, cpu_us, wall_us, texts, values))
+        plies = tuple(map(_ply, moves, cpu_us, wall_us, texts, values, waited_us))
         faults = tuple(
             Fault(
                 _integer(fault["seat"]) - 1,
@@ -200,7 +205,7 @@ _SEATS: Mapping[str, Seat] = {str(number): number - 1 for number in range(1, 100
 """Seats as moves name them, who are counted from 1."""
 
 
-def _ply(word: Any, cpu_us: Any, wall_us: Any, text: Any, values: Any) -> Ply:
+def _ply(word: Any, cpu_us: Any, wall_us: Any, text: Any, values: Any, waited_us: Any) -> Ply:
     number, _, move = _text(word).partition(":")
     seat = _SEATS.get(number)
     if seat is None:
@@ -212,6 +217,7 @@ def _ply(word: Any, cpu_us: Any, wall_us: Any, text: Any, values: Any) -> Ply:
         wall_us,
         "" if text is None else _text(text),
         {} if values is None else {_text(key): _number(value) for key, value in values.items()},
+        waited_us or 0,
     )
 
 

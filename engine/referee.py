@@ -124,8 +124,9 @@ class _Game:
         except IllegalMoveError as error:
             self._refuse(seat, error)
             return
-        self._play(Ply(seat, move, choice.cpu_us, choice.wall_us, choice.text, choice.values))
-        self.clocks[seat] = self.clocks[seat].after(choice.cpu_us, choice.wall_us)
+        _, text, cpu_us, wall_us, values, waited_us = choice
+        self._play(Ply(seat, move, cpu_us, wall_us, text, values, waited_us))
+        self.clocks[seat] = self.clocks[seat].after(cpu_us, wall_us, waited_us)
         if self.watch:
             self.watch(self.state, self.plies)
 

@@ -77,7 +77,7 @@ class _Reproduction:
                 yield from self._ask(ply.seat, ply.move)
             clock = self.clocks[ply.seat]
             if ply.cpu_us is not None and ply.wall_us is not None:
-                self.clocks[ply.seat] = clock.after(ply.cpu_us, ply.wall_us)
+                self.clocks[ply.seat] = clock.after(ply.cpu_us, ply.wall_us, ply.waited_us)
             self.history.append(f"{ply.seat + 1}:{ply.move}")
             self.state = self.state.play(ply.move)
         for player in self.players.values():

@@ -90,7 +90,7 @@ def clocks(game: GameRecord) -> tuple[Clock, ...]:
     found = [Clock.start(game.time)] * game.variant.seats
     for ply in game.plies:
         if ply.cpu_us is not None and ply.wall_us is not None:
-            found[ply.seat] = found[ply.seat].after(ply.cpu_us, ply.wall_us)
+            found[ply.seat] = found[ply.seat].after(ply.cpu_us, ply.wall_us, ply.waited_us)
     return tuple(found)
 
 
@@ -167,7 +167,8 @@ def ask(game: GameRecord, player: Player) -> GameRecord:
             answer = Fault(seat, ply, Termination.RESIGN, "resigned")
         else:
             move = state.canonical(choice.move)
-            answer = Ply(seat, move, choice.cpu_us, choice.wall_us, choice.text, choice.values)
+            _, text, cpu_us, wall_us, values, waited_us = choice
+            answer = Ply(seat, move, cpu_us, wall_us, text, values, waited_us)
     except BotError as error:
         answer = Fault(seat, ply, error.termination, error.detail)
     except IllegalMoveError as error:

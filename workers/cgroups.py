@@ -137,6 +137,11 @@ class Group:
         assert self._unified is not None
         (self._unified / "cgroup.freeze").write_text("1" if frozen else "0")
 
+    def is_frozen(self) -> bool:
+        """Whether all its processes stand since `freeze`."""
+        assert self._unified is not None
+        return _field(self._unified / "cgroup.events", "frozen") == 1
+
     def cpu_us(self) -> int:
         """CPU time of all its processes so far, in microseconds."""
         assert self._unified is not None

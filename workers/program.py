@@ -14,6 +14,7 @@ from pathlib import Path
 
 from engine.player import VoidGameError
 from engine.program import cpu_clock, ended_within, exit_words
+from engine.threads import Standstill
 from workers.bubblewrap import SCRATCH, complaint
 from workers.cgroups import Group
 from workers.endings import finish_later
@@ -90,6 +91,7 @@ class BoxProgram:
         self._end = select.poll()
         self._end.register(self._pidfd, select.POLLIN)
         self._monitor_pidfd = os.pidfd_open(monitor.pid)
+        self._standstill = Standstill(pid)
         self._clock = cpu_clock(pid)
         self._cpu_us = 0
         self._frozen = False
@@ -128,7 +130,11 @@ class BoxProgram:
         if self._whole:
             self._whole.freeze(True)
         else:
+            self._standstill.begin()
             self._signal(signal.SIGSTOP)
+
+    def stands(self) -> bool:
+        return self._whole.is_frozen() if self._whole else self._standstill.reached()
 
     def thaw(self) -> None:
         if not self._frozen:
@@ -180,6 +186,7 @@ class BoxProgram:
             close_pipes(self._monitor)
             if self._status:
                 self._status.close()
+            self._standstill.close()
             os.close(self.stderr)
             if not (gone and self._give_back()):
                 finish_later(self._give_back)

@@ -15,8 +15,8 @@ from workers.users import BOT_USERS
 
 FILES = 128
 """Open files of a run, without those of its bots."""
-FILES_A_BOT = 9
-"""Of a bot in a box, measured: two pipes, its errors, what watches and holds its box, claims."""
+FILES_A_BOT = 11
+"""Of a bot in a box, measured: pipes, its errors, what watches and holds its box, claims."""
 
 
 def find_room(asked: int | None, variant: Variant, launchers: Sequence[Launcher]) -> int:

@@ -93,6 +93,9 @@ class UnfrozenProgram(PlainProgram):
     def freeze(self) -> None:
         pass
 
+    def stands(self) -> bool:
+        return True
+
     def thaw(self) -> None:
         pass
 

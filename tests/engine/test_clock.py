@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.clock import LONGEST_MS, Clock, TimeControl, parse_time
+from engine.clock import LONGEST_MS, Clock, Limit, TimeControl, parse_time
 from engine.game import GameError
 
 
@@ -146,3 +146,28 @@ def test_an_overrun_is_told_in_words(charge, cpu_us, wall_us, words):
 def test_a_game_has_an_end(control, seats, plies, longest_ms):
     """All its clocks together, however its moves are shared out."""
     assert control.longest_ms(seats, plies) == longest_ms
+
+
+@pytest.mark.parametrize(
+    ("control", "before", "limit"),
+    [
+        # By the protocol: 100 ms of CPU time, twice that and a second of wall time, and ten times
+        # as much with what the bot waits for a core.
+        (TimeControl(move_ms=100), (), Limit(1_200_000, 12_000_000, 100_000)),
+        (TimeControl(move_ms=100, charge="wall"), (), Limit(100_000)),
+        # What it waited is no part of twice its time and ten seconds for the whole game.
+        (TimeControl(time_ms=1000), ((0, 9_000_000, 0),), Limit(3_000_000, 30_000_000, 1_000_000)),
+        (TimeControl(time_ms=1000), ((0, 11_000_000, 0),), Limit(1_000_000, 30_000_000, 1_000_000)),
+        (
+            TimeControl(time_ms=1000),
+            ((500_000, 99_000_000, 98_000_000),),
+            Limit(2_000_000, 20_000_000, 500_000),
+        ),
+    ],
+)
+def test_what_a_move_may_cost(control, before, limit):
+    """CPU time, wall time, and wall time with what others kept from the bot."""
+    clock = Clock.start(control)
+    for cost in before:
+        clock = clock.after(*cost)
+    assert clock.limit == limit

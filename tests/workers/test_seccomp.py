@@ -82,6 +82,10 @@ NUMBERS: dict[str, tuple[int, int | None]] = {
     "openat2": (437, 437),
     "utimensat": (280, 88),
     "utimes": (235, None),
+    "madvise": (28, 233),
+    "mincore": (27, 232),
+    "remap_file_pages": (216, 234),
+    "readahead": (187, 213),
     "setxattr": (188, 5),
     "fsetxattr": (190, 7),
 }
@@ -93,6 +97,7 @@ THREAD, FORK = 0x3D0F00, 0x1200011
 FILES = 0x400
 NEW_USER, NEW_NET, NEW_NS = 0x10000000, 0x40000000, 0x20000
 SHARED, PRIVATE, VALIDATE, ANONYMOUS, GROWSDOWN, HUGETLB = 1, 2, 3, 0x20, 0x100, 0x40000
+POPULATE = 0x8000
 SIGCONT = 18  # asm/signal.h
 HIGH = 1 << 32
 """A bit above those that the kernel looks at; it must not hide the others."""
@@ -237,6 +242,16 @@ def judge(machine: str, name: str, *arguments: int, **options: object) -> str:
         ("mmap", (0, 0, 0, VALIDATE | ANONYMOUS), "EPERM"),
         ("mmap", (0, 0, 0, SHARED | ANONYMOUS | HIGH), "EPERM"),
         ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | GROWSDOWN), "EPERM"),
+        ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | POPULATE), "EPERM"),
+        ("mmap", (0, 0, 0, SHARED | POPULATE | HIGH), "EPERM"),
+        ("madvise", (0, 0, 4), "allow"),  # MADV_DONTNEED
+        ("madvise", (0, 0, 14), "allow"),  # MADV_HUGEPAGE
+        ("madvise", (0, 0, 22), "EINVAL"),  # MADV_POPULATE_READ
+        ("madvise", (0, 0, 23 | HIGH), "EINVAL"),  # MADV_POPULATE_WRITE
+        ("madvise", (0, 0, 25), "EINVAL"),  # MADV_COLLAPSE
+        ("mincore", (), "EPERM"),
+        ("remap_file_pages", (), "EPERM"),
+        ("readahead", (), "EPERM"),
         ("truncate", (), "allow"),
         ("fchmodat", (), "allow"),
     ],
@@ -255,6 +270,9 @@ def test_calls_of_a_boxed_bot(
         ("mmap", (0, 0, 0, SHARED | ANONYMOUS), "allow"),
         ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | GROWSDOWN), "allow"),
         ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | HUGETLB), "EPERM"),
+        ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | POPULATE), "allow"),
+        ("madvise", (0, 0, 23), "allow"),  # MADV_POPULATE_WRITE
+        ("mincore", (), "allow"),
         ("mremap", (), "allow"),
         ("setsockopt", (0, 1, 7), "allow"),
         ("socket", (AF_UNIX,), "allow"),

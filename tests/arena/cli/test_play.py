@@ -324,11 +324,11 @@ def test_open_files_are_allowed_as_far_as_is_needed() -> None:
             text=True,
             check=False,
         )
-        for many in ("15", "16")
+        for many in ("12", "13")
     ]
     assert (said[0].returncode, json.loads(said[0].stdout)["games"]) == (0, 40)
     assert said[1].returncode == 2
-    assert "the open files of this machine are enough for 15 matches at once" in said[1].stderr
+    assert "the open files of this machine are enough for 12 matches at once" in said[1].stderr
 
 
 def test_two_commands_do_not_write_into_one_file(cli: Cli, tmp_path: Path) -> None:
