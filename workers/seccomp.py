@@ -143,7 +143,7 @@ X86_64 = Architecture(
         rt_sigqueueinfo=129 rt_tgsigqueueinfo=297 fork=57 vfork=58 clone=56 clone3=435
         socket=41 socketpair=53 ioctl=16 fcntl=72 mmap=9 prctl=157 prlimit64=302
         setsockopt=54 vmsplice=278 io_setup=206 sync=162 syncfs=306 timer_create=222 mremap=25
-        madvise=28 mincore=27 remap_file_pages=216 readahead=187
+        mincore=27 remap_file_pages=216 readahead=187
         bind=49 setrlimit=160 landlock_create_ruleset=444 landlock_add_rule=445
         landlock_restrict_self=446 close_range=436 fsync=74 fdatasync=75 msync=26
         seccomp=317 fadvise64=221 sync_file_range=277 madvise=28 open=2 openat=257 openat2=437
@@ -180,7 +180,7 @@ AARCH64 = Architecture(
         tgkill=131 rt_sigqueueinfo=138 rt_tgsigqueueinfo=240 clone=220 clone3=435
         socket=198 socketpair=199 ioctl=29 fcntl=25 mmap=222 prctl=167 prlimit64=261
         setsockopt=208 vmsplice=75 io_setup=0 sync=81 syncfs=267 timer_create=107 mremap=216
-        madvise=233 mincore=232 remap_file_pages=234 readahead=213
+        mincore=232 remap_file_pages=234 readahead=213
         bind=200 setrlimit=164 landlock_create_ruleset=444 landlock_add_rule=445
         landlock_restrict_self=446 close_range=436 fsync=82 fdatasync=83 msync=227
         seccomp=277 fadvise64=223 sync_file_range=84 madvise=233 openat=56 openat2=437
@@ -234,15 +234,13 @@ POSIX_FADV_DONTNEED = 4
 # MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED, FREE, REMOVE, DONTFORK, DOFORK, HUGEPAGE,
 # NOHUGEPAGE, DONTDUMP, DODUMP, WIPEONFORK, KEEPONFORK: what interpreters and libraries advise.
 # Others throw files out of the cache (COLD, PAGEOUT), share pages with strangers (MERGEABLE), or go
-# on for long after a stop (POPULATE_READ, POPULATE_WRITE, COLLAPSE).
+# on for long after a stop (POPULATE_READ, POPULATE_WRITE, COLLAPSE). Those are answered as by an
+# older kernel, and programs do without.
 MADVICE = (0, 1, 2, 3, 4, 8, 9, 10, 11, 14, 15, 16, 17, 18, 19)
 MAP_TYPE, MAP_SHARED, MAP_SHARED_VALIDATE, MAP_ANONYMOUS, MAP_GROWSDOWN = 0xF, 1, 3, 0x20, 0x100
 MAP_HUGETLB = 0x40000
 # Fills a whole map in one call, deaf to stops, as MADV_POPULATE_READ and _WRITE do.
 MAP_POPULATE = 0x8000
-# MADV_KEEPONFORK, of Linux 4.14. Later ones are answered as by an older kernel: they fill maps,
-# throw pages out of the system's cache, or join them, and programs do without all of them.
-NEWEST_ADVICE = 19
 # With the first a bot would outlive its worker, with the second have a core's twin stand idle.
 PR_SET_PDEATHSIG, PR_SET_NAME, PR_SET_SECCOMP, PR_SCHED_CORE = 1, 15, 22, 62
 # As for calls; a later one makes a table of locks in the kernel's memory, as large as one likes.
@@ -382,8 +380,6 @@ def _argument_rules(
     maps = [load_argument(3), (ANY_BIT, 0, 1, MAP_HUGETLB), refuse(EPERM)]
     if single_process:  # others are frozen by their group, and builds by nobody
         maps += [(ANY_BIT, 0, 1, MAP_POPULATE), refuse(EPERM)]
-        advice = [load_argument(2), (GREATER, 0, 1, NEWEST_ADVICE), refuse(EINVAL)]
-        yield "madvise", advice
     if not metered_memory:
         maps += [
             (ANY_BIT, 0, 1, MAP_GROWSDOWN),

@@ -82,7 +82,6 @@ NUMBERS: dict[str, tuple[int, int | None]] = {
     "openat2": (437, 437),
     "utimensat": (280, 88),
     "utimes": (235, None),
-    "madvise": (28, 233),
     "mincore": (27, 232),
     "remap_file_pages": (216, 234),
     "readahead": (187, 213),
@@ -244,11 +243,7 @@ def judge(machine: str, name: str, *arguments: int, **options: object) -> str:
         ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | GROWSDOWN), "EPERM"),
         ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | POPULATE), "EPERM"),
         ("mmap", (0, 0, 0, SHARED | POPULATE | HIGH), "EPERM"),
-        ("madvise", (0, 0, 4), "allow"),  # MADV_DONTNEED
-        ("madvise", (0, 0, 14), "allow"),  # MADV_HUGEPAGE
-        ("madvise", (0, 0, 22), "EINVAL"),  # MADV_POPULATE_READ
         ("madvise", (0, 0, 23 | HIGH), "EINVAL"),  # MADV_POPULATE_WRITE
-        ("madvise", (0, 0, 25), "EINVAL"),  # MADV_COLLAPSE
         ("mincore", (), "EPERM"),
         ("remap_file_pages", (), "EPERM"),
         ("readahead", (), "EPERM"),
@@ -271,7 +266,6 @@ def test_calls_of_a_boxed_bot(
         ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | GROWSDOWN), "allow"),
         ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | HUGETLB), "EPERM"),
         ("mmap", (0, 0, 0, PRIVATE | ANONYMOUS | POPULATE), "allow"),
-        ("madvise", (0, 0, 23), "allow"),  # MADV_POPULATE_WRITE
         ("mincore", (), "allow"),
         ("mremap", (), "allow"),
         ("setsockopt", (0, 1, 7), "allow"),
