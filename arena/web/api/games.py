@@ -28,6 +28,7 @@ from arena.web.api.game_shapes import (
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import BotVersionName, Name, Shape
 from arena.web.api.specification import operation
+from arena.web.downloads import Download
 from arena.web.games import PICTURE_SECONDS
 from arena.web.identity import database, settings, signed_in
 from arena.web.lookup import (
@@ -172,14 +173,14 @@ read_log = operation(None, tag=TAG, name="read_log", media="text/plain", errors=
 )
 
 
-@operation(None, tag=TAG, media=LINES)
+@operation(None, tag=TAG, media=LINES, errors=[429, 503])
 def export_ladder(name: str, query: LadderExport) -> Response:
     """All games of a ladder, as `export_games` has them."""
     with reading() as session:
         return _export(session, find_ladder(session, name), query.after)
 
 
-@operation(None, tag=TAG, media=LINES, errors=[404])
+@operation(None, tag=TAG, media=LINES, errors=[404, 429, 503])
 def export_games(query: Export) -> Response:
     """All games of a competition as JSON Lines, the first played first.
 
@@ -197,7 +198,7 @@ def _export(session: Session, competition: Competition, after: int) -> Response:
     headers = {"Vary": "Accept-Encoding", "X-Total-Count": str(total)}
     if request.accept_encodings["gzip"]:
         lines, headers["Content-Encoding"] = _compressed(lines), "gzip"
-    return Response(lines, mimetype=LINES, headers=headers)
+    return Response(Download(lines), mimetype=LINES, headers=headers)
 
 
 def _lines(database: Database, competition: int, after: int) -> Iterator[bytes]:
