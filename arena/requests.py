@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
+from arena import bot_names
 from arena.competitions.pairings import Pairing
-from arena.db import LARGEST_ID, lock
+from arena.db import lock
 from arena.matchmaking import make
 from arena.models import (
     Bot,
@@ -79,20 +80,19 @@ def find_entrant(session: Session, ladder: Ladder, name: str) -> Entrant:
     Raises:
         RequestError: there is none.
     """
-    bot, _, number = name.strip().replace("\0", "").partition(":")
+    named = bot_names.read(name, RequestError)
     query = (
         sa.select(Entrant)
         .join(Entrant.version)
         .join(BotVersion.bot)
-        .where(Entrant.competition_id == ladder.id, Bot.lower_name == bot.lower())
+        .where(Entrant.competition_id == ladder.id, Bot.lower_name == named.lower_name)
     )
-    if number:
-        wanted = int(number) if number.isascii() and number.isdigit() else 0
-        found = session.scalar(query.where(BotVersion.number == min(wanted, LARGEST_ID)))
-        what = f"version {number} of a bot {bot}"
-    else:
+    if named.version is None:
         found = session.scalar(query.where(Entrant.state == EntrantState.ACTIVE))
-        what = f"active bot {bot[:60]!r}"
+        what = f"active bot {named.name[:60]!r}"
+    else:
+        found = session.scalar(query.where(BotVersion.number == named.version))
+        what = f"version {named.version} of a bot {named.name[:60]}"
     if found is None:
         raise RequestError(f"there is no {what} on the ladder {ladder.name}")
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from flask_security.proxies import _security
@@ -64,6 +65,15 @@ def _good_password(form: Any, field: Any) -> None:
 
 def _normal(text: str | None) -> str | None:
     return text and str(_security.password_util.normalize(text))
+
+
+def named_number(text: str, otherwise: int = 0) -> int:
+    """A number by which a form without fields of its own names something.
+
+    Args:
+        otherwise: what all else counts as; by default 0, which names nothing.
+    """
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) else otherwise
 
 
 class SignInForm(FlaskForm):

@@ -36,7 +36,7 @@ from arena.models import (
     Scope,
 )
 from arena.submissions import SubmissionError
-from arena.web import queries, uploads
+from arena.web import forms, queries, uploads
 from arena.web.forms import BotForm, SubmitForm
 from arena.web.identity import (
     current,
@@ -160,14 +160,9 @@ def own_bot(session: Session, name: str) -> Bot:
     return bot
 
 
-def _number(text: str) -> int:
-    """A number that a form names something by; 0, which names nothing, for all else."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
-
-
 def _version(session: Session, bot: Bot, number: str) -> BotVersion:
     """A version of a bot by its number."""
-    wanted = _number(number)
+    wanted = forms.named_number(number)
     query = sa.select(BotVersion).where(BotVersion.bot_id == bot.id, BotVersion.number == wanted)
     found = session.scalar(query.options(joinedload(BotVersion.bot)))
     return found or abort(404, f"The bot {bot.name} has no version {number[:20]}.")
@@ -205,7 +200,7 @@ def retire(name: str) -> Answer:
             .join(Entrant.version)
             .join(Ladder, Ladder.id == Entrant.competition_id)
             .where(
-                Entrant.id == _number(asked),
+                Entrant.id == forms.named_number(asked),
                 BotVersion.bot_id == bot.id,
             )
             .options(joinedload(Entrant.competition))
