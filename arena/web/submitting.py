@@ -91,7 +91,9 @@ def submit() -> Any:
 
 
 def _form(form: Any) -> tuple[str, int]:
-    page = render_template("submit.html", form=form, largest=uploads.intake().largest)
+    page = render_template(
+        "submit.html", form=form, intake=uploads.intake(), most_files=uploads.FOLDER_FILES
+    )
     return page, REFUSED if form.errors else 200
 
 

@@ -27,6 +27,8 @@ UPLOADS = ("submitting.submit", "api.submit_bot")
 """The endpoints that take a bot's files."""
 FILES = {"file", "folder"}
 """The fields that have them."""
+MOST_SENT = 20_000
+"""Files that a request may have, those that are left out of a bot among them."""
 SPARE_BYTES = 4 * 1024 * 1024
 """What an upload has besides the files: an archive's headers, the form."""
 
@@ -41,7 +43,7 @@ def widen() -> None:
     """Lets a request that brings files be as large as a bot may be, from those signed in."""
     if request.endpoint in UPLOADS and request.method == "POST" and current():
         request.max_content_length = intake().largest + SPARE_BYTES
-        request.max_form_parts = FOLDER_FILES + 20
+        request.max_form_parts = MOST_SENT
 
 
 def allowed() -> str:

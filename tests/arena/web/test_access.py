@@ -245,6 +245,8 @@ class NoIntake:
     """It is never reached: the table's uploads have no file."""
 
     largest = 1_000_000
+    left_out = frozenset[str]()
+    left_out_with = frozenset[str]()
 
     def __call__(self, path: Path) -> TakenIn:
         raise AssertionError(path)
