@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -60,7 +61,7 @@ def front() -> str:
 def leaderboard(name: str) -> str:
     """A ladder's board; ``?sort=`` orders it, ``?against=ID`` shows games against one bot."""
     with reading() as session:
-        board = _board(session, name)
+        board = leaderboards.board(session, find_ladder(session, name), _view())
         return render_template(
             "ladder.html",
             ladder=board.ladder,
@@ -95,8 +96,9 @@ def _view() -> View:
 
 
 def _board(session: Session, name: str) -> Board:
-    """The board that an address asks for."""
-    return leaderboards.board(session, find_ladder(session, name), _view())
+    """The board that an address asks for, as data."""
+    view = replace(_view(), in_a_row=True)
+    return leaderboards.board(session, find_ladder(session, name), view)
 
 
 @pages.get("/ladders/<name>.json")
