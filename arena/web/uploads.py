@@ -18,7 +18,7 @@ from arena import audit
 from arena.competitions.strength_plans import FirstTest
 from arena.intake import FULL, Intake, TakenIn
 from arena.models import Check, Ladder, User
-from arena.submissions import SubmissionError
+from arena.submissions import SubmissionError, renote
 from arena.submissions import submit as take_in
 from arena.web.identity import current, database, signed_in
 
@@ -135,6 +135,7 @@ def _store(
             test_first=test_first,
             now=now,
         )
+        renote(session, version, note or "", now, who.actor)
         words = f"version {version.number} for {ladder.name}, {taken.digest[:12]}"
         audit.note(session, who.actor, "submit", f"bot {version.bot.name}", words, now=now)
         asked = sa.select(sa.func.max(Check.id)).where(

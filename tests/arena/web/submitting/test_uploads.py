@@ -135,9 +135,8 @@ def test_what_is_too_large_is_refused_before_it_is_read(ada: Browser, app: Flask
         refused = ada.client.post(address, data={"name": "x" * 600_000})
         assert refused.status_code == 413
         assert "This is too large: 0.3 MB are allowed." in refused.text
-    many = {f"part {number}": "x" for number in range(20_001)}
-    kind = {"content_type": "multipart/form-data"}
-    assert ada.post("/submit", many, page="/submit", **kind).status_code == 413
+    part = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'
+    assert ada.client.post("/submit", data=part * 20_001 + b"--x--\r\n", **kind).status_code == 413
 
 
 def test_a_folder_of_too_many_files_keeps_its_form(ada: Browser, database: Database) -> None:
@@ -205,3 +204,15 @@ def test_a_full_disk_takes_nothing_in(app: Flask, ada: Browser) -> None:
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
     assert "disk is full, so nothing was taken in" in answer.text
     assert "bot.py" not in answer.text
+
+
+def test_the_same_files_with_another_note(ada: Browser, database: Database) -> None:
+    """They stay one version, which gets the note; none takes away none."""
+    for note, kept in (("first", "first"), ("second", "second"), ("", "second")):
+        assert submit(ada, (BOT, "mine.py"), note=note).status_code == 302
+        with database.read() as session:
+            (version,) = session.scalars(sa.select(BotVersion)).all()
+            assert version.note == kept
+    with database.read() as session:
+        told = [one.detail for one in audit.entries(session) if one.action == "change note"]
+    assert told == ["version 1: 'second', before 'first'"]
