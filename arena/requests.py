@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
@@ -42,18 +43,29 @@ def request_match(
     now: datetime,
     *,
     quota: int | None = None,
+    form: str | None = None,
 ) -> Match:
     """Makes an unrated match between chosen bots; workers play it when it is its turn.
+
+    One that was asked for by the same form already is given again.
 
     Args:
         bots: names of bots on the ladder in the order of their seats in the first game:
             ``greedy`` for the version that is active there, ``greedy:2`` for any that ever was.
         quota: how many matches the requester may ask for within a day; None for no limit.
+        form: what the form or request is called that says so, by the requester alone.
 
     Raises:
         RequestError: the ladder is not open, a bot is not on it, there are too few or too many
             of them, or the requester's matches of the day are used up.
     """
+    request = form and hashlib.sha256(f"{requester.id} {form}".encode()).hexdigest()
+    if request:
+        # The same form sent twice at the same moment: the second waits for the first here.
+        lock(session, requester)
+        known = session.scalar(sa.select(Match).where(Match.request == request))
+        if known is not None:
+            return known
     if ladder.state is not CompetitionState.OPEN:
         raise RequestError(f"the ladder {ladder.name} is {ladder.state}, and plays no matches")
     race = ladder.variant.seats == 1
@@ -70,6 +82,7 @@ def request_match(
     lock(session, ladder)
     pairing = Pairing(tuple(entrant.id for entrant in entrants))
     match = make(session, ladder, pairing, now, requester=requester)
+    match.request = request
     session.flush()
     return match
 

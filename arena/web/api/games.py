@@ -26,7 +26,7 @@ from arena.web.api.game_shapes import (
     Record,
 )
 from arena.web.api.paging import Pages, page
-from arena.web.api.shapes import BotVersionName, Name, Shape
+from arena.web.api.shapes import BotVersionName, Key, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.downloads import Download
 from arena.web.games import PICTURE_SECONDS
@@ -75,6 +75,9 @@ class NewMatch(Shape):
             description="In the order of their seats in the first game.",
         ),
     ]
+    key: Annotated[
+        Key | None, Field(description="Whoever sends the same one again gets the match it made.")
+    ] = None
 
 
 class LadderExport(Shape):
@@ -131,7 +134,7 @@ def request_unrated_match(json: NewMatch) -> tuple[MatchShape, int]:
     with changing(RequestError) as session:
         asker = session.get_one(User, signed_in().id)
         ladder = find_ladder(session, json.ladder)
-        made = request_match(session, asker, ladder, json.bots, now, quota=quota)
+        made = request_match(session, asker, ladder, json.bots, now, quota=quota, form=json.key)
         session.flush()
         return MatchShape.of(find_match(session, made.id)), 201
 
