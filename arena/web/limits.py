@@ -20,6 +20,7 @@ from flask_limiter.errors import RateLimitExceeded
 from werkzeug.exceptions import TooManyRequests
 
 from arena.config import Settings
+from arena.people import typed
 from arena.web.identity import current, known_browser
 from engine.counting import counted
 
@@ -39,7 +40,7 @@ def address() -> str:
 
 def _name() -> str:
     """The account that somebody wants into."""
-    return request.form.get("name", "").lower()[:100]
+    return typed(request.form.get("name", "")).lower()[:100]
 
 
 def _wanted() -> str:
