@@ -1,10 +1,43 @@
-"""What a bot may be called: by who hands it in, in addresses, and by commands."""
+"""What a bot may be called by who hands it in, and how it or a version of it is named elsewhere:
+in addresses, on pages, and by commands.
+"""
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
+_NAMED = re.compile(r"([^:\0]{1,80})(?::0{0,9}([1-9][0-9]{0,8}))?", re.ASCII)
+"""The length of a number is bounded, as that of what is said of a bot that is not there."""
+
+
+class Named(NamedTuple):
+    """What ``greedy`` or ``greedy:2`` stands for; whether there is such a one is for others."""
+
+    name: str
+    """The bot's, in whatever letters it was written."""
+    version: int | None
+    """Its version's number; None for whichever the place that asks means."""
+
+    @property
+    def lower_name(self) -> str:
+        """The bot's name as it is looked up."""
+        return self.name.lower()
+
+
+def read(text: str, refusal: type[Exception]) -> Named:
+    """What somebody names by ``greedy``, any of its versions, or ``greedy:2``, just this one.
+
+    Raises:
+        refusal: it is no such name.
+    """
+    found = _NAMED.fullmatch(text.strip())
+    if found is None:
+        raise refusal(
+            f"{text.strip()[:60]!r} names no bot: write greedy, or greedy:2 for its version 2"
+        )
+    return Named(found[1], int(found[2]) if found[2] else None)
 
 
 def refusal(name: str) -> str:

@@ -86,6 +86,15 @@ class Settings:
         "The address the pages are served on.",
         Rule("an address or a name; 0.0.0.0 is every address of this machine", bool),
     )
+    hosts: str = _setting(
+        "",
+        "By which names the pages may be asked, with commas between them; .example.org is every "
+        "name below it, and names of this machine itself always are. By default any.",
+        _none_or(
+            r"\.?[\w-]+(\.[\w-]+)*(,\.?[\w-]+(\.[\w-]+)*)*",
+            "names without a port and with commas between them, as arena.example.org,10.0.0.7",
+        ),
+    )
     port: int = _setting(
         8000,
         "The port the pages are served on.",

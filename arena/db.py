@@ -67,7 +67,8 @@ class Database:
             self.engine = sa.create_engine(url, connect_args=driven, pool_pre_ping=not sqlite)
         except ImportError as error:
             raise SchemaError(
-                f"this database needs {error.name}: pip install 'game-bot-arena[prod]'"
+                f"this database needs {error.name}: pip install '.[prod]' in the folder of the "
+                "sources"
             ) from None
         except ValueError:
             raise SchemaError("ARENA_DATABASE can't be read: its port is no number") from None

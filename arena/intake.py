@@ -6,6 +6,7 @@ The pages only see this; the composition root gives them what packs and stores b
 from __future__ import annotations
 
 import errno
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -31,6 +32,11 @@ class Intake(Protocol):
 
     largest: int
     """Bytes that an upload may have."""
+    left_out: Collection[str]
+    """Names of files and folders that are not taken in; ``*`` is any letters. A page need not send
+    them."""
+    left_out_with: Collection[str]
+    """Names of files that tell of a folder, other than the bot's own, that is not taken in."""
 
     def __call__(self, path: Path) -> TakenIn:
         """Takes in a file, folder or archive.

@@ -33,13 +33,18 @@ class PeopleError(ValueError):
     """What can't be done to an account; one sentence that says what to do."""
 
 
+def typed(name: str) -> str:
+    """A name without the space that keyboards put after a word."""
+    return name.strip()
+
+
 def find(session: Session, name: str) -> User | None:
-    """The user of this name, in whatever letters' size."""
+    """The user of this name, in whatever letters' size, and whatever space is around it."""
     # PostgreSQL refuses NUL. To leave it out would give an account more names than one, each with
     # tries of its own before it has to wait.
     if "\0" in name:
         return None
-    return session.scalar(sa.select(User).where(User.lower_name == name.lower()))
+    return session.scalar(sa.select(User).where(User.lower_name == typed(name).lower()))
 
 
 def get(session: Session, name: str) -> User:
@@ -93,6 +98,7 @@ def add(
     Raises:
         PeopleError: the name is no name, or taken.
     """
+    name = typed(name)
     if not NAME.fullmatch(name):
         raise PeopleError(
             f"{name[:60]!r} is no name: 1 to 40 letters, digits, '_', '.', '-', a letter or "

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
+from arena import bot_names
 from arena.competitions.pairings import Pairing
-from arena.db import LARGEST_ID, lock
+from arena.db import lock
 from arena.matchmaking import make
 from arena.models import (
     Bot,
@@ -41,18 +43,29 @@ def request_match(
     now: datetime,
     *,
     quota: int | None = None,
+    form: str | None = None,
 ) -> Match:
     """Makes an unrated match between chosen bots; workers play it when it is its turn.
+
+    One that was asked for by the same form already is given again.
 
     Args:
         bots: names of bots on the ladder in the order of their seats in the first game:
             ``greedy`` for the version that is active there, ``greedy:2`` for any that ever was.
         quota: how many matches the requester may ask for within a day; None for no limit.
+        form: what the form or request is called that says so, by the requester alone.
 
     Raises:
         RequestError: the ladder is not open, a bot is not on it, there are too few or too many
             of them, or the requester's matches of the day are used up.
     """
+    request = form and hashlib.sha256(f"{requester.id} {form}".encode()).hexdigest()
+    if request:
+        # The same form sent twice at the same moment: the second waits for the first here.
+        lock(session, requester)
+        known = session.scalar(sa.select(Match).where(Match.request == request))
+        if known is not None:
+            return known
     if ladder.state is not CompetitionState.OPEN:
         raise RequestError(f"the ladder {ladder.name} is {ladder.state}, and plays no matches")
     race = ladder.variant.seats == 1
@@ -69,6 +82,7 @@ def request_match(
     lock(session, ladder)
     pairing = Pairing(tuple(entrant.id for entrant in entrants))
     match = make(session, ladder, pairing, now, requester=requester)
+    match.request = request
     session.flush()
     return match
 
@@ -79,20 +93,19 @@ def find_entrant(session: Session, ladder: Ladder, name: str) -> Entrant:
     Raises:
         RequestError: there is none.
     """
-    bot, _, number = name.strip().replace("\0", "").partition(":")
+    named = bot_names.read(name, RequestError)
     query = (
         sa.select(Entrant)
         .join(Entrant.version)
         .join(BotVersion.bot)
-        .where(Entrant.competition_id == ladder.id, Bot.lower_name == bot.lower())
+        .where(Entrant.competition_id == ladder.id, Bot.lower_name == named.lower_name)
     )
-    if number:
-        wanted = int(number) if number.isascii() and number.isdigit() else 0
-        found = session.scalar(query.where(BotVersion.number == min(wanted, LARGEST_ID)))
-        what = f"version {number} of a bot {bot}"
-    else:
+    if named.version is None:
         found = session.scalar(query.where(Entrant.state == EntrantState.ACTIVE))
-        what = f"active bot {bot[:60]!r}"
+        what = f"active bot {named.name[:60]!r}"
+    else:
+        found = session.scalar(query.where(BotVersion.number == named.version))
+        what = f"version {named.version} of a bot {named.name[:60]}"
     if found is None:
         raise RequestError(f"there is no {what} on the ladder {ladder.name}")
     return found

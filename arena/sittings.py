@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
-from arena import scheduling, workforce
+from arena import bot_names, scheduling, workforce
 from arena.config import Settings
 from arena.db import LARGEST_ID, LOCK
 from arena.models import (
@@ -225,11 +225,10 @@ def opponent_named(session: Session, ladder: Ladder, name: str) -> int:
     Raises:
         SittingError: there is none that plays this ladder's game.
     """
-    bot, _, number = name.replace("\0", "").partition(":")
-    which = Bot.lower_name == bot.lower()
-    if number:
-        wanted = int(number) if number.isascii() and number.isdecimal() else 0
-        which &= BotVersion.number == min(wanted, LARGEST_ID)
+    named = bot_names.read(name, SittingError)
+    which = Bot.lower_name == named.lower_name
+    if named.version is not None:
+        which &= BotVersion.number == named.version
     found = _active(session, ladder, which, (Entrant.competition_id != ladder.id).asc())
     if not found:
         raise SittingError(f"no bot {name[:60]!r} plays {ladder.game} on a ladder here")

@@ -7,7 +7,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import bot_names
+from arena import audit, bot_names
 from arena.competitions.strength_plans import FirstTest
 from arena.db import LOCK, lock
 from arena.lost_bundles import bring_back
@@ -143,6 +143,16 @@ def _version(
     session.add(version)
     session.flush()
     return version
+
+
+def renote(
+    session: Session, version: BotVersion, note: str, now: datetime, actor: audit.Actor
+) -> None:
+    """Gives a version the note with which its files were handed in again; none changes nothing."""
+    if note and note != version.note:
+        before, version.note = version.note, note
+        words = f"version {version.number}: {note!r}, before {before!r}"
+        audit.note(session, actor, "change note", f"bot {version.bot.name}", words, now=now)
 
 
 def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) -> Entrant:

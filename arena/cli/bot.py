@@ -9,7 +9,7 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit, entries, sharing, verdicts
+from arena import audit, bot_names, entries, sharing, verdicts
 from arena.cli import Usage
 from arena.cli.data_folder import changing, find_ladder
 from arena.cli.data_option import on_data
@@ -50,11 +50,6 @@ def activate_command(name: str, ladder_name: str, data: Path | None) -> None:
     click.echo(words)
 
 
-def _version(text: str) -> int:
-    """The number that a version is named by; 0, which none has, for what is no number."""
-    return min(int(text), 2**31 - 1) if text.isascii() and text.isdigit() else 0
-
-
 @bot.command("recheck")
 @click.argument("names", metavar="[NAME[:VERSION]]...", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Of all bots.")
@@ -78,10 +73,10 @@ def recheck_command(names: tuple[str, ...], every: bool, data: Path | None) -> N
         )
         numbers = [] if names else list(session.scalars(aside))
         for name in names:
-            bot_name, _, version = name.partition(":")
-            its = aside.where(Bot.lower_name == bot_name.lower())
-            if version:
-                its = its.where(BotVersion.number == _version(version))
+            named = bot_names.read(name, Usage)
+            its = aside.where(Bot.lower_name == named.lower_name)
+            if named.version is not None:
+                its = its.where(BotVersion.number == named.version)
             found = list(session.scalars(its))
             if not found:
                 raise Usage(f"no check of {name} is set aside")

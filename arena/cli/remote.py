@@ -119,12 +119,10 @@ def whole_board(server: Server, ladder: str) -> dict[str, Any]:
     """A ladder's leaderboard with all its pages, as `arena.web.exports` has it."""
     path = f"/ladders/{ladder}/leaderboard"
     board: dict[str, Any] = server.get(path)
-    ranked = [line for line in board["bots"] if line["rank"] is not None]
-    placement = [line for line in board["bots"] if line["rank"] is None]
+    bots = list(board["bots"])
     for page in range(2, board["pages"] + 1):
-        more = server.get(path, page=page)["bots"]
-        ranked += [line for line in more if line["rank"] is not None]
-    return {**board, "page": None, "pages": 1, "bots": [*ranked, *placement]}
+        bots += server.get(path, page=page)["bots"]
+    return {**board, "page": None, "pages": 1, "bots": bots}
 
 
 @click.command()

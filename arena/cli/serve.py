@@ -9,30 +9,34 @@ from __future__ import annotations
 import gc
 import logging
 import re
+import resource
 import signal
 import sys
 from pathlib import Path
 
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
-from waitress.server import BaseWSGIServer, MultiSocketServer, create_server
+from waitress.server import MultiSocketServer
 
+from arena.cli import connections
 from arena.config import SettingError, load
 from arena.db import Database, SchemaError, unusable
 from arena.intake import TakenIn
 from arena.submissions import SubmissionError
-from arena.web import outage
+from arena.web import downloads, outage
 from arena.web.app import create_app
 from engine.every import Every
 from engine.logs import use_json
 from workers import bundles
-from workers.archives import MAX_ARCHIVE_BYTES, MAX_BYTES, BundleError
+from workers.archives import LEFT_OUT, MAX_ARCHIVE_BYTES, MAX_BYTES, BundleError
 
 ENDING = re.compile(r"(\.tar)?\.\w+$")
-THREADS = 4
+THREADS = 4 + downloads.MOST
 CONNECTIONS = 900
-"""Taken at once: each browser that looks at a page keeps one or more for two minutes. Together
-with what else is open that is less than the 1,024 files that a process may open by default."""
+"""At once: each browser that looks at a page keeps one or more for two minutes."""
+FILES = 4096
+"""That may be open, if the system lets us: most allow a process 1,024 until it asks, and an answer
+that waits for its reader is a file as well."""
 TIDY_SECONDS = 24 * 60 * 60
 """How often the store of bundles is rid of what was not finished, when one is taken in."""
 LARGEST_REQUEST = MAX_ARCHIVE_BYTES + 1024 * 1024
@@ -43,6 +47,8 @@ class BundleIntake:
     """Packs what is uploaded, and keeps it in the folder of bundles."""
 
     largest = MAX_BYTES
+    left_out = LEFT_OUT
+    left_out_with = frozenset[str]()
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -89,11 +95,12 @@ def application() -> Flask:
     return app
 
 
-def main(*, wait: bool = False) -> int:
+def main(*, wait: bool = False, patience_seconds: float = connections.PATIENCE_SECONDS) -> int:
     """Serves until SIGTERM; what keeps the pages from starting is one line.
 
     Args:
         wait: until standard input ends: somebody prepares the database meanwhile.
+        patience_seconds: with connections through which next to nothing comes.
     """
     if wait:
         sys.stdin.buffer.read()
@@ -101,7 +108,7 @@ def main(*, wait: bool = False) -> int:
     # It warns of each request that waits a moment, which is nothing to be warned of.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     try:
-        server = _server()
+        server = _server(patience_seconds)
     except (SettingError, SchemaError, OSError) as error:
         print(f"the pages can't be served: {error}", file=sys.stderr)
         return 2
@@ -123,14 +130,17 @@ def main(*, wait: bool = False) -> int:
     return 0
 
 
-def _server() -> BaseWSGIServer | MultiSocketServer:
+def _server(patience_seconds: float) -> MultiSocketServer:
     settings = load()
     if settings.log == "json":
         use_json(logging.getLogger())
     app = application()
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(FILES, most), most))
     try:
-        return create_server(
+        return connections.listen(
             app,
+            patience_seconds=patience_seconds,
             host=settings.host,
             port=settings.port,
             threads=THREADS,

@@ -8,7 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena import audit
+from arena import audit, bot_names
 from arena.competitions.fields import enter_field
 from arena.competitions.formats import FORMATS, settings_for
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, frame_of
@@ -56,17 +56,19 @@ def find_entrant(session: Session, tournament: Tournament, name: str) -> Entrant
     Raises:
         TournamentError: there is none, or there are several.
     """
-    bot, _, number = name.strip().partition(":")
+    named = bot_names.read(name, TournamentError)
     found = [
         one
         for one in entrants_of(session, tournament)
-        if one.version.bot.lower_name == bot.lower() and number in ("", str(one.version.number))
+        if one.version.bot.lower_name == named.lower_name
+        and named.version in (None, one.version.number)
     ]
     if not found:
         raise TournamentError(f"{name.strip()[:60]!r} is not in the tournament {tournament.name}")
     if len(found) > 1:
-        versions = ", ".join(f"{bot}:{one.version.number}" for one in found)
-        raise TournamentError(f"several versions of {bot} are in the field: say which, {versions}")
+        its = found[0].version.bot.name
+        versions = ", ".join(f"{its}:{one.version.number}" for one in found)
+        raise TournamentError(f"several versions of {its} are in the field: say which, {versions}")
     return found[0]
 
 

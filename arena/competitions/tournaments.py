@@ -20,7 +20,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena import audit
+from arena import audit, bot_names
 from arena.audit import ARENA
 from arena.competitions.fields import enter_field
 from arena.competitions.formats import FORMATS, FormatError, settings_for
@@ -205,27 +205,23 @@ def named_versions(session: Session, names: Iterable[str]) -> list[BotVersion]:
     """
     found = []
     for name in names:
-        bot, _, number = name.strip().partition(":")
-        if not bot:
-            raise TournamentError(
-                f"{name!r} names no bot: write greedy, or greedy:2 for one of its versions"
-            )
+        named = bot_names.read(name, TournamentError)
         query = (
             sa.select(BotVersion)
             .join(BotVersion.bot)
-            .where(Bot.lower_name == bot.lower())
+            .where(Bot.lower_name == named.lower_name)
             .order_by(BotVersion.number.desc())
             .limit(1)
             .options(joinedload(BotVersion.bot))
         )
-        if number:
-            wanted = int(number) if number.isascii() and number.isdigit() else 0
-            query = query.where(BotVersion.number == min(wanted, 2**31 - 1))
+        what = f"bot {named.name[:60]!r}"
+        if named.version is None:
+            version = session.scalar(query.where(BotVersion.status == VersionStatus.READY))
+            what = f"{what} that is ready"
         else:
-            query = query.where(BotVersion.status == VersionStatus.READY)
-        version = session.scalar(query)
+            version = session.scalar(query.where(BotVersion.number == named.version))
+            what = f"version {named.version} of a {what}"
         if version is None:
-            what = f"version {number} of a bot {bot!r}" if number else f"bot {bot!r} that is ready"
             raise TournamentError(f"there is no {what}")
         found.append(version)
     return found

@@ -72,6 +72,7 @@ class Match(Job, Base):
         Index("ix_match_status_id", "status", "id"),
         Index("ix_match_competition_status_seq", "competition_id", "status", "seq"),
         Index("ix_match_competition_id_id", "competition_id", "id"),
+        Index("ix_match_request", "request", unique=True),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -84,6 +85,8 @@ class Match(Job, Base):
     """Whether it counts for the ratings and counters of its ladder."""
     requester_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"), index=True)
     """Who asked for it, if it was made on request."""
+    request: Mapped[str | None] = mapped_column(sa.String(64))
+    """The digest of who asked for it by which form: one that is sent twice makes one match."""
     options: Mapped[dict[str, Any]]
     """The variant's, with its lots drawn."""
     opening: Mapped[list[Any]]

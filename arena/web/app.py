@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from flask import Flask, abort, current_app, request, send_from_directory
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -90,6 +91,8 @@ HEADERS = {
 }
 CHALLENGE = 'Bearer realm="arena"'
 """What is asked for where who asks is not known: each 401 has to say it (RFC 9110)."""
+OWN_NAMES = ("localhost", "127.0.0.1", "::1")
+"""By which a machine asks itself."""
 CONTACT_LASTS = timedelta(days=180)
 STATIC_SECONDS = 365 * 24 * 60 * 60
 PLAIN = (str, int, type(None))
@@ -131,6 +134,19 @@ def _refuse_what_is_no_form() -> None:
         abort(400, "A text in this form has the character NUL: leave it out.")
 
 
+def _refuse_other_names() -> None:
+    """Refuses who asks by a name that is none of ours: a page elsewhere can have its own name lead
+    here, and would read with the browser of whoever looks at it what only that may reach.
+    """
+    asked = urlsplit(f"//{request.host}").hostname or ""
+    named = [name for name in identity.settings().hosts.lower().split(",") if name]
+    ours = asked in (*OWN_NAMES, *named) or any(
+        name.startswith(".") and asked.endswith(name) for name in named
+    )
+    if named and not ours:
+        abort(421, f"{request.host[:80]!r} is none of the names of this arena (ARENA_HOSTS).")
+
+
 def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     """The application of these settings.
 
@@ -148,6 +164,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     if settings.proxies:
         trusted = settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted, x_proto=trusted)  # type: ignore[method-assign]
+    app.before_request(_refuse_other_names)
     app.before_request(widen)
     metrics.install(app)
     identity.install(app)

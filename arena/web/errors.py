@@ -18,6 +18,9 @@ WORDS = {
 }
 """What is said of an error of which nobody knows more."""
 
+NOT_SHOWN = {"csrf_token", "password", "again", "present", "next", "invitation", "form", "key"}
+"""Fields that nobody types, or that are nobody's to read."""
+
 
 def install(app: Flask) -> None:
     """Has an application answer errors so."""
@@ -46,6 +49,20 @@ def _say_how_large(_: RequestEntityTooLarge) -> Response:
     return _explain(RequestEntityTooLarge(f"This is too large: {words}."))
 
 
+def _typed() -> list[tuple[str, str]]:
+    """What somebody filled in, when it could not be taken since they were signed out meanwhile."""
+    if request.method != "POST" or request.headers.get("Sec-Fetch-Site") not in (
+        None,
+        "same-origin",
+    ):
+        return []
+    try:
+        fields = [*request.form.items(multi=True)]
+    except RequestEntityTooLarge:
+        return []
+    return [(name, text) for name, text in fields if text.strip() and name not in NOT_SHOWN]
+
+
 def _explain(error: HTTPException) -> Response:
     if error.code in WORDS and error.description == type(error).description:
         error.description = WORDS[error.code]
@@ -53,7 +70,8 @@ def _explain(error: HTTPException) -> Response:
         return problems.of(error)
     answer = error.get_response()
     try:
-        answer.set_data(render_template("error.html", error=error))
+        typed = _typed() if error.code == 401 or error.description == identity.TOO_OLD else []
+        answer.set_data(render_template("error.html", error=error, typed=typed))
     except outage.OUTAGES as failed:
         return outage.answer(failed)
     answer.mimetype = "text/html"

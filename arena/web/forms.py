@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from flask_security.proxies import _security
@@ -21,6 +22,7 @@ from wtforms import (
 from wtforms.validators import EqualTo, InputRequired, Length, StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
+from arena import people
 from arena.competitions.strength_plans import MAX_GAMES
 from arena.submissions import LONGEST_NOTE
 
@@ -66,10 +68,25 @@ def _normal(text: str | None) -> str | None:
     return text and str(_security.password_util.normalize(text))
 
 
+def _typed(text: str | None) -> str | None:
+    return text and people.typed(text)
+
+
+def named_number(text: str, otherwise: int = 0) -> int:
+    """A number by which a form without fields of its own names something.
+
+    Args:
+        otherwise: what all else counts as; by default 0, which names nothing.
+    """
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) else otherwise
+
+
 class SignInForm(FlaskForm):
     """Name and password."""
 
-    name = StringField("Name", [NEEDED, NAME], render_kw={"autocomplete": "username"})
+    name = StringField(
+        "Name", [NEEDED, NAME], filters=[_typed], render_kw={"autocomplete": "username"}
+    )
     password = PasswordField(
         "Password",
         [NEEDED, PASSWORD],
@@ -100,7 +117,9 @@ class ResetForm(_NewPassword):
 class RegisterForm(_NewPassword):
     """A new account."""
 
-    name = StringField("Name", [NEEDED, NAME], render_kw={"autocomplete": "username"})
+    name = StringField(
+        "Name", [NEEDED, NAME], filters=[_typed], render_kw={"autocomplete": "username"}
+    )
     invitation = HiddenField()
     next = HiddenField()
 

@@ -21,6 +21,7 @@ from flask import (
     abort,
     after_this_request,
     current_app,
+    flash,
     g,
     redirect,
     request,
@@ -63,6 +64,8 @@ UNKNOWN_BEARER = (
     "This token is not known here: it was revoked, its user is shut out, or it was never one. "
     "Make another on your account's page."
 )
+
+TOO_OLD = "This form is too old, or was not sent from here: reload it and try again."
 
 csrf = CSRFProtect()
 
@@ -236,7 +239,12 @@ def guard() -> Response | None:
         try:
             csrf.protect()
         except CSRFError:
-            abort(400, "This form is too old, or was not sent from here: reload it and try again.")
+            account = current()
+            if account is not None and request.endpoint == "accounts.sign_in":
+                # In another tab of this browser somebody has signed in since the form was made.
+                flash(f"You are signed in already, as {account.name}.")
+                return redirect(url_for("accounts.sign_in", next=request.form.get("next", "")))
+            abort(400, TOO_OLD)
     return None
 
 

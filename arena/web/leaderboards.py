@@ -82,6 +82,9 @@ class View:
     language: str = ""
     picked_id: int | None = None
     """An active entrant; every line gains its games against that one."""
+    in_a_row: bool = False
+    """Whether those in placement come on pages of their own, after the ranked ones, so that all
+    pages have each bot once; else the first of them stand below the ranked ones of any page."""
 
     @property
     def is_filtered(self) -> bool:
@@ -114,8 +117,9 @@ class Board:
 
     @property
     def pages(self) -> int:
-        """How many pages the ranked bots take."""
-        return max(1, -(-self.found_count // PAGE_BOTS))
+        """How many pages the ranked bots take, and those in placement if they have pages."""
+        bots = self.found_count + (self.placement_count if self.view.in_a_row else 0)
+        return max(1, -(-bots // PAGE_BOTS))
 
 
 SORTS: Mapping[str, sa.ColumnElement[Any]] = {
@@ -146,8 +150,11 @@ def board(session: Session, ladder: Ladder, view: View = View()) -> Board:
         in_placement = [entrant for entrant in in_placement if entrant in placed]
     found, waiting = len(order), len(in_placement)
     if view.page is not None:
-        order = order[(view.page - 1) * PAGE_BOTS : view.page * PAGE_BOTS]
-        in_placement = in_placement[:PAGE_BOTS]
+        begin = (view.page - 1) * PAGE_BOTS
+        order = order[begin : begin + PAGE_BOTS]
+        before = max(begin - found, 0) if view.in_a_row else 0
+        room = PAGE_BOTS - (len(order) if view.in_a_row else 0)
+        in_placement = in_placement[before : before + room]
     pick = [entrant for entrant, _, _ in field if entrant == view.picked_id]
     shown = _load(session, [*order, *in_placement, *pick])
     picked = shown[pick[0]] if pick else None

@@ -20,6 +20,7 @@ from flask_limiter.errors import RateLimitExceeded
 from werkzeug.exceptions import TooManyRequests
 
 from arena.config import Settings
+from arena.people import typed
 from arena.web.identity import current, known_browser
 from engine.counting import counted
 
@@ -27,19 +28,19 @@ NETWORK_BITS = 64
 """Of an IPv6 address, what names the network."""
 
 
-def _address() -> str:
+def address() -> str:
     """Where a request is from: of IPv6 the network, for anybody has all the addresses of one."""
     text = request.remote_addr or "nowhere"
     try:
-        address = IPv6Address(text)
+        known = IPv6Address(text)
     except ValueError:
         return text
-    return str(address.ipv4_mapped or IPv6Network((int(address), NETWORK_BITS), strict=False))
+    return str(known.ipv4_mapped or IPv6Network((int(known), NETWORK_BITS), strict=False))
 
 
 def _name() -> str:
     """The account that somebody wants into."""
-    return request.form.get("name", "").lower()[:100]
+    return typed(request.form.get("name", "")).lower()[:100]
 
 
 def _wanted() -> str:
@@ -49,12 +50,12 @@ def _wanted() -> str:
 
 def _stranger() -> str:
     """From where somebody wants into an account: an address, or a browser that was there before."""
-    return known_browser(_name()) or _address()
+    return known_browser(_name()) or address()
 
 
 def _account() -> str:
     account = current()
-    return str(account.id) if account else _address()
+    return str(account.id) if account else address()
 
 
 def _failed(response: Response) -> bool:
@@ -85,10 +86,10 @@ LIMITS = {
         Limit("30 per 15 minutes", _stranger, "failed sign-ins from your address", _failed),
     ],
     "accounts.register": [
-        Limit("20 per hour", _address, "failed registrations from your address", _failed),
-        Limit("10 per day", _address, "new accounts from your address", _done),
+        Limit("20 per hour", address, "failed registrations from your address", _failed),
+        Limit("10 per day", address, "new accounts from your address", _done),
     ],
-    "accounts.reset": [Limit("20 per hour", _address, "tries from your address")],
+    "accounts.reset": [Limit("20 per hour", address, "tries from your address")],
     "accounts.password": [Limit("10 per 15 minutes", _account, "tries", _failed)],
     "playing.begin": [Limit("60 per hour", _account, "new games", _done)],
     "playing.move": [Limit("120 per minute", _account, "moves")],
@@ -108,7 +109,7 @@ def install(app: Flask, settings: Settings) -> None:
     writes nothing down, since its disk is full, what fails is not counted.
     """
     limiter = Limiter(
-        _address,
+        address,
         app=app,
         storage_uri=storage(settings.broker),
         in_memory_fallback_enabled=bool(settings.broker),

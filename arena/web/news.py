@@ -28,6 +28,7 @@ from arena.models import (
 )
 from arena.suspension import SUSPEND
 from arena.visible import visible
+from arena.web.identity import may_read
 from arena.web.lookup import find_bot, reading
 
 news = Blueprint("news", __name__)
@@ -82,9 +83,9 @@ def _checks(session: Session, bot: Bot, count: int) -> Iterator[Event]:
         fate = "passed its check" if check.passed else "did not pass its check"
         title = f"{check.version.label} {fate} for {check.ladder.title}"
         broken = [one for one in check.findings if not one["kept"]]
-        words = "; ".join(
-            ": ".join(filter(None, (one.get("clause"), one["words"]))) for one in broken
-        )
+        # What a finding says may quote the bot's output, which is its owners' to show.
+        told = ("clause", "words") if may_read(bot) else ("clause",)
+        words = "; ".join(": ".join(filter(None, map(one.get, told))) for one in broken)
         # XML has no way at all to say most control characters.
         yield Event(f"check-{check.id}", check.created, title, visible(words), address)
 

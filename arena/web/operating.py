@@ -24,6 +24,7 @@ from arena.competitions.ladder_settings import LadderError, change
 from arena.health import look
 from arena.models import CompetitionState, JobStatus, Ladder, Match, Scope
 from arena.verdicts import VerdictError
+from arena.web.forms import named_number
 from arena.web.identity import keep_to_itself, needs, settings, signed_in
 from arena.web.lookup import find_ladder, reading
 from arena.web.transactions import changing
@@ -76,10 +77,10 @@ def decide() -> Answer:
     """Has the chosen matches tried again, or makes them void."""
     deed = request.form.get("deed", "")
     chosen = request.form.getlist("match")
-    if deed not in ("requeue", "void") or not chosen or not all(map(str.isdecimal, chosen)):
+    numbers = sorted({named_number(text) for text in chosen})
+    if deed not in ("requeue", "void") or not numbers or 0 in numbers:
         abort(400, "Choose matches, and whether they are tried again or void.")
     now, actor = datetime.now(UTC), signed_in().actor
-    numbers = sorted({int(text[:12]) for text in chosen})
     with changing(VerdictError) as session:
         verdicts.hold(session, numbers)
         for number in numbers:

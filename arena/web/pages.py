@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,7 +22,7 @@ from flask import (
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as Answer
 
-from arena import entries, sharing
+from arena import bot_names, entries, sharing
 from arena.idle import why_idle
 from arena.models import Bot, BotVersion, Competition, Scope
 from arena.web import duels, exports, leaderboards, queries
@@ -30,6 +31,7 @@ from arena.web.identity import current, settings
 from arena.web.leaderboards import SORTS, Board, View
 from arena.web.lookup import find_bot, find_ladder, reading
 from arena.web.on_ladder import SPLIT_GAMES, on_ladder, shown_first
+from arena.web.words import sentence
 
 pages = Blueprint("pages", __name__)
 
@@ -59,7 +61,7 @@ def front() -> str:
 def leaderboard(name: str) -> str:
     """A ladder's board; ``?sort=`` orders it, ``?against=ID`` shows games against one bot."""
     with reading() as session:
-        board = _board(session, name)
+        board = leaderboards.board(session, find_ladder(session, name), _view())
         return render_template(
             "ladder.html",
             ladder=board.ladder,
@@ -94,8 +96,9 @@ def _view() -> View:
 
 
 def _board(session: Session, name: str) -> Board:
-    """The board that an address asks for."""
-    return leaderboards.board(session, find_ladder(session, name), _view())
+    """The board that an address asks for, as data."""
+    view = replace(_view(), in_a_row=True)
+    return leaderboards.board(session, find_ladder(session, name), view)
 
 
 @pages.get("/ladders/<name>.json")
@@ -213,13 +216,15 @@ def duel(
 
 def find_side(session: Session, name: str) -> Side:
     """The bot of this name, or with a number after a colon that version of it."""
-    name, colon, number = name.partition(":")
-    bot = find_bot(session, name)
-    if not colon:
+    try:
+        named = bot_names.read(name, LookupError)
+    except LookupError as error:
+        abort(404, sentence(error))
+    bot = find_bot(session, named.name)
+    if named.version is None:
         return Side(bot)
-    known = number.isascii() and number.isdecimal() and len(number) < 10
-    wanted = BotVersion.bot_id == bot.id, BotVersion.number == (int(number) if known else 0)
+    wanted = BotVersion.bot_id == bot.id, BotVersion.number == named.version
     found = session.scalar(sa.select(BotVersion.number).where(*wanted))
     if found is None:
-        abort(404, f"The bot {name} has no version {number[:20]}.")
+        abort(404, f"The bot {bot.name} has no version {named.version}.")
     return Side(bot, found)

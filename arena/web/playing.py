@@ -18,7 +18,7 @@ from arena import sittings
 from arena.models import JobStatus, Ladder, Scope, Sitting
 from arena.sittings import Person, SittingError, Wish
 from arena.waking import wake
-from arena.web import boards, charts, queries
+from arena.web import boards, charts, forms, queries
 from arena.web.games import draw, lasting, position
 from arena.web.identity import anybody, bearer, current, database, settings
 from arena.web.lookup import find_ladder, reading
@@ -145,20 +145,15 @@ def _wish(ladder: Ladder) -> Wish:
     form = request.form
     places = sittings.places(ladder.variant)
     asked = form.get("place", "")
-    place = any_place(ladder) if asked == "random" else _number(asked, -1)
+    place = any_place(ladder) if asked == "random" else forms.named_number(asked, -1)
     return Wish(
         ladder,
         place,
-        tuple(_number(form.get(f"bot{n}", ""), 0) for n in range(1, len(places))),
+        tuple(forms.named_number(form.get(f"bot{n}", "")) for n in range(1, len(places))),
         form.get("opening") == "random",
         form.get("form", "")[:64] or secrets.token_hex(16),
         any_seed(),
     )
-
-
-def _number(text: str, otherwise: int) -> int:
-    good = text.isascii() and text.isdecimal() and len(text) < 10
-    return int(text) if good else otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +303,7 @@ def own_game(number: int) -> Iterator[Sitting]:
 
 def _change(number: int, change: Callable[[Sitting, int, datetime], None]) -> Any:
     """Changes one's own game at the ply that the form is of."""
-    ply = _number(request.form.get("ply", ""), -1)
+    ply = forms.named_number(request.form.get("ply", ""), -1)
     try:
         with own_game(number) as found:
             change(found, ply, datetime.now(UTC))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from datetime import UTC, datetime
 from typing import Any
 
@@ -37,7 +38,8 @@ def ask(name: str) -> Any:
             with database().begin() as session:
                 asker, ladder = session.get_one(User, who.id), find_ladder(session, name)
                 named = [bot for bot in bots if bot]
-                made = request_match(session, asker, ladder, named, now, quota=quota)
+                form = request.form.get("form", "")[:64] or None
+                made = request_match(session, asker, ladder, named, now, quota=quota, form=form)
                 number = made.id
             flash("This is the match that you asked for. It begins when a worker is free.")
             return redirect(url_for("games.match", number=number))
@@ -53,6 +55,7 @@ def ask(name: str) -> Any:
             needed=2 if ladder.variant.seats == 1 else len(labels),
             names=_names(session, ladder),
             problem=problem,
+            form=secrets.token_hex(16),
             quota=quota,
             left=max(quota - asked_lately(session, who.id, now), 0),
         )

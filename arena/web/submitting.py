@@ -37,7 +37,7 @@ from arena.models import (
 )
 from arena.submissions import SubmissionError
 from arena.visible import visible
-from arena.web import queries, uploads
+from arena.web import forms, queries, uploads
 from arena.web.forms import BotForm, SubmitForm
 from arena.web.identity import (
     current,
@@ -92,7 +92,9 @@ def submit() -> Any:
 
 
 def _form(form: Any) -> tuple[str, int]:
-    page = render_template("submit.html", form=form, largest=uploads.intake().largest)
+    page = render_template(
+        "submit.html", form=form, intake=uploads.intake(), most_files=uploads.FOLDER_FILES
+    )
     return page, REFUSED if form.errors else 200
 
 
@@ -161,14 +163,9 @@ def own_bot(session: Session, name: str) -> Bot:
     return bot
 
 
-def _number(text: str) -> int:
-    """A number that a form names something by; 0, which names nothing, for all else."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
-
-
 def _version(session: Session, bot: Bot, number: str) -> BotVersion:
     """A version of a bot by its number."""
-    wanted = _number(number)
+    wanted = forms.named_number(number)
     query = sa.select(BotVersion).where(BotVersion.bot_id == bot.id, BotVersion.number == wanted)
     found = session.scalar(query.options(joinedload(BotVersion.bot)))
     return found or abort(404, f"The bot {bot.name} has no version {number[:20]}.")
@@ -206,7 +203,7 @@ def retire(name: str) -> Answer:
             .join(Entrant.version)
             .join(Ladder, Ladder.id == Entrant.competition_id)
             .where(
-                Entrant.id == _number(asked),
+                Entrant.id == forms.named_number(asked),
                 BotVersion.bot_id == bot.id,
             )
             .options(joinedload(Entrant.competition))

@@ -18,7 +18,7 @@ from arena import audit
 from arena.competitions.strength_plans import FirstTest
 from arena.intake import FULL, Intake, TakenIn
 from arena.models import Check, Ladder, User
-from arena.submissions import SubmissionError
+from arena.submissions import SubmissionError, renote
 from arena.submissions import submit as take_in
 from arena.web.identity import current, database, signed_in
 
@@ -27,6 +27,8 @@ UPLOADS = ("submitting.submit", "api.submit_bot")
 """The endpoints that take a bot's files."""
 FILES = {"file", "folder"}
 """The fields that have them."""
+MOST_SENT = 20_000
+"""Files that a request may have, those that are left out of a bot among them."""
 SPARE_BYTES = 4 * 1024 * 1024
 """What an upload has besides the files: an archive's headers, the form."""
 
@@ -41,7 +43,7 @@ def widen() -> None:
     """Lets a request that brings files be as large as a bot may be, from those signed in."""
     if request.endpoint in UPLOADS and request.method == "POST" and current():
         request.max_content_length = intake().largest + SPARE_BYTES
-        request.max_form_parts = FOLDER_FILES + 20
+        request.max_form_parts = MOST_SENT
 
 
 def allowed() -> str:
@@ -133,6 +135,7 @@ def _store(
             test_first=test_first,
             now=now,
         )
+        renote(session, version, note or "", now, who.actor)
         words = f"version {version.number} for {ladder.name}, {taken.digest[:12]}"
         audit.note(session, who.actor, "submit", f"bot {version.bot.name}", words, now=now)
         asked = sa.select(sa.func.max(Check.id)).where(

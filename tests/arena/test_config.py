@@ -36,6 +36,8 @@ def test_processes_read_the_same_settings() -> None:
         ("PORT", "http", "is no whole number"),
         ("TICK_SECONDS", "soon", "is no number"),
         ("PORT", "0", "between 1 and 65535"),
+        ("HOSTS", "https://arena.example.org", "names without a port"),
+        ("HOSTS", "arena.example.org:8000", "names without a port"),
         ("PORT", "65536", "between 1 and 65535"),
         ("WORKERS", "-1", "from 0 to 256"),
         ("MINIMUM_ISOLATION", "best", "full, good, reduced, none"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import tarfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -90,3 +92,50 @@ def answer(site: Watched, number: int) -> None:
         )
         report = reporting.CheckReport(lease, "one", findings, "what it wrote to its log")
         assert recording.record_check(session, report, now) is recording.Outcome.FIXED
+
+
+def _fill(folder: Path, name: str, count: int) -> None:
+    (folder / name).mkdir(parents=True)
+    for number in range(count):
+        (folder / name / f"m{number}.py").write_text("x = 1\n")
+
+
+def test_what_is_no_part_of_a_bot_is_not_sent(owner: Page, site: Watched, tmp_path: Path) -> None:
+    """Of a folder that has an environment and a repository beside the bot, as most have.
+
+    As public reports have it of sites to which browsers sent node_modules and .git whole.
+    """
+    folder = tmp_path / "tidy"
+    _fill(folder, ".venv/lib", 1100)
+    for name in (".git", "lib", "lib/__pycache__"):
+        _fill(folder, name, 2)
+    (folder / "bot.py").write_text(BOT)
+    owner.goto(site.address("/submit"))
+    owner.locator("input[name=folder]").set_input_files(folder)
+    expect(owner.locator("#chosen")).to_have_text("3 files, 1 kB; 1104 more are left out")
+    sent = owner.evaluate(
+        "[...new FormData(document.getElementById('submit')).getAll('folder')].map((f) => f.name)"
+    )
+    assert sorted(sent) == ["tidy/bot.py", "tidy/lib/m0.py", "tidy/lib/m1.py"]
+    owner.get_by_role("button", name="Check and enter it").click()
+    expect(owner).to_have_url(re.compile(r"/checks/\d+$"))
+    answer = owner.request.get(site.address("/bots/tidy/versions/1.tar"))
+    with tarfile.open(fileobj=io.BytesIO(answer.body())) as archive:
+        assert {"bot.py", "lib/m0.py", "lib/m1.py"} <= {*archive.getnames()}
+
+
+def test_too_many_files_are_told_before_they_are_sent(
+    owner: Page, site: Watched, tmp_path: Path
+) -> None:
+    """With the folder in which they are; what was typed stays."""
+    folder = tmp_path / "wide"
+    _fill(folder, "data", 1001)
+    (folder / "bot.py").write_text(BOT)
+    owner.goto(site.address("/submit"))
+    owner.locator("[name=note]").fill("a long thought")
+    owner.locator("input[name=folder]").set_input_files(folder)
+    expect(owner.locator("#chosen")).to_have_text(
+        "These are too many: 1002 files, most of it in data, and 1000 are allowed."
+    )
+    expect(owner.get_by_role("button", name="Check and enter it")).to_be_disabled()
+    expect(owner.locator("[name=note]")).to_have_value("a long thought")

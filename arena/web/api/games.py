@@ -26,8 +26,9 @@ from arena.web.api.game_shapes import (
     Record,
 )
 from arena.web.api.paging import Pages, page
-from arena.web.api.shapes import BotVersionName, Name, Shape
+from arena.web.api.shapes import BotVersionName, Key, Name, Shape
 from arena.web.api.specification import operation
+from arena.web.downloads import Download
 from arena.web.games import PICTURE_SECONDS
 from arena.web.identity import database, settings, signed_in
 from arena.web.lookup import (
@@ -74,6 +75,9 @@ class NewMatch(Shape):
             description="In the order of their seats in the first game.",
         ),
     ]
+    key: Annotated[
+        Key | None, Field(description="Whoever sends the same one again gets the match it made.")
+    ] = None
 
 
 class LadderExport(Shape):
@@ -130,7 +134,7 @@ def request_unrated_match(json: NewMatch) -> tuple[MatchShape, int]:
     with changing(RequestError) as session:
         asker = session.get_one(User, signed_in().id)
         ladder = find_ladder(session, json.ladder)
-        made = request_match(session, asker, ladder, json.bots, now, quota=quota)
+        made = request_match(session, asker, ladder, json.bots, now, quota=quota, form=json.key)
         session.flush()
         return MatchShape.of(find_match(session, made.id)), 201
 
@@ -172,14 +176,14 @@ read_log = operation(None, tag=TAG, name="read_log", media="text/plain", errors=
 )
 
 
-@operation(None, tag=TAG, media=LINES)
+@operation(None, tag=TAG, media=LINES, errors=[429, 503])
 def export_ladder(name: str, query: LadderExport) -> Response:
     """All games of a ladder, as `export_games` has them."""
     with reading() as session:
         return _export(session, find_ladder(session, name), query.after)
 
 
-@operation(None, tag=TAG, media=LINES, errors=[404])
+@operation(None, tag=TAG, media=LINES, errors=[404, 429, 503])
 def export_games(query: Export) -> Response:
     """All games of a competition as JSON Lines, the first played first.
 
@@ -197,7 +201,7 @@ def _export(session: Session, competition: Competition, after: int) -> Response:
     headers = {"Vary": "Accept-Encoding", "X-Total-Count": str(total)}
     if request.accept_encodings["gzip"]:
         lines, headers["Content-Encoding"] = _compressed(lines), "gzip"
-    return Response(lines, mimetype=LINES, headers=headers)
+    return Response(Download(lines), mimetype=LINES, headers=headers)
 
 
 def _lines(database: Database, competition: int, after: int) -> Iterator[bytes]:

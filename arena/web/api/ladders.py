@@ -125,10 +125,13 @@ def change_ladder(name: str, json: LadderChange) -> LadderShape:
 def get_leaderboard(name: str, query: BoardView) -> BoardShape:
     """A page of a ladder's leaderboard.
 
+    The ranked ones come first, then those in placement; all pages together have each once.
     Ranks change with every match, so that pages asked for at different moments may not fit;
     the entrants of a ladder can be listed without such gaps.
     """
-    view = View(query.sort, query.page, query.bot, query.owner, query.language, query.against)
+    view = View(
+        query.sort, query.page, query.bot, query.owner, query.language, query.against, in_a_row=True
+    )
     with reading() as session:
         board = leaderboards.board(session, find_ladder(session, name), view)
         return BoardShape.model_validate(exports.board_json(board))

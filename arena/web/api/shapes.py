@@ -18,6 +18,8 @@ BotVersionName = Annotated[
         description="As greedy, or greedy:2 for one of its versions.",
     ),
 ]
+Key = Annotated[str, Field(min_length=1, max_length=64, pattern=NO_NUL)]
+"""What a request is called by who sends it, so that one sent twice is done once."""
 Line = Annotated[str, Field(max_length=500, pattern=NO_NUL)]
 Options = dict[str, Any]
 

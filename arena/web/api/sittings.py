@@ -18,7 +18,7 @@ from arena.sittings import SittingError, Wish
 from arena.web import playing
 from arena.web.api.game_shapes import Record
 from arena.web.api.paging import Pages, page
-from arena.web.api.shapes import NO_NUL, BotVersionName, List, Name, Shape
+from arena.web.api.shapes import BotVersionName, Key, List, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.identity import signed_in
 from arena.web.lookup import find_ladder, reading
@@ -143,13 +143,7 @@ class NewSitting(Shape):
         Literal["start", "random"], Field(description="A random one is a balanced one.")
     ] = "start"
     key: Annotated[
-        str | None,
-        Field(
-            min_length=1,
-            max_length=64,
-            pattern=NO_NUL,
-            description="Whoever sends the same one again gets the game that it began.",
-        ),
+        Key | None, Field(description="Whoever sends the same one again gets the game it began.")
     ] = None
 
 

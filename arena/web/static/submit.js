@@ -1,6 +1,39 @@
-// Says what was chosen, and that it is too large, before anything is sent.
+// Says what was chosen, and that it is too large, before anything is sent; and sends of a folder
+// only what the server would take in.
 "use strict";
 const MIB = 2 ** 20;
+const counted = (files) => files.length === 1 ? "1 file" : `${files.length} files`;
+const sized = (bytes) =>
+  bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / MIB).toFixed(1)} MiB`;
+const total = (files) => files.reduce((sum, one) => sum + one.size, 0);
+// The names of the folders below the one that was picked, and of the file.
+const below = (file) => file.webkitRelativePath.split("/").slice(1);
+
+// What a folder has that belongs to a bot, by the server's own lists.
+const wanted = (files, {leftOut, leftOutWith}) => {
+  const patterns = JSON.parse(leftOut).map((name) =>
+    new RegExp(`^${name.split("*").map((part) => part.replace(/[^\w]/g, "\\$&")).join(".*")}$`, "s"));
+  const marks = JSON.parse(leftOutWith);
+  const named = files.filter((one) =>
+    !below(one).some((name) => patterns.some((pattern) => pattern.test(name))));
+  const marked = named.map(below).filter((names) => names.length > 1 && marks.includes(names.at(-1)))
+    .map((names) => names.slice(0, -1).join("/") + "/");
+  return named.filter((one) => {
+    const path = below(one).join("/");
+    return !marks.includes(one.name) && !marked.some((folder) => path.startsWith(folder));
+  });
+};
+
+// The folder below the picked one in which most of the files are, or most bytes.
+const fullest = (files, weight) => {
+  const sums = new Map();
+  for (const one of files.filter((each) => below(each).length > 1)) {
+    sums.set(below(one)[0], (sums.get(below(one)[0]) || 0) + weight(one));
+  }
+  const [most] = [...sums].sort(([, one], [, other]) => other - one);
+  return most && 2 * most[1] > files.reduce((sum, one) => sum + weight(one), 0) ? most[0] : null;
+};
+
 document.addEventListener("DOMContentLoaded", () => {
   const form = document.getElementById("submit");
   if (!form) return;
@@ -8,20 +41,35 @@ document.addEventListener("DOMContentLoaded", () => {
   const chosen = document.getElementById("chosen");
   const button = form.querySelector("button[type=submit]");
   const largest = Number(form.dataset.largest);
+  const mostFiles = Number(form.dataset.mostFiles);
   const look = (event) => {
     if (event.target.files.length) (event.target === file ? folder : file).value = "";
-    const files = [...file.files, ...folder.files];
-    const bytes = files.reduce((sum, one) => sum + one.size, 0);
-    const size = bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / MIB).toFixed(1)} MiB`;
-    const large = bytes > largest;
+    const kept = wanted([...folder.files], form.dataset);
+    const files = [...file.files, ...kept];
+    const bytes = total(files);
+    const many = files.length > mostFiles;
+    const large = many || bytes > largest || (folder.files.length && !kept.length);
+    const where = fullest(kept, many ? () => 1 : (one) => one.size);
+    const inside = where ? `, most of it in ${where}` : "";
+    const left = folder.files.length - kept.length;
     chosen.className = large ? "lost" : "faint";
-    chosen.textContent = !files.length ? ""
-      : large ? `This is too large: ${size}, and ${(largest / MIB).toFixed(0)} MiB are allowed.`
-      : `${files.length === 1 ? files[0].name : `${files.length} files`}, ${size}`;
-    button.disabled = large;
+    chosen.textContent = !event.target.files.length ? ""
+      : !files.length ? "No file of this folder belongs to a bot."
+      : many ? `These are too many: ${counted(files)}${inside}, and ${mostFiles} are allowed.`
+      : large ? `This is too large: ${sized(bytes)}${inside}, and ${(largest / MIB).toFixed(0)} MiB are allowed.`
+      : `${files.length === 1 ? files[0].name : counted(files)}, ${sized(bytes)}`
+        + (left ? `; ${left} more ${left === 1 ? "is" : "are"} left out` : "");
+    button.disabled = Boolean(large);
     const name = files.length && (files[0].webkitRelativePath.split("/")[0] || files[0].name);
     form.elements.name.placeholder = name ? name.replace(/(\.tar)?\.\w+$/, "") : "";
   };
+  form.addEventListener("formdata", ({formData}) => {
+    if (!folder.files.length) return;
+    formData.delete("folder");
+    for (const one of wanted([...folder.files], form.dataset)) {
+      formData.append("folder", one, one.webkitRelativePath);
+    }
+  });
   // The whole frame takes what is dropped; browsers let only the field itself take a folder.
   const frame = file.closest(".drop");
   frame.addEventListener("dragover", (event) => event.preventDefault());

@@ -168,7 +168,7 @@ def test_checks_are_tried_again(
         (["match", "request", "ladder-0", "a", "b", "--user", "eve"], "there is no user 'eve'"),
         (["bot", "recheck"], "give the names of bots, or --all"),
         (["bot", "recheck", "bot-1"], "no check of bot-1 is set aside"),
-        (["bot", "recheck", "bot-1:9999999999"], "no check of bot-1:9999999999 is set aside"),
+        (["bot", "recheck", "bot-1:999999999"], "no check of bot-1:999999999 is set aside"),
         (["worker", "readmit", "three"], "there is no worker 'three'; there are: one, two"),
         (["notice", ""], "the text is empty; --clear takes the last one away"),
         (["notice", "x", "--clear"], "give a text or --clear, not both"),

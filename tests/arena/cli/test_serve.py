@@ -31,14 +31,15 @@ def port(sqlite_like: Path, tmp_path: Path) -> Iterator[int]:
     variables = environment(ARENA_DATA=str(tmp_path), ARENA_PORT=str(port))
     server = subprocess.Popen([sys.executable, "-c", MAIN], env=variables)
     try:
-        until(lambda: _listens(port), "the server's start")
+        until(lambda: listens(port), "the server's start")
         yield port
     finally:
         server.terminate()
         assert server.wait(20) == 0
 
 
-def _listens(port: int) -> bool:
+def listens(port: int) -> bool:
+    """Whether somebody listens there."""
     with socket.socket() as tried:
         return tried.connect_ex(("127.0.0.1", port)) == 0
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from flask import Flask
+from flask.testing import FlaskClient
 
 from arena.audit import ARENA
 from arena.config import Settings
@@ -244,6 +245,8 @@ class NoIntake:
     """It is never reached: the table's uploads have no file."""
 
     largest = 1_000_000
+    left_out = frozenset[str]()
+    left_out_with = frozenset[str]()
 
     def __call__(self, path: Path) -> TakenIn:
         raise AssertionError(path)
@@ -391,3 +394,42 @@ def test_who_only_reads_gets_no_cookie(door: SimpleNamespace) -> None:
             with door.app.test_client().get(pattern.format(**door.numbers)) as answer:
                 found |= {endpoint} if "Set-Cookie" in answer.headers else set()
     assert found == {"accounts.sign_in", "accounts.register"}
+
+
+@pytest.fixture(scope="module")
+def named(site: Site) -> Iterator[FlaskClient]:
+    """Somebody before the pages of an arena that knows its names."""
+    hosts = "Arena.example.org,10.0.0.7,.example.net"
+    app = create_app(Settings(database=site.database.url, hosts=hosts))
+    yield app.test_client()
+    app.extensions["arena.database"].close()
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        ("arena.example.org", 200),
+        ("Arena.Example.org:8000", 200),
+        ("10.0.0.7", 200),
+        ("a.example.net", 200),
+        ("b.a.example.net:443", 200),
+        ("example.net", 421),
+        ("badexample.net", 421),
+        ("rebound.example.com", 421),
+        ("arena.example.org.example.com", 421),
+        ("arena.example.org@example.com", 421),
+        ("", 421),
+        ("[", 421),
+        # A supervisor and who scrapes metrics ask so.
+        ("localhost:8000", 200),
+        ("127.0.0.1:8000", 200),
+        ("[::1]:8000", 200),
+    ],
+)
+def test_only_names_of_the_arena_are_answered(named: FlaskClient, asked: str, status: int) -> None:
+    """As a page elsewhere may have its own name lead to this machine (DNS rebinding)."""
+    for path in ("/", "/api/v1/ladders", "/healthz", "/nothing"):
+        expected = 404 if path == "/nothing" and status == 200 else status
+        answer = named.get(path, headers={"Host": asked})
+        assert answer.status_code == expected
+        assert ("ARENA_HOSTS" in answer.text) == (status == 421)

@@ -318,9 +318,9 @@ def test_versions_are_told_apart(database: Database) -> None:
         ("/bots/bot-0/against/bot-0:1", 404, "Nobody has games against itself here"),
         ("/bots/bot-0/against/bot-0", 404, "Nobody has games against itself here"),
         ("/bots/bot-0:9/against/bot-1", 404, "The bot bot-0 has no version 9."),
-        ("/bots/bot-0:x/against/bot-1", 404, "The bot bot-0 has no version x."),
-        ("/bots/bot-0:/against/bot-1", 404, "The bot bot-0 has no version ."),
-        (f"/bots/bot-0:{'9' * 30}/against/bot-1", 404, "The bot bot-0 has no version 999"),
+        ("/bots/bot-0:x/against/bot-1", 404, "names no bot: write greedy, or greedy:2"),
+        ("/bots/bot-0:/against/bot-1", 404, "names no bot: write greedy, or greedy:2"),
+        (f"/bots/bot-0:{'9' * 30}/against/bot-1", 404, "names no bot: write greedy, or greedy:2"),
         ("/bots/none:1/against/bot-1", 404, "There is no bot none."),
     ],
 )

@@ -203,12 +203,11 @@ def test_pages_tell_browsers_to_be_strict(site: Site) -> None:
 
 
 def test_what_bots_say_is_shown_and_not_obeyed(site: Site) -> None:
-    """Comments, faults, notes and findings are escaped wherever they appear."""
+    """Comments, faults and notes are escaped wherever they appear."""
     escaped = "&lt;script&gt;alert(1)&lt;/script&gt; &amp;"
     for pattern in (
         "/games/{faulty}",
         "/bots/bot-0",
-        "/bots/bot-1",
         "/matches/{aside}",
         "/tests/{test}",
         "/tests/{test}/live",

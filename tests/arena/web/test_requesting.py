@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
+from arena.audit import ARENA
 from arena.db import Database
 from arena.models import (
     Bot,
@@ -18,13 +21,15 @@ from arena.models import (
     EntrantState,
     Ladder,
     Match,
+    Scope,
     User,
     VersionStatus,
 )
+from arena.people import add_token, get
 from arena.submissions import enter, submit
 from tests.arena.simulator import CALM, START, Simulation
 from tests.arena.web.conftest import HOSTILE
-from tests.arena.web.signing_in import Browser, pages_of_a_copy, person, signed_in
+from tests.arena.web.signing_in import Browser, now, pages_of_a_copy, person, signed_in
 from tests.arena.web.test_pages import read
 
 DUEL, TRIO, RACE = "ladder-0", "ladder-1", "ladder-2"
@@ -126,9 +131,9 @@ REFUSED = [
     (DUEL, ["bot-0", "bot-1", "bot-2"], "A match of ladder-0 is between 2 bots, not 3."),
     (DUEL, ["bot-0", "nobody"], "There is no active bot &#39;nobody&#39; on the ladder ladder-0."),
     (DUEL, ["bot-0", "bot-1:9"], "There is no version 9 of a bot bot-1 on the ladder ladder-0."),
-    (DUEL, ["bot-0", "bot-1:x"], "There is no version x of a bot bot-1 on the ladder ladder-0."),
+    (DUEL, ["bot-0", "bot-1:x"], "&#39;bot-1:x&#39; names no bot: write greedy, or greedy:2"),
     (DUEL, ["bot-0", "bot-0"], "A bot version sits in a match once: name different ones."),
-    (DUEL, ["bot-0", HOSTILE], "There is no active bot"),
+    (DUEL, ["bot-0", HOSTILE], "names no bot: write greedy"),
     (TRIO, ["bot-0", "bot-1"], "A match of ladder-1 is between 3 bots, not 2."),
     (RACE, ["bot-0"], "A match of ladder-2 is between from 2 to 8 bots, not 1."),
 ]
@@ -191,3 +196,36 @@ def test_bots_are_filled_in_by_the_page_one_comes_from(ada: Asking) -> None:
         entrant.state = EntrantState.SUSPENDED
     text = ada.browser.get(f"/bots/bot-1?ladder={DUEL}").text
     assert f'href="/ladders/{DUEL}/unrated?bot=bot-1:1"' in text
+
+
+def test_a_form_that_is_sent_twice_makes_one_match(ada: Asking) -> None:
+    """Of one page; who asks again by another gets another. So with a key, by the API."""
+    page = f"/ladders/{DUEL}/unrated"
+    form = re.findall(r'name="form" value="([0-9a-f]+)"', ada.browser.get(page).text)
+    fields = {"bot": ["bot-0", "bot-1"], "form": form[0]}
+    with ThreadPoolExecutor(2) as hands:
+        sent = [hands.submit(ada.browser.post, page, fields, page=page) for _ in range(2)]
+    assert len({one.result().location for one in sent}) == 1
+    assert len(ada.asked()) == 1
+    assert ada.ask(DUEL, "bot-0", "bot-1")[0] == 302
+    assert len(ada.asked()) == 2
+
+
+def test_a_key_makes_one_match(ada: Asking) -> None:
+    """Whatever else is asked for by it; keys of others are theirs."""
+    tokens: list[str] = []
+    person(ada.database, "eve")
+    with ada.database.begin() as session:
+        for name in ("ada", "eve"):
+            user = get(session, name)
+            tokens.append(add_token(session, ARENA, user, "x", [Scope.SUBMIT], now()))
+    body = {"ladder": DUEL, "bots": ["bot-0", "bot-1"], "key": "build 17"}
+    made = [
+        ada.browser.client.post(
+            "/api/v1/matches", json=body, headers={"Authorization": f"Bearer {token}"}
+        )
+        for token in (tokens[0], tokens[0], tokens[1])
+    ]
+    assert [one.status_code for one in made] == [201] * 3
+    first, again, other = (one.json["number"] for one in made)
+    assert first == again != other

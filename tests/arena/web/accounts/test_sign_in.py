@@ -304,3 +304,70 @@ def test_servers_of_one_arena_know_each_others_sessions(app: Flask, database: Da
     client.set_cookie("arena", cookie.value[:-4] + "AAAA")
     assert client.get("/account").status_code == 302
     second.extensions["arena.database"].close()
+
+
+def test_two_tabs_that_sign_in(app: Flask) -> None:
+    """The second leads to where the first has led: who is signed in already is told so."""
+    browser = Browser(app)
+    secret = browser.secret()
+    assert browser.sign_in("ada").location == "/account"
+    stale = {"csrf_token": secret, "name": "ada", "password": PASSWORD, "next": "/tests"}
+    second = browser.client.post("/sign-in", data=stale, follow_redirects=True)
+    assert second.request.path == "/tests"
+    assert "You are signed in already, as ada." in second.text
+    browser.post("/sign-out", page="/account")
+    # Without a session there is nobody to lead anywhere, and the form may be from elsewhere.
+    assert browser.client.post("/sign-in", data=stale).status_code == 400
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_what_was_typed_before_a_sign_out_is_shown(app: Flask, again: bool) -> None:
+    """Though another tab signed out meanwhile, or out and in: to be copied, and as text."""
+    browser = signed_in(app, "ada")
+    typed = {
+        "csrf_token": browser.secret("/account"),
+        "note": "<b>a long thought</b>\nand another",
+        "password": "never shown",
+        "name": "",
+    }
+    browser.post("/sign-out", page="/account")
+    if again:
+        browser.sign_in("ada")
+    refused = browser.client.post("/account/tokens", data=typed)
+    assert refused.status_code == (400 if again else 401)
+    assert "&lt;b&gt;a long thought&lt;/b&gt;\nand another</textarea>" in refused.text
+    assert "never shown" not in refused.text
+    assert refused.text.count("<textarea") == 1
+    elsewhere = {"Sec-Fetch-Site": "cross-site"}
+    assert (
+        "thought" not in browser.client.post("/account/tokens", data=typed, headers=elsewhere).text
+    )
+
+
+@pytest.mark.parametrize("name", ["ada ", " ada", "Ada\t", "ada\N{NO-BREAK SPACE}"])
+def test_a_space_that_a_keyboard_adds_is_no_part_of_a_name(
+    app: Flask, database: Database, name: str
+) -> None:
+    """Wherever an account is named; nor does it give tries of their own before one has to wait."""
+    browser = Browser(app)
+    assert browser.sign_in(name).status_code == 302
+    with database.read() as session:
+        assert people.get(session, name).name == "ada"
+    stranger = Browser(app, "192.0.2.8")
+    for number in range(10):
+        spaces = " " * number
+        assert stranger.sign_in(f"ada{spaces}", "wrong one").status_code == 422
+    assert stranger.sign_in(f"{name} ", "wrong one").status_code == 429
+
+
+def test_a_name_is_registered_without_the_space(database: Database) -> None:
+    """And a password must not have it in it all the same."""
+    opened = pages(database, registration="open")
+    browser = Browser(opened)
+    within = {"name": "newcomer ", "password": "newcomer-and-more", "again": "newcomer-and-more"}
+    refused = browser.post("/register", within, page="/register")
+    assert complaints(refused) == ["A password must not have the name in it."]
+    assert browser.post("/register", {"name": "newcomer ", **NEW}, page="/register").location
+    with database.read() as session:
+        assert [one.name for one in people.listed(session)].count("newcomer") == 1
+    opened.extensions["arena.database"].close()

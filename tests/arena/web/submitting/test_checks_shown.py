@@ -6,9 +6,10 @@ import re
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask
 
 from arena.db import Database
-from arena.models import Check, Ladder
+from arena.models import Bot, Check, JobStatus, Ladder
 from tests.arena.web.signing_in import Browser
 from tests.arena.web.submitting.conftest import BOT, LADDER, OTHER_LADDER, settle, states, submit
 
@@ -84,6 +85,44 @@ def test_lines_are_shown_of_what_was_tried(ada: Browser, database: Database) -> 
         ]
     found = re.findall(r'<pre class="lines"[^>]*>(.*?)</pre>', ada.get("/checks/1").text)
     assert found == ["no lines were exchanged", "&gt; go"]
+
+
+SAID = "expected 'ready NAME' after 'hello', got 'api-key-1234'"
+
+
+@pytest.mark.parametrize("aside", [False, True])
+def test_what_a_check_found_is_its_owners_to_read(
+    app: Flask, ada: Browser, database: Database, aside: bool
+) -> None:
+    """Others read which clause was broken: the words may quote what the bot printed.
+
+    As public reports have it of judges whose verdicts told others what a program had written.
+    """
+    submit(ada, (BOT, "mine.py"))
+    settle(database, kept=False)
+    with database.begin() as session:
+        check = session.scalars(sa.select(Check)).one()
+        finding = {"kept": False, "clause": "hello", "words": SAID, "lines": [f"< {SAID}"]}
+        if aside:
+            check.status, check.findings, check.problem = JobStatus.SET_ASIDE, [], SAID
+        else:
+            check.findings = [finding]
+    reader = Browser(app)
+    addresses = [
+        "/", "/bots/mine", "/bots/mine/feed.atom", f"/ladders/{LADDER}", "/checks/1",
+        "/checks/1/live", "/api/v1/bots", "/api/v1/bots/mine", "/api/v1/bots/mine/checks",
+        "/api/v1/checks/1",
+    ]  # fmt: skip
+    for address in addresses:
+        assert "api-key" not in reader.get(address).text, address
+    assert "api-key" in ada.get("/bots/mine").text
+    assert "api-key" in ada.get("/checks/1").text
+    if not aside:
+        assert "<strong>hello</strong>" in reader.get("/bots/mine").text
+        assert ">hello</" in reader.get("/bots/mine/feed.atom").text
+    with database.begin() as session:
+        session.scalars(sa.select(Bot)).one().open_source = True
+    assert "api-key" in reader.get("/bots/mine").text
 
 
 def test_who_plays_already_stays_though_a_later_check_fails(

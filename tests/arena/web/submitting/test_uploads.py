@@ -28,6 +28,8 @@ class FullIntake:
     """A server whose disk is full."""
 
     largest = 1_000_000
+    left_out = frozenset[str]()
+    left_out_with = frozenset[str]()
 
     def __call__(self, path: Path) -> TakenIn:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
@@ -133,9 +135,20 @@ def test_what_is_too_large_is_refused_before_it_is_read(ada: Browser, app: Flask
         refused = ada.client.post(address, data={"name": "x" * 600_000})
         assert refused.status_code == 413
         assert "This is too large: 0.3 MB are allowed." in refused.text
-    many = {f"part {number}": "" for number in range(1100)}
-    kind = {"content_type": "multipart/form-data"}
-    assert ada.post("/submit", many, page="/submit", **kind).status_code == 413
+    part = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'
+    assert ada.client.post("/submit", data=part * 20_001 + b"--x--\r\n", **kind).status_code == 413
+
+
+def test_a_folder_of_too_many_files_keeps_its_form(ada: Browser, database: Database) -> None:
+    """What no bot needs does not count: a browser without scripts sends it all the same."""
+    tools = [(b"x", f"mine/.venv/lib/m{number}.py") for number in range(1001)]
+    own = [(b"x", f"mine/lib/m{number}.py") for number in range(1001)]
+    bot = (BOT, "mine/bot.py")
+    refused = submit(ada, bot, *own, field="folder", note="a long thought")
+    assert refused.status_code == 422
+    assert "more than 1000 files" in refused.text
+    assert "a long thought" in refused.text
+    assert submit(ada, bot, *tools, field="folder").status_code == 302
 
 
 @pytest.mark.parametrize(("scope", "status"), [(Scope.SUBMIT, 302), (Scope.READ, 403)])
@@ -191,3 +204,15 @@ def test_a_full_disk_takes_nothing_in(app: Flask, ada: Browser) -> None:
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
     assert "disk is full, so nothing was taken in" in answer.text
     assert "bot.py" not in answer.text
+
+
+def test_the_same_files_with_another_note(ada: Browser, database: Database) -> None:
+    """They stay one version, which gets the note; none takes away none."""
+    for note, kept in (("first", "first"), ("second", "second"), ("", "second")):
+        assert submit(ada, (BOT, "mine.py"), note=note).status_code == 302
+        with database.read() as session:
+            (version,) = session.scalars(sa.select(BotVersion)).all()
+            assert version.note == kept
+    with database.read() as session:
+        told = [one.detail for one in audit.entries(session) if one.action == "change note"]
+    assert told == ["version 1: 'second', before 'first'"]

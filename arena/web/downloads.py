@@ -1,0 +1,67 @@
+"""Downloads that last as long as their readers like, each of which holds a thread of the server.
+
+They have places of their own, so that however slow their readers are, pages are served.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+
+from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
+
+from arena.web.limits import address
+from engine.counting import counted
+
+MOST = 4
+"""At once, of one process: a server needs so many threads besides those of its pages."""
+EACH = 2
+"""Of those, for one address."""
+AGAIN_SECONDS = 30
+
+_under_way: Counter[str] = Counter()
+_lock = threading.Lock()
+
+
+class Download(Iterator[bytes]):
+    """Parts of an answer that go out as they are made; it has a place until they all have, or
+    until its reader is gone.
+
+    Raises:
+        HTTPException: all places are taken, or all that one address may have.
+    """
+
+    def __init__(self, parts: Iterator[bytes]) -> None:
+        self._parts, self._address, self._ended = parts, address(), False
+        with _lock:
+            if _under_way[self._address] >= EACH:
+                raise TooManyRequests(
+                    f"{counted(EACH, 'download is', 'downloads are')} under way to your address, "
+                    "as many as it may have at once: come again when one has ended.",
+                    retry_after=AGAIN_SECONDS,
+                )
+            if _under_way.total() >= MOST:
+                raise ServiceUnavailable(
+                    f"This server sends {counted(MOST, 'download')} at once, and so many are under "
+                    "way: come again in a moment.",
+                    retry_after=AGAIN_SECONDS,
+                )
+            _under_way[self._address] += 1
+
+    def __next__(self) -> bytes:
+        try:
+            return next(self._parts)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Leaves the place; servers call it, whatever became of the answer."""
+        with _lock:
+            if self._ended:
+                return
+            self._ended = True
+            _under_way[self._address] -= 1
+            if not _under_way[self._address]:
+                del _under_way[self._address]

@@ -1,0 +1,65 @@
+"""The pages of a leaderboard with more bots than a page has, as programs read them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from flask.testing import FlaskClient
+
+from arena.config import Settings
+from arena.db import Database
+from arena.fake.fill import fill
+from arena.models import Ladder
+from arena.web.app import create_app
+
+BOTS = 170
+
+
+@pytest.fixture(scope="module")
+def reader(sqlite_like: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
+    """Somebody before a ladder `long`, of which some bots are ranked and more are in placement."""
+    file = tmp_path_factory.mktemp("long") / "arena.db"
+    database = Database(f"sqlite:///{shutil.copy(sqlite_like, file)}")
+    fill(database, bots=BOTS, ladders=1, games=1200, seed=1, now=datetime.now(UTC))
+    with database.begin() as session:
+        session.execute(sa.update(Ladder).values(name="long"))
+    app = create_app(Settings(database=database.url))
+    yield app.test_client()
+    app.extensions["arena.database"].close()
+    database.close()
+
+
+@pytest.mark.parametrize("asked", ["", "&sort=bot", "&bot=1"])
+@pytest.mark.parametrize("address", ["/api/v1/ladders/long/leaderboard", "/ladders/long.json"])
+def test_all_pages_have_each_bot_once(reader: FlaskClient, address: str, asked: str) -> None:
+    """The ranked ones first; those in placement too, however many they are."""
+    pages = [reader.get(f"{address}?page=1{asked}").json]
+    while len(pages) < pages[0]["pages"]:
+        pages.append(reader.get(f"{address}?page={len(pages) + 1}{asked}").json)
+    assert [page["page"] for page in pages] == [*range(1, len(pages) + 1)]
+    bots = [line["bot"] for page in pages for line in page["bots"]]
+    assert len(bots) == len({*bots}) > 50
+    ranked = [line["rank"] is not None for page in pages for line in page["bots"]]
+    assert ranked == sorted(ranked, reverse=True)
+    assert {*ranked} == {True, False}
+    assert all(len(page["bots"]) == 50 for page in pages[:-1])
+    if not asked:
+        assert len(bots) == pages[0]["ranked"] + pages[0]["placement"]
+    assert reader.get(f"{address}?page={len(pages) + 1}{asked}").json["bots"] == []
+    tables = [
+        csv.DictReader(io.StringIO(reader.get(f"/ladders/long.csv?page={n}{asked}").text))
+        for n in range(1, len(pages) + 1)
+    ]
+    assert [row["bot"] for table in tables for row in table] == bots
+
+
+def test_a_page_for_people_shows_who_comes_next(reader: FlaskClient) -> None:
+    """Those in placement stand below the ranked ones of any page."""
+    assert "In placement" in reader.get("/ladders/long?page=1").text
