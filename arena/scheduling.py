@@ -17,7 +17,8 @@ issued that nobody knows of; its lease runs out, and it is issued again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from math import ceil, inf
 from typing import TypeVar
@@ -26,7 +27,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import workforce
-from arena.assignments import KINDS, Leased, jobs_of
+from arena.assignments import KINDS, Leased, jobs_of, lease_of
 from arena.config import Settings
 from arena.db import LARGEST_ID
 from arena.matchmaking import new_matches
@@ -39,6 +40,7 @@ from arena.models import (
     Tournament,
     Worker,
 )
+from arena.occurrences import SILENT, UNTAKEN, WAITED
 from arena.waiting import ASKED, Load, open_checks, open_matches, open_moves
 from engine import jobs
 
@@ -52,7 +54,7 @@ L = TypeVar("L", bound=Leased)
 
 
 def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch]:
-    """Rolls back what is overdue, then issues open jobs, and new matches while slots are free.
+    """Issues open jobs, and new matches while slots are free.
 
     What is under way on a ladder that no longer plays is called off, as with a tournament that was.
 
@@ -60,7 +62,6 @@ def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.B
         The jobs issued; to be sent once the transaction is committed.
     """
     call_off(session)
-    roll_back_overdue(session, now)
     return fill(session, settings, now)
 
 
@@ -262,15 +263,66 @@ def call_off(session: Session) -> None:
         match.status = JobStatus.VOID
 
 
-def roll_back_overdue(session: Session, now: datetime) -> int:
-    """Rolls back every job that outlived its lease, and says how many."""
-    overdue = [job for job in _issued(session) if job.lease_ends and job.lease_ends < now]
-    for job in overdue:
+def roll_back_overdue(
+    session: Session,
+    settings: Settings,
+    heard: datetime,
+    now: datetime,
+    withdrawn: Collection[jobs.Attempt] | None = (),
+) -> Counter[str]:
+    """Rolls back every job that outlived its lease, and counts how they came back.
+
+    A lease that ends later than any that is given now was given before the arena's clock was set
+    back: it ends as if it were given now.
+
+    Args:
+        heard: up to when all that was said is handled; who may have spoken since is not overdue.
+        withdrawn: what was taken out of the queue, in which it waited; None if nobody knows.
+    """
+    longest = timedelta(seconds=max(settings.lease_seconds, settings.take_up_seconds))
+    count: Counter[str] = Counter()
+    for job in _issued(session):
+        assert job.lease_ends is not None
+        job.lease_ends = min(job.lease_ends, now + longest)
+        if job.lease_ends >= heard:
+            continue
+        if job.worker is not None:
+            count[SILENT] += 1
+            roll_back(job, f"its worker {job.worker} was not heard of", failed=True)
         # What nobody took up is not the job's failure: there was no worker for it.
-        taken = job.worker is not None
-        problem = f"its worker {job.worker} was not heard of" if taken else "no worker took it up"
-        roll_back(job, problem, failed=taken)
-    return len(overdue)
+        elif withdrawn is not None:
+            waited = lease_of(job).attempt_of in withdrawn
+            count[WAITED if waited else UNTAKEN] += 1
+            problem = "it waited in vain for a worker" if waited else "no worker took it up"
+            roll_back(job, problem, failed=False)
+    return count
+
+
+def is_any_overdue(session: Session, heard: datetime) -> bool:
+    """Whether a job waited too long for a worker to take it up."""
+    return any(
+        session.scalar(
+            sa.select(
+                sa.exists().where(
+                    kind.status == JobStatus.ISSUED, kind.worker.is_(None), kind.lease_ends < heard
+                )
+            )
+        )
+        for kind in KINDS.values()
+    )
+
+
+def standing(session: Session, heard: datetime) -> set[jobs.Attempt]:
+    """The attempts that count, and are not overdue."""
+    return {
+        (name, number, attempt)
+        for name, kind in KINDS.items()
+        for number, attempt in session.execute(
+            sa.select(kind.id, kind.attempt).where(
+                kind.status == JobStatus.ISSUED, kind.lease_ends >= heard
+            )
+        )
+    }
 
 
 def roll_back_all(session: Session) -> int:

@@ -1,4 +1,4 @@
-"""Runs the whole arena on one machine: broker, recorder, beat, workers and pages.
+"""Runs the whole arena on one machine: broker, recorder, workers and pages.
 
 Theory of operation. The supervisor holds a lock on the data folder, starts each child in a
 session of its own (so that Ctrl-C reaches only the supervisor), and watches them. A child that
@@ -188,7 +188,6 @@ class Supervisor:
             Child("recorder", processes.recorder()),
             Child("web", processes.web(wait=True), follows_broker=False),
             Child("worker", processes.worker(self.settings.workers)),
-            Child("beat", processes.beat()),
         ]
         if self._broker:
             children.insert(0, Child("broker", self._broker.prepare(), follows_broker=False))
@@ -297,7 +296,7 @@ class Supervisor:
 
     def _end_all(self) -> None:
         """Ends the children: first who makes work, last who carries it."""
-        self._end("beat", "web", "worker")
+        self._end("web", "worker")
         self._drain()
         self._end("recorder")
         self._end("broker")

@@ -134,18 +134,19 @@ def live(sender: Any, **_: Any) -> None:
 
     One that is to end says at once that it has no slots, so that nobody takes it for lost.
     """
-    sign = reporting.alive(
+    sign = reporting.SignOfLife(
         worker_name(),
-        slots=sender.controller.concurrency,
-        isolation=sandbox().level,
-        languages=installed_languages(),
+        sender.controller.concurrency,
+        sandbox().level,
+        tuple(installed_languages()),
     )
 
     def beat() -> None:
         while True:
             is_to_end = _stopping.is_set()
             try:
-                say(jobs.WORKER_ALIVE, {**sign, "slots": 0} if is_to_end else sign)
+                slots = 0 if is_to_end else sign.slots
+                say(jobs.WORKER_ALIVE, replace(sign, slots=slots, clock=time.time()).to_json())
                 tidy_if_due()
             except Exception:
                 log.exception("could not give a sign of life, or tidy")

@@ -34,7 +34,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 def heard_of(database: Database, since: datetime) -> bool:
-    """Whether recorder, beat and worker did something since then."""
+    """Whether recorder and worker did something since then."""
     with database.read() as session:
         tick = session.get(Mark, TICK_MARK)
         seen = session.scalar(sa.select(Worker.last_seen))
@@ -106,7 +106,6 @@ def test_a_full_broker_is_waited_for() -> None:
         until(broker.answers, "the broker's start")
         started = [
             start("recorder", processes.recorder()),
-            start("beat", processes.beat()),
             start("worker", processes.worker(1)),
         ]
         until(lambda: heard_of(database, datetime(2000, 1, 1, tzinfo=UTC)), "the arena's start")
@@ -120,14 +119,9 @@ def test_a_full_broker_is_waited_for() -> None:
         resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (most, most))
         room = datetime.now(UTC)
         until(lambda: heard_of(database, room), "the arena goes on")
-        assert [process.poll() for process in started] == [None, None, None]
+        assert [process.poll() for process in started] == [None, None]
         logs = "".join((folder / f"{name}.log").read_text() for name in ("recorder", "worker"))
         assert "MISCONF" in logs
-        # Of beat, which tries at each tick, a line when it begins and one when it is over.
-        first, last = (folder / "beat.log").read_text().splitlines()
-        assert "takes no ticks" in first
-        assert "MISCONF" in first
-        assert "takes ticks again" in last
 
 
 def test_a_broker_is_waited_for_however_long_it_is_away() -> None:

@@ -14,6 +14,8 @@ from sqlalchemy.orm import undefer
 from arena import scheduling
 from arena.db import Database
 from arena.models import Entrant, GameSeat, JobStatus, Match, PlayedGame, Worker
+from engine import jobs
+from engine.messages import pack
 from tests.arena.recorder.conftest import AGO, MATCH_SECONDS, the_match, worker_seconds
 from tests.arena.recorder.spoiling import (
     FORGERIES,
@@ -177,8 +179,10 @@ def test_what_is_no_message_is_dropped(
     recorder: ModuleType, data: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     """With a line in the log."""
-    recorder.record_match(data)
-    assert "a message without a lease was dropped" in caplog.text
+    recorder.inbox()._client.lpush(jobs.RESULTS_QUEUE, pack(jobs.RECORD_MATCH, data))
+    assert recorder.turn()
+    assert "dropped that can't be read" in caplog.text
+    assert recorder.counted["unreadable"] == 1
 
 
 def test_a_tick_keeps_better_ranks(database: Database, recorder: ModuleType) -> None:
