@@ -158,9 +158,13 @@ def note_tick(
     occurrences.note(session, happened or {}, now)
 
 
-def note_broker(session: Session, problem: str) -> None:
-    """What the recorder finds wrong with the broker, in words."""
-    session.merge(Mark(key=BROKER_MARK, value=problem))
+def note(session: Session, mark: str, problem: str) -> None:
+    """What the recorder finds wrong with the broker, or the database, in words; empty if nothing.
+
+    Args:
+        mark: `BROKER_MARK` or `LOST_MARK`.
+    """
+    session.merge(Mark(key=mark, value=problem))
 
 
 def note_backup(session: Session, now: datetime) -> None:
@@ -192,7 +196,7 @@ def _silence(silent: float) -> str:
 
 
 def _lateness(behind: float) -> str:
-    return f"the recorder is {behind:.0f} s behind with what workers say: they say more than it can handle"
+    return f"the recorder is {behind:.0f} s behind with what workers say"
 
 
 def look(session: Session, settings: Settings, now: datetime) -> Health:
@@ -371,8 +375,8 @@ def _of_recorder(
         yield Alarm("messages", "messages", said)
     if lately.get(occurrences.UNTAKEN, 0) >= MOST_UNTAKEN:
         said = (
-            f"{lately[occurrences.UNTAKEN]} jobs of the last minutes were taken from the queue, and "
-            "nobody said to have them: a worker hangs or loses them"
+            f"{lately[occurrences.UNTAKEN]} jobs of the last minutes were taken from the queue, "
+            "and nobody said to have them: a worker hangs or loses them"
         )
         yield Alarm("not taken up", "jobs", said)
 

@@ -1,12 +1,12 @@
 """The queue of results, as the one recorder reads it.
 
 A message is read where it stands, and taken off the queue when it is handled: so it is never lost,
-whatever becomes of the recorder, and none is held anywhere else. That takes no memory of the broker,
-and neither does anything else here: a broker that is full, so that it refuses whoever sends
+whatever becomes of the recorder, and none is held anywhere else. That takes no memory of the
+broker, and neither does anything else here: a broker that is full, so that it refuses whoever sends
 something, is emptied like any other. What can't be read is taken off at once.
 
-Senders can't be bounded by the broker, so the queue is bounded here: of more than `MOST_WAITING` the
-oldest are dropped, of which most counts no longer.
+The broker puts no bound on what a login may send, so it is put here: of more than `MOST_WAITING`
+the oldest are dropped, of which most counts no longer.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class Inbox:
             with self._client.pipeline(transaction=False) as steps:
                 for raw in self._done:
                     # By what it is, and not where: another recorder may have taken over.
-                    steps.execute_command("LREM", jobs.RESULTS_QUEUE, -1, raw)
+                    steps.lrem(jobs.RESULTS_QUEUE, -1, raw)  # type: ignore[arg-type] # or bytes
                 steps.execute()
         except redis.RedisError as error:
             self._complain(error)
@@ -222,9 +222,8 @@ class Inbox:
             return
         try:
             # The last message to where it is: nothing but a way to wait for one.
-            self._client.blmove(
-                jobs.RESULTS_QUEUE, jobs.RESULTS_QUEUE, max(0.01, seconds), "RIGHT", "RIGHT"
-            )
+            queue, most = jobs.RESULTS_QUEUE, max(0.01, seconds)
+            self._client.blmove(queue, queue, most, "RIGHT", "RIGHT")  # type: ignore[arg-type]
         except redis.OutOfMemoryError:
             time.sleep(min(seconds, GLANCE_SECONDS))
         except redis.RedisError as error:

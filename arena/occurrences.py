@@ -38,11 +38,11 @@ class Occurrences:
 def note(session: Session, counts: Mapping[str, int], now: datetime) -> None:
     """So much more happened since the last tick."""
     ever, before = _read(session)
-    ever.update(counts)
     if not before or not timedelta(0) <= now - before[-1][0] < SNAPSHOT:
         before = [*before, (now, dict(ever))][-SNAPSHOTS:]
     elif not counts:
         return
+    ever.update(counts)
     told = {"ever": ever, "before": [(then.isoformat(), its) for then, its in before]}
     session.merge(Mark(key=MARK, value=json.dumps(told)))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import redis
 
 from engine.jobs import MATCHES_QUEUE, RESULTS_QUEUE
+from engine.messages import address_of
 
 PRIORITIES = ("", "\x06\x163", "\x06\x166", "\x06\x169")
 """What kombu adds to a queue's name for each of its steps of priority."""
@@ -43,8 +44,9 @@ def connect(broker: str, *, seconds: float = ANSWER_SECONDS) -> redis.Redis:
         broker: its address, as Celery takes it.
         seconds: how long it may take to answer.
     """
-    address = "unix:" + broker.removeprefix("redis+socket:") if "+socket:" in broker else broker
-    return redis.Redis.from_url(address, socket_timeout=seconds, socket_connect_timeout=seconds)
+    return redis.Redis.from_url(
+        address_of(broker), socket_timeout=seconds, socket_connect_timeout=seconds
+    )
 
 
 def look(broker: str) -> Queues:

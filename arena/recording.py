@@ -228,7 +228,7 @@ def _refuse(
     now: datetime,
 ) -> Outcome:
     """What a report is whose lease does not count: late, or an invention."""
-    problem = scheduling.forgery(job, report.lease)
+    problem = scheduling.forgery(session, job, report.lease)
     if problem is None:
         return Outcome.STALE
     label = f"{report.lease.kind[:20]} {report.lease.job}"

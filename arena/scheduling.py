@@ -27,7 +27,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import workforce
-from arena.assignments import KINDS, Leased, jobs_of, lease_of
+from arena.assignments import KINDS, Leased, attempt_at, jobs_of, words_of
 from arena.config import Settings
 from arena.db import LARGEST_ID
 from arena.matchmaking import new_matches
@@ -41,6 +41,7 @@ from arena.models import (
     Worker,
 )
 from arena.occurrences import SILENT, UNTAKEN, WAITED
+from arena.signing import is_own_ticket
 from arena.waiting import ASKED, Load, open_checks, open_matches, open_moves
 from engine import jobs
 
@@ -188,14 +189,18 @@ def counts(job: Leased, lease: jobs.Lease) -> bool:
     )
 
 
-def forgery(job: Leased | None, lease: jobs.Lease) -> str | None:
+def forgery(session: Session, job: Leased | None, lease: jobs.Lease) -> str | None:
     """Why a lease can never have been given out; None if it was, or may have been long ago.
 
-    Who was given up for dead speaks of an attempt that counts no more, and means no harm.
+    Who was given up for dead speaks of an attempt that counts no more, and means no harm. Nor does
+    whoever speaks of one that this database does not know, or not any more, with a ticket of ours:
+    it was restored from a backup, or lost the last that was written to it.
 
     Args:
         job: what it is of; None if there is no such job.
     """
+    if is_own_ticket(session, words_of(lease.attempt_of), lease.ticket):
+        return None
     if job is None:
         return "it was never made"
     if lease.attempt > job.attempt:
@@ -205,9 +210,8 @@ def forgery(job: Leased | None, lease: jobs.Lease) -> str | None:
 
 
 def _knows_ticket(job: Leased, lease: jobs.Lease) -> bool:
-    return job.ticket is not None and secrets.compare_digest(
-        job.ticket.encode(), lease.ticket.encode()
-    )
+    nonce = lease.ticket.partition(".")[0]
+    return job.ticket is not None and secrets.compare_digest(job.ticket.encode(), nonce.encode())
 
 
 def take_up(
@@ -291,7 +295,7 @@ def roll_back_overdue(
             roll_back(job, f"its worker {job.worker} was not heard of", failed=True)
         # What nobody took up is not the job's failure: there was no worker for it.
         elif withdrawn is not None:
-            waited = lease_of(job).attempt_of in withdrawn
+            waited = attempt_at(job) in withdrawn
             count[WAITED if waited else UNTAKEN] += 1
             problem = "it waited in vain for a worker" if waited else "no worker took it up"
             roll_back(job, problem, failed=False)

@@ -23,6 +23,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, TypeVar
@@ -30,17 +31,20 @@ from typing import Any, TypeVar
 import redis
 from celery import Celery
 from kombu.exceptions import OperationalError
+from sqlalchemy import event
 from sqlalchemy.orm import Session
 
-from arena import health, queues, rebuild, recording, scheduling, sittings, workforce
-from arena.claim import claim_connections
+from arena import health, indexes, queues, rebuild, recording, scheduling, sittings, workforce
+from arena.claim import ClaimError, claim_broker, claim_connections
 from arena.competitions import ranks
 from arena.config import Settings, load
 from arena.db import FAILED, Database, SchemaError
 from arena.dispatch import WAKE, CeleryQueue, configure
 from arena.inbox import TOGETHER, Inbox, Said
 from arena.models import Worker
+from arena.pulse import Pulse
 from arena.retention import forget_logs
+from arena.signing import arena_id
 from arena.visible import visible
 from engine import jobs, reporting
 from engine.every import Every
@@ -64,6 +68,8 @@ PAUSES = (0.1, 1, 2, 4, 8)
 
 LOOK_SECONDS = 30.0
 """How often alarms are looked for, and ranks that are better than any before."""
+INDEXES_SECONDS = 600.0
+"""How often it is seen that the database has all its indexes."""
 WAIT_SECONDS = 1.0
 """For a message, at most: then it is seen whether this process is to end."""
 
@@ -72,6 +78,7 @@ log = logging.getLogger("arena.recorder")
 app = Celery("arena")
 settings: Settings = load()
 configure(app, settings)
+pulse = Pulse()
 
 counted: Counter[str] = Counter()
 """What happened since it was last written down (see `arena.occurrences`)."""
@@ -91,7 +98,9 @@ class _Asked:
 def database() -> Database:
     """This process's database, which it alone records in."""
     found = Database(settings.database_url)
-    claim_connections(found)
+    claim_connections(found, meanwhile=pulse.beat)
+    # Whoever gets answers goes on, however long all of them take.
+    event.listen(found.engine, "before_cursor_execute", pulse.beat)
     return found
 
 
@@ -124,6 +133,7 @@ def _transact(do: Callable[[Session], T]) -> T:
                 pause = PAUSES[0 if is_back else -1]
             problem = str(error).splitlines()[0]
             log.warning("the database failed, trying again in %s s: %s", pause, problem)
+            pulse.beat()
             time.sleep(pause)
 
 
@@ -148,6 +158,7 @@ def _fill() -> None:
 
 
 _looking = Every(LOOK_SECONDS)
+_looking_for_indexes = Every(INDEXES_SECONDS)
 _upkeep = rebuild.Upkeep(settings.check_seconds)
 
 
@@ -393,6 +404,7 @@ TASKS: Mapping[str, Callable[..., None]] = {
 def tick() -> None:
     """Rolls back, makes and issues matches, looks after ratings; harmless when it runs twice."""
     now = _now()
+    _claim_broker()
     inbox().look(now)
     heard = inbox().backlog.heard(now)
     happened = dict(counted)
@@ -401,9 +413,11 @@ def tick() -> None:
     looking = _looking.is_due()
     if looking:
         problem = queues.look(settings.broker).problem
-        _transact(lambda session: health.note_broker(session, problem))
+        _transact(lambda session: health.note(session, health.BROKER_MARK, problem))
         _transact(lambda session: health.log_alarms(session, settings, now))
         _transact(lambda session: ranks.note_best(session, now))
+    if _looking_for_indexes.is_due():
+        _transact(_note_lost_indexes)
     _transact(lambda session: sittings.give_up_abandoned(session, settings, now))
     _transact(lambda session: forget_logs(session, settings, now))
     if heard is not None:
@@ -413,6 +427,11 @@ def tick() -> None:
     # Last, since with many games they take longer than what was just issued may wait.
     # It opens sessions of its own; a database that goes away meanwhile is waited for, too.
     _transact(lambda _: _upkeep.go_on(database(), now))
+
+
+def _note_lost_indexes(session: Session) -> None:
+    missing = indexes.words(indexes.lost(session.connection()))
+    health.note(session, health.LOST_MARK, missing)
 
 
 def _roll_back(heard: datetime, now: datetime, *, sweep: bool) -> None:
@@ -426,14 +445,28 @@ def _roll_back(heard: datetime, now: datetime, *, sweep: bool) -> None:
     )
 
 
+def _claim_broker() -> None:
+    """Keeps other arenas off the broker; one that is away is claimed when it is there again.
+
+    Raises:
+        ClaimError: another has it.
+    """
+    arena = _transact(arena_id)
+    if settings.broker:
+        with suppress(redis.RedisError), queues.connect(settings.broker) as client:
+            claim_broker(client, arena)
+
+
 def _take_over() -> None:
     """Waits until this is the one recorder, before it reads a message that another could handle.
 
     Raises:
         SchemaError: the database is not of this release.
+        ClaimError: another arena is at work on the broker.
     """
     _transact(lambda session: session.connection())
     database().demand_schema()
+    _claim_broker()
     inbox().begin()
     # What is there now stays: to go through it for garbage again and again would be a tenth of
     # the work of recording.
@@ -454,19 +487,22 @@ def main() -> int:
         use_json(logging.getLogger())
     try:
         _take_over()
-    except SchemaError as error:
-        print(f"this recorder records nothing: {error}", file=sys.stderr, flush=True)
-        return REFUSED
+    except (SchemaError, ClaimError) as error:
+        return _refused(error)
     except Ending:
         return 0
     log.info("the recorder is ready")
+    pulse.ready()
     ticking = Every(settings.tick_seconds)
     try:
         while not _Asked.to_end:
+            pulse.beat()
             if ticking.is_due():
                 _guarded(tick)
             if not _guarded(turn):
                 inbox().wait(min(WAIT_SECONDS, max(0.0, ticking.remaining())))
+    except ClaimError as error:
+        return _refused(error)
     except Ending:
         log.warning("the recorder ends; what it has not written down stays in the queue")
     finally:
@@ -479,12 +515,17 @@ def _guarded(do: Callable[[], bool | None]) -> bool | None:
     """Does something, and writes down what was not foreseen, so that all else goes on."""
     try:
         return do()
-    except Ending:
+    except (Ending, ClaimError):
         raise
     except Exception:
         log.exception("this should not have happened")
         time.sleep(PAUSES[0])
         return None
+
+
+def _refused(error: Exception) -> int:
+    print(f"this recorder records nothing: {error}", file=sys.stderr, flush=True)
+    return REFUSED
 
 
 REFUSED = 3

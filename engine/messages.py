@@ -1,8 +1,8 @@
 """A message on the queue of results, as bytes: the name of a task, and what it is told.
 
-It is written as Celery writes its own (protocol 2), so that workers of a release before are read as
-well. Whoever holds a worker's login may write anything to that queue; what is read here is a message
-of that one form, in which everything is of its kind, or none at all.
+It is written as Celery writes its own (protocol 2), so that workers of a release before are read
+as well. Whoever holds a worker's login may write anything to that queue; what is read here is a
+message of that one form, in which everything is of its kind, or none at all.
 """
 
 from __future__ import annotations
@@ -35,6 +35,11 @@ class Message:
     task: str
     args: Sequence[Any]
     named: Mapping[str, Any]
+
+
+def address_of(broker: str) -> str:
+    """A broker's address as its client takes it, of one as Celery does."""
+    return "unix:" + broker.removeprefix("redis+socket:") if "+socket:" in broker else broker
 
 
 def pack(task: str, *told: Any) -> bytes:

@@ -43,7 +43,7 @@ from engine.match import Players
 from engine.process import BotProcess
 from engine.program import Program
 from workers import building, bundles
-from workers.app import LoginError, app, demand_own_login, say, worker_name
+from workers.app import LoginError, Murmur, app, demand_own_login, say, worker_name
 from workers.building import BuildError
 from workers.languages import LanguageError
 from workers.launches import installed_languages
@@ -141,12 +141,15 @@ def live(sender: Any, **_: Any) -> None:
         tuple(installed_languages()),
     )
 
+    murmur = Murmur(2 * ALIVE_SECONDS)
+
     def beat() -> None:
         while True:
             is_to_end = _stopping.is_set()
             try:
                 slots = 0 if is_to_end else sign.slots
-                say(jobs.WORKER_ALIVE, replace(sign, slots=slots, clock=time.time()).to_json())
+                told = replace(sign, slots=slots, clock=time.time())
+                murmur.say(jobs.WORKER_ALIVE, told.to_json())
                 tidy_if_due()
             except Exception:
                 log.exception("could not give a sign of life, or tidy")

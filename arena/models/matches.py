@@ -237,6 +237,6 @@ class Worker(Base):
     problem: Mapped[str] = mapped_column(sa.Text, default="")
     """Why the last of those failed, for the operator."""
     clock_ahead: Mapped[float | None]
-    """Seconds by which its clock was ahead of the arena's when it was last heard of; None if it does
-    not say. What its message took to come here makes it less.
+    """Seconds by which its clock was ahead of the arena's when it was last heard of, less what its
+    message took to come; None if it does not say.
     """
