@@ -14,6 +14,7 @@ from engine.every import Every
 
 VARIABLE = "NOTIFY_SOCKET"
 ALIVE, READY = b"WATCHDOG=1", b"READY=1"
+KIND = socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
 PULSE_SECONDS = 2.0
 HUNG_SECONDS = 120.0
 """After which a process that gives no sign hangs. A statement of a database may take long."""
@@ -26,8 +27,6 @@ class Pulse:
         address = os.environ.get(VARIABLE, "")
         # One that begins with @ is a name in the kernel alone.
         self._address = f"\0{address[1:]}" if address.startswith("@") else address
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
-        self._socket.setblocking(False)
         self._paced = Every(PULSE_SECONDS)
 
     def beat(self, *_: object) -> None:
@@ -41,16 +40,15 @@ class Pulse:
 
     def _say(self, words: bytes) -> None:
         if self._address:
-            with suppress(OSError):
-                self._socket.sendto(words, self._address)
+            with suppress(OSError), socket.socket(socket.AF_UNIX, KIND) as speaker:
+                speaker.sendto(words, self._address)
 
 
 class Listener:
     """Where a supervisor hears them."""
 
     def __init__(self) -> None:
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
-        self._socket.setblocking(False)
+        self._socket = socket.socket(socket.AF_UNIX, KIND)
         self._socket.bind("")  # the kernel finds a name that nobody has
 
     @property

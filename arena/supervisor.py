@@ -172,7 +172,7 @@ class Supervisor:
 
     def _prepare(self) -> None:
         """Brings the database up to date in a process of its own, so that this one stays small."""
-        done = subprocess.run(
+        with subprocess.Popen(
             processes.prepare(),
             env=self._environment("prepare"),
             cwd=self.data,
@@ -182,13 +182,22 @@ class Supervisor:
             stderr=subprocess.PIPE,
             start_new_session=True,
             # The supervisor has one thread, so a hook between fork and exec is safe.
-            preexec_fn=_end_with(os.getpid()),
-            check=False,
-        )
-        if done.returncode:
-            lines = done.stderr.decode(errors="replace").strip().splitlines()
-            problem = lines[-1] if lines else f"preparing ended with {done.returncode}"
-            raise (StartError if done.returncode == 2 else RuntimeError)(problem)
+            preexec_fn=_end_with(os.getpid()),  # noqa: PLW1509
+        ) as process:
+            complaint = self._read_patiently(process)
+        if process.returncode:
+            lines = complaint.decode(errors="replace").strip().splitlines()
+            problem = lines[-1] if lines else f"preparing ended with {process.returncode}"
+            raise (StartError if process.returncode == 2 else RuntimeError)(problem)
+
+    def _read_patiently(self, process: subprocess.Popen[bytes]) -> bytes:
+        """What a process writes to standard error until it ends, however long that takes."""
+        while True:
+            self._pulse.beat()
+            try:
+                return process.communicate(timeout=1)[1]
+            except subprocess.TimeoutExpired:
+                continue
 
     def _environment(self, name: str) -> dict[str, str]:
         """What a process is told; who runs strangers' code learns no database."""
@@ -233,6 +242,7 @@ class Supervisor:
         """
         deadline = time.monotonic() + START_SECONDS
         while not self._signals and not answers():
+            self._pulse.beat()
             if not child.runs or time.monotonic() > deadline:
                 raise StartError(f"{what} did not start; {self._log(child)} says why")
             time.sleep(0.02)
