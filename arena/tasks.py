@@ -445,16 +445,21 @@ def _roll_back(heard: datetime, now: datetime, *, sweep: bool) -> None:
     )
 
 
+@cache
+def _arena() -> str:
+    """The arena's id, which stays."""
+    return _transact(arena_id)
+
+
 def _claim_broker() -> None:
     """Keeps other arenas off the broker; one that is away is claimed when it is there again.
 
     Raises:
         ClaimError: another has it.
     """
-    arena = _transact(arena_id)
     if settings.broker:
         with suppress(redis.RedisError), queues.connect(settings.broker) as client:
-            claim_broker(client, arena)
+            claim_broker(client, _arena())
 
 
 def _take_over() -> None:

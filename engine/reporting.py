@@ -16,7 +16,7 @@ MOST_GAMES, MOST_MOVES, MOST_FINDINGS = 10_000, 10_000, 100
 """That are told while a job is under way."""
 LONGEST_NAME = 120
 """Characters of a worker's name."""
-LONGEST_LEVEL, LONGEST_LANGUAGE, MOST_LANGUAGES = 20, 40, 100
+LONGEST_LEVEL, LONGEST_LANGUAGE, MOST_LANGUAGES = 20, 20, 30
 """Characters of what a worker calls its boxes, and the languages that it runs; and how many."""
 LARGEST_COUNT = 10_000
 """Of slots, and of formats."""
