@@ -24,7 +24,7 @@ from arena.models import (
     StrengthTest,
 )
 from arena.outcomes import seatings
-from arena.signing import bundle_location
+from arena.signing import bundle_location, sign_ticket
 from engine import jobs
 from engine.game import Variant
 from engine.games import GAMES
@@ -51,7 +51,7 @@ def _job(session: Session, job: Leased, settings: Settings, now: datetime) -> jo
         return _move_job(session, job, settings, now)
     spec, versions = _match_spec(job) if isinstance(job, Match) else _check_spec(job)
     return jobs.Job(
-        lease_of(job),
+        _signed(session, job),
         spec,
         tuple(_files(session, version, settings, now) for version in versions),
         _grant(_competition(job)),
@@ -96,7 +96,7 @@ def _move_job(
     seat = session.get_one(SittingSeat, (sitting.id, position(game).to_move))
     assert seat.version is not None, "it is the person's turn"
     return jobs.MoveJob(
-        lease_of(sitting),
+        _signed(session, sitting),
         game,
         _files(session, seat.version, settings, now),
         _grant(sitting.ladder),
@@ -104,11 +104,23 @@ def _move_job(
     )
 
 
-def lease_of(job: Leased) -> jobs.Lease:
-    """The lease of a job's present attempt."""
-    assert job.ticket is not None
+def attempt_at(job: Leased) -> jobs.Attempt:
+    """The present attempt at a job."""
     kind = next(name for name, kind in KINDS.items() if isinstance(job, kind))
-    return jobs.Lease(kind, job.id, job.attempt, job.ticket)
+    return kind, job.id, job.attempt
+
+
+def _signed(session: Session, job: Leased) -> jobs.Lease:
+    """The lease of a job's present attempt, as its worker is told of it."""
+    assert job.ticket is not None
+    attempt = attempt_at(job)
+    return jobs.Lease(*attempt, sign_ticket(session, words_of(attempt), job.ticket))
+
+
+def words_of(attempt: jobs.Attempt) -> str:
+    """An attempt, as it is signed."""
+    kind, job, number = attempt
+    return f"{kind} {job} {number}"
 
 
 def _competition(job: Match | Check) -> Competition:

@@ -29,8 +29,9 @@ from sqlalchemy.orm import Session
 from arena.config import Settings
 from arena.db import Database
 from arena.exclusive import lock_file
-from arena.models import Base, BotVersion
+from arena.models import Base, BotVersion, Mark
 from arena.models.base import UtcTime
+from arena.signing import ARENA_MARK
 
 FORMAT = 2
 DIGESTS = "digests.json"
@@ -243,6 +244,8 @@ def _fill(
                 raise BackupError(f"{member.name[:80]!r} is not expected in a backup here")
         else:
             raise BackupError(f"the backup was cut short: it has no {(*expected, DIGESTS)[0]}")
+        # It may be another arena beside the one that the backup is of.
+        session.execute(sa.delete(Mark).where(Mark.key == ARENA_MARK))
         _go_on_counting(session)
 
 

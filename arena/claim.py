@@ -22,6 +22,7 @@ from functools import partial
 from math import inf
 from typing import Any
 
+import redis
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
@@ -37,6 +38,7 @@ ASK_SECONDS, TELL_SECONDS = 0.5, 60.0
 """Between two attempts, and between two lines about them."""
 TRY = "SELECT pg_try_advisory_lock(%s)"
 FILE = "claim"
+BROKER_KEY, BROKER_SECONDS = "arena.id", 60
 KEEPALIVES = (
     "SET tcp_keepalives_idle = 10",
     "SET tcp_keepalives_interval = 5",
@@ -49,12 +51,15 @@ class ClaimError(RuntimeError):
     """Another goes on recording; one sentence that says what to do."""
 
 
-def claim_connections(database: Database, patience: float = inf) -> None:
+def claim_connections(
+    database: Database, patience: float = inf, meanwhile: Callable[[], object] = lambda: None
+) -> None:
     """Makes every connection of a database claim it for its process, and wait until it may.
 
     Args:
         database: the database; of its connections there is to be one at a time.
         patience: after so many seconds of waiting, a connection fails with ClaimError.
+        meanwhile: done again and again while it waits.
     """
     engine = database.engine
     path = sa.make_url(database.url).database
@@ -66,7 +71,7 @@ def claim_connections(database: Database, patience: float = inf) -> None:
             # Whoever may open it could keep all recorders away; earlier releases let all do so.
             with suppress(OSError):
                 os.fchmod(file.fileno(), 0o600)
-            _wait(lambda: lock_file(file.fileno()), patience)
+            _wait(lambda: lock_file(file.fileno()), patience, meanwhile)
             given_up.pop_all()
         record.info[FILE] = file
 
@@ -84,7 +89,7 @@ def claim_connections(database: Database, patience: float = inf) -> None:
         try:
             for words in KEEPALIVES:
                 connection.execute(words)
-            _wait(locks, patience)
+            _wait(locks, patience, meanwhile)
         except engine.dialect.loaded_dbapi.Error as error:
             raise OperationalError(TRY, {}, error) from error
 
@@ -95,7 +100,31 @@ def claim_connections(database: Database, patience: float = inf) -> None:
         event.listen(engine, "connect", claim_session)
 
 
-def _wait(claims: Callable[[], bool], patience: float) -> None:
+def claim_broker(client: redis.Redis, arena: str) -> None:
+    """Claims a broker for an arena, for a minute: to be done again before that is over.
+
+    Two arenas on one broker would take each other's messages. A broker that is full keeps no new
+    claim, and a broker that is away none at all.
+
+    Args:
+        arena: what no other arena has.
+
+    Raises:
+        ClaimError: another arena has it.
+        redis.RedisError: it does not answer.
+    """
+    with suppress(redis.OutOfMemoryError):
+        client.set(BROKER_KEY, arena, nx=True, ex=BROKER_SECONDS)
+    found = client.get(BROKER_KEY)
+    if found not in (None, arena.encode()):
+        raise ClaimError(
+            "another arena is at work on this broker: give each a broker of its own, or another "
+            f"database of it, as in redis://HOST/1 (if the other is gone, wait {BROKER_SECONDS} s)"
+        )
+    client.expire(BROKER_KEY, BROKER_SECONDS)
+
+
+def _wait(claims: Callable[[], bool], patience: float, meanwhile: Callable[[], object]) -> None:
     """Tries until it succeeds, or patience is at its end."""
     due, again = time.monotonic(), ""
     end = due + patience
@@ -109,6 +138,7 @@ def _wait(claims: Callable[[], bool], patience: float) -> None:
             words = "another recorder is %sat work on this database; this one waits until it ends"
             log.warning(words, again)
             due, again = time.monotonic() + TELL_SECONDS, "still "
+        meanwhile()
         time.sleep(ASK_SECONDS)
     if again:
         log.warning("this recorder takes over")

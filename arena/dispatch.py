@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from math import ceil
 from typing import Any, Protocol
 
+import redis
 from celery import Celery
-from celery.signals import after_setup_logger
 
+from arena import queues
 from arena.config import Settings
 from engine import jobs
-from engine.logs import use_json
+from engine.messages import UnreadableError, unpack
 
 TASK = {"match": jobs.PLAY_MATCH, "check": jobs.CHECK_BOT, "move": jobs.PLAY_MOVE}
 WAKE = "arena.wake"
+log = logging.getLogger("arena.dispatch")
 FIRST, LATER = 0, 6
 """Priorities; people wait for bots' moves, which overtake what waits in the queue."""
 
@@ -33,7 +35,7 @@ class CeleryQueue:
 
     def __init__(self, app: Celery[Any], settings: Settings) -> None:
         self._app = app
-        self._expires = settings.take_up_seconds
+        self._broker = settings.broker
 
     def send(self, issued: Iterable[jobs.Batch], now: datetime) -> None:
         # One connection and one channel for all of them.
@@ -46,12 +48,43 @@ class CeleryQueue:
                     TASK[batch[0].lease.kind],
                     tuple(job.to_json() for job in batch),
                     queue=jobs.MATCHES_QUEUE,
-                    expires=self._expires,
                     priority=FIRST if isinstance(batch[0], jobs.MoveJob) else LATER,
                     time_limit=jobs.GRACE_SECONDS + ceil(sum(map(_longest_seconds, batch))),
                     argsrepr="",  # a text of it for people, which takes long and nobody reads
                     producer=producer,
                 )
+
+    def withdraw(self, standing: Collection[jobs.Attempt]) -> set[jobs.Attempt] | None:
+        """Takes out of the queue what waits there and counts no longer.
+
+        By the arena's clock, and not those of workers, who would throw away what they take.
+
+        Args:
+            standing: the attempts that still count.
+
+        Returns:
+            What no worker will take any more; None if the broker does not say.
+        """
+        found: set[jobs.Attempt] = set()
+        try:
+            with queues.connect(self._broker) as client:
+                for key in queues.keys_of(jobs.MATCHES_QUEUE):
+                    for raw in client.lrange(key, 0, -1):
+                        attempts = _attempts(raw)
+                        if attempts.isdisjoint(standing) and client.lrem(key, 0, raw):
+                            found |= attempts
+        except redis.RedisError as error:
+            log.warning("the broker does not say which jobs wait: %.200s", error)
+            return None
+        return found
+
+
+def _attempts(raw: bytes) -> set[jobs.Attempt]:
+    """What a message of the queue of jobs is about; nothing if it is none of ours."""
+    try:
+        return {jobs.Lease.from_json(job["lease"]).attempt_of for job in unpack(raw).args}
+    except (UnreadableError, jobs.JobError, LookupError, TypeError):
+        return set()
 
 
 def _longest_seconds(job: jobs.AnyJob) -> float:
@@ -63,8 +96,6 @@ def _longest_seconds(job: jobs.AnyJob) -> float:
 
 def configure(app: Celery[Any], settings: Settings, **more: Any) -> None:
     """Settings that every Celery app of the arena shares."""
-    if settings.log == "json":
-        after_setup_logger.connect(_log_json, weak=False)
     app.conf.update(
         broker_url=settings.broker,
         task_ignore_result=True,
@@ -75,24 +106,5 @@ def configure(app: Celery[Any], settings: Settings, **more: Any) -> None:
         broker_connection_max_retries=None,
         # A broker whose disk is full takes nothing; it is waited for like one that is away.
         broker_channel_error_retry=True,
-        worker_hijack_root_logger=False,
-        worker_enable_remote_control=False,
-        worker_send_task_events=False,
-        worker_soft_shutdown_timeout=5.0,
-        broker_transport_options={
-            # How long a message may stay unacknowledged. Every task that is acknowledged late
-            # is short, and what is lost is brought back by its lease in any case.
-            "visibility_timeout": 120,
-            "unacked_restore_interval": 5,
-            "unacked_restore_throttle": 1,
-            # Keys of its own: a worker's login opens none of these (see `arena.broker_users`).
-            "unacked_key": "unacked.results",
-            "unacked_index_key": "unacked.results.index",
-            "unacked_mutex_key": "unacked.results.mutex",
-        },
         **more,
     )
-
-
-def _log_json(logger: logging.Logger, **_: Any) -> None:
-    use_json(logger)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import workforce
+from arena import occurrences, workforce
 from arena.competitions.ladder_settings import CHANGED
 from arena.competitions.ladders import UNPLAYABLE, why_no_match
 from arena.config import Settings
@@ -35,6 +35,7 @@ from arena.models import (
     PlayedGame,
     Worker,
 )
+from arena.occurrences import Occurrences
 from arena.visible import visible
 from engine.counting import counted
 from engine.game import Termination
@@ -44,13 +45,25 @@ log = logging.getLogger("arena.health")
 TICK_MARK = "last tick"
 SINCE_MARK = "at work since"
 ALARMS_MARK = "alarms"
+HEARD_MARK = "heard until"
+"""The last moment up to which the recorder has handled all that was said."""
+BROKER_MARK = "problem of the broker"
+BACKUP_MARK = "last backup"
+LOST_MARK = "lost indexes"
 WINDOW = timedelta(minutes=5)
 NEWEST = 5000
 """Of the games so many are looked at, the newest."""
 MISSED = timedelta(days=7)
 """A worker that vanished is missed for so long."""
 LATE_TICKS = 30.0
-"""Seconds without a tick after which the recorder or the beat must be away."""
+"""Seconds without a tick after which the recorder must be away, or not able to write."""
+BEHIND = 60.0
+"""Seconds for which a message may wait before that is an alarm."""
+WRONG_CLOCK = 60.0
+"""Seconds by which a worker's clock may be wrong before that is an alarm."""
+MOST_UNTAKEN = 5
+"""Jobs that may be lost within some minutes before that is an alarm: with a worker that is killed
+go those that it has just taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +104,9 @@ class Alarm:
     """Something that somebody should look at."""
 
     kind: str
-    """``idle ladder``, ``set aside``, ``lost bundle``, ``differs``, ``worker``, ``recorder``."""
+    """``idle ladder``, ``set aside``, ``lost bundle``, ``differs``, ``worker``, ``recorder``,
+    ``broker``, ``clock``, ``messages``, ``not taken up`` or ``indexes``.
+    """
     subject: str
     words: str
 
@@ -109,6 +124,12 @@ class Health:
     """Of the last five minutes, by kind."""
     tick_seconds: float | None
     """Since the recorder's last tick; None if there was none ever."""
+    behind_seconds: float | None
+    """For how long the oldest message waits that is not handled; None if nobody ever looked."""
+    occurrences: dict[str, int]
+    """How often each thing ever happened (see `arena.occurrences`)."""
+    backup_seconds: float | None
+    """Since the last backup by `arena backup`; None if there was none."""
     alarms: tuple[Alarm, ...]
 
     def as_json(self) -> dict[str, Any]:
@@ -116,12 +137,66 @@ class Health:
         return asdict(self)
 
 
-def note_tick(session: Session, now: datetime) -> None:
-    """The recorder is there, and has come as far as this tick."""
+def note_tick(
+    session: Session,
+    now: datetime,
+    heard: datetime | None = None,
+    happened: Mapping[str, int] | None = None,
+) -> None:
+    """The recorder is there, and can write.
+
+    Args:
+        heard: up to when it has handled all that was said; None if it can't know yet.
+        happened: what happened since the last tick, and how often.
+    """
     silent = _silent_seconds(session, now)
     if silent is None or silent > LATE_TICKS:
         session.merge(Mark(key=SINCE_MARK, value=now.isoformat()))
     session.merge(Mark(key=TICK_MARK, value=now.isoformat()))
+    if heard is not None:
+        session.merge(Mark(key=HEARD_MARK, value=heard.isoformat()))
+    occurrences.note(session, happened or {}, now)
+
+
+def note(session: Session, mark: str, problem: str) -> None:
+    """What the recorder finds wrong with the broker, or the database, in words; empty if nothing.
+
+    Args:
+        mark: `BROKER_MARK` or `LOST_MARK`.
+    """
+    session.merge(Mark(key=mark, value=problem))
+
+
+def note_backup(session: Session, now: datetime) -> None:
+    """A backup was written."""
+    session.merge(Mark(key=BACKUP_MARK, value=now.isoformat()))
+
+
+def why_not_recording(session: Session, now: datetime) -> str:
+    """Why nothing is written down now, or only late, in words; empty if it is.
+
+    The recorder writes at each tick, so that a disk that is full or read-only is seen here.
+    """
+    silent = _silent_seconds(session, now)
+    if silent is None:
+        return "the recorder has not begun yet"
+    if abs(silent) > LATE_TICKS:
+        return _silence(silent)
+    behind = _seconds_since(session, HEARD_MARK, now) or 0.0
+    return _lateness(behind) if behind > BEHIND else ""
+
+
+def _silence(silent: float) -> str:
+    if silent < 0:
+        return f"the recorder's last tick is of {-silent:.0f} s to come: a clock was set back"
+    return (
+        f"the recorder was not heard of for {silent:.0f} s: it is stopped, hangs, or its database "
+        "takes no writes"
+    )
+
+
+def _lateness(behind: float) -> str:
+    return f"the recorder is {behind:.0f} s behind with what workers say"
 
 
 def look(session: Session, settings: Settings, now: datetime) -> Health:
@@ -129,13 +204,20 @@ def look(session: Session, settings: Settings, now: datetime) -> Health:
     games, faults = _lately(session, now)
     workers = tuple(_worker(one, settings, now) for one in _workers(session))
     silent = _silent_seconds(session, now)
+    behind = _seconds_since(session, HEARD_MARK, now)
+    backup = _seconds_since(session, BACKUP_MARK, now)
+    found = occurrences.read(session, now)
     matches, checks = _jobs(session, Match, now), _jobs(session, Check, now)
     alarms = (
         *_idle_ladders(session, settings, now),
-        *_trouble(session, matches, checks, silent),
-        *_lost(session, workers, silent, now),
+        *_trouble(session, matches, checks),
+        *_of_recorder(found, silent, behind),
+        *_lost(session, workers, silent, behind, now),
+        *_clocks(session, behind, now),
     )
-    return Health(matches, checks, workers, games, faults, silent, alarms)
+    return Health(
+        matches, checks, workers, games, faults, silent, behind, dict(found.ever), backup, alarms
+    )
 
 
 def log_alarms(session: Session, settings: Settings, now: datetime) -> None:
@@ -156,8 +238,12 @@ def log_alarms(session: Session, settings: Settings, now: datetime) -> None:
 
 def _silent_seconds(session: Session, now: datetime) -> float | None:
     """Since the recorder's last tick; None if there was none ever."""
-    tick = session.get(Mark, TICK_MARK)
-    return (now - datetime.fromisoformat(tick.value)).total_seconds() if tick else None
+    return _seconds_since(session, TICK_MARK, now)
+
+
+def _seconds_since(session: Session, key: str, now: datetime) -> float | None:
+    mark = session.get(Mark, key)
+    return (now - datetime.fromisoformat(mark.value)).total_seconds() if mark else None
 
 
 def _jobs(session: Session, kind: type[Match] | type[Check], now: datetime) -> Jobs:
@@ -247,7 +333,7 @@ def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[A
     ]
 
 
-def _trouble(session: Session, matches: Jobs, checks: Jobs, silent: float | None) -> list[Alarm]:
+def _trouble(session: Session, matches: Jobs, checks: Jobs) -> list[Alarm]:
     found = []
     for word, words, jobs in (("match", "matches", matches), ("check", "checks", checks)):
         if jobs.set_aside:
@@ -263,14 +349,62 @@ def _trouble(session: Session, matches: Jobs, checks: Jobs, silent: float | None
     differs = sa.select(Competition).where(Competition.alarm != "").order_by(Competition.id)
     for one in session.scalars(differs):
         found.append(Alarm("differs", one.name, f"{one.name}: {one.alarm}"))
-    if silent is not None and silent > LATE_TICKS:
-        said = f"the recorder was not heard of for {silent:.0f} s: is it there, and the beat?"
-        found.append(Alarm("recorder", "recorder", said))
+    for kind, mark in (("broker", BROKER_MARK), ("indexes", LOST_MARK)):
+        told = session.get(Mark, mark)
+        if told is not None and told.value:
+            found.append(Alarm(kind, kind, told.value))
     return found
 
 
+def _of_recorder(
+    happened: Occurrences, silent: float | None, behind: float | None
+) -> Iterator[Alarm]:
+    """Whether it is there and in time, and what came to it that should not."""
+    if silent is not None and abs(silent) > LATE_TICKS:
+        yield Alarm("recorder", "recorder", _silence(silent))
+    elif behind is not None and behind > BEHIND:
+        yield Alarm("recorder", "recorder", _lateness(behind))
+    lately = happened.lately
+    odd = {kind: lately[kind] for kind in ODD if lately.get(kind)}
+    if odd:
+        words = ", ".join(f"{count} {kind}" for kind, count in odd.items())
+        said = (
+            f"among the messages of the last minutes were some that no worker of ours sends, or "
+            f"too many: {words}; the recorder's log tells of them"
+        )
+        yield Alarm("messages", "messages", said)
+    if lately.get(occurrences.UNTAKEN, 0) >= MOST_UNTAKEN:
+        said = (
+            f"{lately[occurrences.UNTAKEN]} jobs of the last minutes were taken from the queue, "
+            "and nobody said to have them: a worker hangs or loses them"
+        )
+        yield Alarm("not taken up", "jobs", said)
+
+
+ODD = occurrences.UNREADABLE, occurrences.DROPPED, "forged"
+"""What is counted of messages if something is wrong with who sends them."""
+
+
+def _clocks(session: Session, behind: float | None, now: datetime) -> Iterator[Alarm]:
+    """Workers whose clocks are wrong. Nothing is decided by them, but their logs are of no use."""
+    for worker in workforce.living(session, now):
+        ahead = worker.clock_ahead
+        # What is said comes late, by what it waited in the queue.
+        if ahead is None or -WRONG_CLOCK - (behind or 0.0) <= ahead <= WRONG_CLOCK:
+            continue
+        side = "ahead" if ahead > 0 else "behind"
+        said = (
+            f"the clock of the worker {worker.name} is {_since(abs(ahead))} {side}: set it by NTP"
+        )
+        yield Alarm("clock", worker.name, said)
+
+
 def _lost(
-    session: Session, workers: Sequence[WorkerHealth], silent: float | None, now: datetime
+    session: Session,
+    workers: Sequence[WorkerHealth],
+    silent: float | None,
+    behind: float | None,
+    now: datetime,
 ) -> Iterator[Alarm]:
     """Workers that are given no jobs, and those that vanished without having been stopped.
 
@@ -279,7 +413,8 @@ def _lost(
     since = session.get(Mark, SINCE_MARK)
     heard = timedelta(seconds=workforce.ALIVE_SECONDS)
     listens = since is None or now - datetime.fromisoformat(since.value) > heard
-    listens = listens and (silent is None or silent <= LATE_TICKS)
+    listens = listens and (silent is None or abs(silent) <= LATE_TICKS)
+    listens = listens and (behind is None or behind <= workforce.ALIVE_SECONDS / 2)
     for one in workers:
         if one.state in ("set aside", "of another release", "too weak"):
             said = f"the worker {one.name} is given no jobs, it is {one.state}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 
-from engine.jobs import MATCHES_QUEUE, RESULTS_QUEUE
+from engine.jobs import MATCHES_QUEUE
 
 PYTHON = [sys.executable, "-P", "-m"]
 # Quiet: what Celery prints at its start is no line of a log, least of all of one in JSON.
@@ -38,13 +38,7 @@ def _without_garbage(module: str, arguments: str = "") -> list[str]:
 
 def recorder() -> list[str]:
     """Takes results in and schedules; there is one."""
-    words = ["-Q", RESULTS_QUEUE, "-n", "recorder@%h", "-P", "solo"]
-    return [*CELERY, "arena.tasks", "worker", *words, *QUIET]
-
-
-def beat() -> list[str]:
-    """Sends the recorder its tick; there is one."""
-    return [*CELERY, "arena.beat", "beat", "-l", "WARNING", "--pidfile="]
+    return [*PYTHON, "arena.tasks"]
 
 
 def worker(slots: int) -> list[str]:
@@ -57,6 +51,5 @@ OF_THE_ARENA: Mapping[str, Callable[[], list[str]]] = {
     "prepare": prepare,
     "web": web,
     "recorder": recorder,
-    "beat": beat,
 }
 """Those that know the database, or the broker as the arena does."""

@@ -8,6 +8,7 @@ order of completion. Whatever is said twice, late or falsely changes nothing.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -60,8 +61,9 @@ class Outcome(StrEnum):
     ROLLED_BACK = "rolled back"
 
 
-Told = reporting.MatchReport | reporting.Started | reporting.Progress
-"""What workers say of matches under way; what comes often."""
+Told = reporting.MatchReport | reporting.Started | reporting.Progress | reporting.SignOfLife
+"""What workers say of matches under way, and of themselves; what comes often."""
+log = logging.getLogger("arena.recorder")
 
 
 def take_in(
@@ -89,7 +91,8 @@ class _Intake:
         self, session: Session, told: Sequence[Told], settings: Settings, now: datetime
     ) -> None:
         self._session, self._settings, self._now = session, settings, now
-        self._jobs = scheduling.find_all(session, [one.lease for one in told])
+        leases = [one.lease for one in told if not isinstance(one, reporting.SignOfLife)]
+        self._jobs = scheduling.find_all(session, leases)
         reports = [one for one in told if isinstance(one, reporting.MatchReport)]
         found = [self._present(one.lease) for one in reports]
         matches = list({job.id: job for job in found if isinstance(job, Match)}.values())
@@ -109,6 +112,8 @@ class _Intake:
                 return self._start(told)
             case reporting.Progress():
                 return self._note(told)
+            case reporting.SignOfLife():
+                return self._note_alive(told)
         return self._record(told)
 
     def store(self) -> None:
@@ -131,6 +136,15 @@ class _Intake:
         known = self._workers.get(worker)
         taken = scheduling.take_up(job, worker, known, self._settings, self._now)
         return Outcome.NOTED if taken else Outcome.STALE
+
+    def _note_alive(self, sign: reporting.SignOfLife) -> Outcome:
+        try:
+            worker = workforce.note_alive(self._session, sign, self._now)
+        except workforce.WorkerError as error:
+            log.warning("a sign of life was dropped: %s", error)
+            return Outcome.REFUSED
+        self._workers[worker.name] = worker
+        return Outcome.NOTED
 
     def _note(self, progress: reporting.Progress) -> Outcome:
         job = self._present(progress.lease)
@@ -214,7 +228,7 @@ def _refuse(
     now: datetime,
 ) -> Outcome:
     """What a report is whose lease does not count: late, or an invention."""
-    problem = scheduling.forgery(job, report.lease)
+    problem = scheduling.forgery(session, job, report.lease)
     if problem is None:
         return Outcome.STALE
     label = f"{report.lease.kind[:20]} {report.lease.job}"

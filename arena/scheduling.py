@@ -17,7 +17,8 @@ issued that nobody knows of; its lease runs out, and it is issued again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from math import ceil, inf
 from typing import TypeVar
@@ -26,7 +27,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import workforce
-from arena.assignments import KINDS, Leased, jobs_of
+from arena.assignments import KINDS, Leased, attempt_at, jobs_of, words_of
 from arena.config import Settings
 from arena.db import LARGEST_ID
 from arena.matchmaking import new_matches
@@ -39,6 +40,8 @@ from arena.models import (
     Tournament,
     Worker,
 )
+from arena.occurrences import SILENT, UNTAKEN, WAITED
+from arena.signing import is_own_ticket
 from arena.waiting import ASKED, Load, open_checks, open_matches, open_moves
 from engine import jobs
 
@@ -52,7 +55,7 @@ L = TypeVar("L", bound=Leased)
 
 
 def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch]:
-    """Rolls back what is overdue, then issues open jobs, and new matches while slots are free.
+    """Issues open jobs, and new matches while slots are free.
 
     What is under way on a ladder that no longer plays is called off, as with a tournament that was.
 
@@ -60,7 +63,6 @@ def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.B
         The jobs issued; to be sent once the transaction is committed.
     """
     call_off(session)
-    roll_back_overdue(session, now)
     return fill(session, settings, now)
 
 
@@ -187,14 +189,18 @@ def counts(job: Leased, lease: jobs.Lease) -> bool:
     )
 
 
-def forgery(job: Leased | None, lease: jobs.Lease) -> str | None:
+def forgery(session: Session, job: Leased | None, lease: jobs.Lease) -> str | None:
     """Why a lease can never have been given out; None if it was, or may have been long ago.
 
-    Who was given up for dead speaks of an attempt that counts no more, and means no harm.
+    Who was given up for dead speaks of an attempt that counts no more, and means no harm. Nor does
+    whoever speaks of one that this database does not know, or not any more, with a ticket of ours:
+    it was restored from a backup, or lost the last that was written to it.
 
     Args:
         job: what it is of; None if there is no such job.
     """
+    if is_own_ticket(session, words_of(lease.attempt_of), lease.ticket):
+        return None
     if job is None:
         return "it was never made"
     if lease.attempt > job.attempt:
@@ -204,9 +210,8 @@ def forgery(job: Leased | None, lease: jobs.Lease) -> str | None:
 
 
 def _knows_ticket(job: Leased, lease: jobs.Lease) -> bool:
-    return job.ticket is not None and secrets.compare_digest(
-        job.ticket.encode(), lease.ticket.encode()
-    )
+    nonce = lease.ticket.partition(".")[0]
+    return job.ticket is not None and secrets.compare_digest(job.ticket.encode(), nonce.encode())
 
 
 def take_up(
@@ -262,15 +267,66 @@ def call_off(session: Session) -> None:
         match.status = JobStatus.VOID
 
 
-def roll_back_overdue(session: Session, now: datetime) -> int:
-    """Rolls back every job that outlived its lease, and says how many."""
-    overdue = [job for job in _issued(session) if job.lease_ends and job.lease_ends < now]
-    for job in overdue:
+def roll_back_overdue(
+    session: Session,
+    settings: Settings,
+    heard: datetime,
+    now: datetime,
+    withdrawn: Collection[jobs.Attempt] | None = (),
+) -> Counter[str]:
+    """Rolls back every job that outlived its lease, and counts how they came back.
+
+    A lease that ends later than any that is given now was given before the arena's clock was set
+    back: it ends as if it were given now.
+
+    Args:
+        heard: up to when all that was said is handled; who may have spoken since is not overdue.
+        withdrawn: what was taken out of the queue, in which it waited; None if nobody knows.
+    """
+    longest = timedelta(seconds=max(settings.lease_seconds, settings.take_up_seconds))
+    count: Counter[str] = Counter()
+    for job in _issued(session):
+        assert job.lease_ends is not None
+        job.lease_ends = min(job.lease_ends, now + longest)
+        if job.lease_ends >= heard:
+            continue
+        if job.worker is not None:
+            count[SILENT] += 1
+            roll_back(job, f"its worker {job.worker} was not heard of", failed=True)
         # What nobody took up is not the job's failure: there was no worker for it.
-        taken = job.worker is not None
-        problem = f"its worker {job.worker} was not heard of" if taken else "no worker took it up"
-        roll_back(job, problem, failed=taken)
-    return len(overdue)
+        elif withdrawn is not None:
+            waited = attempt_at(job) in withdrawn
+            count[WAITED if waited else UNTAKEN] += 1
+            problem = "it waited in vain for a worker" if waited else "no worker took it up"
+            roll_back(job, problem, failed=False)
+    return count
+
+
+def is_any_overdue(session: Session, heard: datetime) -> bool:
+    """Whether a job waited too long for a worker to take it up."""
+    return any(
+        session.scalar(
+            sa.select(
+                sa.exists().where(
+                    kind.status == JobStatus.ISSUED, kind.worker.is_(None), kind.lease_ends < heard
+                )
+            )
+        )
+        for kind in KINDS.values()
+    )
+
+
+def standing(session: Session, heard: datetime) -> set[jobs.Attempt]:
+    """The attempts that count, and are not overdue."""
+    return {
+        (name, number, attempt)
+        for name, kind in KINDS.items()
+        for number, attempt in session.execute(
+            sa.select(kind.id, kind.attempt).where(
+                kind.status == JobStatus.ISSUED, kind.lease_ends >= heard
+            )
+        )
+    }
 
 
 def roll_back_all(session: Session) -> int:

@@ -1,12 +1,14 @@
-"""What the arena signs: sessions, and the short-lived addresses of bundles.
+"""What the arena signs: sessions, tickets, and the short-lived addresses of bundles.
 
 The secret is made once and kept in the database, for every server and the recorder. A worker on
 another machine is given, in each job, an address of each bundle it needs. It holds for that one
-bundle and for some minutes, so that a worker needs no login to fetch it.
+bundle and for some minutes, so that a worker needs no login to fetch it. Tickets of leases are
+signed, too: a report with such a ticket is no invention, whatever the database knows of it.
 """
 
 from __future__ import annotations
 
+import hmac
 import secrets
 from datetime import datetime
 
@@ -21,6 +23,7 @@ from arena.db import Database
 from arena.models import Mark
 
 SECRET_MARK = "secret of sessions"  # noqa: S105 - the name of where it is kept
+ARENA_MARK = "id of the arena"
 FETCH_SECONDS = 600.0
 """How long an address of a bundle holds beyond the time in which its job must be taken up."""
 
@@ -45,6 +48,15 @@ def _make(session: Session) -> str:
     return made.value
 
 
+def arena_id(session: Session) -> str:
+    """What no other arena has; one that was restored from this one's backup has another."""
+    found = session.get(Mark, ARENA_MARK)
+    if found is None:
+        found = Mark(key=ARENA_MARK, value=secrets.token_hex(16))
+        session.add(found)
+    return found.value
+
+
 def rotate(session: Session, actor: Actor, now: datetime) -> None:
     """Makes another secret: every session and every address of a bundle ends with the old one.
 
@@ -66,6 +78,37 @@ def bundle_location(session: Session, settings: Settings, digest: str, now: date
     found = session.get(Mark, SECRET_MARK)
     token = _signer(found.value if found else _make(session)).dumps([digest, expires])
     return f"{settings.public_url.rstrip('/')}/bundles/{digest}?token={token}"
+
+
+def sign_ticket(session: Session, job: str, nonce: str) -> str:
+    """The ticket of an attempt at a job, which shows that this arena gave it out.
+
+    Args:
+        job: the attempt, in words that are no other's.
+        nonce: what this attempt alone has.
+    """
+    found = session.get(Mark, SECRET_MARK)
+    signature = _of_ticket(found.value if found else _make(session), job, nonce)
+    return f"{nonce}.{signature}"
+
+
+def is_own_ticket(session: Session, job: str, ticket: str) -> bool:
+    """Whether this arena gave a ticket out for an attempt, though it may not remember: as after a
+    restore from a backup that is older.
+    """
+    found = session.get(Mark, SECRET_MARK)
+    nonce, _, signature = ticket.partition(".")
+    expected = _of_ticket(found.value, job, nonce) if found else ""
+    return bool(signature) and hmac.compare_digest(signature.encode(), expected.encode())
+
+
+def _of_ticket(secret: str, job: str, nonce: str) -> str:
+    words = f"ticket {job} {nonce}".encode()
+    return hmac.digest(secret.encode(), words, "sha256").hex()[:SIGNATURE]
+
+
+SIGNATURE = 32
+"""Hexadecimal digits."""
 
 
 def may_fetch(session: Session, digest: str, token: str, now: datetime) -> bool:

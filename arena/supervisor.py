@@ -1,4 +1,4 @@
-"""Runs the whole arena on one machine: broker, recorder, beat, workers and pages.
+"""Runs the whole arena on one machine: broker, recorder, workers and pages.
 
 Theory of operation. The supervisor holds a lock on the data folder, starts each child in a
 session of its own (so that Ctrl-C reaches only the supervisor), and watches them. A child that
@@ -27,6 +27,7 @@ from arena import processes
 from arena.broker import EmbeddedBroker
 from arena.config import Settings
 from arena.exclusive import lock_file
+from arena.pulse import HUNG_SECONDS, VARIABLE, Listener, Pulse
 from engine.jobs import RESULTS_QUEUE
 from engine.program import exit_words
 
@@ -56,6 +57,10 @@ class Child:
     name: str
     command: Sequence[str]
     follows_broker: bool = True
+    listener: Listener | None = None
+    """Where it gives signs of life, if it does; without any it is ended."""
+    heard: float = 0.0
+    """When it last gave one."""
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     pause: float = FIRST_PAUSE
@@ -88,6 +93,9 @@ class Supervisor:
         self._children: list[Child] = []
         self._signals = 0
         self._logs_due = 0.0
+        self._watched = 0.0
+        """When the children were last looked at."""
+        self._pulse = Pulse()
 
     def run(self, announce: Tell, complain: Tell, over: Callable[[], bool] = lambda: False) -> None:
         """Runs until SIGINT, SIGTERM or SIGHUP, then ends every child in order.
@@ -110,15 +118,20 @@ class Supervisor:
             self._check_port()
             self._children = self._plan()
             self._start_all()
+            self._pulse.ready()
             if not self._signals:
                 announce(f"http://{self._address()}/")
             while not self._signals and not over():
                 self._watch(complain)
+                self._pulse.beat()
                 time.sleep(0.1)
             if self._signals:
                 complain("ending; Ctrl-C again ends at once, and nothing is lost either way")
         finally:
             self._end_all()
+            for child in self._children:
+                if child.listener:
+                    child.listener.close()
             os.close(lock)
 
     def _stop(self, _number: int, _frame: object) -> None:
@@ -160,7 +173,7 @@ class Supervisor:
 
     def _prepare(self) -> None:
         """Brings the database up to date in a process of its own, so that this one stays small."""
-        done = subprocess.run(
+        with subprocess.Popen(
             processes.prepare(),
             env=self._environment("prepare"),
             cwd=self.data,
@@ -170,26 +183,36 @@ class Supervisor:
             stderr=subprocess.PIPE,
             start_new_session=True,
             # The supervisor has one thread, so a hook between fork and exec is safe.
-            preexec_fn=_end_with(os.getpid()),
-            check=False,
-        )
-        if done.returncode:
-            lines = done.stderr.decode(errors="replace").strip().splitlines()
-            problem = lines[-1] if lines else f"preparing ended with {done.returncode}"
-            raise (StartError if done.returncode == 2 else RuntimeError)(problem)
+            preexec_fn=_end_with(os.getpid()),  # noqa: PLW1509
+        ) as process:
+            complaint = self._read_patiently(process)
+        if process.returncode:
+            lines = complaint.decode(errors="replace").strip().splitlines()
+            problem = lines[-1] if lines else f"preparing ended with {process.returncode}"
+            raise (StartError if process.returncode == 2 else RuntimeError)(problem)
+
+    def _read_patiently(self, process: subprocess.Popen[bytes]) -> bytes:
+        """What a process writes to standard error until it ends, however long that takes."""
+        while True:
+            self._pulse.beat()
+            try:
+                return process.communicate(timeout=1)[1]
+            except subprocess.TimeoutExpired:
+                continue
 
     def _environment(self, name: str) -> dict[str, str]:
         """What a process is told; who runs strangers' code learns no database."""
         settings = self.settings.without_secrets if name == "worker" else self.settings
-        return {**os.environ, **settings.environment()}
+        # Signs of life of this process are for itself to give.
+        others = {key: value for key, value in os.environ.items() if key != VARIABLE}
+        return {**others, **settings.environment()}
 
     def _plan(self) -> list[Child]:
         """The children in the order in which they start."""
         children = [
-            Child("recorder", processes.recorder()),
+            Child("recorder", processes.recorder(), listener=Listener()),
             Child("web", processes.web(wait=True), follows_broker=False),
             Child("worker", processes.worker(self.settings.workers)),
-            Child("beat", processes.beat()),
         ]
         if self._broker:
             children.insert(0, Child("broker", self._broker.prepare(), follows_broker=False))
@@ -220,6 +243,7 @@ class Supervisor:
         """
         deadline = time.monotonic() + START_SECONDS
         while not self._signals and not answers():
+            self._pulse.beat()
             if not child.runs or time.monotonic() > deadline:
                 raise StartError(f"{what} did not start; {self._log(child)} says why")
             time.sleep(0.02)
@@ -248,10 +272,13 @@ class Supervisor:
         return self.data / "logs" / f"{child.name}.log"
 
     def _start(self, child: Child, *, waiting: bool = False) -> None:
+        environment = self._environment(child.name)
+        if child.listener:
+            environment[VARIABLE] = child.listener.address
         with self._log(child).open("ab") as log:
             child.process = subprocess.Popen(
                 child.command,
-                env=self._environment(child.name),
+                env=environment,
                 # Not where the user is: a random.py there would stand in for Python's.
                 cwd=self.data,
                 stdin=subprocess.PIPE if waiting else subprocess.DEVNULL,
@@ -260,12 +287,22 @@ class Supervisor:
                 start_new_session=True,
                 preexec_fn=_end_with(os.getpid()),  # noqa: PLW1509
             )
-        child.started = time.monotonic()
+        child.started = child.heard = time.monotonic()
 
     def _watch(self, complain: Tell) -> None:
-        """Starts again what has ended."""
+        """Starts again what has ended, and ends what hangs."""
         now = time.monotonic()
+        # Who was stopped itself can't say that others gave no sign meanwhile.
+        was_away, self._watched = now - self._watched > START_SECONDS, now
         for child in self._children:
+            if child.listener and (child.listener.heard() or was_away):
+                child.heard = now
+            if child.listener and child.process and now - child.heard > HUNG_SECONDS:
+                complain(
+                    f"{child.name} hangs: no sign of life for {HUNG_SECONDS:.0f} s; it is killed"
+                )
+                child.heard = now
+                child.process.kill()
             if child.process is not None and not child.runs:
                 complain(self._bury(child, child.process, now))
                 if child.name == "broker":
@@ -298,7 +335,7 @@ class Supervisor:
 
     def _end_all(self) -> None:
         """Ends the children: first who makes work, last who carries it."""
-        self._end("beat", "web", "worker")
+        self._end("web", "worker")
         self._drain()
         self._end("recorder")
         self._end("broker")

@@ -13,10 +13,9 @@ readmitted it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -27,7 +26,7 @@ from arena.audit import ARENA, Actor
 from arena.config import ISOLATION
 from arena.models import Match, Sitting, Worker
 from engine import jobs
-from engine.reporting import LONGEST_NAME
+from engine.reporting import SignOfLife
 
 ALIVE_SECONDS = 30.0
 """A worker that was not heard of for so long is dead."""
@@ -64,25 +63,29 @@ def is_distrusted(failed: Sequence[FailedJob]) -> bool:
     return len({job.job for job in failed if job.against}) >= ENOUGH
 
 
-def note_alive(session: Session, sign: Mapping[str, Any], now: datetime) -> None:
-    """Keeps a worker's sign of life, as `engine.reporting.alive` makes it.
+def note_alive(session: Session, sign: SignOfLife, now: datetime) -> Worker:
+    """Keeps a worker's sign of life.
 
     Names are not proven, so that there is no end of them unless it is made here.
+
+    Returns:
+        The worker.
 
     Raises:
         WorkerError: it is a new one, and as many are known and not long gone as are kept.
     """
-    name = str(sign["worker"])[:LONGEST_NAME]
-    worker = session.get(Worker, name)
+    worker = session.get(Worker, sign.worker)
     if worker is None:
-        _make_room(session, name, now)
-        worker = Worker(name=name)
+        _make_room(session, sign.worker, now)
+        worker = Worker(name=sign.worker, failed=[], problem="", set_aside=None)
+        session.add(worker)
     worker.last_seen = now
-    worker.slots = max(0, min(int(sign["slots"]), MOST_SLOTS))
-    worker.isolation = str(sign["isolation"])[:20]
-    worker.languages = [str(language) for language in sign["languages"]][:100]
-    worker.format = max(0, min(int(sign.get("format", 0)), 10_000))
-    session.add(worker)
+    worker.slots = min(sign.slots, MOST_SLOTS)
+    worker.isolation = sign.isolation
+    worker.languages = list(sign.languages)
+    worker.format = sign.format
+    worker.clock_ahead = None if sign.clock is None else sign.clock - now.timestamp()
+    return worker
 
 
 def _make_room(session: Session, name: str, now: datetime) -> None:
@@ -104,10 +107,9 @@ def _make_room(session: Session, name: str, now: datetime) -> None:
 
 def living(session: Session, now: datetime) -> list[Worker]:
     """The workers that gave a sign of life lately, by name."""
-    recent = now - timedelta(seconds=ALIVE_SECONDS)
-    return list(
-        session.scalars(sa.select(Worker).where(Worker.last_seen >= recent).order_by(Worker.name))
-    )
+    lately = timedelta(seconds=ALIVE_SECONDS)
+    recent = Worker.last_seen.between(now - lately, now + lately)
+    return list(session.scalars(sa.select(Worker).where(recent).order_by(Worker.name)))
 
 
 def may_play(worker: Worker, minimum_isolation: str) -> bool:
@@ -137,7 +139,7 @@ def state(worker: Worker, minimum_isolation: str, now: datetime) -> str:
     # The last thing that one says which was told to end.
     if not worker.slots:
         return "stopped"
-    if worker.last_seen < now - timedelta(seconds=ALIVE_SECONDS):
+    if not is_there(worker, now):
         return "gone"
     if worker.format != jobs.FORMAT:
         return "of another release"
@@ -278,8 +280,11 @@ def forget(session: Session, actor: Actor, name: str, now: datetime) -> None:
 
 
 def is_there(worker: Worker, now: datetime) -> bool:
-    """Whether a worker gave a sign of life lately; one that is to end does until it has ended."""
-    return worker.last_seen >= now - timedelta(seconds=ALIVE_SECONDS)
+    """Whether a worker gave a sign of life lately; one that is to end does until it has ended.
+
+    One of a time to come was given before the arena's clock was set back.
+    """
+    return abs(now - worker.last_seen) <= timedelta(seconds=ALIVE_SECONDS)
 
 
 def _find(session: Session, name: str) -> Worker:

@@ -28,6 +28,9 @@ JOB_STARTED = "arena.job_started"
 MATCH_PROGRESS = "arena.match_progress"
 WORKER_ALIVE = "arena.worker_alive"
 
+LONGEST_WORD = 100
+"""Characters of a kind of job, and of a ticket."""
+
 MATCHES_QUEUE = "matches"
 RESULTS_QUEUE = "results"
 
@@ -37,6 +40,10 @@ GRACE_SECONDS = 6 * 60 * 60
 """That a message may take beyond what clocks allow: for builds and starts, and for a machine that
 is far too busy. What has not ended then hangs, and its worker ends it; a game's waits all end by
 themselves."""
+
+
+Attempt = tuple[str, int, int]
+"""A kind of job, its number, and which attempt at it."""
 
 
 class JobError(ValueError):
@@ -53,18 +60,35 @@ class Lease:
     attempt: int
     ticket: str
 
+    @property
+    def attempt_of(self) -> Attempt:
+        """Which attempt it is, at which job."""
+        return self.kind, self.job, self.attempt
+
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, "job": self.job, "attempt": self.attempt, "ticket": self.ticket}
 
     @classmethod
     def from_json(cls, data: Any) -> Lease:
         """Raises: JobError: it is no lease."""
-        try:
-            return cls(
-                str(data["kind"]), int(data["job"]), int(data["attempt"]), str(data["ticket"])
-            )
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise JobError(f"no lease: {error!r}") from None
+        if not isinstance(data, dict):
+            raise JobError("no lease")
+        kind, ticket = (_word(data.get(name), name) for name in ("kind", "ticket"))
+        return cls(
+            kind, _number(data.get("job"), "job"), _number(data.get("attempt"), "attempt"), ticket
+        )
+
+
+def _word(value: Any, name: str) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST_WORD or not value.isprintable():
+        raise JobError(f"no lease: its {name} is no word")
+    return value
+
+
+def _number(value: Any, name: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
+        raise JobError(f"no lease: its {name} is no number")
+    return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,8 +114,9 @@ def demand_sayable(record: GameRecord) -> None:
             raise RecordError(f"at ply {number}: no bot can give such values")
     if any(len(fault.detail) > 4 * LONGEST_REPLY for fault in record.faults):
         raise RecordError("a fault has too many words")
-    if len(record.started) > LONGEST_WORD or len(record.isolation) > LONGEST_WORD:
-        raise RecordError("its beginning or its isolation has too many words")
+    for word in (record.started, record.isolation):
+        if len(word) > LONGEST_WORD or not word.isprintable():
+            raise RecordError("its beginning or its isolation is no word, or too long a one")
 
 
 def split_words(line: str, most: int = -1) -> list[str]:

@@ -6,7 +6,6 @@ and of the kind, that a worker of ours would say.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +16,10 @@ MOST_GAMES, MOST_MOVES, MOST_FINDINGS = 10_000, 10_000, 100
 """That are told while a job is under way."""
 LONGEST_NAME = 120
 """Characters of a worker's name."""
+LONGEST_LEVEL, LONGEST_LANGUAGE, MOST_LANGUAGES = 20, 20, 30
+"""Characters of what a worker calls its boxes, and the languages that it runs; and how many."""
+LARGEST_COUNT = 10_000
+"""Of slots, and of formats."""
 LONGEST_WORDS, MOST_LINES = 20_000, 100
 """Characters of what a finding says, and of each of its lines; and how many of these."""
 LONGEST_MOVE = 1000
@@ -24,20 +27,61 @@ LONGEST_LOG = 2**20
 """Characters of a check's log."""
 
 
-def alive(worker: str, *, slots: int, isolation: str, languages: Sequence[str]) -> dict[str, Any]:
-    """A worker's sign of life, as JSON's types.
+@dataclass(frozen=True, slots=True)
+class SignOfLife:
+    """A worker is there, and what it is."""
 
-    Args:
-        slots: how many matches it plays at the same time.
-        isolation: the level of its boxes.
+    worker: str
+    slots: int
+    """How many matches it plays at the same time; none once it is to end."""
+    isolation: str
+    """The level of its boxes."""
+    languages: tuple[str, ...] = ()
+    """In which the bots may be written that it runs."""
+    format: int = FORMAT
+    """Of the jobs that it knows."""
+    clock: float | None = None
+    """Its time, in seconds since 1970; None from a worker of a release before, which does not say.
     """
-    return {
-        "worker": worker,
-        "slots": slots,
-        "isolation": isolation,
-        "languages": list(languages),
-        "format": FORMAT,
-    }
+
+    def to_json(self) -> dict[str, Any]:
+        """The sign as JSON's types."""
+        return {
+            "worker": self.worker,
+            "slots": self.slots,
+            "isolation": self.isolation,
+            "languages": list(self.languages),
+            "format": self.format,
+            "clock": self.clock,
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> SignOfLife:
+        """The sign that `to_json` wrote.
+
+        Raises:
+            JobError: it is none, or says more than a worker of ours would.
+        """
+        try:
+            languages, clock = data["languages"], data.get("clock")
+            if not isinstance(languages, list) or len(languages) > MOST_LANGUAGES:
+                raise JobError(f"no sign of life: more than {MOST_LANGUAGES} languages, or no list")
+            if clock is not None and not (type(clock) in (int, float) and 0 <= clock < LATEST):
+                raise JobError("no sign of life: its clock shows no time")
+            return cls(
+                _worker(data),
+                _count(data["slots"], "slots"),
+                _word(data["isolation"], "isolation", LONGEST_LEVEL),
+                tuple(_word(one, "language", LONGEST_LANGUAGE) for one in languages),
+                _count(data.get("format", 0), "format"),
+                clock,
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise JobError(f"no sign of life: {str(error)[:200]!r}") from None
+
+
+LATEST = 1e11
+"""In seconds since 1970: some thousand years from now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +291,22 @@ class MoveReport:
 
 def _worker(data: dict[str, Any]) -> str:
     """Who says something."""
-    return str(data["worker"])[:LONGEST_NAME]
+    name = data["worker"]
+    if not isinstance(name, str) or not name or not name.isprintable():
+        raise JobError("no word of a worker: it has no name that can be printed")
+    return name[:LONGEST_NAME]
+
+
+def _word(value: Any, what: str, most: int) -> str:
+    if not isinstance(value, str) or len(value) > most or not value.isprintable():
+        raise JobError(f"no sign of life: its {what} is no word of at most {most} characters")
+    return value
+
+
+def _count(value: Any, what: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST_COUNT:
+        raise JobError(f"no sign of life: its {what} are no number up to {LARGEST_COUNT}")
+    return value
 
 
 def _seconds(data: dict[str, Any]) -> float:

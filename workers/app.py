@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import os
 import socket
+import time
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
+import redis
 from celery import Celery, bootsteps
 from kombu import Queue
 
 from engine import jobs
+from engine.every import Every
+from engine.messages import address_of, pack
+
+ANSWER_SECONDS = 30.0
 
 
 def worker_name() -> str:
@@ -75,20 +82,70 @@ app.conf.update(
     broker_connection_max_retries=None,
     # A broker whose disk is full takes nothing; it is waited for like one that is away.
     broker_channel_error_retry=True,
-    # A match took long: its report waits for a broker that is away, about as long as its lease.
-    task_publish_retry_policy={
-        "max_retries": 20,
-        "interval_start": 0.2,
-        "interval_step": 0.2,
-        "interval_max": 2.0,
-    },
     # No note of a message in hand is left in the broker, nor looked for there.
     broker_transport_options={"ack_emulation": False},
 )
 app.steps["consumer"].add(KeepTaken)
 
 
-def say(task: str, *told: dict[str, Any]) -> None:
-    """Sends a message to the recorder."""
-    # Without the text of it for people that Celery adds, which takes long and nobody reads.
-    app.send_task(task, told, queue=jobs.RESULTS_QUEUE, argsrepr="")
+def say(task: str, *told: dict[str, Any]) -> int:
+    """Sends a message to the recorder, and says how many wait for it now.
+
+    A match took long: its report waits for a broker that is away or full, about as long as its
+    lease.
+
+    Raises:
+        redis.RedisError: the broker did not take it in time, or refuses this login.
+    """
+    message = pack(task, *told)
+    for pause in (*PAUSES, None):
+        try:
+            return int(_speaker(app.conf.broker_url).lpush(jobs.RESULTS_QUEUE, message))
+        except (redis.AuthenticationError, redis.exceptions.NoPermissionError):
+            raise
+        except redis.RedisError:
+            if pause is None:
+                raise
+            time.sleep(pause)
+    raise AssertionError("unreachable")
+
+
+PAUSES = [min(2.0, 0.2 * number) for number in range(1, 21)]
+"""Seconds before each new try."""
+
+
+@cache
+def _speaker(broker: str) -> redis.Redis:
+    return redis.Redis.from_url(address_of(broker), socket_timeout=ANSWER_SECONDS)
+
+
+class Murmur:
+    """Says what matters only now, and little of it while many messages wait.
+
+    It would else make a recorder that is behind later still, and fill the broker of one that is
+    away: nobody bounds what a login sends.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        """Somebody who says such things.
+
+        Args:
+            seconds: how often it must be said all the same, so that the recorder, behind as it is,
+                does not take this worker for dead.
+        """
+        self._waiting = 0
+        self._behind, self._away = Every(seconds), Every(max(seconds, AWAY_SECONDS))
+
+    def say(self, task: str, told: dict[str, Any]) -> None:
+        """Sends a message, unless many wait and one was sent a moment ago."""
+        if self._waiting >= UNHEARD:
+            may = self._away.is_due()
+        else:
+            may = self._waiting < MANY or self._behind.is_due()
+        if may:
+            self._waiting = say(task, told)
+
+
+MANY, UNHEARD = 2000, 20_000
+"""So many messages wait for a recorder that is behind; and for none but one that is away."""
+AWAY_SECONDS = 60.0

@@ -42,7 +42,7 @@ from engine.match import Players
 from engine.process import BotProcess
 from engine.program import Program
 from workers import building, bundles
-from workers.app import LoginError, app, demand_own_login, say, worker_name
+from workers.app import LoginError, Murmur, app, demand_own_login, say, worker_name
 from workers.building import BuildError
 from workers.cores import claimed_core
 from workers.languages import LanguageError
@@ -134,18 +134,22 @@ def live(sender: Any, **_: Any) -> None:
 
     One that is to end says at once that it has no slots, so that nobody takes it for lost.
     """
-    sign = reporting.alive(
+    sign = reporting.SignOfLife(
         worker_name(),
-        slots=sender.controller.concurrency,
-        isolation=sandbox().level,
-        languages=installed_languages(),
+        sender.controller.concurrency,
+        sandbox().level,
+        tuple(installed_languages()),
     )
+
+    murmur = Murmur(2 * ALIVE_SECONDS)
 
     def beat() -> None:
         while True:
             is_to_end = _stopping.is_set()
             try:
-                say(jobs.WORKER_ALIVE, {**sign, "slots": 0} if is_to_end else sign)
+                slots = 0 if is_to_end else sign.slots
+                told = replace(sign, slots=slots, clock=time.time())
+                murmur.say(jobs.WORKER_ALIVE, told.to_json())
                 tidy_if_due()
             except Exception:
                 log.exception("could not give a sign of life, or tidy")

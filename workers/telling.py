@@ -13,7 +13,7 @@ from engine import jobs, reporting
 from engine.game import State
 from engine.record import Ply
 from engine.referee import Watch
-from workers.app import say, worker_name
+from workers.app import Murmur, say, worker_name
 
 log = logging.getLogger("workers")
 
@@ -126,7 +126,7 @@ class Progress:
             self._tell()
 
     def _tell(self) -> None:
-        told, last = (0, 0, 0), time.monotonic()
+        told, last, murmur = (0, 0, 0), time.monotonic(), Murmur(self._longest_silence)
         while not self._ended.wait(min(PROGRESS_SECONDS, self._longest_silence)):
             game, plies = self._said
             now = (game, len(plies), len(self.findings))
@@ -136,6 +136,6 @@ class Progress:
             moves = tuple(f"{ply.seat + 1}:{ply.move}" for ply in plies[: now[1]])
             progress = reporting.Progress(self._lease, game, moves, tuple(self.findings[: now[2]]))
             try:
-                say(jobs.MATCH_PROGRESS, progress.to_json())
+                murmur.say(jobs.MATCH_PROGRESS, progress.to_json())
             except Exception:
                 log.exception("could not tell how far a match is")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -15,6 +17,7 @@ from arena.cli.data_option import on_data
 from arena.cli.paths import NamedPath
 from arena.config import SettingError, load
 from arena.db import SchemaError, unusable
+from arena.health import note_backup
 
 
 @click.command()
@@ -34,6 +37,8 @@ def backup(file: Path, data: Path | None) -> None:
             raise Usage(str(error)) from None
         except OSError as error:
             raise Usage(f"can't write {file}: {error.strerror}") from None
+        with suppress(SQLAlchemyError), database.begin() as session:
+            note_backup(session, datetime.now(UTC))
     click.echo(f"the backup is {file}, {file.stat().st_size / 1e6:.1f} MB")
 
 

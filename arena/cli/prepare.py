@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import sqlalchemy as sa
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from arena import people, scheduling
+from arena import indexes, people, scheduling
 from arena.audit import machine_user
 from arena.claim import ClaimError, claim_connections
 from arena.cli.arguments import SAMPLES, listed_samples
@@ -94,12 +94,30 @@ def demand_competition(session: Session, only: str) -> None:
         raise SettingError(f"ARENA_ONLY: there is no ladder or tournament {only[:40]!r}")
 
 
+def _make_lost_indexes(database: Database) -> None:
+    """Makes the indexes anew that the database has lost, and says so.
+
+    Raises:
+        SchemaError: rows are there that one of them would refuse.
+    """
+    try:
+        with database.begin() as session:
+            for name in indexes.make_anew(session.connection()):
+                print(f"the database had lost {name}, which was made anew", flush=True)
+    except IntegrityError as error:
+        raise SchemaError(
+            "the database has lost a constraint, and holds rows since then that break it: "
+            f"restore a backup ({str(error.orig).splitlines()[0]})"
+        ) from None
+
+
 def _prepare(database: Database, settings: Settings, games: list[Game]) -> None:
     """Prepares an arena, and prints what is new to its people."""
     if settings.embedded:
         claim_connections(database, PATIENCE)
     database.upgrade()
     secret_key(database)
+    _make_lost_indexes(database)
     with database.begin() as session:
         if settings.embedded:
             # Every worker ended with the arena that it belonged to, and no other is at work.

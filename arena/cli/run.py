@@ -11,8 +11,20 @@ from arena.cli import Usage
 from arena.config import SettingError, Settings, load
 
 
+class Process(click.Choice[str]):
+    """The name of a process."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value == "beat":
+            # Until the release before there was one.
+            self.fail(
+                "there is no beat any more, the recorder ticks by itself: stop it", param, ctx
+            )
+        return super().convert(value, param, ctx)
+
+
 @click.command()
-@click.argument("process", type=click.Choice([*processes.OF_THE_ARENA, "worker"]))
+@click.argument("process", type=Process([*processes.OF_THE_ARENA, "worker"]))
 def run(process: str) -> None:
     """Run one process of an arena that is spread over several.
 

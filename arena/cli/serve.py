@@ -12,6 +12,7 @@ import re
 import resource
 import signal
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from flask import Flask
@@ -28,7 +29,7 @@ from arena.web.app import create_app
 from engine.every import Every
 from engine.logs import use_json
 from workers import bundles
-from workers.archives import LEFT_OUT, MAX_ARCHIVE_BYTES, MAX_BYTES, BundleError
+from workers.archives import LEFT_OUT, LEFT_OUT_WITH, MAX_ARCHIVE_BYTES, MAX_BYTES, BundleError
 
 ENDING = re.compile(r"(\.tar)?\.\w+$")
 THREADS = 4 + downloads.MOST
@@ -47,8 +48,8 @@ class BundleIntake:
     """Packs what is uploaded, and keeps it in the folder of bundles."""
 
     largest = MAX_BYTES
-    left_out = LEFT_OUT
-    left_out_with = frozenset[str]()
+    left_out: Collection[str] = LEFT_OUT
+    left_out_with: Collection[str] = LEFT_OUT_WITH
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -239,3 +239,7 @@ class Worker(Base):
     """Since when it gets no jobs, until somebody readmits it."""
     problem: Mapped[str] = mapped_column(sa.Text, default="")
     """Why the last of those failed, for the operator."""
+    clock_ahead: Mapped[float | None]
+    """Seconds by which its clock was ahead of the arena's when it was last heard of, less what its
+    message took to come; None if it does not say.
+    """

@@ -5,20 +5,21 @@ from __future__ import annotations
 import hmac
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from ipaddress import ip_address
 
 from flask import Blueprint, Flask, Response, abort, current_app, g, request
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 from sqlalchemy.exc import SQLAlchemyError
 
 from arena import queues
 from arena.config import Settings
-from arena.health import Health, Jobs, look
+from arena.health import Health, Jobs, look, why_not_recording
+from arena.occurrences import CAME_BACK
 from arena.web.identity import bearer, settings
 from arena.web.lookup import reading
 
@@ -67,11 +68,14 @@ def _is_proxied() -> bool:
 
 @metrics.get("/readyz")
 def readyz() -> tuple[str, int, dict[str, str]]:
-    """Whether pages can be served: the database answers, and the broker if there is one."""
+    """Whether pages can be served, and what is played is written down: the database answers, the
+    recorder writes to it and is in time, and the broker has room if there is one.
+    """
     problems = []
     try:
         with reading() as session:
-            session.connection().exec_driver_sql("SELECT 1")
+            if problem := why_not_recording(session, datetime.now(UTC)):
+                problems.append(problem)
     except SQLAlchemyError:
         problems.append("the database does not answer")
     if settings().broker and (problem := queues.look(settings().broker).problem):
@@ -85,13 +89,20 @@ class _OfArena(Collector):
 
     def __init__(self, health: Health, broker: str) -> None:
         self._health = health
-        self._queues = queues.look(broker).waiting or {}
+        self._queues = queues.look(broker)
 
     def collect(self) -> Iterator[Metric]:
         health = self._health
         yield _gauge(
-            "arena_queue_length", "Messages that nobody has taken yet.", "queue", self._queues
+            "arena_queue_length",
+            "Messages that nobody has taken yet.",
+            "queue",
+            self._queues.waiting or {},
         )
+        if self._queues.memory_used is not None:
+            sizes = {"used": self._queues.memory_used, "most": self._queues.memory_most}
+            words = "Memory of the broker; most is 0 without a bound."
+            yield _gauge("arena_broker_memory_bytes", words, "kind", sizes)
         for kind, jobs in (("matches", health.matches), ("checks", health.checks)):
             yield _gauge(f"arena_{kind}", f"The {kind} by where they stand.", "status", _by(jobs))
         words = "Games a minute in the last five, by competition."
@@ -101,6 +112,20 @@ class _OfArena(Collector):
         if health.tick_seconds is not None:
             words = "Seconds since the recorder's last tick."
             yield GaugeMetricFamily("arena_recorder_lag_seconds", words, health.tick_seconds)
+        if health.behind_seconds is not None:
+            words = "Seconds for which the oldest message waits that is not handled."
+            age = max(0.0, health.behind_seconds)
+            yield GaugeMetricFamily("arena_oldest_message_seconds", words, age)
+        if health.backup_seconds is not None:
+            words = "Seconds since the last backup by arena backup."
+            yield GaugeMetricFamily("arena_backup_age_seconds", words, health.backup_seconds)
+        happened = health.occurrences
+        words = "What became of messages of workers."
+        told = {kind: count for kind, count in happened.items() if kind not in CAME_BACK}
+        yield _counter("arena_messages", words, "outcome", told)
+        words = "Jobs that were issued and came back, by why."
+        back = {kind: happened.get(kind, 0) for kind in CAME_BACK}
+        yield _counter("arena_jobs_came_back", words, "why", back)
         states: dict[str, int] = {}
         for worker in health.workers:
             states[worker.state] = states.get(worker.state, 0) + 1
@@ -130,6 +155,13 @@ def _by(jobs: Jobs) -> dict[str, int]:
 def _gauge(name: str, words: str, label: str, values: object) -> Metric:
     family = GaugeMetricFamily(name, words, labels=[label])
     assert isinstance(values, dict)
+    for key, value in values.items():
+        family.add_metric([key], value)
+    return family
+
+
+def _counter(name: str, words: str, label: str, values: Mapping[str, int]) -> Metric:
+    family = CounterMetricFamily(name, words, labels=[label])
     for key, value in values.items():
         family.add_metric([key], value)
     return family

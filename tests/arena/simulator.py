@@ -120,8 +120,7 @@ CALM = Villainy(0, 0, 0, 0, 0, 0, 0, 0, 0, faulty_bots=False)
 
 def give_sign(session: sa.orm.Session, worker: str, now: datetime, *, slots: int) -> None:
     """Has a worker with good boxes say that it lives."""
-    sign = reporting.alive(worker, slots=slots, isolation="good", languages=[])
-    workforce.note_alive(session, sign, now)
+    workforce.note_alive(session, reporting.SignOfLife(worker, slots, "good"), now)
 
 
 def report_of(job: jobs.AnyJob, worker: str, seconds: float = 0.0) -> reporting.MatchReport:
@@ -215,6 +214,7 @@ class Simulation:
 
     def tick(self) -> None:
         with self.database.begin() as session:
+            scheduling.roll_back_overdue(session, self.settings, self.now, self.now)
             issued = scheduling.schedule(session, self.settings, self.now)
         self.send_jobs(issued)
         if self.upkeep.go_on(self.database, self.now):

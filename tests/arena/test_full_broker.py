@@ -1,4 +1,4 @@
-"""A broker whose disk is full: it refuses every command, and is waited for."""
+"""A broker whose disk or memory is full: it is waited for, or emptied, and all go on."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ import sqlalchemy as sa
 from celery import Celery
 
 import workers.app
-from arena import processes, waking
-from arena.broker import EmbeddedBroker
+from arena import processes, queues, waking
+from arena.broker import EmbeddedBroker, _program
+from arena.broker_users import file_of, users_for
 from arena.config import Settings
 from arena.db import Database
 from arena.dispatch import configure
 from arena.health import TICK_MARK
 from arena.models import Mark, Worker
 from arena.web.app import create_app
-from tests.arena.running import environment, short_folder, until
+from engine import jobs, reporting
+from engine.messages import pack
+from tests.arena.running import environment, free_port, short_folder, until
 from tests.arena.web.signing_in import Browser, person
 
 IGNORING = """
@@ -34,7 +37,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 def heard_of(database: Database, since: datetime) -> bool:
-    """Whether recorder, beat and worker did something since then."""
+    """Whether recorder and worker did something since then."""
     with database.read() as session:
         tick = session.get(Mark, TICK_MARK)
         seen = session.scalar(sa.select(Worker.last_seen))
@@ -106,7 +109,6 @@ def test_a_full_broker_is_waited_for() -> None:
         until(broker.answers, "the broker's start")
         started = [
             start("recorder", processes.recorder()),
-            start("beat", processes.beat()),
             start("worker", processes.worker(1)),
         ]
         until(lambda: heard_of(database, datetime(2000, 1, 1, tzinfo=UTC)), "the arena's start")
@@ -120,14 +122,9 @@ def test_a_full_broker_is_waited_for() -> None:
         resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (most, most))
         room = datetime.now(UTC)
         until(lambda: heard_of(database, room), "the arena goes on")
-        assert [process.poll() for process in started] == [None, None, None]
+        assert [process.poll() for process in started] == [None, None]
         logs = "".join((folder / f"{name}.log").read_text() for name in ("recorder", "worker"))
         assert "MISCONF" in logs
-        # Of beat, which tries at each tick, a line when it begins and one when it is over.
-        first, last = (folder / "beat.log").read_text().splitlines()
-        assert "takes no ticks" in first
-        assert "MISCONF" in first
-        assert "takes ticks again" in last
 
 
 def test_a_broker_is_waited_for_however_long_it_is_away() -> None:
@@ -136,3 +133,79 @@ def test_a_broker_is_waited_for_however_long_it_is_away() -> None:
     configure(of_the_arena, Settings(broker="redis+socket:///nowhere"))
     for app in (of_the_arena, workers.app.app):
         assert app.conf.broker_connection_max_retries is None
+
+
+def test_a_broker_without_memory_is_emptied() -> None:
+    """Filled by one worker's login while the recorder is away, or while it is there.
+
+    As of a public report: with `noeviction` such a broker lets no consumer of Celery's in, so that
+    nothing was taken off its queue ever again.
+    """
+    with ExitStack() as stack:
+        folder = stack.enter_context(short_folder())
+        database = Database(f"sqlite:///{folder}/arena.db")
+        stack.callback(database.close)
+        database.upgrade()
+        users = {user.name: user for user in users_for(["box1"])}
+        (folder / "users.acl").write_text(file_of(list(users.values())))
+        port = free_port()
+        options = {"port": str(port), "aclfile": "users.acl", "save": "", "bind": "127.0.0.1"}
+        options |= {"maxmemory": "4mb", "maxmemory-policy": "noeviction"}
+        words = [word for key, value in options.items() for word in (f"--{key}", value)]
+        server = subprocess.Popen([_program(), *words], cwd=folder, stdout=subprocess.DEVNULL)
+        stack.callback(server.wait)
+        stack.callback(server.kill)
+        urls = {
+            name: f"redis://{name}:{user.password}@127.0.0.1:{port}/0"
+            for name, user in users.items()
+        }
+        worker = stack.enter_context(redis.Redis.from_url(urls["worker-box1"]))
+        until(lambda: answers(worker), "the broker's start")
+        variables = environment(ARENA_DATABASE=database.url, ARENA_BROKER=urls["arena"])
+
+        def start() -> subprocess.Popen[bytes]:
+            with (folder / "recorder.log").open("ab") as log:
+                process = subprocess.Popen(
+                    processes.recorder(), env=variables, stdout=log, stderr=log, cwd=folder
+                )
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            return process
+
+        sign = reporting.SignOfLife("box1", 1, "good")
+        junk = pack(jobs.MATCH_PROGRESS, {"lease": None, "filling": "x" * 2000})
+
+        alive = pack(jobs.WORKER_ALIVE, sign.to_json())
+
+        def is_taken(message: bytes) -> bool:
+            try:
+                return bool(worker.lpush(jobs.RESULTS_QUEUE, message))
+            except redis.OutOfMemoryError:
+                return False
+
+        def fill() -> None:
+            """With large messages, and then with such as still find room."""
+            for message in (junk, alive):
+                while is_taken(message):
+                    pass
+
+        fill()
+        assert "the broker is full" in queues.look(urls["arena"]).problem
+        begun = datetime.now(UTC)
+        recorder = start()
+        until(lambda: heard_of(database, begun), "what was sent is taken off")
+        until(lambda: queues.look(urls["arena"]).waiting[jobs.RESULTS_QUEUE] == 0, "all of it")
+        assert queues.look(urls["arena"]).problem == ""
+        fill()
+        worker_again = datetime.now(UTC)
+
+        until(lambda: is_taken(alive), "room for a sign of life")
+        until(lambda: heard_of(database, worker_again), "it is heard")
+        assert recorder.poll() is None
+
+
+def answers(client: redis.Redis) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.ConnectionError:
+        return False

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import pytest
 import sqlalchemy as sa
 
-from arena import health
+from arena import health, occurrences
 from arena.audit import ARENA
 from arena.competitions.ladder_settings import change
 from arena.config import Settings
 from arena.db import Database
 from arena.health import look
-from arena.models import Competition, GameSeat, JobStatus, Ladder, Match, PlayedGame, Worker
+from arena.models import Competition, GameSeat, JobStatus, Ladder, Mark, Match, PlayedGame, Worker
 from engine.game import Termination
 from tests.arena.simulator import CALM, Simulation
 from tests.conftest import DATABASES, furnished_database
@@ -107,7 +107,37 @@ def away(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
     health.note_tick(session, now - timedelta(seconds=31))
 
 
+def behind(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
+    health.note_tick(session, now, now - timedelta(seconds=61))
+
+
+def full(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
+    health.note(session, health.BROKER_MARK, "the broker is full: 255 of 256 MiB")
+
+
+def without_indexes(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
+    health.note(session, health.LOST_MARK, "the database has lost uq_match_seq: stop the arena")
+
+
+def ahead(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
+    session.get(Worker, "one").clock_ahead = 7200.5
+
+
+def forged(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
+    health.note_tick(session, now, None, {"forged": 2, "stale": 40, "unreadable": 1})
+
+
+def untaken(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
+    health.note_tick(session, now, None, {"not taken up": 5, "waited": 100})
+
+
 ALARMS = {
+    behind: ("recorder", "the recorder is 61 s behind with what workers say"),
+    full: ("broker", "the broker is full: 255 of 256 MiB"),
+    without_indexes: ("indexes", "the database has lost uq_match_seq"),
+    ahead: ("clock", "the clock of the worker one is 2 hours ahead: set it by NTP"),
+    forged: ("messages", "among the messages of the last minutes were some that no worker"),
+    untaken: ("not taken up", "5 jobs of the last minutes were taken from the queue, and nobody"),
     idle: ("idle ladder", "no game was played on the ladder ladder-0 for 10 minutes"),
     aside: ("set aside", "1 match is set aside"),
     differs: ("differs", "ladder-0: 3 ratings differ"),
@@ -136,8 +166,12 @@ def test_what_is_wrong_is_an_alarm(  # type: ignore[no-untyped-def]
     with database.begin() as session:
         session.execute(sa.update(Competition).values(alarm="", last_game=lived.now))
         session.execute(sa.update(Match).where(Match.status == "set aside").values(status="void"))
-        session.execute(sa.update(Worker).values(set_aside=None, last_seen=lived.now))
-        health.note_tick(session, lived.now)
+        mended = {"set_aside": None, "last_seen": lived.now, "clock_ahead": 0.0}
+        session.execute(sa.update(Worker).values(mended))
+        for mark in (health.BROKER_MARK, health.LOST_MARK):
+            health.note(session, mark, "")
+        session.execute(sa.delete(Mark).where(Mark.key == occurrences.MARK))
+        health.note_tick(session, lived.now, lived.now)
         health.log_alarms(session, SETTINGS, lived.now)
     assert "the alarm is over" in caplog.records[-1].message
 

@@ -12,7 +12,6 @@ UNUSED = {
     "arena.cli.play": ["sqlalchemy", "celery", "flask", "networkx"],
     "arena.cli.position": ["sqlalchemy", "celery", "flask", "rich", "networkx"],
     "arena.tasks": ["flask", "alembic", "networkx"],
-    "arena.beat": ["sqlalchemy", "flask", "networkx"],
     "arena.cli.serve": ["celery", "alembic", "networkx"],
     "workers.tasks": ["sqlalchemy", "flask", "networkx"],
 }

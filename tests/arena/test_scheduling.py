@@ -242,6 +242,8 @@ def test_a_tick_calls_off_and_rolls_back_before_it_issues(database: Database) ->
         late = NOW + timedelta(seconds=SETTINGS.take_up_seconds + 1)
         give_sign(session, "w", late, slots=1)
         session.flush()
+        scheduling.call_off(session)
+        scheduling.roll_back_overdue(session, SETTINGS, late, late)
         scheduling.schedule(session, SETTINGS, late)
         assert (called_off.status, called_off.failures) == (JobStatus.VOID, 0)
         assert (overdue.status, overdue.attempt) == (JobStatus.ISSUED, 2)

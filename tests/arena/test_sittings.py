@@ -146,7 +146,8 @@ def test_nothing_is_counted_twice(table: Table) -> None:
     assert table.record(forged) is Outcome.STALE
     table.now += timedelta(seconds=SETTINGS.take_up_seconds + 1)
     with table.database.begin() as session:
-        assert scheduling.roll_back_overdue(session, table.now) == 1
+        back = scheduling.roll_back_overdue(session, SETTINGS, table.now, table.now)
+        assert back.total() == 1
     table.wake()
     again = table.issue_one()
     assert (again.lease.attempt, again.game) == (2, job.game)
@@ -166,7 +167,7 @@ def test_a_worker_that_is_not_heard_of(table: Table) -> None:
             assert recording.take_in(session, told, SETTINGS, table.now) == [Outcome.NOTED] * 2
         table.now += timedelta(seconds=SETTINGS.lease_seconds + 1)
         with table.database.begin() as session:
-            scheduling.roll_back_overdue(session, table.now)
+            scheduling.roll_back_overdue(session, SETTINGS, table.now, table.now)
         table.wake()
     assert table.look(game).status is JobStatus.SET_ASIDE
     assert table.issue() == []

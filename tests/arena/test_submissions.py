@@ -37,6 +37,11 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SETTINGS = Settings()
 
 
+def came_back(session: Session, now: datetime) -> int:
+    """How many jobs are rolled back now."""
+    return scheduling.roll_back_overdue(session, SETTINGS, now, now).total()
+
+
 def sample(name: str, digest: str, *games: str) -> Sample:
     return Sample(name, digest * 64, 100, "Python", "", games or tuple(GAMES))
 
@@ -276,14 +281,14 @@ def test_what_nobody_takes_up_is_no_failure(database: Database) -> None:
         take_in(session, person(session), "deep")
         (job,) = issued(session)
         late = NOW + timedelta(seconds=SETTINGS.take_up_seconds + 1)
-        assert scheduling.roll_back_overdue(session, late - timedelta(seconds=1)) == 0
-        assert scheduling.roll_back_overdue(session, late) == 1
+        assert came_back(session, late - timedelta(seconds=1)) == 0
+        assert came_back(session, late) == 1
         check = session.scalars(sa.select(Check)).one()
         assert (check.status, check.failures) == (JobStatus.OPEN, 0)
         (job,) = issued(session)
         started = reporting.Started(job.lease, "w")
         assert recording.take_in(session, [started], SETTINGS, NOW) == [recording.Outcome.NOTED]
-        assert scheduling.roll_back_overdue(session, late) == 1
+        assert came_back(session, late) == 1
         assert (check.status, check.failures) == (JobStatus.OPEN, 1)
 
 

@@ -133,7 +133,7 @@ def test_ctrl_c_ends_everything_and_a_second_start_works() -> None:
                 assert running.wait() == 0
                 running.await_end("the end of everything")
                 assert "Traceback" not in running.output()
-            for name in ("recorder", "worker", "beat", "web", "broker"):
+            for name in ("recorder", "worker", "web", "broker"):
                 assert "Traceback" not in running.log(name)
             with sqlite3.connect(folder / "my data" / "arena.db") as connection:
                 query = "SELECT value FROM mark WHERE key = ?"
@@ -215,10 +215,10 @@ def test_a_child_is_started_again_whatever_ended_it() -> None:
     """Also a signal of real time, most of which have no names."""
     with short_folder() as folder, RunningArena(folder) as running:
         running.start()
-        os.kill(running.process("arena.beat").pid, signal.SIGRTMIN + 1)
-        words = "beat ended (killed by signal 35); started again in 0.2 s"
+        os.kill(running.process("arena.tasks").pid, signal.SIGRTMIN + 1)
+        words = "recorder ended (killed by signal 35); started again in 0.2 s"
         until(lambda: words in running.output(), "word of it")
-        until(lambda: running.process("arena.beat"), "another beat")
+        until(lambda: running.process("arena.tasks"), "another recorder")
         running.interrupt()
         assert running.wait() == 0
 

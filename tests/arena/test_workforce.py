@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -320,7 +321,7 @@ def test_a_worker_of_another_release_gets_no_jobs(
     database: Database, said: dict[str, int], plays: bool
 ) -> None:
     """Its slots do not count, so that what it does not know waits for a worker that does."""
-    alive = reporting.alive("w", slots=2, isolation="good", languages=[]) | said
+    alive = replace(reporting.SignOfLife("w", 2, "good"), **said)
     with database.begin() as session:
         workforce.note_alive(session, alive, NOW)
         assert workforce.slots(session, "good", NOW) == (2 if plays else 0)
@@ -349,7 +350,7 @@ def test_who_is_not_there_may_be_forgotten(
     """Nobody else: they would only come back, and what they play now would not be taken."""
     now = NOW + timedelta(seconds=seconds)
     with database.begin() as session:
-        alive = reporting.alive("w", slots=2, isolation="good", languages=[]) | said
+        alive = replace(reporting.SignOfLife("w", 2, "good"), **said)
         workforce.note_alive(session, alive, NOW)
         worker = session.get_one(Worker, "w")
         assert workforce.state(worker, "good", now) == state

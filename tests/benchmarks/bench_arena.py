@@ -24,7 +24,6 @@ from tests.benchmarks.table import Table
 ROLES = {
     "workers": "workers.tasks",
     "recorder": "arena.tasks",
-    "tick": "arena.beat",
     "broker": "valkey",
     "pages": "serve",
 }

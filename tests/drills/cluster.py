@@ -1,7 +1,7 @@
 """`make cluster`: an arena over five hosts, and the links between them are cut while it plays.
 
 Each host is a network namespace with an address of its own: one for database and broker, one for
-recorder, beat and pages, and one for each of three workers. What a worker knows is a login of the
+recorder and pages, and one for each of three workers. What a worker knows is a login of the
 broker, and it fetches bundles by HTTP. The same tournament is played as in the drill
 (`tests.drills.drill`), and the same must hold at the end.
 
@@ -165,7 +165,7 @@ def main() -> int:
 def namespaces_of(made: Network) -> dict[str, Path]:
     """Where each service of a site runs."""
     hosts = {"database": "data", "broker": "data"}
-    hosts |= dict.fromkeys(("web", "recorder", "beat"), "web")
+    hosts |= dict.fromkeys(("web", "recorder"), "web")
     hosts |= {f"worker {name}": name for name in WORKERS}
     return {service: Path("/run/netns", made.namespace(host)) for service, host in hosts.items()}
 

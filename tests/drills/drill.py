@@ -1,6 +1,6 @@
 """`make drill`: a tournament and a ladder on PostgreSQL and Valkey, and a villain among them.
 
-Three workers, the recorder, the beat and the pages are processes of their own, which a service
+Three workers, the recorder and the pages are processes of their own, which a service
 manager would keep alive; here the drill does. First the tournament is played on a calm arena of
 another kind (SQLite, the embedded broker, one supervisor). Then it is played again while a seeded
 villain does its worst for DRILL_SECONDS, and what came out is held against the calm run.

@@ -158,7 +158,7 @@ class Site:
             Service("broker", self._broker_command(), self.environment()),
         ]
         own = self.environment(**self.variables)
-        for name in ("web", "recorder", "beat"):
+        for name in ("web", "recorder"):
             found.append(Service(name, processes.OF_THE_ARENA[name](), own))
         for name, user, number in zip(WORKERS, self._users[1:], slots, strict=True):
             # All that a worker's machine holds: a login of the broker.
@@ -220,7 +220,7 @@ class Site:
 
     def stop(self) -> None:
         """Ends every service in order, and what will not end at once is killed."""
-        ends = (("beat", "web"), WORKER_SERVICES, ("recorder",), ("broker", "database"))
+        ends = (("web",), WORKER_SERVICES, ("recorder",), ("broker", "database"))
         for names in ends:
             those = [self.services[name] for name in names]
             for number, seconds in ((signal.SIGTERM, 8.0), (signal.SIGQUIT, 5.0)):

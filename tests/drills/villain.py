@@ -88,7 +88,6 @@ class Killer:
             "kill a process that plays": self._kill_child,
             "kill the recorder": lambda _: self._kill("recorder"),
             "kill the pages": lambda _: self._kill("web"),
-            "kill the beat": lambda _: self._kill("beat"),
             "kill the broker": lambda _: self._kill("broker"),
             "kill the broker, and empty it": self._empty_broker,
             "restart the database": lambda _: self._kill("database", signal.SIGINT),

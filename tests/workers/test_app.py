@@ -8,10 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import redis
 
 from arena.broker import EmbeddedBroker
+from engine import every
 from tests.arena.running import short_folder, until
+from workers import app as workers_app
+from workers.app import MANY, UNHEARD
 
 ROOT = Path(__file__).parents[2]
 MESSAGES = 50
@@ -66,3 +70,50 @@ def test_what_is_taken_is_neither_kept_nor_put_back() -> None:
     # The last message, and that it was acknowledged.
     assert kept <= 2
     assert left == []
+
+
+def test_little_is_said_to_who_does_not_listen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All while few messages wait; now and then while many do, and less if they are very many."""
+    said: list[dict[str, int]] = []
+    now, waiting = [1000.0], [0]
+
+    def say(_: str, told: dict[str, int]) -> int:
+        said.append(told)
+        return waiting[0]
+
+    monkeypatch.setattr(workers_app, "say", say)
+    monkeypatch.setattr(every.time, "monotonic", lambda: now[0])
+    murmur = workers_app.Murmur(10.0)
+    for length, times in ((0, 300), (MANY, 30), (UNHEARD, 5), (0, 295)):
+        # What it hears of the length is what came of the message before.
+        murmur._waiting = waiting[0] = length
+        said.clear()
+        for _ in range(300):
+            now[0] += 1
+            murmur.say("task", {})
+        assert len(said) == pytest.approx(times, abs=5)
+
+
+def test_a_full_broker_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report waits for room, which a recorder soon makes; a login that is refused does not."""
+    monkeypatch.setattr(workers_app, "PAUSES", [0.01] * 3)
+    with short_folder() as folder:
+        embedded = EmbeddedBroker(folder)
+        process = subprocess.Popen(embedded.prepare(), stdout=subprocess.DEVNULL)
+        try:
+            until(embedded.answers, "the broker's start")
+            monkeypatch.setattr(workers_app.app.conf, "broker_url", embedded.url)
+            address = embedded.url.removeprefix("redis+socket://")
+            with redis.Redis(unix_socket_path=address) as client:
+                assert workers_app.say("task", {}) == 1
+                client.config_set("maxmemory", 1)
+                with pytest.raises(redis.OutOfMemoryError):
+                    workers_app.say("task", {})
+                monkeypatch.setattr(
+                    workers_app.time, "sleep", lambda _: client.config_set("maxmemory", 0)
+                )
+                assert workers_app.say("task", {}) == 2
+            workers_app._speaker(embedded.url).close()
+        finally:
+            process.kill()
+            process.wait()

@@ -38,7 +38,7 @@ class WorkerShape(Shape):
             state=state,
             slots=one.slots,
             isolation=one.isolation,
-            languages=[str(language) for language in one.languages],
+            languages=list(one.languages),
             last_seen=one.last_seen,
         )
 

@@ -55,8 +55,6 @@ def recorder(
     monkeypatch.setenv("ARENA_DATABASE", database.url)
     monkeypatch.setenv("ARENA_BROKER", broker)
     monkeypatch.setattr(inbox, "PACE_SECONDS", 0.05)
-    # Celery gives every app of a process the tasks of all, of earlier recorders too.
-    monkeypatch.setattr("celery._state._on_app_finalizers", set())
     spec = find_spec("arena.tasks")
     assert spec is not None
     assert spec.loader is not None

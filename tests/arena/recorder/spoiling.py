@@ -116,7 +116,7 @@ FORGERIES = {
     a_text_for_terminals: "game 2 is refuted by the rules: at ply 0: no bot can say such a text",
     values_with_odd_names: "game 1 is refuted by the rules: at ply 0: no bot can give such values",
     values_too_many: "game 2 is refuted by the rules: at ply 0: no bot can give such values",
-    a_box_of_many_words: "its beginning or its isolation has too many words",
+    a_box_of_many_words: "its beginning or its isolation is no word, or too long a one",
     another_ticket: "the ticket is wrong",
     no_ticket: "the ticket is wrong",
     attempt_to_come: "its attempt 2 was never issued",

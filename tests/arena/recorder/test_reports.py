@@ -13,7 +13,11 @@ from sqlalchemy.orm import undefer
 
 from arena import scheduling
 from arena.db import Database
+from arena.inbox import TOGETHER
 from arena.models import Entrant, GameSeat, JobStatus, Match, PlayedGame, Worker
+from engine import jobs
+from engine.messages import pack
+from engine.reporting import SignOfLife
 from tests.arena.recorder.conftest import AGO, MATCH_SECONDS, the_match, worker_seconds
 from tests.arena.recorder.spoiling import (
     FORGERIES,
@@ -25,6 +29,8 @@ from tests.arena.recorder.spoiling import (
     no_time,
 )
 from tests.arena.simulator import CALM, Simulation
+
+SIGN: dict[str, Any] = SignOfLife("worker", 1, "good").to_json()
 
 
 def test_a_report_is_recorded_once(database: Database, recorder: ModuleType, report: Any) -> None:
@@ -177,8 +183,10 @@ def test_what_is_no_message_is_dropped(
     recorder: ModuleType, data: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     """With a line in the log."""
-    recorder.record_match(data)
-    assert "a message without a lease was dropped" in caplog.text
+    recorder.inbox()._client.lpush(jobs.RESULTS_QUEUE, pack(jobs.RECORD_MATCH, data))
+    assert recorder.turn()
+    assert "dropped that can't be read" in caplog.text
+    assert recorder.counted["unreadable"] == 1
 
 
 def test_a_tick_keeps_better_ranks(database: Database, recorder: ModuleType) -> None:
@@ -192,3 +200,42 @@ def test_a_tick_keeps_better_ranks(database: Database, recorder: ModuleType) -> 
         with database.begin() as session:
             assert session.scalars(query).all() == [1, 2]
             session.execute(sa.update(Entrant).values(mu=Entrant.id))
+
+
+@pytest.mark.parametrize(
+    ("task", "told"),
+    [
+        (jobs.WORKER_ALIVE, {**SIGN, "languages": ["x" * 3_000_000]}),
+        (jobs.WORKER_ALIVE, {**SIGN, "slots": "many"}),
+        (jobs.JOB_STARTED, {"worker": "worker", "lease": {"kind": "match"}}),
+        (jobs.RECORD_VOID, {"worker": "worker", "lease": 7}),
+    ],
+)
+def test_who_says_what_no_worker_says_has_it_held_against(
+    database: Database, recorder: ModuleType, report: Any, task: str, told: dict[str, Any]
+) -> None:
+    """It is dropped, and what was known of the worker stays."""
+    report()
+    recorder.inbox()._client.lpush(jobs.RESULTS_QUEUE, pack(task, told))
+    recorder.turn()
+    with database.read() as session:
+        worker = session.get_one(Worker, "worker")
+        assert worker.failed == [{"job": f"message {task}", "against": True}]
+        assert f"said what can't be read of {task}" in worker.problem
+        assert worker.languages == []
+    assert recorder.counted["unreadable"] == 1
+
+
+def test_signs_of_life_are_taken_in_together(database: Database, recorder: ModuleType) -> None:
+    """By one transaction, a new worker's too."""
+    begun = []
+    client = recorder.inbox()._client
+    names = [f"box{number}" for number in range(TOGETHER)]
+    client.lpush(
+        jobs.RESULTS_QUEUE, *(pack(jobs.WORKER_ALIVE, SIGN | {"worker": name}) for name in names)
+    )
+    sa.event.listen(recorder.database().engine, "begin", begun.append)
+    recorder.turn()
+    assert len(begun) == 1
+    with database.read() as session:
+        assert sorted(session.scalars(sa.select(Worker.name))) == sorted(names)

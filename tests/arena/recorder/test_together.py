@@ -5,22 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from types import ModuleType
 from typing import Any
 
 import pytest
 import redis
 import sqlalchemy as sa
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import undefer
 
 from arena import inbox, rebuild
 from arena.db import Database
 from arena.dispatch import WAKE
-from arena.health import TICK_MARK
-from arena.models import JobStatus, Ladder, Mark, Match
+from arena.models import GameSeat, JobStatus, Ladder, Match
 from engine import jobs
-from tests.arena.recorder.conftest import SEVERAL, the_match
+from tests.arena.recorder.conftest import SEVERAL
 from tests.arena.recorder.spoiling import (
     another_ticket,
     another_winner,
@@ -33,6 +31,14 @@ from tests.arena.recorder.spoiling import (
 def send(recorder: ModuleType, task: str, *args: Any, **options: Any) -> None:
     """Sends a message to the queue of results."""
     recorder.app.send_task(task, args, queue=jobs.RESULTS_QUEUE, **options)
+
+
+def send_and_record(recorder: ModuleType, *reports: dict[str, Any]) -> None:
+    """Sends reports, and has the recorder handle what waits."""
+    for data in reports:
+        send(recorder, jobs.RECORD_MATCH, data)
+    while recorder.turn():
+        pass
 
 
 def in_order(database: Database) -> list[int]:
@@ -52,6 +58,7 @@ def test_what_waits_is_recorded_together(
 ) -> None:
     """In its order and by one transaction; as ratings made anew from the games say, too."""
     order = [reports[index] for index in (3, 0, 5, 1, 4, 2)]
+    send(recorder, jobs.RECORD_MATCH, order[0])
     for data in order[1:]:
         started = {"lease": data["lease"], "worker": "worker"}
         send(recorder, jobs.JOB_STARTED, started)
@@ -59,8 +66,9 @@ def test_what_waits_is_recorded_together(
         send(recorder, jobs.RECORD_MATCH, data)
     begun = []
     sa.event.listen(recorder.database().engine, "begin", begun.append)
-    recorder.record_match(order[0])
+    assert recorder.turn()
     assert len(begun) == 1
+    assert not recorder.turn()
     assert in_order(database) == [data["lease"]["job"] for data in order]
     assert left(queue) == []
     with database.read() as session:
@@ -84,11 +92,13 @@ def test_what_follows_soon_is_waited_for(
 
     monkeypatch.setattr(inbox.time, "sleep", sleep)
     monkeypatch.setattr(inbox, "PACE_SECONDS", 60.0)
-    recorder.record_match(reports[0])
+    send(recorder, jobs.RECORD_MATCH, reports[0])
+    recorder.turn()
     assert waited == []
     begun = []
     sa.event.listen(recorder.database().engine, "begin", begun.append)
-    recorder.record_match(reports[1])
+    send(recorder, jobs.RECORD_MATCH, reports[1])
+    recorder.turn()
     assert waited == [inbox.GLANCE_SECONDS] * len(to_come)
     # Of the reports, and of what a person who waits brings about.
     assert len(begun) == 2
@@ -101,26 +111,36 @@ def test_what_does_not_follow_is_not_waited_for(
     """Not beyond the pace."""
     monkeypatch.setattr(inbox, "PACE_SECONDS", 0.5)
     began = time.monotonic()
-    recorder.record_match(reports[0])
-    recorder.record_match(reports[1])
+    for data in reports[:2]:
+        send(recorder, jobs.RECORD_MATCH, data)
+        recorder.turn()
     assert 0.5 <= time.monotonic() - began < 10
     assert in_order(database) == [data["lease"]["job"] for data in reports[:2]]
 
 
-@pytest.mark.parametrize(
-    "spoil", [half_a_character, no_games, games_of_another_kind, another_ticket, another_winner]
-)
+@pytest.mark.parametrize("spoil", [no_games, games_of_another_kind, another_ticket, another_winner])
 def test_a_spoilt_report_spoils_no_other(
     database: Database, recorder: ModuleType, reports: Any, queue: redis.Redis, spoil: Any
 ) -> None:
     """Whatever comes together with it is recorded, once."""
     spoil(reports[2])
-    for data in reports[1:] * 2:
-        send(recorder, jobs.RECORD_MATCH, data)
-    recorder.record_match(reports[0])
+    send_and_record(recorder, reports[0], *reports[1:] * 2)
     numbers = [data["lease"]["job"] for data in reports]
     assert in_order(database) == [*numbers[:2], *numbers[3:]]
     assert left(queue) == []
+
+
+def test_what_no_database_keeps_of_a_log_is_left_out(
+    database: Database, recorder: ModuleType, reports: Any
+) -> None:
+    """The match counts, and its page can be shown; PostgreSQL keeps no NUL, and nobody a half."""
+    half_a_character(reports[0])
+    reports[0]["logs"][0][1] = "one\x00two"
+    send_and_record(recorder, reports[0])
+    assert in_order(database) == [reports[0]["lease"]["job"]]
+    with database.read() as session:
+        seats = session.scalars(sa.select(GameSeat).options(undefer(GameSeat.log))).all()
+    assert sorted(filter(None, (seat.log for seat in seats))) == ["one\ufffdtwo", "\ufffd"]
 
 
 def test_what_is_no_message_spoils_no_other(
@@ -128,26 +148,15 @@ def test_what_is_no_message_spoils_no_other(
 ) -> None:
     """A worker's login may write anything into the queue."""
     queue.lpush(jobs.RESULTS_QUEUE, "no JSON")
-    recorder.record_match(reports[0])
+    send_and_record(recorder, reports[0])
     for task in ("arena.no_such_task", "celery.group", jobs.RECORD_VOID, jobs.JOB_STARTED):
         send(recorder, task, 1, 2, 3)
     send(recorder, jobs.RECORD_MATCH, serializer="yaml")
     send(recorder, jobs.RECORD_MATCH, {"half": "a message"})
-    send(recorder, jobs.RECORD_MATCH, reports[2])
-    recorder.record_match(reports[1])
+    send_and_record(recorder, reports[1], reports[2])
     assert in_order(database) == [data["lease"]["job"] for data in reports[:3]]
     assert left(queue) == []
-
-
-def test_a_tick_that_is_too_late_is_none(
-    database: Database, recorder: ModuleType, reports: Any
-) -> None:
-    """A recorder that was away must not find a heap of them; one that is in time is done."""
-    for seconds, marks in ((-1, 0), (60, 1)):
-        send(recorder, "arena.tick", expires=datetime.now(UTC) + timedelta(seconds=seconds))
-        recorder.record_match(reports.pop())
-        with database.read() as session:
-            assert len(session.scalars(sa.select(Mark).where(Mark.key == TICK_MARK)).all()) == marks
+    assert recorder.counted["unreadable"] == 7
 
 
 def test_what_is_not_handled_stays_the_brokers(
@@ -157,12 +166,11 @@ def test_what_is_not_handled_stays_the_brokers(
     for data in reports:
         send(recorder, jobs.RECORD_MATCH, data)
     taken = list(recorder.inbox().take(SEVERAL - 1))
-    assert len(taken) == queue.hlen("unacked.results") == SEVERAL - 1
-    recorder.inbox().close()
+    assert len(taken) == SEVERAL - 1
     assert queue.llen(jobs.RESULTS_QUEUE) == SEVERAL
-    recorder.tick()
-    recorder.record_match(reports[0])
-    assert sorted(in_order(database)) == sorted(data["lease"]["job"] for data in reports)
+    recorder.inbox().let_go()
+    send_and_record(recorder)
+    assert in_order(database) == [data["lease"]["job"] for data in reports]
     assert left(queue) == []
 
 
@@ -189,26 +197,22 @@ def test_what_the_database_fails_spoils_no_other(
     queue: redis.Redis,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What came before it is recorded, and what was to follow is the broker's again, at once."""
+    """All others are recorded; it is dropped, and its match played again when its lease ends."""
     monkeypatch.setattr(recorder, "PAUSES", (0.01,))
     numbers = [data["lease"]["job"] for data in reports]
-    for data in reports[1:]:
-        send(recorder, jobs.RECORD_MATCH, data)
     with refused_by_the_database(database, reports[2]):
-        with pytest.raises(OperationalError):
-            recorder.record_match(reports[0])
-        assert in_order(database) == numbers[:2]
-        assert queue.llen(jobs.RESULTS_QUEUE) == SEVERAL - 2
-    recorder.record_match(reports[2])
-    assert sorted(in_order(database)) == numbers
+        send_and_record(recorder, *reports)
+    assert in_order(database) == numbers[:2] + numbers[3:]
     assert left(queue) == []
 
 
-def test_a_broker_that_is_away_keeps_nothing_from_being_recorded(
-    database: Database, recorder: ModuleType, report: Any, caplog: pytest.LogCaptureFixture
+def test_a_broker_that_is_away_is_waited_for(
+    recorder: ModuleType, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The message that is there is handled."""
-    recorder.app.conf.broker_url = "redis+socket:///nowhere"
-    recorder.record_match(report())
-    assert "nothing more was taken from the queue of results" in caplog.text
-    assert the_match(database).status is JobStatus.FIXED
+    """With a line about it; there is nothing to be done meanwhile."""
+    away = inbox.Inbox("redis+socket:///nowhere", recorder.OFTEN, recorder.counted)
+    monkeypatch.setattr(recorder, "inbox", lambda: away)
+    assert not recorder.turn()
+    away.wait(0.01)
+    recorder.tick()
+    assert "the broker does not give its queue of results" in caplog.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 
+from arena import health
 from arena.audit import ARENA
 from arena.db import Database
 from arena.models import JobStatus, Ladder, Match, Role, Worker
@@ -116,6 +117,10 @@ def test_a_deed_that_is_none_is_refused(app: Flask, fields: dict[str, str]) -> N
 
 def test_metrics_are_what_prometheus_reads(database: Database, app: Flask) -> None:
     """Every number by the name that docs/operating.md gives it."""
+    when = datetime.now(UTC)
+    with database.begin() as session:
+        health.note_tick(session, when, when - timedelta(seconds=5), {"stale": 3})
+        health.note_backup(session, when - timedelta(seconds=9))
     browser = Browser(app)
     browser.get("/")
     found = {}
@@ -125,6 +130,10 @@ def test_metrics_are_what_prometheus_reads(database: Database, app: Flask) -> No
     assert found["arena_matches", "set aside"] == 3
     assert found["arena_workers", "set aside"] == 1
     assert found["arena_alarms", "set aside"] == 1
+    assert found["arena_messages_total", "stale"] == 3
+    assert found["arena_jobs_came_back_total", "not taken up"] == 0
+    assert 5 <= found["arena_oldest_message_seconds",] < 60
+    assert 9 <= found["arena_backup_age_seconds",] < 60
     assert found["arena_page_seconds_count", "200", "pages.front"] == 1
 
 
@@ -167,6 +176,8 @@ def test_metrics_are_not_for_a_proxy_that_adds_nothing(database: Database) -> No
 
 def test_readiness_tells_what_is_away(database: Database) -> None:
     """The broker, or the database."""
+    with database.begin() as session:
+        health.note_tick(session, datetime.now(UTC))
     app = pages(database)
     assert Browser(app).get("/readyz").text == "ready\n"
     app.extensions["arena.database"].close()
@@ -181,6 +192,37 @@ def test_readiness_tells_what_is_away(database: Database) -> None:
         answer = Browser(app).get("/readyz")
         assert (answer.status_code, answer.text) == (503, words)
         app.extensions["arena.database"].close()
+
+
+@pytest.mark.parametrize(
+    ("ticked", "heard", "words"),
+    [
+        (None, None, "the recorder has not begun yet"),
+        (2, 2, "ready"),
+        (2, 59, "ready"),
+        (2, 90, r"the recorder is 9\d s behind with what workers say"),
+        (
+            90,
+            90,
+            r"the recorder was not heard of for 9\d s: it is stopped, hangs, or its database .*",
+        ),
+        (-90, 2, r"the recorder's last tick is of \d\d s to come: a clock was set back"),
+    ],
+)
+def test_readiness_tells_whether_results_are_recorded(
+    database: Database, ticked: int | None, heard: int, words: str
+) -> None:
+    """By what the recorder last wrote: so a disk that is full or read-only is seen, too."""
+    when = datetime.now(UTC)
+    if ticked is not None:
+        with database.begin() as session:
+            ago = timedelta(seconds=heard)
+            health.note_tick(session, when - timedelta(seconds=ticked), when - ago)
+    app = pages(database)
+    answer = Browser(app).get("/readyz")
+    assert re.fullmatch(f"{words}\n", answer.text)
+    assert answer.status_code == (200 if words == "ready" else 503)
+    app.extensions["arena.database"].close()
 
 
 def test_security_txt_names_the_contact(database: Database) -> None:

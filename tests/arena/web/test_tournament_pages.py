@@ -29,7 +29,7 @@ from arena.web.words import listed
 from arena.workforce import note_alive
 from engine.record import parse_record
 from engine.record import replay as prove
-from engine.reporting import alive
+from engine.reporting import SignOfLife
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM
 from tests.arena.web.conftest import HOSTILE
@@ -341,9 +341,7 @@ def test_why_nothing_is_played_is_said(tmp_path: Path) -> None:
 
     assert said(app) == "No worker is there to play."
     with database.begin() as session:
-        note_alive(
-            session, alive("one", slots=1, isolation="full", languages=[]), datetime.now(UTC)
-        )
+        note_alive(session, SignOfLife("one", 1, "full"), datetime.now(UTC))
     assert said(app) == "The workers play elsewhere; its turn will come."
     assert said(other) == "This arena plays clobber alone."
     with database.begin() as session:

@@ -1,0 +1,63 @@
+"""How often what happens at the recorder: what became of messages, and of jobs that came back.
+
+Counted for good, and for the last minutes; the recorder writes it down with each tick.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from arena.models import Mark
+
+MARK = "occurrences"
+UNREADABLE, DROPPED = "unreadable", "dropped"
+"""Messages that no worker of ours writes, and those that were too many."""
+WAITED, UNTAKEN, SILENT = "waited", "not taken up", "not heard of"
+"""Jobs that came back: taken out of the queue, in which they waited too long; gone from it, though
+nobody said to have them; and those whose workers were not heard of."""
+CAME_BACK = WAITED, UNTAKEN, SILENT
+SNAPSHOT = timedelta(minutes=1)
+SNAPSHOTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrences:
+    """How often each thing happened."""
+
+    ever: Mapping[str, int]
+    lately: Mapping[str, int]
+    """In the last five minutes or so."""
+
+
+def note(session: Session, counts: Mapping[str, int], now: datetime) -> None:
+    """So much more happened since the last tick."""
+    ever, before = _read(session)
+    if not before or not timedelta(0) <= now - before[-1][0] < SNAPSHOT:
+        before = [*before, (now, dict(ever))][-SNAPSHOTS:]
+    elif not counts:
+        return
+    ever.update(counts)
+    told = {"ever": ever, "before": [(then.isoformat(), its) for then, its in before]}
+    session.merge(Mark(key=MARK, value=json.dumps(told)))
+
+
+def read(session: Session, now: datetime) -> Occurrences:
+    """What happened up to now."""
+    ever, before = _read(session)
+    horizon = SNAPSHOT * (SNAPSHOTS + 1)
+    recent = [its for then, its in before if abs(now - then) < horizon]
+    first = Counter(recent[0] if recent else ever)
+    return Occurrences(dict(ever), dict(ever - first))
+
+
+def _read(session: Session) -> tuple[Counter[str], list[tuple[datetime, dict[str, int]]]]:
+    mark = session.get(Mark, MARK)
+    told = json.loads(mark.value) if mark else {"ever": {}, "before": []}
+    before = [(datetime.fromisoformat(then), its) for then, its in told["before"]]
+    return Counter(told["ever"]), before
