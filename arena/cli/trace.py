@@ -10,6 +10,7 @@ import click
 from engine.channel import TracedChannel
 from engine.game import Seat
 from engine.process import OpenChannel
+from engine.protocol import visible
 
 LONGEST_SHOWN = 300
 
@@ -24,7 +25,7 @@ def traced_channel(name: str) -> OpenChannel:
             seat = found[1]
         if len(line) > LONGEST_SHOWN:
             line = f"{line[:LONGEST_SHOWN]}... ({len(line)} characters)"
-        click.echo(f"{seat} {name} {direction} {line}", err=True)
+        click.echo(f"{seat} {name} {direction} {visible(line)}", err=True)
 
     return lambda program, errors: TracedChannel(program, errors, tell)
 
