@@ -285,7 +285,7 @@ class PipeChannel:
             self._hash_bytes += len(raw) + 1
             if self._hash_bytes > protocol.LOG_LIMIT:
                 raise ProtocolError(f"sent more than {protocol.LOG_LIMIT} bytes of # lines a ply")
-            self.notes.append(line)
+            self.notes.append(protocol.without_control(line))
         return None
 
     def _heard(self, line: str) -> None:

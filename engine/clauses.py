@@ -89,7 +89,7 @@ class Talk:
         """It says hello, in time and by a name."""
         self.player.start()
         name = self.player.name
-        words = protocol.split_words(self._last_line)
+        words = protocol.split_words(protocol.without_control(self._last_line))
         if len(words[1]) > len(name):
             raise ProtocolError(f"its name has {len(words[1])} characters; 80 are allowed")
         keys = dict(word.split("=", 1) for word in words[2:] if "=" in word)
@@ -277,4 +277,4 @@ def shown(direction: str, line: str) -> str:
     """A line of a conversation as it is shown."""
     if len(line) > LINE_SHOWN:
         line = f"{line[: LINE_SHOWN - 40]}... ({len(line)} characters)"
-    return f"{direction} {line}"
+    return f"{direction} {protocol.visible(line)}"

@@ -25,7 +25,7 @@ from engine.match import MatchSpec, play_match
 from engine.player import BotError, StartError
 from engine.process import LOG_BYTES, BotProcess
 from engine.program import Program
-from engine.record import Fault, GameRecord
+from engine.record import Fault, GameRecord, charged_us
 from engine.referee import Watch
 from engine.reporting import Finding
 
@@ -181,11 +181,12 @@ def _told(record: GameRecord, faults: Sequence[Fault]) -> str:
     """A game of a bot against itself in a sentence."""
     for fault in faults:
         return f"seat {fault.seat + 1}, ply {fault.ply}: {fault.termination}, {fault.detail}"
-    slowest = max((ply.cpu_us or 0 for ply in record.plies), default=0) / 1000
+    slowest = max((charged_us(ply, record.time) or 0 for ply in record.plies), default=0) / 1000
+    kind = "wall" if record.time.charge == "wall" else "CPU"
     return (
         f"played {record.variant} against itself to its end "
         f"({counted(len(record.plies), 'ply', 'plies')}, {record.termination}; "
-        f"the slowest move took {slowest:.1f} ms of CPU time)"
+        f"the slowest move took {slowest:.1f} ms of {kind} time)"
     )
 
 

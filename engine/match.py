@@ -16,7 +16,7 @@ from engine.clock import TimeControl
 from engine.game import Move, Variant, ranks_of
 from engine.games import GAMES
 from engine.player import Player, VoidGameError
-from engine.record import GameRecord
+from engine.record import GameRecord, charged_us
 from engine.referee import Watch, play_game
 from engine.seeds import derive
 
@@ -116,8 +116,7 @@ def _race_key(record: GameRecord) -> tuple[float, int]:
     score = record.scores[0]
     if score != record.variant.solved_score:
         return (score, 0)
-    wall = record.time.charge == "wall"
-    thought_us = sum((ply.wall_us if wall else ply.cpu_us) or 0 for ply in record.plies)
+    thought_us = sum(charged_us(ply, record.time) or 0 for ply in record.plies)
     return (score, -round(thought_us / 10_000))
 
 

@@ -29,6 +29,7 @@ WANTS = frozenset({"legal", "state"})
 
 # Whole escape sequences of terminals, then whatever else could speak to one; tabs stay.
 _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0a-\x1f\x7f-\x9f]")
+_BLANKS = re.compile(r"[ \t]+")
 _KEY = re.compile(r"[A-Za-z_][\w.-]{0,31}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -84,16 +85,29 @@ def end_line(end: GameEnd) -> str:
 
 
 def decode(line: bytes) -> str:
-    """A bot's line as text, control characters dropped.
+    """A bot's line as text, as it is.
 
     Raises:
         ProtocolError: it is no UTF-8.
     """
     try:
-        text = line.decode("utf-8")
+        return line.decode("utf-8")
     except UnicodeDecodeError:
         raise ProtocolError(f"sent a line that is no UTF-8: {line[:40]!r}") from None
+
+
+def without_control(text: str) -> str:
+    """A line without control characters, but for tabs."""
     return text if text.isprintable() else _CONTROL.sub("", text)
+
+
+def visible(text: str) -> str:
+    """A line with all that nobody would see written out: ``\\x00``."""
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() or letter == "\t" else repr(letter)[1:-1] for letter in text
+    )
 
 
 def clean(text: str) -> str:
@@ -120,10 +134,15 @@ def demand_sayable(record: GameRecord) -> None:
 
 
 def split_words(line: str, most: int = -1) -> list[str]:
-    """The words of a line; nothing but spaces and tabs of ASCII stands between them."""
-    if line.isascii():
+    """The words of a line; nothing but spaces and tabs of ASCII stands between them.
+
+    Args:
+        most: how often it is split; by default everywhere.
+    """
+    if line.isascii() and line.isprintable():
         return line.split(None, most)
-    return [word.decode() for word in line.encode().split(None, most)]
+    stripped = line.strip(" \t")
+    return _BLANKS.split(stripped, max(0, most)) if stripped else []
 
 
 def parse_ready(line: str) -> Ready:
@@ -136,11 +155,14 @@ def parse_ready(line: str) -> Ready:
     # A key in the place of the name is a name forgotten.
     if len(words) < 2 or words[0] != "ready" or words[1].startswith(("want=", "protocol=")):
         raise ProtocolError(f"expected 'ready NAME' after 'hello', got {line[:60]!r}")
+    name = without_control(words[1])
+    if not name or any(map(_CONTROL.search, words[2:])):
+        raise ProtocolError(f"a control character in {line[:60]!r}")
     keys = dict(word.split("=", 1) for word in words[2:] if "=" in word)
     if not re.fullmatch(r"[0-9]{1,9}", keys.get("protocol", "1")):
         raise ProtocolError(f"protocol={keys['protocol'][:20]!r} is no version number")
     wanted = {word for word in keys.get("want", "").split(",") if word}
-    return Ready(words[1][:80], frozenset(wanted) & WANTS)
+    return Ready(name[:80], frozenset(wanted) & WANTS)
 
 
 def parse_ok(line: str) -> None:
@@ -160,9 +182,9 @@ def parse_reply(line: str) -> Reply:
         ProtocolError: it is not ``move M [free text]``.
     """
     words = split_words(line, 2)
-    if len(words) < 2 or words[0] != "move":
+    if len(words) < 2 or words[0] != "move" or _CONTROL.search(words[1]):
         raise ProtocolError(f"expected 'move MOVE' after 'go', got {line[:60]!r}")
-    return Reply(words[1], words[2].rstrip() if len(words) == 3 else "")
+    return Reply(words[1], without_control(words[2]).rstrip() if len(words) == 3 else "")
 
 
 def parse_value(line: str) -> tuple[str, float] | None:

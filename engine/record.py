@@ -42,6 +42,11 @@ class Ply(NamedTuple):
     """How much of the wall time the bot waited for a core, as far as that is known."""
 
 
+def charged_us(ply: Ply, time: TimeControl) -> int | None:
+    """What a move cost its clock, in microseconds; None of the opening's."""
+    return ply.wall_us if time.charge == "wall" else ply.cpu_us
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A seat that left by its own fault, before the ply with this number."""

@@ -11,7 +11,7 @@ from typing import Any
 from engine.game import Termination, Variant
 from engine.match import MatchResult, MatchSpec, points, race_ranks, shares_beaten
 from engine.process import STANDARD_ERROR
-from engine.record import GameRecord
+from engine.record import GameRecord, charged_us
 from engine.referee import ISOLATION_LEVELS
 
 SHOWN_FAULTS = 3
@@ -39,7 +39,7 @@ class Line:
     errors: list[str] = field(default_factory=list)
     """The lines that it wrote to standard error in the first game in which it crashed."""
     moves: int = 0
-    cpu_us: int = 0
+    charged_us: int = 0
     longest_us: int = 0
 
     @property
@@ -49,8 +49,8 @@ class Line:
 
     @property
     def mean_ms(self) -> float:
-        """CPU time a move in milliseconds."""
-        return self.cpu_us / 1000 / self.moves if self.moves else 0.0
+        """What a move was charged, in milliseconds: CPU time, or wall time where that counts."""
+        return self.charged_us / 1000 / self.moves if self.moves else 0.0
 
 
 class Tally:
@@ -114,11 +114,12 @@ class Tally:
 
     def _add_plies(self, record: GameRecord, seating: Sequence[int], logs: Sequence[str]) -> None:
         for ply in record.plies:
-            if ply.cpu_us is not None:
+            cost_us = charged_us(ply, record.time)
+            if cost_us is not None:
                 line = self.lines[seating[ply.seat]]
                 line.moves += 1
-                line.cpu_us += ply.cpu_us
-                line.longest_us = max(line.longest_us, ply.cpu_us)
+                line.charged_us += cost_us
+                line.longest_us = max(line.longest_us, cost_us)
         for fault in record.faults:
             if not fault.termination.is_failure:
                 continue

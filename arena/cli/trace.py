@@ -11,6 +11,7 @@ from arena.visible import visible
 from engine.channel import TracedChannel
 from engine.game import Seat
 from engine.process import OpenChannel
+from engine.protocol import visible
 
 LONGEST_SHOWN = 300
 

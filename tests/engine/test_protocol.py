@@ -243,7 +243,40 @@ def test_a_number_for_a_ply(line, value):
 )
 def test_control_characters_are_dropped(raw, text):
     """So are escape sequences of terminals; tabs stay."""
-    assert protocol.decode(raw) == text
+    assert protocol.without_control(protocol.decode(raw)) == text
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b"move\x00 a4a3", "got 'move\\x00 a4a3'"),
+        (b"move\x0ca4a3", "got 'move\\x0ca4a3'"),
+        (b"move a4a3\rmove x", "got 'move a4a3\\rmove x'"),
+        (b"move \x1b[31ma4a3", "got 'move \\x1b[31ma4a3'"),
+        (b"a4a3\x85move".decode("latin-1").encode(), "got 'a4a3\\x85move'"),
+    ],
+)
+def test_a_wrong_character_is_told(raw, words):
+    """In a verb or a move it is a fault, of which the author sees the very character."""
+    with pytest.raises(ProtocolError, match=re.escape(words)):
+        protocol.parse_reply(protocol.decode(raw))
+
+
+@pytest.mark.parametrize(
+    "line", ["ready\x00 a", "ready a want=legal\x00", "ready a protocol=1\x0b", "ready \x07"]
+)
+def test_no_ready_hides_a_character(line):
+    """But in the name, from which it is dropped."""
+    with pytest.raises(ProtocolError):
+        protocol.parse_ready(line)
+    assert protocol.parse_ready("ready a\x00b").name == "ab"
+    with pytest.raises(ProtocolError, match="expected 'ok'"):
+        protocol.parse_ok("ok\x00")
+
+
+def test_what_cannot_be_seen_is_written_out():
+    """In a conversation as it is shown to an author; a tab is a blank."""
+    assert protocol.visible("move\x00 a\tb größer \u202e") == "move\\x00 a\tb größer \\u202e"
 
 
 @pytest.mark.parametrize(
@@ -268,11 +301,12 @@ def test_no_line_of_a_bot_brings_the_parsers_down(raw):
         line = protocol.decode(raw)
     except ProtocolError:
         return
-    assert not re.search(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]", line)
     for parse in (protocol.parse_ready, protocol.parse_ok, protocol.parse_reply):
         with contextlib.suppress(ProtocolError):
-            parse(line)
-    value = protocol.parse_value("#" + line)
+            kept = parse(line)
+            words = kept.name if isinstance(kept, protocol.Ready) else " ".join(kept or ())
+            assert not re.search(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]", words)
+    value = protocol.parse_value(protocol.without_control("#" + line))
     assert value is None or abs(value[1]) < 1e300
 
 

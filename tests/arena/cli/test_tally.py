@@ -44,3 +44,15 @@ def test_the_first_faults_are_told_and_all_are_counted() -> None:
     assert tally.lines[0].fault_details == [
         f"game {number}, ply 1: crash, exit status 1" for number in (1, 3, 5)
     ]
+
+
+@pytest.mark.parametrize(("charge", "ms"), [("cpu", 2.0), ("wall", 300.0)])
+def test_the_times_are_those_that_are_charged(charge: str, ms: float) -> None:
+    """Of a bot that sleeps CPU time says nothing, where wall time counts."""
+    variant = GAMES["clobber"].variant(size="2x3")
+    spec = MatchSpec(variant, ("one", "two"), TimeControl(move_ms=1000, charge=charge))
+    tally = Tally(variant, spec.entrants)
+    tally.add(spec, play_match(spec, lambda _: FirstMove(cpu_us=2000, wall_us=300_000)))
+    assert [(bot["mean_ms"], bot["longest_ms"]) for bot in tally.to_json()["bots"]] == 2 * [
+        (ms, ms)
+    ]
