@@ -6,7 +6,6 @@ import sys
 import time as wall
 from collections.abc import Sequence
 from contextlib import closing, suppress
-from typing import NoReturn
 
 import click
 from click.core import ParameterSource
@@ -179,8 +178,10 @@ def test(
     run.play(first, second, concurrency=many)
     seconds = wall.monotonic() - started
     ended = run.test
-    if ended.decision is Decision.CONTINUE:
-        run.leave()
+    is_over = ended.decision is not Decision.CONTINUE
+    with broken_off() as unsaved:
+        if not is_over:
+            run.keep()
 
     def show() -> None:
         for name, text in result_rows(ended):
@@ -199,8 +200,9 @@ def test(
         for words in run.first_faults.values():
             click.echo(words, err=True)
         click.echo("mend the bots, or count faults as games lost with --allow-faults", err=True)
+    unsaved.tell()
     run.trouble.tell()
-    sys.exit(verdict_code(ended.decision, spoilt=ended.is_spoilt))
+    sys.exit(verdict_code(ended.decision, spoilt=ended.is_spoilt) if is_over else INTERRUPTED)
 
 
 def _refuse_contradictions(context: click.Context) -> None:
@@ -244,22 +246,17 @@ class _Run:
                     self._saves.offer(test)
             self._saves.offer(self.test, last=True)
 
-    def leave(self) -> NoReturn:
-        """Ends with a test that is not decided, saves it, and says how to go on with it.
+    def keep(self) -> None:
+        """Saves a test that is not decided, and says how to go on with it.
 
         Raises:
-            Exception: what broke it off, if that was nobody's wish.
+            Usage: it can't be saved.
         """
-        test = self.test
         how = "interrupted" if self.trouble.is_wish else "broken off"
-        click.echo(f"{how} after {counted(test.games, 'game')}", err=True)
-        if test.matches:
-            for name, text in result_rows(test):
-                click.echo(f"{name:<8} {text}", err=True)
-            kept = self._saves.keep(test)
+        click.echo(f"{how} after {counted(self.test.games, 'game')}", err=True)
+        if self.test.matches:
+            kept = self._saves.keep(self.test)
             click.echo(f"saved; go on with the same command and --resume {kept}", err=True)
-        self.trouble.tell()
-        sys.exit(INTERRUPTED)
 
     def _save_at_once(self) -> str:
         """Saves it while matches are under way still; says where."""

@@ -504,13 +504,15 @@ def test_an_interrupted_test_is_saved_and_goes_on(tmp_path):
     """Ctrl-C ends the matches under way, saves, and says how to go on."""
     state = tmp_path / "state.json"
     command = ["random", "greedy", *SMALL, "--games", "60"]
-    process = under_way(*command, "--save", state, cwd=tmp_path)
+    process = under_way(*command, "--save", state, "--junit", "cases.xml", cwd=tmp_path)
     while not state.exists() and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=30)
+    out, error = process.communicate(timeout=30)
     assert process.returncode == 130
     assert f"--resume {state}" in error
+    assert out.endswith("\nnot finished\n")
+    assert ElementTree.parse(tmp_path / "cases.xml").getroot().get("errors") == "1"
     before = sum(saved(state)["counts"])
     assert 0 < before < 30
     arena(*command, "--resume", str(state))
