@@ -120,8 +120,9 @@ def test(
     They play matches, each a random opening from every seating, until a sequential test (SPRT)
     decides between ELO0 and ELO1. The bots run in boxes as in an arena, if this machine can build
     them. Exit code 0 says that the test passed; 1 that it failed, or was not decided at the
-    limit. With --games it passes if the whole interval lies above zero, and is not decided if
-    that holds zero. Ctrl-C saves, and --resume goes on.
+    limit; 3 that faults ended too many of the games to tell. With --games it passes if the whole
+    interval lies above zero, and is not decided if that holds zero. Ctrl-C saves, and --resume
+    goes on.
 
     \b
     Examples:
@@ -227,6 +228,7 @@ class _Run:
         self.first_faults: dict[str, str] = {}
         """By bot, in words: the first of each."""
         self._saves = saves
+        self._refused = False
         self.trouble = Trouble()
         """What broke it off."""
 
@@ -243,8 +245,17 @@ class _Run:
                     self.test = test
                     self._note_faults(records)
                     display.show(test, stopping=stopped())
-                    self._saves.offer(test)
+                    self._save(test)
             self._saves.offer(self.test, last=True)
+
+    def _save(self, test: StrengthTest) -> None:
+        """Saves it, or says once that it can't be: it may at the end, and there it matters."""
+        try:
+            self._saves.offer(test)
+        except Usage as refusal:
+            if not self._refused:
+                self._refused = True
+                click.echo(refusal.message, err=True)
 
     def keep(self) -> None:
         """Saves a test that is not decided, and says how to go on with it.
