@@ -242,8 +242,12 @@ def verdict_code(decision: Decision, *, spoilt: bool) -> int:
 
 
 def junit_text(test: StrengthTest, seconds: float) -> str:
-    """A JUnit report of one case, for systems that show those; spoilt by faults it is an error."""
-    kind = "error" if test.is_spoilt else "failure"
+    """A JUnit report of one case, for systems that show those.
+
+    Of a test that is spoilt by faults, or not finished, it is an error.
+    """
+    is_known = test.decision is not Decision.CONTINUE and not test.is_spoilt
+    kind = "failure" if is_known else "error"
     passed = test.decision is Decision.ACCEPT
     counts = {"failures": 0, "errors": 0}
     if not passed:

@@ -24,6 +24,7 @@ from engine.channel import PipeChannel
 from engine.clock import ALLOWANCES, Allowances, TimeControl
 from engine.match import MatchSpec, play_match
 from engine.openings import Opening, openings
+from engine.player import VoidGameError
 from engine.process import BotProcess, OpenChannel
 from engine.program import PlainProgram, Program
 from engine.record import GameRecord
@@ -216,6 +217,9 @@ def in_order(
     Args:
         finished: told of each result as soon as it is there, in the caller's thread.
         ending: called before jobs are waited for at the end; it may break them off.
+
+    Raises:
+        VoidGameError: no thread can be started.
     """
     waiting = enumerate(jobs)
     running: dict[Future[Result], tuple[int, Job]] = {}
@@ -225,7 +229,10 @@ def in_order(
     try:
         while True:
             for number, job in islice(waiting, concurrency - len(running)):
-                running[pool.submit(play, job)] = number, job
+                try:
+                    running[pool.submit(play, job)] = number, job
+                except RuntimeError as error:
+                    raise VoidGameError(f"no match can be begun: {error}") from error
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:

@@ -6,7 +6,6 @@ import sys
 import time as wall
 from collections.abc import Sequence
 from contextlib import closing, suppress
-from typing import NoReturn
 
 import click
 from click.core import ParameterSource
@@ -123,8 +122,9 @@ def test(
     They play matches, each a random opening from every seating, until a sequential test (SPRT)
     decides between ELO0 and ELO1. The bots run in boxes as in an arena, and not at all where this
     machine can build none, unless --no-box is given. Exit code 0 says that the test passed; 1 that
-    it failed, or was not decided at the limit. With --games it passes if the whole interval lies
-    above zero, and is not decided if that holds zero. Ctrl-C saves, and --resume goes on.
+    it failed, or was not decided at the limit; 3 that faults ended too many of the games to tell.
+    With --games it passes if the whole interval lies above zero, and is not decided if that holds
+    zero. Ctrl-C saves, and --resume goes on.
 
     \b
     Examples:
@@ -183,8 +183,10 @@ def test(
     run.play(first, second, concurrency=many)
     seconds = wall.monotonic() - started
     ended = run.test
-    if ended.decision is Decision.CONTINUE:
-        run.leave()
+    is_over = ended.decision is not Decision.CONTINUE
+    with broken_off() as unsaved:
+        if not is_over:
+            run.keep()
 
     def show() -> None:
         for name, text in result_rows(ended):
@@ -203,8 +205,9 @@ def test(
         for words in run.first_faults.values():
             click.echo(words, err=True)
         click.echo("mend the bots, or count faults as games lost with --allow-faults", err=True)
+    unsaved.tell()
     run.trouble.tell()
-    sys.exit(verdict_code(ended.decision, spoilt=ended.is_spoilt))
+    sys.exit(verdict_code(ended.decision, spoilt=ended.is_spoilt) if is_over else INTERRUPTED)
 
 
 def _refuse_contradictions(context: click.Context) -> None:
@@ -229,6 +232,7 @@ class _Run:
         self.first_faults: dict[str, str] = {}
         """By bot, in words: the first of each."""
         self._saves = saves
+        self._refused = False
         self.trouble = Trouble()
         """What broke it off."""
 
@@ -245,25 +249,29 @@ class _Run:
                     self.test = test
                     self._note_faults(records)
                     display.show(test, stopping=stopped())
-                    self._saves.offer(test)
+                    self._save(test)
             self._saves.offer(self.test, last=True)
 
-    def leave(self) -> NoReturn:
-        """Ends with a test that is not decided, saves it, and says how to go on with it.
+    def _save(self, test: StrengthTest) -> None:
+        """Saves it, or says once that it can't be: it may at the end, and there it matters."""
+        try:
+            self._saves.offer(test)
+        except Usage as refusal:
+            if not self._refused:
+                self._refused = True
+                click.echo(refusal.message, err=True)
+
+    def keep(self) -> None:
+        """Saves a test that is not decided, and says how to go on with it.
 
         Raises:
-            Exception: what broke it off, if that was nobody's wish.
+            Usage: it can't be saved.
         """
-        test = self.test
         how = "interrupted" if self.trouble.is_wish else "broken off"
-        click.echo(f"{how} after {counted(test.games, 'game')}", err=True)
-        if test.matches:
-            for name, text in result_rows(test):
-                click.echo(f"{name:<8} {text}", err=True)
-            kept = self._saves.keep(test)
+        click.echo(f"{how} after {counted(self.test.games, 'game')}", err=True)
+        if self.test.matches:
+            kept = self._saves.keep(self.test)
             click.echo(f"saved; go on with the same command and --resume {kept}", err=True)
-        self.trouble.tell()
-        sys.exit(INTERRUPTED)
 
     def _save_at_once(self) -> str:
         """Saves it while matches are under way still; says where."""
