@@ -30,6 +30,12 @@ def normal_game() -> GameRecord:
     return play_game(CLOBBER, [white, black], time=CLOCK, seed=7, opening=["b1c1"])
 
 
+def game_on_a_busy_machine() -> GameRecord:
+    """White wins, of whom others had the core for a while."""
+    white = Scripted(Choice("b1c1", "", 5, 6), Choice("a2a1", "", 5, 600, waited_us=590))
+    return play_game(CLOBBER, [white, FirstMove()], time=CLOCK, seed=7)
+
+
 def forfeited_game() -> GameRecord:
     """White moves, Black runs out of time."""
     black = Scripted(TimeForfeitError("slept"))
@@ -47,8 +53,13 @@ def game_of_four() -> GameRecord:
     return play_game(BLOKUS, players, time=TimeControl(move_ms=5))
 
 
-PLAYED = {"normal": normal_game(), "forfeited": forfeited_game(), "of four": game_of_four()}
-NORMAL, FORFEITED, FOUR = PLAYED.values()
+PLAYED = {
+    "normal": normal_game(),
+    "busy": game_on_a_busy_machine(),
+    "forfeited": forfeited_game(),
+    "of four": game_of_four(),
+}
+NORMAL, _, FORFEITED, FOUR = PLAYED.values()
 
 
 @pytest.mark.parametrize("record", PLAYED.values(), ids=PLAYED)
