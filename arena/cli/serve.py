@@ -12,6 +12,7 @@ import re
 import resource
 import signal
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from flask import Flask
@@ -47,8 +48,8 @@ class BundleIntake:
     """Packs what is uploaded, and keeps it in the folder of bundles."""
 
     largest = MAX_BYTES
-    left_out = LEFT_OUT
-    left_out_with = frozenset[str]()
+    left_out: Collection[str] = LEFT_OUT
+    left_out_with: Collection[str] = ()
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
