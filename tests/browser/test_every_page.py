@@ -10,8 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from playwright.sync_api import Page
 
+from arena.models import Ladder
 from tests.arena.web.test_access import PEOPLE, ROUTES
 from tests.arena.web.test_pages import PAGES
 from tests.browser.conftest import LAPTOP, PHONE, TABLET, WIDE, Watched
@@ -110,3 +112,33 @@ SCROLLED = """() => [...document.querySelectorAll(".scroll")]
 def scrolled(page: Page) -> list[str]:
     """The tables of which not all can be seen at once."""
     return page.evaluate(SCROLLED)
+
+
+LONG = [
+    "/play", "/play/on/ladder-0", "/play/{sitting}", "/", "/submit", "/ladders/ladder-0",
+    "/ladders/ladder-0/unrated", "/bots/bot-0", "/checks/{owners_check}", "/account",
+    "/matches/{played}", "/tests", "/tests/new",
+]  # fmt: skip
+
+
+def test_a_title_without_a_space_makes_no_page_wider(site: Watched) -> None:
+    """Of as many letters as a title may have, on the narrowest phone."""
+    every = sa.select(Ladder).order_by(Ladder.id)
+    with site.database.begin() as session:
+        titles = {one.id: one.title for one in session.scalars(every)}
+        for one in session.scalars(every):
+            one.title = "W" * 80
+    try:
+        with site.context("owner", viewport={"width": 320, "height": 700}) as context:
+            page = context.new_page()
+            found = []
+            for pattern in LONG:
+                answer = page.goto(site.address(pattern))
+                assert answer is not None
+                assert answer.status == 200, pattern
+                found += [f"{pattern}: {each}" for each in spilled(page)]
+        assert found == []
+    finally:
+        with site.database.begin() as session:
+            for one in session.scalars(every):
+                one.title = titles[one.id]

@@ -135,7 +135,7 @@ def test_too_many_files_are_told_before_they_are_sent(
     owner.locator("[name=note]").fill("a long thought")
     owner.locator("input[name=folder]").set_input_files(folder)
     expect(owner.locator("#chosen")).to_have_text(
-        "These are too many: 1002 files, most of it in data, and 1000 are allowed."
+        "These are too many: 1002 files, most of them in data, and 1000 are allowed."
     )
     expect(owner.get_by_role("button", name="Check and enter it")).to_be_disabled()
     expect(owner.locator("[name=note]")).to_have_value("a long thought")

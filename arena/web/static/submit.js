@@ -50,7 +50,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const many = files.length > mostFiles;
     const large = many || bytes > largest || (folder.files.length && !kept.length);
     const where = fullest(kept, many ? () => 1 : (one) => one.size);
-    const inside = where ? `, most of it in ${where}` : "";
+    const inside = where ? `, most of ${many ? "them" : "it"} in ${where}` : "";
     const left = folder.files.length - kept.length;
     chosen.className = large ? "lost" : "faint";
     chosen.textContent = !event.target.files.length ? ""
