@@ -36,9 +36,9 @@ from arena.models import (
     Worker,
 )
 from arena.occurrences import Occurrences
-from arena.visible import visible
 from engine.counting import counted
 from engine.game import Termination
+from engine.protocol import visible
 
 log = logging.getLogger("arena.health")
 

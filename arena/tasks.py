@@ -45,11 +45,11 @@ from arena.models import Worker
 from arena.pulse import Pulse
 from arena.retention import forget_logs
 from arena.signing import arena_id
-from arena.visible import visible
 from engine import jobs, reporting
 from engine.every import Every
 from engine.jobs import Batch
 from engine.logs import about, use_json
+from engine.protocol import visible
 from engine.record import RecordError
 
 T = TypeVar("T")

@@ -101,13 +101,15 @@ def without_control(text: str) -> str:
     return text if text.isprintable() else _CONTROL.sub("", text)
 
 
-def visible(text: str) -> str:
-    """A line with all that nobody would see written out: ``\\x00``."""
+def visible(text: str, but: str = "\n\t") -> str:
+    """A stranger's text with what commands a terminal or can't be seen written out: ``\\x00``.
+
+    Args:
+        but: what is left as it is; nothing, where a text is to be a part of one line.
+    """
     if text.isprintable():
         return text
-    return "".join(
-        letter if letter.isprintable() or letter == "\t" else repr(letter)[1:-1] for letter in text
-    )
+    return "".join(one if one.isprintable() or one in but else repr(one)[1:-1] for one in text)
 
 
 def clean(text: str) -> str:

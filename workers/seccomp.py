@@ -16,7 +16,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from errno import EAFNOSUPPORT, EINVAL, ENOSYS, ENOTTY, EPERM
+from errno import EAFNOSUPPORT, EINVAL, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM
 
 NEWEST_CALL = 450
 """The last call that was looked at for the tables, set_mempolicy_home_node of Linux 5.17."""
@@ -147,6 +147,7 @@ X86_64 = Architecture(
         bind=49 setrlimit=160 landlock_create_ruleset=444 landlock_add_rule=445
         landlock_restrict_self=446 close_range=436 fsync=74 fdatasync=75 msync=26
         seccomp=317 fadvise64=221 sync_file_range=277 madvise=28 open=2 openat=257 openat2=437
+        preadv2=327
         """
     ),
 )
@@ -184,6 +185,7 @@ AARCH64 = Architecture(
         bind=200 setrlimit=164 landlock_create_ruleset=444 landlock_add_rule=445
         landlock_restrict_self=446 close_range=436 fsync=82 fdatasync=83 msync=227
         seccomp=277 fadvise64=223 sync_file_range=84 madvise=233 openat=56 openat2=437
+        preadv2=286
         """
     ),
 )
@@ -230,6 +232,7 @@ FCNTL_SIGNALS = (8, 15)
 # ones nobody looked.
 NEWEST_COMMAND = 1035
 F_SETFL = 4
+RWF_DONTCACHE = 0x80
 POSIX_FADV_DONTNEED = 4
 # MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED, FREE, REMOVE, DONTFORK, DOFORK, HUGEPAGE,
 # NOHUGEPAGE, DONTDUMP, DODUMP, WIPEONFORK, KEEPONFORK: what interpreters and libraries advise.
@@ -372,8 +375,9 @@ def _argument_rules(
     yield "fcntl", [command, *newer, *_equal_any(*refused), *setting]
     yield "open", [load_argument(1), *past_cache]
     yield "openat", [load_argument(2), *past_cache]
+    yield "preadv2", [load_argument(5), (ANY_BIT, 0, 1, RWF_DONTCACHE), refuse(EOPNOTSUPP)]
     # What all need of the system's files is thrown out of the cache by any who may read them.
-    yield "fadvise64", [load_argument(3), (EQUAL, 0, 1, POSIX_FADV_DONTNEED), refuse(0)]
+    yield "fadvise64", [load_argument(3), *_equal_any(POSIX_FADV_DONTNEED)]
     known = [(EQUAL, len(MADVICE) - number, 0, one) for number, one in enumerate(MADVICE)]
     yield "madvise", [load_argument(2), *known, refuse(EINVAL)]
     # Huge pages come out of the machine's pool, which no memory group counts.

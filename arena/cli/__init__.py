@@ -15,9 +15,9 @@ import traceback
 import click
 
 from arena.cli import streams
-from arena.visible import visible
 from engine.game import GameError
 from engine.player import VoidGameError
+from engine.protocol import visible
 from workers.languages import LanguageError
 
 # The module of each command, imported when it is used, and what the list of commands says of it:

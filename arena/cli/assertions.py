@@ -22,13 +22,13 @@ from arena.outcomes import margin, seatings
 from arena.ratings.sprt import Decision, Model
 from arena.strength import Settings, StrengthTest
 from arena.strength_words import result_rows
-from arena.visible import visible
 from engine.clock import Clock, TimeControl
 from engine.counting import counted
 from engine.game import GameError, State, Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import Opening, opening, openings
 from engine.player import BotError, Choice, GameSetup, Turn
+from engine.protocol import visible
 from engine.record import GameRecord
 from engine.seeds import derive
 from workers.cores import claimed_core

@@ -14,11 +14,11 @@ from arena import bot_names
 from arena.cli import Usage
 from arena.cli.arguments import CLOCK, MOVE, find_path, minimum_option, read_variant, time_control
 from arena.cli.boxed import into_box, pack
-from arena.visible import visible
 from engine.clock import TimeControl
 from engine.compliance import Check
 from engine.game import OptionError, Variant
 from engine.match import MatchSpec, entrants_needed
+from engine.protocol import visible
 from engine.reporting import Finding
 from workers.archives import BundleError
 from workers.building import BuildError

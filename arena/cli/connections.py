@@ -38,7 +38,7 @@ SPARE = 20
 log = logging.getLogger("arena.web")
 
 
-class Connection(HTTPChannel):  # type: ignore[misc] # waitress tells no types
+class Connection(HTTPChannel):
     """A connection that knows how much came through it, and since when it waits."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
@@ -99,7 +99,7 @@ class Connection(HTTPChannel):  # type: ignore[misc] # waitress tells no types
             self.socket.shutdown(socket.SHUT_RDWR)
 
 
-class Server(TcpWSGIServer):  # type: ignore[misc]
+class Server(TcpWSGIServer):
     """Serves one address."""
 
     channel_class = Connection

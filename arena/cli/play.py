@@ -28,7 +28,6 @@ from arena.cli.stopping import INTERRUPTED, UnderWay, broken_off, stoppable
 from arena.cli.tally import Tally
 from arena.cli.trace import print_logs, traced_channel
 from arena.exclusive import lock_file
-from arena.visible import visible
 from engine.channel import PipeChannel
 from engine.clock import TimeControl
 from engine.counting import counted
@@ -36,6 +35,7 @@ from engine.game import Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import openings
 from engine.process import BotProcess
+from engine.protocol import visible
 from engine.record import GameRecord
 from engine.seeds import derive
 from workers.cores import claimed_core

@@ -21,8 +21,8 @@ from arena.cli.client import Name, Server, ServerFault, need_server, on_server
 from arena.cli.listing import show
 from arena.cli.paths import NamedPath
 from arena.cli.streams import reader_has_gone
-from arena.visible import visible
 from engine.counting import counted
+from engine.protocol import visible
 from workers.bundles import Bundle
 
 LOOK_SECONDS = 1.0

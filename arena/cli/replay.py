@@ -11,10 +11,10 @@ import click
 
 from arena.cli import Usage
 from arena.cli.paths import NamedPath
-from arena.visible import visible
 from engine import svg
 from engine.clicks import illustrate
 from engine.counting import counted
+from engine.protocol import visible
 from engine.record import GameRecord, RecordError, parse_record, states
 from engine.sitting import goes_on, prove
 

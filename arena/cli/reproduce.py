@@ -13,11 +13,11 @@ from arena.cli.arguments import Bot
 from arena.cli.replay import read_records
 from arena.cli.running import Launcher
 from arena.cli.trace import print_logs, traced_channel
-from arena.visible import visible
 from engine.channel import PipeChannel
 from engine.counting import counted
 from engine.game import Seat
 from engine.process import BotProcess
+from engine.protocol import visible
 from engine.record import GameRecord, RecordError
 from engine.reproduction import Answer, reproduce
 from engine.sitting import goes_on

@@ -19,7 +19,6 @@ from arena.gauntlet import Gauntlet
 from arena.outcomes import Outcome, outcome, seatings
 from arena.ratings.sprt import Decision
 from arena.strength import StrengthTest
-from arena.visible import visible
 from engine.channel import PipeChannel
 from engine.clock import ALLOWANCES, Allowances, TimeControl
 from engine.match import MatchSpec, play_match
@@ -27,6 +26,7 @@ from engine.openings import Opening, openings
 from engine.player import VoidGameError
 from engine.process import BotProcess, OpenChannel
 from engine.program import PlainProgram, Program
+from engine.protocol import visible
 from engine.record import GameRecord
 from engine.referee import ISOLATION_LEVELS
 from engine.seeds import derive

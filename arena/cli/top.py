@@ -24,7 +24,7 @@ from arena.config import Settings
 from arena.db import Database
 from arena.health import Health, look
 from arena.queues import Queues
-from arena.visible import visible
+from engine.protocol import visible
 
 
 @click.command()

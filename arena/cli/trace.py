@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import click
 
-from arena.visible import visible
 from engine.channel import TracedChannel
 from engine.game import Seat
 from engine.process import OpenChannel

@@ -27,9 +27,9 @@ from arena.models import (
     Tournament,
 )
 from arena.suspension import SUSPEND
-from arena.visible import visible
 from arena.web.identity import may_read
 from arena.web.lookup import find_bot, reading
+from engine.protocol import visible
 
 news = Blueprint("news", __name__)
 

@@ -36,7 +36,6 @@ from arena.models import (
     Scope,
 )
 from arena.submissions import SubmissionError
-from arena.visible import visible
 from arena.web import forms, queries, uploads
 from arena.web.forms import BotForm, SubmitForm
 from arena.web.identity import (
@@ -52,6 +51,7 @@ from arena.web.lookup import find_bot, reading
 from arena.web.transactions import changing
 from arena.web.words import sentence
 from engine.games import GAMES
+from engine.protocol import visible
 
 submitting = Blueprint("submitting", __name__)
 

@@ -10,10 +10,10 @@ from markupsafe import Markup
 from arena.models import PlayedGame
 from arena.ratings.elo import signed
 from arena.ratings.trueskill import Rating
-from arena.visible import visible
 from engine.clock import TimeControl
 from engine.counting import counted, decimal
 from engine.game import Seat, Termination
+from engine.protocol import visible
 from engine.record import Fault, GameRecord
 
 

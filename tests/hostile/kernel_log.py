@@ -11,9 +11,9 @@ libc = ctypes.CDLL(None, use_errno=True)
 PR_SET_NAME, PR_GET_NAME, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 15, 16, 22, 38
 MODE_FILTER, SET_MODE_FILTER = 2, 1
 SECCOMP = 317 if os.uname().machine == "x86_64" else 277
-LOG_ALL = struct.pack("=HBBI", 0x06, 0, 0, 0x7FFC0000)
-"""A filter of one instruction, which returns SECCOMP_RET_LOG."""
-code = ctypes.create_string_buffer(LOG_ALL, len(LOG_ALL))
+ALLOW_ALL = struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000)
+"""A filter of one instruction. With SECCOMP_RET_LOG in it each call would be a line of the log."""
+code = ctypes.create_string_buffer(ALLOW_ALL, len(ALLOW_ALL))
 FILTER = struct.pack("@HP", 1, ctypes.addressof(code))
 
 

@@ -80,6 +80,7 @@ NUMBERS: dict[str, tuple[int, int | None]] = {
     "open": (2, None),
     "openat": (257, 56),
     "openat2": (437, 437),
+    "preadv2": (327, 286),
     "utimensat": (280, 88),
     "utimes": (235, None),
     "mincore": (27, 232),
@@ -172,8 +173,8 @@ def judge(machine: str, name: str, *arguments: int, **options: object) -> str:
         # posix_fadvise(2): sequential, will need, don't need
         ("fadvise64", (3, 0, 0, 2), "allow"),
         ("fadvise64", (3, 0, 0, 3), "allow"),
-        ("fadvise64", (3, 0, 0, 4), "done"),
-        ("fadvise64", (3, 0, 0, 4 | HIGH), "done"),
+        ("fadvise64", (3, 0, 0, 4), "EPERM"),
+        ("fadvise64", (3, 0, 0, 4 | HIGH), "EPERM"),
         # asm-generic/mman-common.h: normal, don't need, free, huge pages, wipe on fork
         ("madvise", (0, 0, 0), "allow"),
         ("madvise", (0, 0, 4), "allow"),
@@ -288,6 +289,13 @@ def test_calls_of_a_boxed_bot(
         ("fsetxattr", (), "EPERM"),
         ("utimensat", (), "allow"),
         ("kill", (2, SIGCONT), "allow"),
+        ("seccomp", (1,), "EPERM"),
+        ("prctl", (22, 2), "EPERM"),  # PR_SET_SECCOMP
+        ("prctl", (15,), "done"),  # PR_SET_NAME
+        ("fadvise64", (3, 0, 0, 4), "EPERM"),  # POSIX_FADV_DONTNEED
+        ("madvise", (0, 0, 21), "EINVAL"),  # MADV_PAGEOUT
+        ("ioctl", (0, 0xC020660B), "ENOTTY"),  # FS_IOC_FIEMAP
+        ("sync_file_range", (3,), "done"),
     ],
 )
 def test_calls_of_several_processes_in_a_group(
@@ -353,6 +361,9 @@ def test_no_file_is_read_past_the_cache(machine: str, direct: int) -> None:
     assert judge(machine, "fcntl", 0, 4, direct) == "EINVAL"  # F_SETFL
     assert judge(machine, "fcntl", 0, 4, 0o4000) == "allow"  # O_NONBLOCK
     assert judge(machine, "fcntl", 0, 2, direct) == "allow"  # F_SETFD
+    # linux/fs.h: RWF_DONTCACHE, RWF_NOWAIT
+    assert judge(machine, "preadv2", 3, 0, 0, 0, 0, 0x80) == "ENOTSUP"
+    assert judge(machine, "preadv2", 3, 0, 0, 0, 0, 0x08) == "allow"
 
 
 @pytest.mark.parametrize("machine", MACHINES)
