@@ -52,11 +52,12 @@ def _children(pid: int) -> list[int]:
 def members(mark: str) -> list[int]:
     """Those processes that have a mark, as far as this user may see that; takes milliseconds."""
     sought = f"{MARK}={mark}".encode()
-    found = []
-    for entry in filter(str.isdecimal, os.listdir("/proc")):
-        with suppress(OSError), open(f"/proc/{entry}/environ", "rb") as file:
-            if sought in file.read().split(b"\0"):
-                found.append(int(entry))
+    found: list[int] = []
+    with suppress(OSError):  # no file more may be opened
+        for entry in filter(str.isdecimal, os.listdir("/proc")):
+            with suppress(OSError), open(f"/proc/{entry}/environ", "rb") as file:
+                if sought in file.read().split(b"\0"):
+                    found.append(int(entry))
     return found
 
 

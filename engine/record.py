@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -308,6 +309,15 @@ def states(record: GameRecord) -> Iterator[State]:
         except GameError as error:
             raise RecordError(f"at ply {number}: {error}") from None
     yield _retired(state, faults, len(record.plies))
+
+
+def states_known(record: GameRecord) -> Iterator[State]:
+    """The same for who only looks: they end where the rules do not allow the next ply.
+
+    Rules may have changed since a game was recorded.
+    """
+    with suppress(RecordError):
+        yield from states(record)
 
 
 def _retired(state: State, faults: list[Fault], ply: int) -> State:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from flask import Blueprint, Response, abort, jsonify, render_template, request
 from markupsafe import Markup
@@ -27,7 +28,7 @@ from engine import svg
 from engine.clicks import illustrate
 from engine.counting import counted
 from engine.game import GameError, State
-from engine.record import GameRecord, states
+from engine.record import GameRecord, states_known
 from engine.sitting import clocks
 
 games = Blueprint("games", __name__)
@@ -158,14 +159,16 @@ def game(number: int, ply: int | None = None) -> str:
 
 
 def position(record: GameRecord, ply: int) -> tuple[State, str | None]:
-    """The position after so many plies, and the move that led to it."""
+    """The position after so many plies, and the move that led to it.
+
+    Of a game that went on where it would end by the rules of now, it is the last one of these.
+    """
     if not 0 <= ply <= len(record.plies):
         plies = counted(len(record.plies), "ply", "plies")
         abort(404, f"The game has {plies}, so there is no position {ply}.")
-    for number, state in enumerate(states(record)):
-        if number == ply:
-            return state, record.plies[ply - 1].move if ply else None
-    raise AssertionError("a record has a position before each of its plies and one at the end")
+    for number, state in islice(enumerate(states_known(record)), ply + 1):
+        found = state, record.plies[number - 1].move if number else None
+    return found
 
 
 @games.get("/games/<int:number>/<int:ply>/board")

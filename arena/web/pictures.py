@@ -17,7 +17,7 @@ from arena.web.lookup import find_game, find_record, reading
 from engine import svg
 from engine.clicks import illustrate
 from engine.game import State
-from engine.record import GameRecord, states
+from engine.record import GameRecord, states_known
 
 pictures = Blueprint("pictures", __name__)
 
@@ -47,7 +47,7 @@ def animate(record: GameRecord, *, most: int = MOST_FRAMES) -> bytes:
     step = -(-plies // (most - 1)) or 1
     frames = [
         raster(state, record.plies[ply - 1].move if ply else None, width=ANIMATED_PIXELS)
-        for ply, state in islice(enumerate(states(record)), plies % step, None, step)
+        for ply, state in islice(enumerate(states_known(record)), plies % step, None, step)
     ]
     palette = frames[-1].quantize(COLOURS)
     first, *rest = (frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames)
