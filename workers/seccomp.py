@@ -16,7 +16,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from errno import EAFNOSUPPORT, EINVAL, ENOSYS, ENOTTY, EPERM
+from errno import EAFNOSUPPORT, EINVAL, ENOSYS, ENOTTY, EOPNOTSUPP, EPERM
 
 NEWEST_CALL = 450
 """The last call that was looked at for the tables, set_mempolicy_home_node of Linux 5.17."""
@@ -28,6 +28,8 @@ class Architecture:
 
     audit: int
     """AUDIT_ARCH_... of linux/audit.h."""
+    direct: int
+    """O_DIRECT of asm/fcntl.h."""
     calls: dict[str, int]
     """The numbers of the calls that are refused or looked into."""
 
@@ -55,6 +57,10 @@ MEMORY_OF_NOBODY = """
     semget semop semctl semtimedop mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify
     mq_getsetattr vmsplice landlock_create_ruleset landlock_add_rule landlock_restrict_self
     setxattr lsetxattr fsetxattr
+"""
+# Filters of its own can have the kernel write into its log at every call.
+KERNEL_LOG = """
+    seccomp
 """
 # Counted for the whole machine, or done to all its disks.
 WHOLE_MACHINE = """
@@ -103,6 +109,7 @@ NAMES = """
 
 X86_64 = Architecture(
     0xC000003E,
+    0x4000,
     _numbers(
         """
         ptrace=101 process_vm_readv=310 process_vm_writev=311 kcmp=312 pidfd_open=434
@@ -134,12 +141,15 @@ X86_64 = Architecture(
         setsockopt=54 vmsplice=278 io_setup=206 sync=162 syncfs=306 timer_create=222 mremap=25
         bind=49 setrlimit=160 landlock_create_ruleset=444 landlock_add_rule=445
         landlock_restrict_self=446 close_range=436 fsync=74 fdatasync=75 msync=26
+        seccomp=317 fadvise64=221 sync_file_range=277 madvise=28 open=2 openat=257 openat2=437
+        preadv2=327
         """
     ),
 )
 
 AARCH64 = Architecture(
     0xC00000B7,
+    0x10000,
     _numbers(
         """
         ptrace=117 process_vm_readv=270 process_vm_writev=271 kcmp=272 pidfd_open=434
@@ -168,6 +178,8 @@ AARCH64 = Architecture(
         setsockopt=208 vmsplice=75 io_setup=0 sync=81 syncfs=267 timer_create=107 mremap=216
         bind=200 setrlimit=164 landlock_create_ruleset=444 landlock_add_rule=445
         landlock_restrict_self=446 close_range=436 fsync=82 fdatasync=83 msync=227
+        seccomp=277 fadvise64=223 sync_file_range=84 madvise=233 openat=56 openat2=437
+        preadv2=286
         """
     ),
 )
@@ -182,11 +194,9 @@ AND = 0x54  # BPF_ALU | BPF_AND | BPF_K
 RETURN = 0x06  # BPF_RET | BPF_K
 # linux/seccomp.h
 ALLOW = 0x7FFF0000
-KILL = 0x80000000
 ERRNO = 0x00050000
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 
-X32_BIT = 0x40000000
 AF_UNIX = 1
 SOCK_TYPE, SOCK_STREAM, SOCK_SEQPACKET = 0xF, 1, 5
 # Of SOL_SOCKET, the only level that sockets of AF_UNIX have.
@@ -197,8 +207,8 @@ MS_SYNC = 4
 # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 CLONE_NEW = 0x7E020000
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
-# What terminals and pipes are asked; other numbers change files (FS_IOC_SETFLAGS) or choose who
-# gets a pipe's signals (FIOSETOWN).
+# What terminals and pipes are asked; other numbers change files (FS_IOC_SETFLAGS), have the disk
+# write what it has put off (FS_IOC_FIEMAP) or choose who gets a pipe's signals (FIOSETOWN).
 IOCTL_KIND, TERMINALS = 0xFFFFFF00, 0x5400
 # F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW
 FCNTL_LOCKS = (5, 6, 7, 36, 37, 38)
@@ -215,10 +225,18 @@ FCNTL_SIGNALS = (8, 15)
 # F_GET_RW_HINT. The next, its setter, leaves a note on a file that one may only read; at later
 # ones nobody looked.
 NEWEST_COMMAND = 1035
+F_SETFL = 4
+RWF_DONTCACHE = 0x80
+POSIX_FADV_DONTNEED = 4
+# MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED, FREE, REMOVE, DONTFORK, DOFORK, HUGEPAGE,
+# NOHUGEPAGE, DONTDUMP, DODUMP, WIPEONFORK, KEEPONFORK: what interpreters and libraries advise.
+# Others throw files out of the cache (COLD, PAGEOUT), share pages with strangers (MERGEABLE), or go
+# on for long after a stop (POPULATE_READ, POPULATE_WRITE, COLLAPSE).
+MADVICE = (0, 1, 2, 3, 4, 8, 9, 10, 11, 14, 15, 16, 17, 18, 19)
 MAP_TYPE, MAP_SHARED, MAP_SHARED_VALIDATE, MAP_ANONYMOUS, MAP_GROWSDOWN = 0xF, 1, 3, 0x20, 0x100
 MAP_HUGETLB = 0x40000
 # With the first a bot would outlive its worker, with the second have a core's twin stand idle.
-PR_SET_PDEATHSIG, PR_SCHED_CORE = 1, 62
+PR_SET_PDEATHSIG, PR_SET_NAME, PR_SET_SECCOMP, PR_SCHED_CORE = 1, 15, 22, 62
 # As for calls; a later one makes a table of locks in the kernel's memory, as large as one likes.
 NEWEST_OPTION = PR_SCHED_CORE
 # By it a bot is found that outlived its worker all the same.
@@ -270,18 +288,18 @@ def program(
     architecture = ARCHITECTURES[machine]
     code: list[Instruction] = [
         (LOAD, 0, 0, ARCHITECTURE),
+        # By the gate of another kind of programs numbers mean other calls. Nobody is killed for
+        # that, since the kernel's log would say so each time, and a build can start any number.
         (EQUAL, 1, 0, architecture.audit),
-        (RETURN, 0, 0, KILL),
+        refuse(ENOSYS),
         (LOAD, 0, 0, NUMBER),
-        (AT_LEAST, 0, 1, X32_BIT),
-        (RETURN, 0, 0, KILL),
-        (EQUAL, 0, 1, architecture.calls["clone3"]),
-        # Its flags lie in memory, where no filter sees them; every libc falls back to clone.
-        refuse(ENOSYS),
-        (GREATER, 0, 1, NEWEST_CALL),
-        refuse(ENOSYS),
     ]
-    refused = OTHER_PROCESSES + SHARED_BY_ALL + MEMORY_OF_NOBODY + KERNEL + SCHEDULING
+    # Their flags lie in memory, where no filter sees them; every libc falls back to older calls.
+    for name in ("clone3", "openat2"):
+        code += [(EQUAL, 0, 1, architecture.calls[name]), refuse(ENOSYS)]
+    # Those of the x32 interface have the highest numbers of all.
+    code += [(GREATER, 0, 1, NEWEST_CALL), refuse(ENOSYS)]
+    refused = KERNEL_LOG + OTHER_PROCESSES + SHARED_BY_ALL + MEMORY_OF_NOBODY + KERNEL + SCHEDULING
     refused += WHOLE_MACHINE + WAKING
     if not metered_memory:
         refused += GROWING
@@ -294,7 +312,9 @@ def program(
     numbers = {architecture.calls[name] for name in refused.split() if name in architecture.calls}
     for first, last in _ranges(numbers):
         code += [(AT_LEAST, 0, 2, first), (GREATER, 1, 0, last), refuse(EPERM)]
-    rules = _argument_rules(single_process, metered_memory, without_namespaces, own_pid)
+    rules = _argument_rules(
+        single_process, metered_memory, without_namespaces, own_pid, architecture.direct
+    )
     for name, rule in rules:
         if name not in architecture.calls:
             continue
@@ -310,6 +330,7 @@ def _argument_rules(
     metered_memory: bool,
     without_namespaces: bool,
     own_pid: int,
+    direct: int,
 ) -> Iterator[tuple[str, list[Instruction]]]:
     """Calls whose arguments decide."""
     flags = load_argument(0)
@@ -332,13 +353,22 @@ def _argument_rules(
     yield "socketpair", [*only_unix, *(connected if only_pairs else ())]
     command = load_argument(1)
     terminals = [command, (AND, 0, 0, IOCTL_KIND), (EQUAL, 1, 0, TERMINALS), refuse(ENOTTY)]
-    ioctl = [command, *_equal_any(TIOCSTI, TIOCLINUX)]
-    yield "ioctl", [*(terminals if without_namespaces else ()), *ioctl]
+    yield "ioctl", [*terminals, command, *_equal_any(TIOCSTI, TIOCLINUX)]
     signals = FCNTL_SIGNALS if without_namespaces else ()
     # Of locks on parts of a file the kernel keeps any number, and no memory group counts them.
     refused = (*FCNTL_LOCKS, *FCNTL_WATCHES, *FCNTL_WAKING, *signals)
     newer = [(GREATER, 0, 1, NEWEST_COMMAND), refuse(EPERM)]
-    yield "fcntl", [command, *newer, *_equal_any(*refused)]
+    # Past the cache every reading has the disk work, and write first what it has put off.
+    past_cache = [(ANY_BIT, 0, 1, direct), refuse(EINVAL)]
+    setting = [(EQUAL, 0, 4, F_SETFL), load_argument(2), *past_cache, (RETURN, 0, 0, ALLOW)]
+    yield "fcntl", [command, *newer, *_equal_any(*refused), *setting]
+    yield "open", [load_argument(1), *past_cache]
+    yield "openat", [load_argument(2), *past_cache]
+    yield "preadv2", [load_argument(5), (ANY_BIT, 0, 1, RWF_DONTCACHE), refuse(EOPNOTSUPP)]
+    # What all need of the system's files is thrown out of the cache by any who may read them.
+    yield "fadvise64", [load_argument(3), *_equal_any(POSIX_FADV_DONTNEED)]
+    known = [(EQUAL, len(MADVICE) - number, 0, one) for number, one in enumerate(MADVICE)]
+    yield "madvise", [load_argument(2), *known, refuse(EINVAL)]
     # Huge pages come out of the machine's pool, which no memory group counts.
     maps = [load_argument(3), (ANY_BIT, 0, 1, MAP_HUGETLB), refuse(EPERM)]
     if not metered_memory:
@@ -355,12 +385,14 @@ def _argument_rules(
     yield "mmap", maps
     # Even for a file that one may only read the disk writes all that it has put off. Nothing of a
     # bot's or a build's is to outlast a crash of the machine.
-    unneeded = "fsync fdatasync" + (TIMES if single_process else "")
+    unneeded = "fsync fdatasync sync_file_range" + (TIMES if single_process else "")
     for name in unneeded.split():
         yield name, [refuse(0)]
     yield "msync", [load_argument(2), (ANY_BIT, 0, 1, MS_SYNC), refuse(0)]
     options = [(GREATER, 0, 1, NEWEST_OPTION), refuse(EINVAL)]
-    yield "prctl", [flags, *options, *_equal_any(PR_SET_PDEATHSIG, PR_SCHED_CORE)]
+    # Its name stands in the kernel's log if it crashes, line breaks and all.
+    options += [(EQUAL, 0, 1, PR_SET_NAME), refuse(0)]
+    yield "prctl", [flags, *options, *_equal_any(PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SCHED_CORE)]
     yield "setrlimit", [flags, *_equal_any(RLIMIT_LOCKS)]
     its_own = [flags, (EQUAL, 1, 0, 0), refuse(EPERM)]
     limits = [load_argument(1), *_equal_any(RLIMIT_LOCKS)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import time
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
@@ -82,7 +83,12 @@ ATTACKS: Mapping[str, Mapping[str, Expected]] = {
     "signals": everywhere(NORMAL, "all refused"),
     "ptrace": everywhere(NORMAL, "all refused"),
     "forbidden_calls": everywhere(NORMAL, "all refused"),
-    "foreign_calls": everywhere(CRASH, "SIGSYS"),
+    "foreign_calls": everywhere(NORMAL, "all refused"),
+    "kernel_log": everywhere(NORMAL, "all refused"),
+    "page_cache": everywhere(NORMAL, "all refused"),
+    # Before Linux 6.15 "killed by SIGKILL, or exit 137".
+    "looks_killed": everywhere(CRASH, "exit 137$"),
+    "slow_end": everywhere(TIMEOUT, "of (wall|CPU) time"),
     "sleeper": everywhere(TIMEOUT, "of wall time"),
     "spinner": everywhere(TIMEOUT, "of CPU time"),
     "ponderer": everywhere(NORMAL, "ponders"),
@@ -167,6 +173,10 @@ def test_hostile_bot(
     finally:
         hostile.close(kill=True)
         sibling.close()
+    deadline = time.monotonic() + 20
+    while processes_with(marker) and name == "slow_end":
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     assert processes_with(marker) == []
     canary.check()
 
@@ -179,6 +189,8 @@ def test_hostile_bot(
         ("environment", "ARENA_SECRET"),
         ("waker", "ponders"),
         ("forbidden_calls", "vmsplice.*memfd.*inotify.*flock.*lockf.*nice.*outlive.*mark.*hint"),
+        ("kernel_log", "two lines.*seccomp.*PR_SET_SECCOMP"),
+        ("page_cache", "evict.*cold.*paged out.*past the cache.*past the cache later.*fiemap"),
         ("ptrace", "attach.*prlimit.*setpriority.*affinity.*pidfd"),
         ("fork_bomb", "posix_spawn, subprocess"),
     ],
