@@ -119,6 +119,7 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
     if found := _cached(target, launch):
         return found
     command = manifest.building(files)
+    box.builds.mkdir(parents=True, exist_ok=True, mode=0o700)
     with one_at_a_time(box.builds):
         if found := _cached(target, launch):
             return found

@@ -59,7 +59,7 @@ class Report:
 
 
 def examine(minimum: str = "good", runtime: Path | None = None) -> Report:
-    """Looks at this machine; takes well under a second.
+    """Looks at this machine, and ends what was left of boxes; takes well under a second.
 
     Args:
         minimum: the weakest level that the operator accepts.
@@ -70,6 +70,7 @@ def examine(minimum: str = "good", runtime: Path | None = None) -> Report:
     except BoxError as error:
         broken = Finding("runtime folder", False, str(error), "give a runtime folder elsewhere")
         return Report("none", minimum, (), (broken, *_host()), tuple(_languages()))
+    sandbox.end_orphans()
     better = [
         Finding("better box", False, failure, remedy_for(failure, systemd=SYSTEMD.is_dir()))
         for failure in sandbox.failures

@@ -13,6 +13,7 @@ from arena.cli.arguments import find_bots
 from arena.models import Ladder, User
 from arena.submissions import SubmissionError, submit
 from tests.arena.cli.conftest import DICE, ROOT, Cli, assert_refused
+from workers.sandbox import Sandbox
 
 
 def test_a_check_tells_what_a_bot_does(cli: Cli, tmp_path: Path) -> None:
@@ -103,3 +104,29 @@ def test_the_kit_goes_with_a_single_file(cli: Cli, tmp_path: Path) -> None:
     words = ("--game", "clobber size=4x4", "--minimum", "reduced", "--json")
     said = cli("check", tmp_path / "example_bot.py", *words)
     assert (said.code, said.json["bot"]) == (0, "example_bot")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["play", "clobber", "size=4x4", DICE, DICE],
+        ["test", DICE, DICE, "size=4x4", "--game", "clobber", "--games", "2"],
+        ["check", DICE],
+        ["doctor"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_killed_runs_left_of_boxes_is_ended(
+    command: list[str], cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a machine without workers nobody else does so; how it is done, test_orphans tests."""
+    swept: list[Sandbox] = []
+
+    def end_orphans(sandbox: Sandbox) -> int:
+        swept.append(sandbox)
+        return ended(sandbox)
+
+    ended = Sandbox.end_orphans
+    monkeypatch.setattr(Sandbox, "end_orphans", end_orphans)
+    cli(*command)
+    assert len(swept) == 1
