@@ -20,6 +20,7 @@ from arena.outcomes import margin, seatings
 from arena.ratings.sprt import Decision, Model
 from arena.strength import Settings, StrengthTest
 from arena.strength_words import result_rows
+from arena.visible import visible
 from engine.clock import Clock, TimeControl
 from engine.counting import counted
 from engine.game import GameError, State, Variant
@@ -157,7 +158,7 @@ class Assertions:
                 faults += found_here
                 kept.add(record, told=bool(found_here))
             if faults:
-                text = "\n".join(faults[:SHOWN_GAMES])
+                text = visible("\n".join(faults[:SHOWN_GAMES]))
                 raise AssertionError(
                     f"{found.name} has {counted(len(faults), 'fault')} in "
                     f"{counted(games, 'game')} of {variant}\n"
@@ -198,7 +199,7 @@ class Assertions:
             answer = state.canonical(choice.move)
         except BotError as error:
             raise AssertionError(
-                f"{found.name}: {error.termination}, {error.detail}; {where}"
+                f"{found.name}: {error.termination}, {visible(error.detail)}; {where}"
             ) from None
         except GameError as error:
             raise AssertionError(f"{found.name}: {error}; {where}") from None

@@ -14,6 +14,7 @@ from arena import bot_names
 from arena.cli import Usage
 from arena.cli.arguments import CLOCK, MOVE, find_path, minimum_option, read_variant, time_control
 from arena.cli.boxed import into_box, pack
+from arena.visible import visible
 from engine.clock import TimeControl
 from engine.compliance import Check
 from engine.game import OptionError, Variant
@@ -100,7 +101,7 @@ def check(
             )
         )
     else:
-        click.echo(f"\nits log:\n{log.rstrip()}" if log else "\nits log is empty")
+        click.echo(f"\nits log:\n{visible(log.rstrip())}" if log else "\nits log is empty")
         broken = sum(not finding.kept for finding in findings)
         click.echo("passed" if kept else f"failed: {broken} broken")
     sys.exit(0 if kept else 1)
@@ -144,9 +145,9 @@ def _game_of(bundle: Bundle) -> Variant:
 def _print(finding: Finding) -> None:
     """A finding, and below it what was said."""
     mark = "BROKEN" if not finding.kept else "ok    " if finding.applies else "--    "
-    click.echo(f"{mark} {finding.clause}: {finding.words}")
+    click.echo(f"{mark} {finding.clause}: {visible(finding.words)}")
     for line in finding.lines:
-        click.echo(f"         {line}")
+        click.echo(f"         {visible(line)}")
 
 
 @click.command()

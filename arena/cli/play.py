@@ -38,6 +38,7 @@ from arena.cli.running import (
 from arena.cli.tally import Tally
 from arena.cli.trace import print_logs, traced_channel
 from arena.exclusive import lock_file
+from arena.visible import visible
 from engine.channel import PipeChannel
 from engine.clock import TimeControl
 from engine.counting import counted
@@ -346,10 +347,10 @@ def _print(tally: Tally) -> None:
     console = Output()
     for line in tally.lines:
         for detail in line.fault_details:
-            words = f"{line.name}: {detail}"
+            words = visible(f"{line.name}: {detail}")
             console.print(words, markup=False, highlight=False, soft_wrap=True)
         for error in line.errors:
-            console.print(f"    {error}", markup=False, highlight=False, soft_wrap=True)
+            console.print(f"    {visible(error)}", markup=False, highlight=False, soft_wrap=True)
     console.print(
         f"{counted(tally.games, 'game')} in {tally.seconds:.1f} s, "
         f"{tally.games / tally.seconds:.1f} games a second; digest {tally.digest()}",

@@ -13,6 +13,7 @@ from arena.cli.arguments import Bot
 from arena.cli.replay import read_records
 from arena.cli.running import Launcher
 from arena.cli.trace import print_logs, traced_channel
+from arena.visible import visible
 from engine.channel import PipeChannel
 from engine.counting import counted
 from engine.game import Seat
@@ -127,7 +128,8 @@ def seat_bots(record: GameRecord, bots: Sequence[Bot], seats: Sequence[int]) -> 
 def _print(answer: Answer, name: str) -> None:
     same = "as recorded" if answer.same else f"DIFFERS: recorded {answer.recorded}"
     detail = f" ({answer.detail})" if answer.detail else ""
-    click.echo(f"ply {answer.ply:3}  seat {answer.seat + 1} {name}: {answer.now}{detail}  {same}")
+    words = f"ply {answer.ply:3}  seat {answer.seat + 1} {name}: {answer.now}{detail}  {same}"
+    click.echo(visible(words))
 
 
 def _to_json(answer: Answer) -> dict[str, object]:

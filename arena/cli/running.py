@@ -21,6 +21,7 @@ from arena.gauntlet import Gauntlet
 from arena.outcomes import Outcome, outcome, seatings
 from arena.ratings.sprt import Decision
 from arena.strength import StrengthTest
+from arena.visible import visible
 from engine.channel import PipeChannel
 from engine.clock import ALLOWANCES, Allowances, TimeControl
 from engine.match import MatchSpec, play_match
@@ -94,7 +95,7 @@ def plain(bot: Bot) -> Launcher:
             program = [*ready.launch.command]
             return Launcher(bot.name, lambda _: PlainProgram(program, cwd=ready.folder), allowances)
     except BuildError as error:
-        click.echo(error.log.rstrip(), err=True)
+        click.echo(visible(error.log.rstrip()), err=True)
         raise LanguageError(f"{bot.path} can't be built: {error}") from None
     except (BundleError, BoxError) as error:
         raise LanguageError(str(error)) from None
@@ -173,7 +174,7 @@ def _boxed(bot: Bot, box: Sandbox) -> Launcher:
     try:
         boxed = into_box(pack(bot.path), box)
     except BuildError as error:
-        click.echo(error.log.rstrip(), err=True)
+        click.echo(visible(error.log.rstrip()), err=True)
         raise Usage(f"{bot.path} can't be built: {error}") from None
     except (BundleError, BoxError) as error:
         raise Usage(str(error)) from None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import click
 
+from arena.visible import visible
 from engine.channel import TracedChannel
 from engine.game import Seat
 from engine.process import OpenChannel
@@ -24,7 +25,7 @@ def traced_channel(name: str) -> OpenChannel:
             seat = found[1]
         if len(line) > LONGEST_SHOWN:
             line = f"{line[:LONGEST_SHOWN]}... ({len(line)} characters)"
-        click.echo(f"{seat} {name} {direction} {line}", err=True)
+        click.echo(f"{seat} {name} {direction} {visible(line)}", err=True)
 
     return lambda program, errors: TracedChannel(program, errors, tell)
 
@@ -34,5 +35,5 @@ def print_logs(
 ) -> None:
     """Shows on standard error what the seats of a game logged; all of them by default."""
     for seat, name, log in zip(seats or range(len(names)), names, logs, strict=True):
-        text = f":\n{log.rstrip()}" if log else " is empty"
+        text = f":\n{visible(log.rstrip())}" if log else " is empty"
         click.echo(f"the log of seat {seat + 1}, {name}{text}", err=True)

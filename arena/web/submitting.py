@@ -36,6 +36,7 @@ from arena.models import (
     Scope,
 )
 from arena.submissions import SubmissionError
+from arena.visible import visible
 from arena.web import queries, uploads
 from arena.web.forms import BotForm, SubmitForm
 from arena.web.identity import (
@@ -285,7 +286,7 @@ def log(number: int, seat: int) -> Response:
         text = "The bot wrote nothing.\n"
         if begin and finished < begin:
             text = f"Logs are kept for {settings().log_days:g} days.\n"
-    answer = Response(text, mimetype="text/plain")
+    answer = Response(visible(text), mimetype="text/plain")
     return keep_to_itself(answer)
 
 

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from arena.models import PlayedGame
 from arena.ratings.elo import signed
 from arena.ratings.trueskill import Rating
+from arena.visible import visible
 from engine.clock import TimeControl
 from engine.counting import counted, decimal
 from engine.game import Seat, Termination
@@ -199,6 +200,7 @@ FILTERS = {
     "signed": signed,
     "time_control": time_control,
     "tint": tint,
+    "visible": visible,
     "winners": winners,
 }
 """Those that templates use, by their names there."""

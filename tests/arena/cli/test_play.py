@@ -43,6 +43,18 @@ def test_a_run_is_summed_up(cli: Cli) -> None:
     assert "in no box" in play(cli, DICE, DICE, "--no-box").err
 
 
+def test_what_can_not_be_seen_is_written_out(cli: Cli, tmp_path: Path) -> None:
+    """What turns a line round, or has no width, reaches no terminal as it is: it is escaped."""
+    bot, records = BOTS / "tricky_writer.py", tmp_path / "games.jsonl"
+    said = play(cli, bot, "random", "--trace", "--log", "--records", records)
+    checked = cli("check", bot, "--game", "clobber")
+    again = cli("play", "--replay", records, "--game", 1, bot, "--trace", "--log")
+    for one in (said, checked, again):
+        text = one.out + one.err
+        assert "a\\u202eb\\u2066c\\u200bd\\u200ee\\ufefff" in text
+        assert not {letter for letter in text if not letter.isprintable()} - {"\n", "\t"}
+
+
 NO_BOX_HERE = {
     "nothing to build one with": ("workers.sandbox.Sandbox._boxes", lambda *_: iter(())),
     "every user number taken": ("workers.users.BOT_USERS", ()),
