@@ -14,9 +14,11 @@ of its processes along gives up soon, since nobody would read what its recorder 
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -59,7 +61,11 @@ def claim_connections(database: Database, patience: float = inf) -> None:
 
     def claim_file(_: Any, record: sa.pool.ConnectionPoolEntry) -> None:
         with ExitStack() as given_up:
-            file = given_up.enter_context(open(f"{path}.recorder", "a"))
+            owners_alone = partial(os.open, mode=0o600)
+            file = given_up.enter_context(open(f"{path}.recorder", "a", opener=owners_alone))
+            # Whoever may open it could keep all recorders away; earlier releases let all do so.
+            with suppress(OSError):
+                os.fchmod(file.fileno(), 0o600)
             _wait(lambda: lock_file(file.fileno()), patience)
             given_up.pop_all()
         record.info[FILE] = file

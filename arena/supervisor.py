@@ -128,6 +128,7 @@ class Supervisor:
         try:
             self.data.mkdir(parents=True, exist_ok=True, mode=0o700)
             (self.data / "logs").mkdir(exist_ok=True)
+            (self.data / "logs").chmod(0o700)
             lock = os.open(self.data / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise StartError(

@@ -69,6 +69,19 @@ def test_the_second_waits_for_the_first(
     assert caplog.messages == [TAKEN, "this recorder takes over"]
 
 
+def test_no_stranger_can_lock_the_claim_of_a_file(tmp_path: Path) -> None:
+    """Who may open it could keep every recorder away; one that others could open is closed."""
+    claim = tmp_path / "arena.db.recorder"
+    claim.touch()
+    claim.chmod(0o644)
+    for _ in range(2):
+        recorder = Recorder(f"sqlite:///{tmp_path}/arena.db")
+        with recorder.database.engine.connect():
+            assert claim.stat().st_mode & 0o777 == 0o600
+        recorder.database.close()
+        claim.unlink()
+
+
 def test_a_second_arena_is_refused(
     database: Database,
     two: tuple[Recorder, Recorder],

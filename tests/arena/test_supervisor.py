@@ -142,6 +142,7 @@ def test_ctrl_c_ends_everything_and_a_second_start_works() -> None:
                 assert connection.execute("SELECT slots FROM worker").fetchall() == [(0,)]
             connection.close()
             assert len(secrets) == 2
+            assert (folder / "my data" / "logs").stat().st_mode & 0o777 == 0o700
             for log in (folder / "my data" / "logs").iterdir():
                 assert not [one for one in secrets if one in log.read_text(errors="replace")], log
 
