@@ -380,6 +380,8 @@ def record_void(
         return Outcome.STALE
     played = job if failed and isinstance(job, Match) else None
     if played and suspend_lost(session, played, problem, settings.bundles, now):
+        if isinstance(played.competition, Tournament):
+            tournaments.settle(session, played.competition, now)  # who left is waited for no more
         return Outcome.ROLLED_BACK
     if failed and job.worker is not None:
         failed = workforce.note_failure(

@@ -27,15 +27,20 @@ from sqlalchemy.orm import Session
 
 from arena import workforce
 from arena.assignments import KINDS, Leased, jobs_of
+from arena.competitions.tournaments import settle
+from arena.competitions.voiding import make_void
 from arena.config import Settings
 from arena.db import LARGEST_ID
 from arena.matchmaking import new_matches
 from arena.models import (
     CompetitionState,
+    Entrant,
+    EntrantState,
     Job,
     JobStatus,
     Ladder,
     Match,
+    Place,
     Tournament,
     Worker,
 )
@@ -54,13 +59,15 @@ L = TypeVar("L", bound=Leased)
 def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch]:
     """Rolls back what is overdue, then issues open jobs, and new matches while slots are free.
 
-    What is under way on a ladder that no longer plays is called off, as with a tournament that was.
+    What is under way on a ladder that no longer plays is called off, as with a tournament that was,
+    and nobody waits for what can't be played of those who were withdrawn.
 
     Returns:
         The jobs issued; to be sent once the transaction is committed.
     """
     call_off(session)
     roll_back_overdue(session, now)
+    forfeit(session, now)
     return fill(session, settings, now)
 
 
@@ -260,6 +267,25 @@ def call_off(session: Session) -> None:
         word = one.standing if isinstance(one, Tournament) else one.state
         roll_back(match, f"the {one.kind} is {word}", failed=False)
         match.status = JobStatus.VOID
+
+
+def forfeit(session: Session, now: datetime) -> None:
+    """Gives matches of tournaments up that could not be played, and somebody in them has left.
+
+    Who is withdrawn plays what is under way to its end, if that comes to one.
+    """
+    aside = (
+        sa.select(Match)
+        .join(Tournament, Tournament.id == Match.competition_id)
+        .where(
+            Match.status == JobStatus.SET_ASIDE,
+            Match.places.any(Place.entrant.has(Entrant.state == EntrantState.RETIRED)),
+        )
+        .order_by(Match.id)
+    )
+    for match in session.scalars(aside.with_for_update(of=Match, key_share=True)).all():
+        make_void(session, match, f"somebody in it was withdrawn, and {match.problem}")
+        settle(session, match.competition, now)
 
 
 def roll_back_overdue(session: Session, now: datetime) -> int:
