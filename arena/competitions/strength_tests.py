@@ -14,10 +14,9 @@ in first can shift the counts by no more than the few matches that are under way
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 
 import sqlalchemy as sa
@@ -26,6 +25,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import ARENA, Actor
 from arena.competitions.fields import enter_field
+from arena.competitions.names import add_by_number
 from arena.competitions.pairings import Pairing
 from arena.competitions.shares import come_back, fair_start
 from arena.competitions.strength_plans import Plan, plan_of
@@ -87,8 +87,8 @@ def create(
     _refuse(session, plan, candidate, baseline)
     if ladder is None and actor.id is not None:
         _refuse_too_many(session, actor.id)
-    test = StrengthTest(
-        name=uuid.uuid4().hex,
+    make = partial(
+        StrengthTest,
         title=f"{candidate.label} against {baseline.label}",
         note=plan.note,
         creator_id=actor.id,
@@ -112,9 +112,7 @@ def create(
         reason="",
         ladder_id=ladder and ladder.id,
     )
-    session.add(test)
-    session.flush()
-    test.name = f"test-{test.id}"
+    test = add_by_number(session, make)
     enter_field(session, test, (candidate, baseline), now)
     audit.note(session, actor, "create test", f"test {test.id}", test.title, now=now)
     return test
