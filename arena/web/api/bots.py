@@ -195,8 +195,8 @@ def get_encounter(name: str, rival: str, query: EncounterView) -> Encounter:
 def enter_bot(name: str, json: Entry) -> EntryMade:
     """Puts a version of a bot of one's own on a ladder.
 
-    One that was there before comes back at once with the rating that it had; another is
-    checked first.
+    One that was there before comes back at once with the rating that it had, held less firmly;
+    another is checked first.
     """
     with changing(SubmissionError) as session:
         bot = own_bot(session, name)
