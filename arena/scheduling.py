@@ -33,6 +33,7 @@ from arena.config import Settings
 from arena.db import LARGEST_ID
 from arena.matchmaking import new_matches
 from arena.models import (
+    Check,
     CompetitionState,
     Entrant,
     EntrantState,
@@ -107,7 +108,7 @@ def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch
 
     def take_checks(most: float = inf) -> None:
         room = min(load.open_checks, most - load.checks, enough - load.matches - load.checks)
-        take(open_checks(session, ceil(room)))
+        take(open_checks(session, ceil(room), settings.build_seconds_an_hour, now))
 
     def take_requests(most: float = inf) -> None:
         room = min(load.open_requests, most - load.requests, enough - load.matches - load.checks)
@@ -238,10 +239,14 @@ def take_up(
 def roll_back(job: Job, problem: str, *, failed: bool) -> None:
     """Opens an issued job again, or sets it aside if it failed too often.
 
-    A match that failed costs its competition as much of the workers' time as one that was played:
-    it would else be the next one's turn for ever.
+    A check that was cancelled meanwhile is not tried again. A match that failed costs its
+    competition as much of the workers' time as one that was played: it would else be the next
+    one's turn for ever.
     """
     job.failures += failed
+    if isinstance(job, Check) and job.cancelled:
+        job.end_lease(JobStatus.VOID, job.cancelled)
+        return
     enough = job.failures > FAILURES_ALLOWED
     job.end_lease(JobStatus.SET_ASIDE if enough else JobStatus.OPEN, problem)
     if isinstance(job, Match) and failed:
@@ -285,6 +290,7 @@ def forfeit(session: Session, now: datetime) -> None:
     )
     for match in session.scalars(aside.with_for_update(of=Match, key_share=True)).all():
         make_void(session, match, f"somebody in it was withdrawn, and {match.problem}")
+        assert isinstance(match.competition, Tournament)
         settle(session, match.competition, now)
 
 

@@ -24,7 +24,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA, Actor
-from arena.competitions.fields import enter_field
+from arena.competitions.fields import enter_field, proven
 from arena.competitions.names import add_by_number
 from arena.competitions.pairings import Pairing
 from arena.competitions.shares import come_back, fair_start
@@ -33,7 +33,6 @@ from arena.competitions.strength_tallies import add, empty_tally, standing_of, v
 from arena.db import LARGEST_ID, LOCK, lock
 from arena.models import (
     BotVersion,
-    Check,
     CompetitionState,
     Entrant,
     JobStatus,
@@ -125,11 +124,7 @@ def _refuse(session: Session, plan: Plan, candidate: BotVersion, baseline: BotVe
         raise StrengthError(
             f"the version {candidate.label} can't be tested against itself: name two"
         )
-    on_ladder, both = Ladder.game == plan.variant.game, (candidate.id, baseline.id)
-    entered = sa.select(Entrant.version_id).join(Ladder, Ladder.id == Entrant.competition_id)
-    checks = sa.select(Check).join(Check.ladder).where(on_ladder, Check.version_id.in_(both))
-    playing = set(session.scalars(entered.where(on_ladder, Entrant.version_id.in_(both))))
-    playing |= {check.version_id for check in session.scalars(checks) if check.passed}
+    playing = proven(session, plan.variant.game, (candidate, baseline))
     for version in (candidate, baseline):
         if version.status is not VersionStatus.READY:
             raise StrengthError(

@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
 from arena.audit import ARENA
-from arena.competitions.fields import enter_field
+from arena.competitions.fields import enter_field, proven
 from arena.competitions.formats import FORMATS, FormatError, settings_for
 from arena.competitions.names import add_named, demand_name
 from arena.competitions.pairings import Pairing
@@ -167,13 +167,7 @@ def check_versions(session: Session, variant: Variant, versions: Sequence[BotVer
     if len(versions) > MOST_ENTRANTS:
         raise TournamentError(f"a field has {MOST_ENTRANTS} bots at most, not {len(versions)}")
     seen: set[int] = set()
-    checked = set(
-        session.scalars(
-            sa.select(Entrant.version_id)
-            .join(Ladder, Ladder.id == Entrant.competition_id)
-            .where(Ladder.game == variant.game)
-        )
-    )
+    checked = proven(session, variant.game, versions)
     for version in versions:
         if version.id in seen:
             raise TournamentError(f"the version {version.label} stands in the field twice")
@@ -182,7 +176,7 @@ def check_versions(session: Session, variant: Variant, versions: Sequence[BotVer
             raise TournamentError(
                 f"the version {version.label} can't play: its check is {version.status}"
                 if version.status is VersionStatus.REFUSED
-                else f"the version {version.label} can't play yet: it is still being checked"
+                else f"the version {version.label} can't play yet: it has passed no check"
             )
         if version.id not in checked:
             raise TournamentError(
