@@ -182,6 +182,12 @@ class Settings:
         "How many unrated matches a user may ask for within 24 hours.",
         _between(0, 10_000, "from 0 to 10000"),
     )
+    build_seconds_an_hour: float = _setting(
+        900.0,
+        "For how many seconds of an hour workers build what one owner hands in; what comes beyond "
+        "that is checked later. 0 for as many as there are.",
+        _between(0, 86_400, "seconds, from 0 to a day"),
+    )
     play: str = _setting(
         "people",
         "Who may play against bots on the pages: people (who are signed in), everybody or nobody.",

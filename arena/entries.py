@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, contains_eager, joinedload
 
 from arena import audit
 from arena.audit import Actor
+from arena.db import LOCK
 from arena.first_tests import give_up
 from arena.models import (
     Bot,
@@ -21,6 +23,8 @@ from arena.models import (
     EntrantState,
     JobStatus,
     Ladder,
+    StrengthTest,
+    TestVerdict,
     VersionStatus,
 )
 from arena.sharing import belongs_to
@@ -55,7 +59,9 @@ def fitting(session: Session, version: BotVersion) -> list[Ladder]:
 
 def _under_way(version_id: int) -> sa.ColumnElement[bool]:
     return sa.and_(
-        Check.version_id == version_id, Check.status.in_((JobStatus.OPEN, JobStatus.ISSUED))
+        Check.version_id == version_id,
+        Check.status.in_((JobStatus.OPEN, JobStatus.ISSUED)),
+        Check.cancelled == "",
     )
 
 
@@ -99,7 +105,8 @@ def ask_entry(
 def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> None:
     """Takes a version off a ladder; it keeps its rating for when it comes back.
 
-    A test after which a newer one was to take its place there is stopped.
+    What would bring the bot back there by itself ends: checks of it, and a test after which a newer
+    version was to take its place.
 
     Raises:
         SubmissionError: the ladder's table is final.
@@ -111,8 +118,9 @@ def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> N
             f"the ladder {entrant.competition.name} is closed, and its table final: "
             f"{entrant.version.label} stays in it"
         )
-    version = entrant.version
-    give_up(session, version.bot_id, f"{version.label} was retired", now, entrant.competition)
+    version, reason = entrant.version, f"{entrant.version.label} was retired"
+    _cancel_checks(session, version.bot_id, reason, Check.ladder_id == entrant.competition_id)
+    give_up(session, version.bot_id, reason, now, entrant.competition)
     there = sa.select(Entrant.id).where(
         Entrant.id == entrant.id, Entrant.state != EntrantState.RETIRED
     )
@@ -127,18 +135,9 @@ def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> N
 def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
     """Takes a bot off every ladder whose table is not final, and gives how many those were.
 
-    Tests after which a version was to enter one of them are stopped.
-
-    Raises:
-        SubmissionError: a check is under way, after which it would enter again.
+    What would let a version enter one of them ends: checks, and tests.
     """
-    checks = (
-        sa.select(Check.id)
-        .join(Check.version)
-        .where(BotVersion.bot_id == bot.id, Check.status.in_((JobStatus.OPEN, JobStatus.ISSUED)))
-    )
-    if session.scalar(checks.limit(1)) is not None:
-        raise SubmissionError("a check of it is under way: withdraw it when that has ended")
+    _cancel_checks(session, bot.id, "the bot was withdrawn")
     give_up(session, bot.id, "the bot was withdrawn", now)
     active = session.scalars(
         sa.select(Entrant)
@@ -158,6 +157,84 @@ def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
         entrant.reason = "its owner withdrew the bot"
     audit.note(session, actor, "withdraw", f"bot {bot.name}", now=now)
     return len(active)
+
+
+UNDECIDED = (JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE)
+"""How checks stand of which something may come."""
+
+
+def cancel(session: Session, actor: Actor, check: Check, now: datetime) -> None:
+    """Cancels a check: its version enters nothing by it.
+
+    What a worker has already is played to its end there, so that nobody gets more of the workers by
+    cancelling; what is found is told.
+
+    Raises:
+        SubmissionError: it is over, or was cancelled already.
+    """
+    session.refresh(check, with_for_update=LOCK)
+    if check.status not in UNDECIDED:
+        raise SubmissionError(f"check {check.id} is over")
+    if check.cancelled:
+        raise SubmissionError(f"check {check.id} was cancelled already: {check.cancelled}")
+    _cancel(check, f"{actor.name} cancelled it")
+    words = f"check {check.id}, {_words(check.version, check.ladder)}"
+    audit.note(session, actor, "cancel check", f"bot {check.version.bot.name}", words, now=now)
+
+
+def _cancel_checks(session: Session, bot_id: int, why: str, *which: sa.ColumnElement[bool]) -> None:
+    """Cancels the checks of a bot of which something may come."""
+    its = sa.select(BotVersion.id).where(BotVersion.bot_id == bot_id)
+    query = sa.select(Check).where(
+        Check.version_id.in_(its), Check.status.in_(UNDECIDED), Check.cancelled == "", *which
+    )
+    query = query.order_by(Check.id).with_for_update(key_share=True)
+    for check in session.scalars(query.execution_options(populate_existing=True)).all():
+        _cancel(check, why)
+
+
+def _cancel(check: Check, why: str) -> None:
+    check.cancelled = why
+    if check.status is not JobStatus.ISSUED:
+        check.end_lease(JobStatus.VOID, why)
+
+
+class Fate(NamedTuple):
+    """What became of a version by a check that it passed."""
+
+    word: Literal["entered", "to be tested", "not entered"]
+    test: int | None = None
+    """The number of the strength test that it is to pass before it enters."""
+
+
+def fates(session: Session, checks: Sequence[Check]) -> dict[int, Fate]:
+    """What became of those that passed, by the numbers of the checks."""
+    passed = [check for check in checks if check.passed]
+    versions = {check.version_id for check in passed}
+    entered = sa.select(Entrant.version_id, Entrant.competition_id)
+    entered = entered.join(Ladder, Ladder.id == Entrant.competition_id)
+    entered = entered.where(Entrant.version_id.in_(versions))
+    there = {(version, ladder) for version, ladder in session.execute(entered)}
+    waiting = (
+        sa.select(Entrant.version_id, StrengthTest.ladder_id, StrengthTest.id)
+        .join(StrengthTest, StrengthTest.id == Entrant.competition_id)
+        .where(
+            Entrant.version_id.in_(versions),
+            Entrant.number == 1,
+            StrengthTest.verdict == TestVerdict.RUNNING,
+        )
+    )
+    tests = {(version, ladder): test for version, ladder, test in session.execute(waiting)}
+    found = {}
+    for check in passed:
+        where = check.version_id, check.ladder_id
+        if check.problem:
+            found[check.id] = Fate("not entered")
+        elif where in tests:
+            found[check.id] = Fate("to be tested", tests[where])
+        else:
+            found[check.id] = Fate("entered" if where in there else "not entered")
+    return found
 
 
 def open_source(session: Session, actor: Actor, bot: Bot, *, opened: bool, now: datetime) -> None:

@@ -17,13 +17,13 @@ from arena.models import (
     BotVersion,
     Check,
     Competition,
+    CompetitionState,
     Entrant,
-    EntrantState,
     Ladder,
     StrengthTest,
     TestVerdict,
 )
-from arena.submissions import enter
+from arena.submissions import AGAINST, active_on, enter
 from engine.seeds import derive
 
 
@@ -31,19 +31,16 @@ def admit(session: Session, check: Check, now: datetime) -> None:
     """A version passed its check: it enters, or begins the test that its owner wants first.
 
     Checks may end in another order than they began in. The last wish of the owner counts, not the
-    last check to end: what was submitted later keeps its place.
+    last check to end: what was submitted later keeps its place. What was handed in before a ladder
+    was frozen enters it; only a closed one has a final table.
     """
-    ladder, version = check.ladder, check.version
-    if not ladder.takes_bots:
+    if problem := _what_hinders(session, check):
+        check.problem = problem
         return
+    ladder, version = check.ladder, check.version
     active = active_on(session, ladder, version.bot_id)
-    waiting = _waiting(session, version.bot_id, ladder)
-    for there in [*filter(None, [active]), *(candidate for _, candidate in waiting)]:
-        if _came_later(session, there, check):
-            check.problem = f"version {there.version.number} came after it"
-            return
     if check.test_first is None or active is None or active.version.number >= version.number:
-        for test, candidate in waiting:
+        for test, candidate in _waiting(session, version.bot_id, ladder):
             if candidate.version.number <= version.number:
                 reason = f"version {version.number} entered meanwhile"
                 end(session, test, TestVerdict.STOPPED, reason, now)
@@ -55,6 +52,23 @@ def admit(session: Session, check: Check, now: datetime) -> None:
     plan = FirstTest.from_json(check.test_first).plan(ladder, seed=seed)
     by = Actor(owner.id, owner.name, "")
     create(session, plan, version, active.version, now, by, ladder=ladder)
+
+
+def _what_hinders(session: Session, check: Check) -> str:
+    """Why a version that passed its check neither enters nor is tested; empty if it does."""
+    ladder, version = check.ladder, check.version
+    if check.cancelled:
+        return check.cancelled
+    if ladder.state is CompetitionState.CLOSED:
+        return "the ladder was closed by then, and its table is final"
+    active = active_on(session, ladder, version.bot_id)
+    waiting = [candidate for _, candidate in _waiting(session, version.bot_id, ladder)]
+    for there in [*filter(None, [active]), *waiting]:
+        if _came_later(session, there, check):
+            return f"version {there.version.number} came after it"
+    if check.test_first and active is None and (old := check.test_first.get(AGAINST)):
+        return f"version {old}, against which it was to be tested, plays there no more"
+    return ""
 
 
 def give_up(
@@ -123,22 +137,7 @@ def _enter(session: Session, test: StrengthTest, now: datetime) -> str:
         return f"the bot had left {ladder.title} meanwhile"
     if active.version.number > candidate.number:
         return f"version {active.version.number} had entered {ladder.title} meanwhile"
-    if not ladder.takes_bots:
-        return f"{ladder.title} takes no bots any more"
+    if ladder.state is CompetitionState.CLOSED:
+        return f"{ladder.title} was closed meanwhile, and its table is final"
     enter(session, ladder, candidate, now)
     return f"it entered {ladder.title}"
-
-
-def active_on(session: Session, ladder: Ladder, bot_id: int) -> Entrant | None:
-    """The entrant by which a bot plays on a ladder, whose version a newer one is tested against."""
-    query = (
-        sa.select(Entrant)
-        .join(Entrant.version)
-        .where(
-            Entrant.competition_id == ladder.id,
-            Entrant.state == EntrantState.ACTIVE,
-            BotVersion.bot_id == bot_id,
-        )
-        .options(joinedload(Entrant.version))
-    )
-    return session.scalar(query)

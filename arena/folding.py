@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions import strength_tallies
-from arena.counters import Tally, tally
+from arena.counters import EntrantTally, Tally, tally
 from arena.models import (
     Competition,
     Entrant,
@@ -38,6 +38,16 @@ AT_A_TIME = 2000
 RATING_COLUMNS = ("mu_before", "sigma_before", "mu_after", "sigma_after")
 
 
+class _Entry(NamedTuple):
+    """That an entrant came, or came back."""
+
+    after: int
+    """The `Match.seq` of the last match before."""
+    entrant: int
+    again: bool
+    predecessor: int | None
+
+
 @dataclass(slots=True)
 class Fold:
     """What came out of all matches so far."""
@@ -56,8 +66,10 @@ class Fold:
     """The `Match.seq` of the last of them."""
     voids: int = 0
     """How many matches that counted were void and had been completed before it."""
-    entered: list[int] = field(default_factory=list)
-    """The entrants of so far."""
+    entered: list[_Entry] = field(default_factory=list)
+    """Who came and came back so far."""
+    games_before: dict[int, int] = field(default_factory=dict)
+    """How many games each had that came back, when it last did."""
 
     @classmethod
     def of(cls, competition: Competition) -> Fold:
@@ -67,7 +79,7 @@ class Fold:
 
     def holds(self, session: Session, competition: Competition) -> bool:
         """Whether the history is still the one that was folded, as far as that came."""
-        known = [one.id for one in _entries(session, competition)[: len(self.entered)]]
+        known = _entries(session, competition)[: len(self.entered)]
         return (
             self.draws == _draws(competition)
             and self.voids == _voids(session, competition, self.last)
@@ -98,7 +110,7 @@ class Fold:
         with _seats(session, competition, self.last, upto) as rows:
             for seq, match in groupby(rows, key=lambda row: row.seq):
                 # Whoever entered before it was fixed takes over its predecessor's mu of then.
-                while due is not None and due.entered_after < seq:
+                while due is not None and due.after < seq:
                     self._enter(due)
                     due = next(waiting, None)
                 self._add(competition, list(match), rated=rated)
@@ -115,9 +127,14 @@ class Fold:
         self.voids = _voids(session, competition, self.last)
         return upto is not None
 
-    def _enter(self, entry: Any) -> None:
-        self.book.enter(entry.id, after=entry.predecessor_id)
-        self.entered.append(entry.id)
+    def _enter(self, entry: _Entry) -> None:
+        if entry.again:
+            self.book.come_back(entry.entrant)
+            counted = self.total.entrants.get(entry.entrant, EntrantTally())
+            self.games_before[entry.entrant] = counted.games
+        else:
+            self.book.enter(entry.entrant, after=entry.predecessor)
+        self.entered.append(entry)
 
     def _add(self, competition: Competition, rows: Sequence[Any], *, rated: bool) -> None:
         """Adds a match.
@@ -172,11 +189,17 @@ def _draws(competition: Competition) -> float:
     return competition.draw_probability if isinstance(competition, Ladder) else 0.5
 
 
-def _entries(session: Session, competition: Competition) -> Sequence[Any]:
-    """The entrants, in the order in which they entered."""
-    query = sa.select(Entrant.id, Entrant.entered_after, Entrant.predecessor_id)
+def _entries(session: Session, competition: Competition) -> list[_Entry]:
+    """Who came and came back, in the order in which they did."""
+    query = sa.select(
+        Entrant.id, Entrant.entered_after, Entrant.predecessor_id, Entrant.returned_after
+    )
     query = query.where(Entrant.competition_id == competition.id)
-    return session.execute(query.order_by(Entrant.entered_after, Entrant.id)).all()
+    return sorted(
+        _Entry(after, number, again, predecessor)
+        for number, entered, predecessor, returned in session.execute(query)
+        for after, again in [(entered, False), *((each, True) for each in returned)]
+    )
 
 
 def _voids(session: Session, competition: Competition, last: int) -> int:

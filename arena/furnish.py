@@ -15,6 +15,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.competitions.names import free_name
 from arena.competitions.shares import fair_start
 from arena.models import (
     HOUSE,
@@ -75,6 +76,8 @@ def furnish(
         for variant in game.offered:
             if _first_time(session, f"ladder {variant}"):
                 opened = open_ladder(game, variant, now)
+                # An organiser may have made one of that name before this game was furnished.
+                opened.name = free_name(session, opened.name)
                 opened.head_start = start
                 session.add(opened)
     session.flush()

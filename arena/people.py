@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
-from arena.models import HOUSE, SCOPES, ApiToken, Link, LinkKind, Role, Scope, User
+from arena.models import HOUSE, RESERVED, SCOPES, ApiToken, Link, LinkKind, Role, Scope, User
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
 TOKEN_PREFIX = "arena_"  # noqa: S105 - so that scanners for leaked secrets know it
@@ -104,7 +104,7 @@ def add(
             f"{name[:60]!r} is no name: 1 to 40 letters, digits, '_', '.', '-', a letter or "
             "digit first"
         )
-    if name.lower() == HOUSE or find(session, name) is not None:
+    if name.lower() in RESERVED or find(session, name) is not None:
         raise PeopleError(f"the name {name} is taken: choose another")
     user = User(name=name, role=role, password=password, must_change=must_change, created=now)
     session.add(user)

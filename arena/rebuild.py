@@ -177,6 +177,7 @@ def _finish(
         if isinstance(competition, Ladder):
             rating = fold.book[entrant.id]
             made |= {"mu": rating.mu, "sigma": rating.sigma, "trend": fold.trends[entrant.id]}
+            made["games_before"] = fold.games_before.get(entrant.id, 0)
         fold.compare(entrant, made, entrant.version.label, write=write)
     _compare_meetings(session, competition, fold, write=write)
     if isinstance(competition, StrengthTest):

@@ -354,6 +354,9 @@ def record_check(session: Session, report: reporting.CheckReport, now: datetime)
     check = job
     workforce.note_success(session, check, check.worker or report.worker)
     check.end_lease(JobStatus.FIXED)
+    # More time than there was is not believed, here as of a match.
+    there_was = max(0.0, (now - check.created).total_seconds())
+    check.ended, check.build_seconds = now, min(report.build_seconds, there_was)
     check.findings = [finding.to_json() for finding in report.findings]
     check.log = report.log
     if not report.passed:
@@ -394,6 +397,8 @@ def record_void(
         return Outcome.STALE
     played = job if failed and isinstance(job, Match) else None
     if played and suspend_lost(session, played, problem, settings.bundles, now):
+        if isinstance(played.competition, Tournament):
+            tournaments.settle(session, played.competition, now)  # who left is waited for no more
         return Outcome.ROLLED_BACK
     if failed and job.worker is not None:
         failed = workforce.note_failure(

@@ -28,15 +28,21 @@ from sqlalchemy.orm import Session
 
 from arena import workforce
 from arena.assignments import KINDS, Leased, attempt_at, jobs_of, words_of
+from arena.competitions.tournaments import settle
+from arena.competitions.voiding import make_void
 from arena.config import Settings
 from arena.db import LARGEST_ID
 from arena.matchmaking import new_matches
 from arena.models import (
+    Check,
     CompetitionState,
+    Entrant,
+    EntrantState,
     Job,
     JobStatus,
     Ladder,
     Match,
+    Place,
     Tournament,
     Worker,
 )
@@ -57,12 +63,14 @@ L = TypeVar("L", bound=Leased)
 def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch]:
     """Issues open jobs, and new matches while slots are free.
 
-    What is under way on a ladder that no longer plays is called off, as with a tournament that was.
+    What is under way on a ladder that no longer plays is called off, as with a tournament that was,
+    and nobody waits for what can't be played of those who were withdrawn.
 
     Returns:
         The jobs issued; to be sent once the transaction is committed.
     """
     call_off(session)
+    forfeit(session, now)
     return fill(session, settings, now)
 
 
@@ -102,7 +110,7 @@ def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch
 
     def take_checks(most: float = inf) -> None:
         room = min(load.open_checks, most - load.checks, enough - load.matches - load.checks)
-        take(open_checks(session, ceil(room)))
+        take(open_checks(session, ceil(room), settings.build_seconds_an_hour, now))
 
     def take_requests(most: float = inf) -> None:
         room = min(load.open_requests, most - load.requests, enough - load.matches - load.checks)
@@ -236,10 +244,14 @@ def take_up(
 def roll_back(job: Job, problem: str, *, failed: bool) -> None:
     """Opens an issued job again, or sets it aside if it failed too often.
 
-    A match that failed costs its competition as much of the workers' time as one that was played:
-    it would else be the next one's turn for ever.
+    A check that was cancelled meanwhile is not tried again. A match that failed costs its
+    competition as much of the workers' time as one that was played: it would else be the next
+    one's turn for ever.
     """
     job.failures += failed
+    if isinstance(job, Check) and job.cancelled:
+        job.end_lease(JobStatus.VOID, job.cancelled)
+        return
     enough = job.failures > FAILURES_ALLOWED
     job.end_lease(JobStatus.SET_ASIDE if enough else JobStatus.OPEN, problem)
     if isinstance(job, Match) and failed:
@@ -265,6 +277,26 @@ def call_off(session: Session) -> None:
         word = one.standing if isinstance(one, Tournament) else one.state
         roll_back(match, f"the {one.kind} is {word}", failed=False)
         match.status = JobStatus.VOID
+
+
+def forfeit(session: Session, now: datetime) -> None:
+    """Gives matches of tournaments up that could not be played, and somebody in them has left.
+
+    Who is withdrawn plays what is under way to its end, if that comes to one.
+    """
+    aside = (
+        sa.select(Match)
+        .join(Tournament, Tournament.id == Match.competition_id)
+        .where(
+            Match.status == JobStatus.SET_ASIDE,
+            Match.places.any(Place.entrant.has(Entrant.state == EntrantState.RETIRED)),
+        )
+        .order_by(Match.id)
+    )
+    for match in session.scalars(aside.with_for_update(of=Match, key_share=True)).all():
+        make_void(session, match, f"somebody in it was withdrawn, and {match.problem}")
+        assert isinstance(match.competition, Tournament)
+        settle(session, match.competition, now)
 
 
 def roll_back_overdue(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, bot_names
 from arena.competitions.strength_plans import FirstTest
@@ -30,6 +30,11 @@ from arena.strength import StrengthError
 
 LONGEST_NOTE = 500
 """Characters of what an owner says of a version."""
+
+AGAINST = "against"
+"""Of the wish for a test first: the number of the version that was active when it was handed in. If
+none is active when its check passes, it was taken off: a version that was to be tested does not
+enter without a test."""
 
 
 class SubmissionError(ValueError):
@@ -91,11 +96,15 @@ def submit(
     elif bot.name != name:
         raise SubmissionError(f"your bot is called {bot.name}: write it so, or choose another name")
     version = _version(session, bot, digest, size, language, note, now)
-    asked = test_first and test_first.to_json()
+    asked = None
+    if test_first is not None:
+        active = active_on(session, ladder, bot.id)
+        asked = {**test_first.to_json(), AGAINST: active and active.version.number}
     under_way = sa.select(Check).where(
         Check.version_id == version.id,
         Check.ladder_id == ladder.id,
         Check.status.in_((JobStatus.OPEN, JobStatus.ISSUED)),
+        Check.cancelled == "",
     )
     # A form that is sent twice asks for one check.
     if all(check.test_first != asked for check in session.scalars(under_way)):
@@ -158,8 +167,8 @@ def renote(
 def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) -> Entrant:
     """Enters a version on a ladder; it takes the place of its bot's active one there.
 
-    The new version keeps mu and gets a wider sigma; one that was there before comes back with
-    the rating that it had.
+    The new version keeps mu and gets a wider sigma. So does one that was there before and comes
+    back, and it has to play like a newcomer before the ladder may rest.
     """
     # Whoever makes its ratings anew, or records in it, does so before the rating is taken over
     # that this one begins with, or after it has entered. They lock the ladder before entrants, too.
@@ -178,23 +187,43 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
         if entrant.state is EntrantState.ACTIVE and entrant.version_id != version.id:
             entrant.state = EntrantState.RETIRED
             entrant.reason = f"version {version.number} took its place"
+    last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
     for entrant in before:
         if entrant.version_id == version.id:
             if entrant.state is not EntrantState.ACTIVE:
                 entrant.state, entrant.reason, entrant.returned = EntrantState.ACTIVE, "", now
+                rating = Rating(entrant.mu, entrant.sigma).loosened()
+                entrant.mu, entrant.sigma = rating.mu, rating.sigma
+                entrant.returned_after = [*entrant.returned_after, last]
+                entrant.games_before = entrant.games
             return entrant
     predecessor = max(before, key=lambda e: e.version.number, default=None)
-    rating = Rating(predecessor.mu, predecessor.sigma).of_new_version() if predecessor else NEW
+    rating = Rating(predecessor.mu, predecessor.sigma).loosened() if predecessor else NEW
     entrant = Entrant(
         competition=ladder,
         version=version,
         state=EntrantState.ACTIVE,
         predecessor_id=predecessor.id if predecessor else None,
         entered=now,
-        entered_after=session.scalar(sa.select(sa.func.max(Match.seq))) or 0,
+        entered_after=last,
         mu=rating.mu,
         sigma=rating.sigma,
     )
     session.add(entrant)
     session.flush()
     return entrant
+
+
+def active_on(session: Session, ladder: Ladder, bot_id: int) -> Entrant | None:
+    """The entrant by which a bot plays on a ladder, whose version a newer one is tested against."""
+    query = (
+        sa.select(Entrant)
+        .join(Entrant.version)
+        .where(
+            Entrant.competition_id == ladder.id,
+            Entrant.state == EntrantState.ACTIVE,
+            BotVersion.bot_id == bot_id,
+        )
+        .options(joinedload(Entrant.version))
+    )
+    return session.scalar(query)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from math import inf
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
@@ -26,6 +27,8 @@ from engine import jobs
 
 PRESENT = timedelta(seconds=60)
 """For so long after a person's last move the next one may come at any moment."""
+BUDGETED = timedelta(hours=1)
+"""The builds of so long are what an owner's budget counts."""
 ASKED = Match.requester_id.is_not(None)
 TURN_SECONDS = 1.0
 """Matches that are shorter go to a worker several at a time, as many as take so long."""
@@ -142,14 +145,48 @@ _IS_FIRST = ~(
     )
     .exists()
 )
-_OPEN_CHECKS = (
-    sa.select(Check)
+_OF_ITS_OWNER = sa.select(Bot.owner_id).join(BotVersion, BotVersion.bot_id == Bot.id)
+_OF_ITS_OWNER = _OF_ITS_OWNER.join(Check, Check.version_id == BotVersion.id)
+_BUSY = _OF_ITS_OWNER.where(Check.status == JobStatus.ISSUED)
+_SERVED = (
+    _OF_ITS_OWNER.add_columns(
+        sa.func.max(Check.ended).label("last"), sa.func.sum(Check.build_seconds).label("built")
+    )
+    .where(Check.ended > sa.bindparam("since", type_=Check.ended.type))
+    .group_by(Bot.owner_id)
+    .subquery()
+)
+"""Whose bots were checked within the hour, when the last was, and how long they were built."""
+_WAITING = (
+    sa.select(
+        Check.id,
+        Bot.owner_id,
+        (User.name == HOUSE).label("is_of_the_house"),
+        sa.func.row_number().over(partition_by=Bot.owner_id, order_by=Check.id).label("place"),
+    )
     .join(Check.ladder)
     .join(Check.version)
     .join(BotVersion.bot)
     .join(Bot.owner)
     .where(Check.status == JobStatus.OPEN, _IS_FIRST)
-    .order_by(User.name == HOUSE, Check.id)
+    .subquery()
+)
+_BUILT = sa.func.coalesce(_SERVED.c.built, 0.0)
+_OPEN_CHECKS = (
+    sa.select(Check)
+    .join(_WAITING, _WAITING.c.id == Check.id)
+    .outerjoin(_SERVED, _SERVED.c.owner_id == _WAITING.c.owner_id)
+    .where(
+        sa.or_(
+            _WAITING.c.is_of_the_house,
+            sa.and_(
+                _WAITING.c.place == 1,
+                _WAITING.c.owner_id.not_in(_BUSY),
+                sa.bindparam("budget", type_=sa.Double()) > _BUILT,
+            ),
+        )
+    )
+    .order_by(_WAITING.c.is_of_the_house, _SERVED.c.last.nulls_first(), Check.id)
 )
 """The checks that can be issued, in their order. Written once: it is asked for all the time, and
 what SQLAlchemy takes to put it together is more than what the database takes to answer."""
@@ -174,11 +211,20 @@ def open_matches(session: Session, count: int, which: sa.ColumnElement[bool]) ->
     return session.scalars(waiting.with_for_update(skip_locked=True, key_share=True)).all()
 
 
-def open_checks(session: Session, count: int) -> Sequence[Check]:
+def open_checks(
+    session: Session, count: int, build_seconds: float, now: datetime
+) -> Sequence[Check]:
     """The next open checks, people's bots first.
 
-    Of one version and game only the first is issued, which speaks for all.
+    They go round by owner: one check of each is issued at a time, and next is whose last one was
+    longest ago, so that nobody's heap of uploads or slow builds is in front of another's bot. Of
+    one version and game only the first is issued, which speaks for all.
+
+    Args:
+        build_seconds: the builds of one owner within an hour, after which the next waits; 0 for
+            as many as there are.
     """
     if count <= 0:
         return []
-    return session.scalars(_OPEN_CHECKS.limit(count)).all()
+    limits = {"since": now - BUDGETED, "budget": build_seconds or inf}
+    return session.scalars(_OPEN_CHECKS.limit(count), limits).all()

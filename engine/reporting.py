@@ -227,6 +227,8 @@ class CheckReport:
     worker: str
     findings: tuple[Finding, ...]
     log: str
+    build_seconds: float = 0.0
+    """How long the bot was built, waiting for other builds left out; 0 if it was not."""
 
     @property
     def passed(self) -> bool:
@@ -240,6 +242,7 @@ class CheckReport:
             "worker": self.worker,
             "findings": [finding.to_json() for finding in self.findings],
             "log": self.log,
+            "build_seconds": self.build_seconds,
         }
 
     @classmethod
@@ -252,7 +255,8 @@ class CheckReport:
         try:
             lease = Lease.from_json(data["lease"])
             findings = tuple(Finding.from_json(one) for one in data["findings"][:MOST_FINDINGS])
-            return cls(lease, _worker(data), findings, str(data["log"])[:LONGEST_LOG])
+            log, seconds = str(data["log"])[:LONGEST_LOG], _seconds(data, "build_seconds")
+            return cls(lease, _worker(data), findings, log, seconds)
         except (KeyError, TypeError) as error:
             raise JobError(f"no report of a check: {error!r}") from None
 
@@ -309,9 +313,9 @@ def _count(value: Any, what: str) -> int:
     return value
 
 
-def _seconds(data: dict[str, Any]) -> float:
+def _seconds(data: dict[str, Any], name: str = "seconds") -> float:
     """How long something took; 0 from a worker of the release before, which does not say."""
-    seconds = data.get("seconds", 0.0)
+    seconds = data.get(name, 0.0)
     if not isinstance(seconds, int | float) or not 0 <= seconds < TOO_LARGE:
         raise JobError(f"no time in seconds: {str(seconds)[:40]!r}")
     return float(seconds)

@@ -86,6 +86,8 @@ class BuildError(ValueError):
         super().__init__(words)
         self.log = log
         """What the build wrote, its beginning and its end."""
+        self.seconds = 0.0
+        """How long it went on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,8 @@ class Ready:
     log: str = ""
     """What its build wrote; empty if there was nothing to build."""
     built: bool = False
+    build_seconds: float = 0.0
+    """How long that took; 0 if it was built before, or there was nothing to build."""
 
 
 def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None) -> Ready:
@@ -135,6 +139,7 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
             return found
         if target.is_dir():
             discard(target)
+        began = time.monotonic()
         try:
             built, log = build(box, folder, command, core=core)
             program = launch.command[0].removeprefix("./")
@@ -142,14 +147,17 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
                 raise BuildError(f"the build made no file {program!r}", log)
         except BuildError as error:
             why = _spoilt_script(files) if manifest.build else ""
-            raise BuildError(f"{error}{why}", error.log) from None
+            failed = BuildError(f"{error}{why}", error.log)
+            failed.seconds = time.monotonic() - began
+            raise failed from None
+        seconds = time.monotonic() - began
         with FreshFolder(target) as made:
             (made / "files").mkdir()
             write_files(made / "files", built)
             (made / "log").write_text(log, encoding="utf-8")
             found_digest = digest_of(made / "files", max_bytes=MAX_BUILT_BYTES)
             (made / "digest").write_text(found_digest or "")
-    return Ready(target / "files", launch, log, built=True)
+    return Ready(target / "files", launch, log, built=True, build_seconds=seconds)
 
 
 def _spoilt_script(files: Files) -> str:

@@ -332,7 +332,8 @@ def _check_on(core: int | None, job: jobs.Job, progress: Progress) -> Message:
         finding = reporting.Finding(False, str(error), "language")
         return _checked(job, [finding], "")
     except BuildError as error:
-        return _checked(job, [reporting.Finding(False, str(error), "build")], _build_log(error.log))
+        finding = reporting.Finding(False, str(error), "build")
+        return _checked(job, [finding], _build_log(error.log), error.seconds)
     if bot.built:
         findings.append(reporting.Finding(True, "it was built from its sources", "build"))
     tested = Check(
@@ -344,11 +345,14 @@ def _check_on(core: int | None, job: jobs.Job, progress: Progress) -> Message:
     )
     for finding in tested.findings():
         findings.append(finding)
-    return _checked(job, findings, _build_log(bot.build_log) + tested.log)
+    return _checked(job, findings, _build_log(bot.build_log) + tested.log, bot.build_seconds)
 
 
-def _checked(job: jobs.Job, findings: Sequence[reporting.Finding], log: str) -> Message:
-    report = reporting.CheckReport(job.lease, worker_name(), tuple(findings), log)
+def _checked(
+    job: jobs.Job, findings: Sequence[reporting.Finding], log: str, build_seconds: float = 0.0
+) -> Message:
+    seconds = round(build_seconds, 3)
+    report = reporting.CheckReport(job.lease, worker_name(), tuple(findings), log, seconds)
     return jobs.RECORD_CHECK, report.to_json()
 
 
@@ -377,6 +381,7 @@ class _Bot:
     allowances: Allowances
     built: bool
     build_log: str
+    build_seconds: float
 
     @classmethod
     def ready(cls, grant: jobs.Grant, files: jobs.BotFiles, *, core: int | None) -> _Bot:
@@ -399,4 +404,4 @@ class _Bot:
             raise LanguageError(f"it can't be run here: {words}")
         start = partial(box.start, found.folder, found.launch, limits, core=core)
         allowances = replace(ALLOWANCES, start_seconds=found.launch.start_seconds)
-        return cls(start, allowances, found.built, found.log)
+        return cls(start, allowances, found.built, found.log, found.build_seconds)

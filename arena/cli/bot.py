@@ -36,8 +36,8 @@ def bot() -> None:
 def activate_command(name: str, ladder_name: str, data: Path | None) -> None:
     """Make a version the active one of its bot on a ladder.
 
-    One that was there before, suspended ones too, comes back with the rating it had; another is
-    checked first. Without a number it is the newest version.
+    One that was there before, suspended ones too, comes back with the rating it had,
+    held less firmly; another is checked first. Without a number it is the newest version.
 
     Example: arena bot activate mybot:2 --ladder clobber-6x7
     """
@@ -64,20 +64,10 @@ def recheck_command(names: tuple[str, ...], every: bool, data: Path | None) -> N
     if bool(names) == every:
         raise Usage("give the names of bots, or --all")
     with _changing(data) as (session, now):
-        aside = (
-            sa.select(Check.id)
-            .join(Check.version)
-            .join(BotVersion.bot)
-            .where(Check.status == JobStatus.SET_ASIDE)
-            .order_by(Check.id)
-        )
-        numbers = [] if names else list(session.scalars(aside))
+        aside = Check.status == JobStatus.SET_ASIDE
+        numbers = [] if names else list(session.scalars(_checks(aside)))
         for name in names:
-            named = bot_names.read(name, Usage)
-            its = aside.where(Bot.lower_name == named.lower_name)
-            if named.version is not None:
-                its = its.where(BotVersion.number == named.version)
-            found = list(session.scalars(its))
+            found = list(session.scalars(_checks(aside, name)))
             if not found:
                 raise Usage(f"no check of {name} is set aside")
             numbers += [number for number in found if number not in numbers]
@@ -85,6 +75,39 @@ def recheck_command(names: tuple[str, ...], every: bool, data: Path | None) -> N
             verdicts.requeue_check(session, audit.operator(), number, now)
     count = len(numbers)
     click.echo(f"{count} {'check is' if count == 1 else 'checks are'} to be tried again")
+
+
+@bot.command("cancel")
+@click.argument("name", metavar="NAME[:VERSION]")
+@on_data
+def cancel_command(name: str, data: Path | None) -> None:
+    """Cancel the checks of a bot that are not over: nothing is entered by them.
+
+    What a worker has already begun it plays to its end.
+
+    Example: arena bot cancel mybot:2
+    """
+    with _changing(data) as (session, now):
+        of_use = sa.and_(Check.status.in_(entries.UNDECIDED), Check.cancelled == "")
+        found = session.scalars(_checks(of_use, name)).all()
+        if not found:
+            raise Usage(f"no check of {name} is under way")
+        for number in found:
+            check = session.get_one(Check, number)
+            entries.cancel(session, audit.operator(), check, now)
+    count = len(found)
+    click.echo(f"{count} {'check is' if count == 1 else 'checks are'} cancelled")
+
+
+def _checks(which: sa.ColumnElement[bool], name: str = "") -> sa.Select[int]:
+    """The numbers of such checks, of one bot or version if it is named."""
+    query = sa.select(Check.id).join(Check.version).join(BotVersion.bot).where(which)
+    if name:
+        named = bot_names.read(name, Usage)
+        query = query.where(Bot.lower_name == named.lower_name)
+        if named.version is not None:
+            query = query.where(BotVersion.number == named.version)
+    return query.order_by(Check.id)
 
 
 @bot.command("retire")

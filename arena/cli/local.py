@@ -25,7 +25,6 @@ from arena.cli.paths import NamedPath
 from arena.cli.remote import submit_there, whole_board
 from arena.cli.sources import git_folder
 from arena.competitions.strength_plans import MAX_GAMES, FirstTest
-from arena.first_tests import active_on
 from arena.models import (
     Bot,
     BotVersion,
@@ -33,11 +32,12 @@ from arena.models import (
     Competition,
     CompetitionKind,
     Entrant,
+    JobStatus,
     Ladder,
     User,
 )
 from arena.rebuild import rebuild, rebuild_beside
-from arena.submissions import SubmissionError
+from arena.submissions import SubmissionError, active_on
 from arena.submissions import submit as take_in
 from arena.web import exports, leaderboards, queries
 from engine.counting import counted
@@ -240,7 +240,9 @@ def _check_words(check: Check | None) -> str:
     failed = [finding["words"] for finding in check.findings if not finding["kept"]]
     if failed:
         return "; ".join(failed)
-    return "passed" if check.passed else str(check.status)
+    if check.passed:
+        return f"passed, but entered nothing: {check.problem}" if check.problem else "passed"
+    return "cancelled" if check.status is JobStatus.VOID else str(check.status)
 
 
 @click.command()

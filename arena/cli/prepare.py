@@ -22,7 +22,7 @@ from arena.cli.arguments import SAMPLES, listed_samples
 from arena.config import SettingError, Settings, load
 from arena.db import Database, SchemaError, unusable
 from arena.furnish import Sample, furnish
-from arena.models import HOUSE, Competition
+from arena.models import RESERVED, Competition
 from arena.people import NAME
 from arena.signing import secret_key
 from engine.game import Game
@@ -70,7 +70,7 @@ def games_of(names: str) -> list[Game]:
 def administrator() -> str:
     """The name of a fresh arena's administrator: whoever starts it, as `arena submit` has it."""
     name = machine_user()
-    return name if NAME.fullmatch(name) and name.lower() != HOUSE else "admin"
+    return name if NAME.fullmatch(name) and name.lower() not in RESERVED else "admin"
 
 
 def first_administrator(session: Session, name: str, now: datetime) -> str:

@@ -33,7 +33,9 @@ COLUMNS = (
 )
 """Of the table of bots."""
 FAILED = 1
-"""The exit code when a bot did not pass."""
+"""The exit code when a bot did not pass, or passed and entered nothing."""
+UNDECIDED = ("open", "issued", "set aside")
+"""How checks stand of which something may come."""
 
 
 def submit_there(
@@ -57,14 +59,27 @@ def submit_there(
         return 0
     check = _watch(server, check, seconds)
     if check["passed"]:
-        click.echo(f"{label} passed its check")
-        return 0
+        click.echo(f"{label} passed its check{_fate(check)}")
+        return FAILED if check.get("fate") == "not entered" else 0
+    if check.get("cancelled"):
+        click.echo(f"the check of {label} was cancelled: {check['cancelled']}")
+        return FAILED
     if any(not finding["kept"] for finding in check["findings"]):
         _show_log(check)
         click.echo(f"{label} did not pass its check")
         return FAILED
     why = check["problem"] or "it could not be tried"
     raise ServerFault(f"the check of {label} is {check['status']}, through no fault of it: {why}")
+
+
+def _fate(check: dict[str, Any]) -> str:
+    """What became of a version that passed its check, in words; nothing if the server says none."""
+    ladder, problem = check["ladder"], check["problem"]
+    return {
+        "entered": f", and is entered on {ladder}",
+        "to be tested": f", and enters {ladder} when it has passed test {check.get('test')}",
+        "not entered": f", but is not entered on {ladder}{problem and f': {problem}'}",
+    }.get(check.get("fate") or "", "")
 
 
 def _watch(server: Server, check: dict[str, Any], seconds: float) -> dict[str, Any]:
@@ -206,7 +221,7 @@ def logs(
     """Show what bots logged and wrote to standard error: in a game, or in their check.
 
     You see the logs of your own bots, and of those that their owners opened. Of a check you see
-    the findings, too, and the exit code is 1 if it did not pass.
+    the findings, too, and the exit code is 1 if it did not pass, or entered nothing.
 
     \b
     Examples:
@@ -256,11 +271,36 @@ def _show_check(there: Server, bot: str, in_json: bool) -> int:
         label = f"{check['bot']} v{check['version']}"
         click.echo(
             f"check {check['number']} of {label} for {check['ladder']} {what[check['passed']]}"
+            f"{_fate(check)}"
         )
+        if check.get("cancelled"):
+            click.echo(f"it was cancelled: {check['cancelled']}")
         for finding in check["findings"]:
             click.echo(_finding(finding))
         _show_log(check)
-    return FAILED if check["passed"] is False else 0
+    failed = check["passed"] is False or check.get("fate") == "not entered"
+    return FAILED if failed else 0
+
+
+@click.command()
+@click.argument("bot", type=Name())
+@on_server
+def cancel(bot: str, server: str | None) -> None:
+    """Cancel the checks of a bot of yours that are not over.
+
+    Nothing is entered by them. What a worker has already begun it plays to its end.
+
+    Example: arena cancel mybot
+    """
+    there = need_server(server)
+    checks = there.get(f"/bots/{bot}/checks", limit=100)["items"]
+    open_ = [one for one in checks if one["status"] in UNDECIDED and not one["cancelled"]]
+    if not open_:
+        raise Usage(f"no check of {bot} is under way")
+    for one in reversed(open_):
+        there.post(f"/checks/{one['number']}/cancel")
+        label = f"{one['bot']} v{one['version']}"
+        click.echo(f"check {one['number']} of {label} for {one['ladder']} is cancelled")
 
 
 @click.command()

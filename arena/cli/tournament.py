@@ -33,7 +33,8 @@ from arena.cli.tournament_progress import Progress, held_up
 from arena.cli.tournament_tables import print_tables
 from arena.competitions import tournaments
 from arena.competitions.formats import FORMATS
-from arena.competitions.results import digest, flat_rows, results, summary, to_json
+from arena.competitions.results import flat_rows, results, summary, to_json
+from arena.competitions.tournament_matches import digest
 from arena.competitions.tournaments import Limits, Plan
 from arena.config import SettingError, load
 from arena.models import CompetitionState, OpeningPolicy, Tournament

@@ -65,8 +65,8 @@ def withdraw(name: str, bot: str, note: str, data: Path | None) -> None:
     """Take a bot out of a tournament.
 
     Until its first match is made it is as if the bot had never been in it. After that its
-    results stand, and what it has not played is given to whoever was to meet it; that can't be
-    undone.
+    results stand, that of a match under way, too, and what it has not begun it forfeits; that
+    can't be undone.
 
     Example: arena tournament withdraw cup mybot --note "its owner asked for it"
     """

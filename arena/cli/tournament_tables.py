@@ -41,6 +41,7 @@ def print_tables(found: Results, *, with_rounds: bool) -> None:
 
 def _print_standings(found: Results) -> None:
     by_share = FORMATS[found.tournament.format].by_share
+    forfeited = any(line.unplayed for line in found.standings)
     lines = []
     for line in found.standings:
         strength = line.strength
@@ -56,6 +57,7 @@ def _print_standings(found: Results) -> None:
                 "bot": found.label(line.number),
                 "points": decimal(line.points),
                 "games": line.games,
+                **({"not played": line.unplayed} if by_share and forfeited else {}),
                 **({"a game": decimal(line.share)} if by_share else {}),
                 "W-D-L": f"{line.wins}-{line.draws}-{line.losses}",
                 **tie_breaks,

@@ -8,8 +8,32 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.models import BotVersion, Competition, Entrant, EntrantState, Match
+from arena.models import (
+    BotVersion,
+    Check,
+    Competition,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Ladder,
+    Match,
+)
 from arena.ratings.book import NEW
+
+
+def proven(session: Session, game: str, versions: Sequence[BotVersion]) -> set[int]:
+    """The ids of those of some versions that can play a game: they passed a check of it, or were on
+    a ladder of it.
+
+    That one was not entered, for a test that it failed, or since the ladder was closed, is no
+    reason against it.
+    """
+    ids, of_it = [version.id for version in versions], Ladder.game == game
+    entered = sa.select(Entrant.version_id).join(Ladder, Ladder.id == Entrant.competition_id)
+    checks = sa.select(Check).join(Check.ladder)
+    checks = checks.where(of_it, Check.version_id.in_(ids), Check.status == JobStatus.FIXED)
+    found = set(session.scalars(entered.where(of_it, Entrant.version_id.in_(ids))))
+    return found | {check.version_id for check in session.scalars(checks) if check.passed}
 
 
 def enter_field(

@@ -64,6 +64,10 @@ class Setting:
             return self.in_a_race
         return self.default(frame)
 
+    def nearest(self, value: int, frame: Frame) -> int:
+        """What comes nearest to a value that was chosen for a larger field."""
+        return 0 if frame.size < self.field else max(self.least, min(value, self.most(frame)))
+
 
 @dataclass(frozen=True, slots=True)
 class FormatKind:

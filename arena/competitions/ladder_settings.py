@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
-from arena.competitions.names import add_named, demand_free
+from arena.competitions.names import add_named, demand_name
 from arena.competitions.shares import come_back, fair_start, weigh_anew
 from arena.db import lock
 from arena.models import CompetitionState, Ladder, OpeningPolicy
@@ -22,7 +22,6 @@ from engine.seeds import derive
 
 CHANGED = "change ladder"
 """The deed, as the audit log has it."""
-NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
 SIZE = re.compile(r"([1-9][0-9]{0,9})([kMG]?)", re.ASCII)
 UNITS = {"": 1, "k": 2**10, "M": 2**20, "G": 2**30}
 SIZES = {"memory": (2**24, 2**36), "bundle": (2**10, 2**30), "log": (0, 2**24)}
@@ -228,11 +227,7 @@ def create(
     Raises:
         LadderError: the name is none or is taken, or a setting can't be so.
     """
-    if not NAME.fullmatch(name):
-        raise LadderError(
-            f"{name[:60]!r} is no name for a ladder: 1 to 80 small letters, digits and '-'"
-        )
-    demand_free(session, name, LadderError)
+    demand_name(session, name, "ladder", LadderError)
     defaults = {key: setting.default for key, setting in SETTINGS.items() if setting.default}
     if "time" in chosen:
         del defaults["move"]

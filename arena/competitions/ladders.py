@@ -226,9 +226,12 @@ STATE_WORDS = {
 
 
 def _rivals(session: Session, ladder: Ladder) -> list[Rival]:
-    """The active entrants of a ladder, with their finished games."""
+    """The active entrants of a ladder, with their finished games since they came, or came back.
+
+    Else one could be chosen for its luck, and rest with it.
+    """
     active = (
-        sa.select(Entrant.id, Entrant.mu, Entrant.sigma, Entrant.games)
+        sa.select(Entrant.id, Entrant.mu, Entrant.sigma, Entrant.games - Entrant.games_before)
         .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
         .order_by(Entrant.id)
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,15 +12,13 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions.formats import FORMATS
 from arena.competitions.tournament_courses import Course, course_of, frame_of, planned_matches
-from arena.competitions.tournament_matches import SetMatch, matches_of
+from arena.competitions.tournament_matches import SetMatch
 from arena.models import (
     Bot,
     BotVersion,
     Entrant,
     EntrantState,
     JobStatus,
-    Match,
-    PlayedGame,
     Tournament,
 )
 from arena.ratings.bradley_terry import Strength
@@ -31,7 +28,7 @@ from arena.tournaments.formats import Fixture, Result
 from arena.tournaments.knockout import Knockout, Tie
 from arena.tournaments.standings import DIGITS, Table, crosstable, standings
 from arena.tournaments.swiss import Swiss
-from arena.tournaments.walkovers import as_byes
+from arena.tournaments.walkovers import as_byes, as_forfeits
 
 DUE, NOT_PLAYED, WALKOVER = "due", "not played", "walkover"
 """How a fixture stands that no match was made for: yet, as the tournament was called off, or as
@@ -48,6 +45,10 @@ class Standing:
     """In the seeding."""
     points: float
     games: int
+    unplayed: int
+    """Games that were decided without being played: of byes, and of what was given or forfeited."""
+    share: float
+    """Points a game, of those that were played and of these."""
     wins: int
     draws: int
     losses: int
@@ -55,11 +56,6 @@ class Standing:
     """By their names, in their order; the last is the lot, from 0 to 1."""
     strength: Strength | None
     """Whatever the order of its games; None before the first."""
-
-    @property
-    def share(self) -> float:
-        """Points a game."""
-        return self.points / max(self.games, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +186,11 @@ def results(session: Session, tournament: Tournament) -> Results:
     }
     course = course_of(session, tournament, list(entrants.values()))
     made, field, past, byes = course.made, course.field, course.results, course.byes
+    frame = frame_of(tournament, len(field))
     format_, by_share = course.format, FORMATS[tournament.format].by_share
-    # Where points a game decide, a match that is not played takes nothing from anybody.
-    given = [] if by_share else course.walkovers
+    given = course.walkovers
+    if frame.seats > 2:
+        given = as_forfeits(given, course.withdrawn)
     counted = [*(match.result for match in made), *byes]
     if isinstance(format_, Swiss):
         counted, given = [*counted, *as_byes(given)], []
@@ -219,13 +217,14 @@ def results(session: Session, tournament: Tournament) -> Results:
             row.entrant,
             row.points,
             row.games,
+            row.unplayed,
+            row.share,
             *records[row.entrant],
             dict(zip(names, row.tie_breaks, strict=True)),
             row.strength,
         )
         for row in rows
     )
-    frame = frame_of(tournament, len(field))
     planned = planned_matches(tournament.format, frame, tournament.settings)
     return Results(
         tournament,
@@ -271,24 +270,6 @@ def _course(table: Table, entrant: int) -> tuple[float, ...]:
     return tuple(table.points_before(entrant, after) for after in range(2, table.rounds + 2))
 
 
-def digest(session: Session, tournament: Tournament) -> str:
-    """SHA-256 over the records of all games that count, in the order of fixtures, less their times.
-
-    The same bots from the same seed give the same one, however the tournament was played.
-    """
-    place: dict[int, list[int]] = {}
-    for match in matches_of(session, tournament):
-        fixture = match.result.fixture
-        place[match.id] = [fixture.round, *fixture.entrants, fixture.leg]
-    rows = session.execute(
-        sa.select(PlayedGame.match_id, PlayedGame.number, PlayedGame.digest)
-        .join(Match, Match.id == PlayedGame.match_id)
-        .where(Match.competition_id == tournament.id, Match.status == JobStatus.FIXED)
-    )
-    lines = sorted((place[row.match_id], row.number, row.digest) for row in rows)
-    return hashlib.sha256("\n".join(str(line) for line in lines).encode()).hexdigest()
-
-
 def summary(tournament: Tournament) -> dict[str, Any]:
     """What a tournament is, as JSON's types."""
     settings = dict(tournament.settings)
@@ -326,7 +307,8 @@ def rows(found: Results) -> list[dict[str, Any]]:
             "seeding": line.number,
             "points": line.points,
             "games": line.games,
-            "points_a_game": round(line.share, DIGITS),
+            "unplayed": line.unplayed,
+            "points_a_game": line.share,
             "wins": line.wins,
             "draws": line.draws,
             "losses": line.losses,

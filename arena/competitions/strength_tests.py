@@ -14,10 +14,9 @@ in first can shift the counts by no more than the few matches that are under way
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 
 import sqlalchemy as sa
@@ -25,7 +24,8 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA, Actor
-from arena.competitions.fields import enter_field
+from arena.competitions.fields import enter_field, proven
+from arena.competitions.names import add_by_number
 from arena.competitions.pairings import Pairing
 from arena.competitions.shares import come_back, fair_start
 from arena.competitions.strength_plans import Plan, plan_of
@@ -33,7 +33,6 @@ from arena.competitions.strength_tallies import add, empty_tally, standing_of, v
 from arena.db import LARGEST_ID, LOCK, lock
 from arena.models import (
     BotVersion,
-    Check,
     CompetitionState,
     Entrant,
     JobStatus,
@@ -87,8 +86,8 @@ def create(
     _refuse(session, plan, candidate, baseline)
     if ladder is None and actor.id is not None:
         _refuse_too_many(session, actor.id)
-    test = StrengthTest(
-        name=uuid.uuid4().hex,
+    make = partial(
+        StrengthTest,
         title=f"{candidate.label} against {baseline.label}",
         note=plan.note,
         creator_id=actor.id,
@@ -113,9 +112,7 @@ def create(
         reason="",
         ladder_id=ladder and ladder.id,
     )
-    session.add(test)
-    session.flush()
-    test.name = f"test-{test.id}"
+    test = add_by_number(session, make)
     enter_field(session, test, (candidate, baseline), now)
     audit.note(session, actor, "create test", f"test {test.id}", test.title, now=now)
     return test
@@ -128,11 +125,7 @@ def _refuse(session: Session, plan: Plan, candidate: BotVersion, baseline: BotVe
         raise StrengthError(
             f"the version {candidate.label} can't be tested against itself: name two"
         )
-    on_ladder, both = Ladder.game == plan.variant.game, (candidate.id, baseline.id)
-    entered = sa.select(Entrant.version_id).join(Ladder, Ladder.id == Entrant.competition_id)
-    checks = sa.select(Check).join(Check.ladder).where(on_ladder, Check.version_id.in_(both))
-    playing = set(session.scalars(entered.where(on_ladder, Entrant.version_id.in_(both))))
-    playing |= {check.version_id for check in session.scalars(checks) if check.passed}
+    playing = proven(session, plan.variant.game, (candidate, baseline))
     for version in (candidate, baseline):
         if version.status is not VersionStatus.READY:
             raise StrengthError(

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.formats import FORMATS, FormatError, Frame
 from arena.competitions.tournament_matches import SetMatch, matches_of, voided_fixtures
-from arena.models import Entrant, EntrantState, Tournament
+from arena.models import Entrant, EntrantState, JobStatus, Tournament
 from arena.tournaments.formats import Fixture, Format, Result
 from arena.tournaments.swiss import Swiss
 from arena.tournaments.walkovers import earned, last_round, still_set, walkovers
@@ -21,6 +21,8 @@ from engine.seeds import derive
 
 MOST_MATCHES = 5000
 """All of them are read whenever one is set or fixed."""
+UNDER_WAY = (JobStatus.OPEN, JobStatus.ISSUED)
+"""How matches stand that are to be played, or being played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class Course:
     suspended: frozenset[int]
     """Those who can't play for now."""
     made: list[SetMatch]
+    playing: frozenset[Fixture]
+    """Those of their fixtures that are under way: who is withdrawn meanwhile plays them still."""
     voided: list[Result]
     """What is due again where the next round follows from it, since its match is void."""
     walkovers: list[Result]
@@ -61,13 +65,13 @@ class Course:
         return self.format.fixtures(self.field, self.results)
 
     def last_round_of(self, number: int, begun: int) -> int:
-        """The last round that an entrant is in for if it plays no more from now on.
+        """The last round that an entrant is in for if it begins no more from now on.
 
         Args:
             begun: the last round of which a match was made.
         """
         byes = [bye for bye in self.byes if bye.fixture.round <= begun]
-        return last_round(number, self.due, [*self.results, *byes])
+        return last_round(number, self.due, [*self.results, *byes], self.playing)
 
 
 def course_of(
@@ -88,18 +92,24 @@ def course_of(
     suspended = frozenset(row.number for row in rows if row.state is EntrantState.SUSPENDED)
     frame = replace(frame_of(tournament, len(ids)), withdrawn=paired)
     form = FORMATS[tournament.format].build(frame, tournament.settings)
-    # One that was made just as somebody in it was withdrawn counts if it is played.
+    matches = matches_of(session, tournament)
+    playing = frozenset(one.result.fixture for one in matches if one.status in UNDER_WAY)
+    # One that was set aside since somebody in it was withdrawn is not waited for.
     made = [
         one
-        for one in matches_of(session, tournament)
-        if one.result.games or withdrawn.keys().isdisjoint(one.result.fixture.entrants)
+        for one in matches
+        if one.result.games
+        or one.result.fixture in playing
+        or withdrawn.keys().isdisjoint(one.result.fixture.entrants)
     ]
     results = [one.result for one in made]
     in_swiss = isinstance(form, Swiss)
     voided = still_set(voided_fixtures(session, tournament), results) if in_swiss else []
-    given = walkovers(form, list(ids), [*results, *voided], withdrawn, games=frame.games)
+    given = walkovers(
+        form, list(ids), [*results, *voided], withdrawn, games=frame.games, playing=playing
+    )
     voided = [one for one in voided if withdrawn.keys().isdisjoint(one.fixture.entrants)]
-    return Course(form, ids, withdrawn, suspended, made, voided, given)
+    return Course(form, ids, withdrawn, suspended, made, playing, voided, given)
 
 
 def frame_of(tournament: Tournament, size: int) -> Frame:

@@ -109,8 +109,8 @@ def withdraw(
 ) -> bool:
     """Takes an entrant out of a tournament.
 
-    Before it has begun it is as if it had never been in it. After that its results stand, and
-    what it has not played is given to whoever was to meet it; matches under way are void.
+    Before it has begun it is as if it had never been in it. After that its results stand, those
+    of matches under way, too, and what it has not begun is given to whoever was to meet it.
 
     Args:
         note: why, for everybody; needed once the tournament has begun.
@@ -123,17 +123,21 @@ def withdraw(
             missing.
         FormatError: without it the field is too small.
     """
-    # Matches before their competition, as the recorder locks them; then what it made meanwhile.
-    under_way = (
+    # What no worker ever had, or none could play. Matches before their competition, as the
+    # recorder locks them; then what it made meanwhile.
+    not_begun = (
         sa.select(Match)
         .join(Place, Place.match_id == Match.id)
         .where(
             Place.entrant_id == entrant.id,
-            Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE]),
+            sa.or_(
+                sa.and_(Match.status == JobStatus.OPEN, Match.attempt == 0),
+                Match.status == JobStatus.SET_ASIDE,
+            ),
         )
         .order_by(Match.id)
     )
-    session.scalars(under_way.with_for_update(of=Match, key_share=True)).all()
+    session.scalars(not_begun.with_for_update(of=Match, key_share=True)).all()
     lock(session, tournament)
     demand_not_over(tournament)
     version, why = entrant.version, note.strip()[:LONGEST_NOTE]
@@ -142,33 +146,38 @@ def withdraw(
         raise TournamentError(f"{version.label} is not in the tournament {tournament.name}")
     if not has_begun(tournament):
         field = [one for one in everybody if one is not entrant]
-        _fit(tournament, len(everybody), len(field))
+        changed = _fit(tournament, len(everybody), len(field))
         session.delete(entrant)
         for number, one in enumerate(field, 1):
             one.number = number
-        _note(session, actor, "withdraw from tournament", tournament, version, why, now)
+        _note(session, actor, "withdraw from tournament", tournament, version, why, now, changed)
         return False
     session.refresh(entrant)  # somebody else may just have withdrawn it
     if entrant.state is EntrantState.RETIRED:
         raise TournamentError(f"{version.label} was withdrawn already: {entrant.reason}")
     if not why:
         raise TournamentError(f"say why {version.label} is withdrawn")
+    # What was made meanwhile and is being issued already is played.
+    unlocked = not_begun.with_for_update(of=Match, skip_locked=True, key_share=True)
+    for match in session.scalars(unlocked).all():
+        make_void(session, match, f"{version.label} was withdrawn: {why}")
     rounds = sa.select(sa.func.max(Match.round)).where(Match.competition_id == tournament.id)
     entrant.last_paired = begun = session.scalar(rounds) or 0
     entrant.last_round = course_of(session, tournament).last_round_of(entrant.number, begun)
     entrant.state, entrant.reason = EntrantState.RETIRED, why
-    # What was made meanwhile and is being recorded already counts.
-    unlocked = under_way.with_for_update(of=Match, skip_locked=True, key_share=True)
-    for match in session.scalars(unlocked).all():
-        make_void(session, match, f"{version.label} was withdrawn: {why}")
     _note(session, actor, "withdraw from tournament", tournament, version, why, now)
     session.flush()
     settle(session, tournament, now)
     return True
 
 
-def _fit(tournament: Tournament, before: int, after: int) -> None:
+def _fit(tournament: Tournament, before: int, after: int) -> str:
     """Works the settings out anew for another field; those that were chosen stay.
+
+    What a smaller field can't have any more is as near to it as can be: it keeps nobody in.
+
+    Returns:
+        What was chosen and is different now, in words.
 
     Raises:
         FormatError: they don't fit it.
@@ -178,9 +187,12 @@ def _fit(tournament: Tournament, before: int, after: int) -> None:
     tie_breaks = kept.pop("tie_breaks")
     kinds = FORMATS[tournament.format].settings
     chosen = {key: value for key, value in kept.items() if value != kinds[key].default_for(old)}
-    settings = settings_for(tournament.format, new, chosen)
+    fitting = {key: kinds[key].nearest(value, new) for key, value in chosen.items()}
+    settings = settings_for(tournament.format, new, fitting)
     demand_not_too_long(tournament.format, new, settings)
     tournament.settings = {**settings, "tie_breaks": tie_breaks}
+    changed = [key for key, value in fitting.items() if value != chosen[key]]
+    return "".join(f"; {key} is {fitting[key]} now" for key in changed)
 
 
 def _note(
@@ -191,6 +203,7 @@ def _note(
     version: BotVersion,
     why: str,
     now: datetime,
+    changed: str = "",
 ) -> None:
-    words = f"{version.label}: {why}" if why else version.label
+    words = (f"{version.label}: {why}" if why else version.label) + changed
     audit.note(session, actor, action, f"tournament {tournament.name}", words, now=now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,6 +82,24 @@ def voided_fixtures(session: Session, tournament: Tournament) -> list[Fixture]:
     ):
         found.setdefault(row.id, (row.round, row.leg, []))[2].append(row.number)
     return [Fixture(round_, tuple(entrants), leg) for round_, leg, entrants in found.values()]
+
+
+def digest(session: Session, tournament: Tournament) -> str:
+    """SHA-256 over the records of all games that count, in the order of fixtures, less their times.
+
+    The same bots from the same seed give the same one, however the tournament was played.
+    """
+    place: dict[int, list[int]] = {}
+    for match in matches_of(session, tournament):
+        fixture = match.result.fixture
+        place[match.id] = [fixture.round, *fixture.entrants, fixture.leg]
+    rows = session.execute(
+        sa.select(PlayedGame.match_id, PlayedGame.number, PlayedGame.digest)
+        .join(Match, Match.id == PlayedGame.match_id)
+        .where(Match.competition_id == tournament.id, Match.status == JobStatus.FIXED)
+    )
+    lines = sorted((place[row.match_id], row.number, row.digest) for row in rows)
+    return hashlib.sha256("\n".join(str(line) for line in lines).encode()).hexdigest()
 
 
 def read_match(

@@ -12,7 +12,6 @@ Entrants go by their number in the seeding, from 1.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,9 +21,9 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, bot_names
 from arena.audit import ARENA
-from arena.competitions.fields import enter_field
+from arena.competitions.fields import enter_field, proven
 from arena.competitions.formats import FORMATS, FormatError, settings_for
-from arena.competitions.names import add_named, demand_free
+from arena.competitions.names import add_named, demand_name
 from arena.competitions.pairings import Pairing
 from arena.competitions.shares import come_back, fair_start
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, new_frame
@@ -50,7 +49,6 @@ from arena.tournaments.standings import TIE_BREAKS
 from engine.clock import TimeControl
 from engine.game import Variant
 
-NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
 WEIGHT = 10.0
 """How many times the workers' time of a ladder a tournament gets while workers are scarce."""
 ANOTHER_WAY = "a match before it was played anew, and came out another way"
@@ -122,15 +120,11 @@ def create(
             play this game.
         FormatError: the format does not take these settings or this field.
     """
-    if not NAME.fullmatch(plan.name):
-        raise TournamentError(
-            f"{plan.name[:60]!r} is no name for a tournament: 1 to 80 small letters, digits and '-'"
-        )
+    demand_name(session, plan.name, "tournament", TournamentError)
     if len(plan.title) > LONGEST_TITLE or not plan.title.isprintable():
         raise TournamentError(
             f"the title is to be a line of {LONGEST_TITLE} printable characters at most"
         )
-    demand_free(session, plan.name, TournamentError)
     check_versions(session, plan.variant, versions)
     frame = new_frame(plan.variant, len(versions), plan.seed)
     settings = settings_for(plan.format, frame, plan.settings)
@@ -173,13 +167,7 @@ def check_versions(session: Session, variant: Variant, versions: Sequence[BotVer
     if len(versions) > MOST_ENTRANTS:
         raise TournamentError(f"a field has {MOST_ENTRANTS} bots at most, not {len(versions)}")
     seen: set[int] = set()
-    checked = set(
-        session.scalars(
-            sa.select(Entrant.version_id)
-            .join(Ladder, Ladder.id == Entrant.competition_id)
-            .where(Ladder.game == variant.game)
-        )
-    )
+    checked = proven(session, variant.game, versions)
     for version in versions:
         if version.id in seen:
             raise TournamentError(f"the version {version.label} stands in the field twice")
@@ -188,7 +176,7 @@ def check_versions(session: Session, variant: Variant, versions: Sequence[BotVer
             raise TournamentError(
                 f"the version {version.label} can't play: its check is {version.status}"
                 if version.status is VersionStatus.REFUSED
-                else f"the version {version.label} can't play yet: it is still being checked"
+                else f"the version {version.label} can't play yet: it has passed no check"
             )
         if version.id not in checked:
             raise TournamentError(

@@ -34,12 +34,25 @@ from arena.models.matches import (
     PlayedGame,
     Worker,
 )
-from arena.models.people import HOUSE, SCOPES, ApiToken, Link, LinkKind, Role, Scope, User
+from arena.models.people import (
+    GUEST,
+    HOUSE,
+    RESERVED,
+    SCOPES,
+    ApiToken,
+    Link,
+    LinkKind,
+    Role,
+    Scope,
+    User,
+)
 from arena.models.sittings import Sitting, SittingSeat
 
 __all__ = [
     "CALLED_OFF",
+    "GUEST",
     "HOUSE",
+    "RESERVED",
     "SCOPES",
     "ApiToken",
     "AuditEntry",

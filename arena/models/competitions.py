@@ -307,6 +307,11 @@ class Entrant(Base):
     last_game: Mapped[datetime | None]
     returned: Mapped[datetime | None]
     """When it last became active again; a suspension looks at no fault before."""
+    returned_after: Mapped[list[Any]] = mapped_column(default=list)
+    """Each time that it came back, the `Match.seq` of the last match that was fixed before: its
+    rating was held less firmly from then on."""
+    games_before: Mapped[int] = mapped_column(default=0)
+    """How many of its games it had when it last came back."""
 
     competition: Mapped[Competition] = relationship()
     version: Mapped[BotVersion] = relationship()

@@ -137,7 +137,11 @@ class Check(Job, Base):
     """The check of an uploaded version: compliance, and a whole game against itself."""
 
     __tablename__ = "check"
-    __table_args__ = (*job_checks(), Index("ix_check_status_id", "status", "id"))
+    __table_args__ = (
+        *job_checks(),
+        Index("ix_check_status_id", "status", "id"),
+        Index("ix_check_ended", "ended"),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), index=True)
@@ -148,7 +152,13 @@ class Check(Job, Base):
     log: Mapped[str] = mapped_column(sa.Text, default="")
     test_first: Mapped[dict[str, Any] | None]
     """What its owner wants of a strength test against the active version that it is to pass
-    before it enters (see `arena.competitions.strength_tests.FirstTest`); None for no test."""
+    before it enters (see `arena.first_tests`); None for no test."""
+    cancelled: Mapped[str] = mapped_column(sa.Text, default="")
+    """Why nothing is to come of it, in words; empty if something is. A worker may still have it."""
+    ended: Mapped[datetime | None]
+    """When its worker reported it."""
+    build_seconds: Mapped[float] = mapped_column(default=0.0)
+    """How long its worker built the bot."""
 
     version: Mapped[BotVersion] = relationship()
     ladder: Mapped[Ladder] = relationship()

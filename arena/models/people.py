@@ -17,6 +17,10 @@ from arena.models.base import Base
 
 HOUSE = "arena"
 """The owner of the sample bots, which wait behind people's bots."""
+GUEST = "guest"
+"""Whoever plays without an account is called so."""
+RESERVED = frozenset({HOUSE, GUEST})
+"""What no account can be called, in whatever letters' size."""
 
 
 class Role(StrEnum):

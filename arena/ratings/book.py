@@ -60,8 +60,13 @@ class RatingBook(Generic[E]):
         """
         if entrant in self._ratings:
             raise ValueError(f"{entrant!r} has a rating, and keeps it")
-        rating = NEW if after is None else self[after].of_new_version()
+        rating = NEW if after is None else self[after].loosened()
         self._ratings[entrant] = rating
+        return rating
+
+    def come_back(self, entrant: E) -> Rating:
+        """Takes back an entrant that had left; a rebuild must repeat this like `enter`."""
+        rating = self._ratings[entrant] = self[entrant].loosened()
         return rating
 
     def apply(self, result: GameResult[E]) -> tuple[RatingChange[E], ...]:

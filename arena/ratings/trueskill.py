@@ -53,8 +53,12 @@ class Rating:
         """How far the 95 % interval reaches to each side of `display`."""
         return Z95 * _DISPLAY_SCALE * self.sigma
 
-    def of_new_version(self) -> Rating:
-        """What is believed of the next version of the bot: much the same, but less firmly."""
+    def loosened(self) -> Rating:
+        """What is believed of the next version of the bot, or of one that comes back: much the
+        same, but less firmly.
+
+        Who chooses among past versions chooses the luckiest, and its luck would else stay.
+        """
         return Rating(self.mu, max(self.sigma, NEW_VERSION_SIGMA))
 
 

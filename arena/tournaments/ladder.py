@@ -66,7 +66,7 @@ class Rival:
     id: int
     rating: Rating
     games: int
-    """Finished, and due in matches that are not."""
+    """Since it came or came back: finished, and due in matches that are not."""
 
     @property
     def in_placement(self) -> bool:

@@ -23,6 +23,11 @@ DIGITS = 9
 last binary digits, and who has as many points as another is not to be above it for that."""
 
 
+def share(points: float, games: int) -> float:
+    """Points a game; 0 without any."""
+    return round(points / max(games, 1), DIGITS)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """An entrant's line in the standings."""
@@ -32,10 +37,17 @@ class Row:
     points: float
     """Of its games and byes."""
     games: int
+    unplayed: int
+    """Games that were decided without being played: of byes, and of what was given or forfeited."""
     tie_breaks: tuple[float, ...]
     """The values of the tie-breaks asked for, in their order; the last one is the lot."""
     strength: Strength | None
     """Of its games alone; None as long as it has none."""
+
+    @property
+    def share(self) -> float:
+        """Points a game, of all that were decided."""
+        return share(self.points, self.games + self.unplayed)
 
 
 class Table:
@@ -74,13 +86,19 @@ class Table:
         self.rounds = max((result.fixture.round for result in counted), default=0)
         self.points = dict.fromkeys(self.entrants, 0.0)
         self.games = dict.fromkeys(self.entrants, 0)
+        self.unplayed = dict.fromkeys(self.entrants, 0)
+        """Games that were decided without being played."""
         for result in counted:
             for entrant, points in zip(result.fixture.entrants, result.points, strict=True):
                 self.points[entrant] += points
         self.points = {one: round(points, DIGITS) for one, points in self.points.items()}
-        for result in self.results:
-            for entrant in result.fixture.entrants:
-                self.games[entrant] += len(result.games)
+        for count, those in (
+            (self.games, self.results),
+            (self.unplayed, [*self.byes, *self.given]),
+        ):
+            for result in those:
+                for entrant in result.fixture.entrants:
+                    count[entrant] += len(result.games)
         counts: dict[tuple[Entrant, Entrant], list[int]] = defaultdict(lambda: [0, 0, 0])
         self.played = list(game_results(self.results) if games is None else games)
         """The games with their sides, from which strengths are estimated."""
@@ -104,11 +122,12 @@ class Table:
         )
 
     def shares(self) -> dict[Entrant, float]:
-        """Points a game; 0 for who has none."""
-        return {
-            one: round(points / max(self.games[one], 1), DIGITS)
-            for one, points in self.points.items()
-        }
+        """Points a game, of all that were decided; 0 for who has none."""
+        return {one: share(points, self.decided(one)) for one, points in self.points.items()}
+
+    def decided(self, entrant: Entrant) -> int:
+        """An entrant's games, played or not."""
+        return self.games[entrant] + self.unplayed[entrant]
 
     def points_as_opponent(self) -> dict[Entrant, float]:
         """Points with byes counted as drawn: an opponent is none the better for having had one.
@@ -222,7 +241,8 @@ def standings(
     Args:
         tie_breaks: names from `TIE_BREAKS`, the first one that differs counts.
         by_share: whether points a game decide, as where some have more games than others; what
-            tie-breaks add up is then divided by the games, too.
+            tie-breaks add up is then divided by the games, too. Games that somebody forfeited are
+            among its own.
 
     Raises:
         ValueError: a tie-break is not known.
@@ -239,12 +259,20 @@ def standings(
             levels[key].append(entrant)
         values = rule(table, list(levels.values()))
         if by_share and rule in SUMS:
-            values = {one: value / max(table.games[one], 1) for one, value in values.items()}
+            values = {one: share(value, table.decided(one)) for one, value in values.items()}
         keys = {one: (*key, round(values[one], DIGITS)) for one, key in keys.items()}
     strengths = fit(table.played)
     order = sorted(table.entrants, key=lambda one: keys[one], reverse=True)
     return [
-        Row(place, one, table.points[one], table.games[one], keys[one][1:], strengths.get(one))
+        Row(
+            place,
+            one,
+            table.points[one],
+            table.games[one],
+            table.unplayed[one],
+            keys[one][1:],
+            strengths.get(one),
+        )
         for place, one in enumerate(order, 1)
     ]
 

@@ -4,9 +4,11 @@ A round is a matching of least cost: a gap in points costs its square, two that 
 the same seat cost something, and among equals the upper half is to meet the lower half in
 order. It is set when the round before is complete, and depends on the rounds before alone.
 
-Two meet again only if no pairing does without. In the first half as many rounds as there are
-entrants there always is one (Dirac, 1952: a graph in which everybody still has half of the
-others as possible opponents has a cycle through all, and so a perfect matching).
+Two meet again only if no pairing does without. To be paired with who was withdrawn is to meet
+nobody, as a bye is, and who has had that once is spared it like one it has met. In the first half
+as many rounds as there are entrants there always is a pairing without (Dirac, 1952: a graph in
+which everybody still has half of the others as possible opponents has a cycle through all, and so
+a perfect matching).
 """
 
 from __future__ import annotations
@@ -134,7 +136,7 @@ def _paired(
         results: of the rounds before.
     """
     gone = [entrant for entrant, last in swiss.withdrawn.items() if last < number]
-    past = _Standing(entrants, results, swiss.games, gone)
+    past = _Standing(entrants, results, swiss, gone)
     ranking = past.ranked(free)
     swapped = derive(swiss.seed, "swiss") % 2
     fixtures = []
@@ -158,17 +160,22 @@ class _Standing:
         self,
         entrants: Sequence[Entrant],
         past: Sequence[Result],
-        games: int,
+        swiss: Swiss,
         withdrawn: Collection[Entrant],
     ) -> None:
         self.points = dict.fromkeys(entrants, 0.0)
-        self.games = games
+        self.games = games = swiss.games
+        self.withdrawn = frozenset(withdrawn)
         self.seats: dict[Entrant, list[int]] = {entrant: [] for entrant in entrants}
         """Round by round, 1 for the first seat and -1 for the second."""
-        self.met: Counter[frozenset[Entrant]] = Counter()
+        self._met: Counter[frozenset[Entrant]] = Counter()
+        self._unmet: Counter[Entrant] = Counter()
+        """How often each was paired with who had left."""
         for result in sorted(past, key=lambda result: result.fixture.round):
-            a, b = result.fixture.entrants
-            self.met[frozenset((a, b))] += 1
+            (a, b), round_ = result.fixture.entrants, result.fixture.round
+            for one, other in ((a, b), (b, a)):
+                self._unmet[one] += swiss.withdrawn.get(other, round_) < round_
+            self._met[frozenset((a, b))] += 1
             self.seats[a].append(1)
             self.seats[b].append(-1)
             for entrant, points in zip((a, b), result.points, strict=True):
@@ -180,6 +187,13 @@ class _Standing:
         for entrant in withdrawn:
             # Below everybody, so that they meet each other, or whoever would else sit out.
             self.points[entrant] = self.byes[entrant] = -1
+
+    def met(self, one: Entrant, other: Entrant) -> int:
+        """How often two have met; of who has left, how often the other has met nobody."""
+        if self.withdrawn.isdisjoint((one, other)):
+            return self._met[frozenset((one, other))]
+        there = {one, other} - self.withdrawn
+        return sum(self._unmet[entrant] + self.byes[entrant] for entrant in there)
 
     def ranked(self, entrants: Sequence[Entrant]) -> list[Entrant]:
         """By points, and those of equal points as they are seeded."""
@@ -253,7 +267,7 @@ def _costs(past: _Standing, ranking: Sequence[Entrant], places: Sequence[int]) -
         size = sizes[points[a]]
         for j in range(i + 1, len(places)):
             b = places[j]
-            cost = REMATCH * past.met[frozenset((ranking[a], ranking[b]))]
+            cost = REMATCH * past.met(ranking[a], ranking[b])
             if claims[a] * claims[b] > 0:
                 cost += SEAT[min(abs(claims[a]), abs(claims[b]))]
             if points[a] == points[b]:

@@ -1,12 +1,13 @@
 """What becomes of the fixtures of those who were withdrawn in the midst of a tournament.
 
-They stay in the field, so that what they have played counts on. What they have not played never
-is: whoever was to meet them is given it, as if by a match won.
+They stay in the field, so that what they have played counts on, and what they are just playing:
+else one could leave when about to lose. What they have not begun they never play: whoever was to
+meet them is given it, as if by a match won.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from arena.tournaments.formats import Entrant, Fixture, Format, Result
 from arena.tournaments.knockout import Knockout
@@ -20,6 +21,7 @@ def walkovers(
     withdrawn: Mapping[Entrant, int],
     *,
     games: int,
+    playing: Collection[Fixture] = (),
 ) -> list[Result]:
     """The fixtures that are decided without a game, in which somebody was withdrawn.
 
@@ -30,18 +32,23 @@ def walkovers(
             it that a round before theirs is played anew.
         withdrawn: the last round that each of those who left was in for.
         games: how many a fixture has.
+        playing: those that are under way, and are decided by their games.
     """
     gone = set(withdrawn)
     in_turn = isinstance(form, Knockout | Swiss)
     last = withdrawn if in_turn else dict.fromkeys(gone, 0)
-    stopped = [one for one in results if not one.games and gone.intersection(one.fixture.entrants)]
-    past = [one for one in results if one.games or gone.isdisjoint(one.fixture.entrants)]
-    found = [_walkover(one.fixture, last, games) for one in stopped]
+
+    def is_forfeit(fixture: Fixture) -> bool:
+        return not gone.isdisjoint(fixture.entrants) and fixture not in playing
+
+    past = [one for one in results if one.games or not is_forfeit(one.fixture)]
+    stopped = [one.fixture for one in results if not one.games and is_forfeit(one.fixture)]
+    found = [_walkover(fixture, last, games) for fixture in stopped]
     # One may lead to the next: to the extra leg of a tie, or to a round.
     while fixtures := [
         fixture
         for fixture in (form.fixtures(entrants, [*past, *found]) if gone else ())
-        if gone.intersection(fixture.entrants)
+        if is_forfeit(fixture)
     ]:
         found += [_walkover(fixture, last, games) for fixture in fixtures]
     return found
@@ -56,21 +63,29 @@ def _walkover(fixture: Fixture, last: Mapping[Entrant, int], games: int) -> Resu
     return Result(fixture, (game,) * games)
 
 
-def last_round(entrant: Entrant, due: Sequence[Fixture], past: Sequence[Result]) -> int:
-    """The last round that an entrant is in for if it plays no more from now on; 0 if none.
+def last_round(
+    entrant: Entrant,
+    due: Sequence[Fixture],
+    past: Sequence[Result],
+    playing: Collection[Fixture] = (),
+) -> int:
+    """The last round that an entrant is in for if it begins no more from now on; 0 if none.
 
-    It has played all of it, was given it, or sits it out. That there is something to be played anew
-    in a round before takes nothing from it.
+    It has played all of it or is about to, was given it, or sits it out. That there is something to
+    be played anew in a round before takes nothing from it.
 
     Args:
         due: what is not played yet.
         past: results, and the byes of rounds that have begun.
+        playing: those that are under way.
     """
-    ahead = {fixture.round for fixture in due if entrant in fixture.entrants}
+    its = [fixture for fixture in due if entrant in fixture.entrants]
+    ahead = {fixture.round for fixture in its if fixture not in playing}
     behind = {
         one.fixture.round
         for one in past
-        if entrant in one.fixture.entrants and (one.games or one.fixture.is_bye)
+        if entrant in one.fixture.entrants
+        and (one.games or one.fixture.is_bye or one.fixture in playing)
     }
     return max(behind - ahead | {min(ahead, default=1) - 1})
 
@@ -113,4 +128,17 @@ def as_byes(walkovers: Sequence[Result]) -> list[Result]:
         for one in walkovers
         for entrant, points in zip(one.fixture.entrants, one.points, strict=True)
         if points
+    ]
+
+
+def as_forfeits(walkovers: Sequence[Result], withdrawn: Collection[Entrant]) -> list[Result]:
+    """The same where more than two meet: lost by who left, and for the others it never was.
+
+    They were to meet each other, too, and have not beaten one another.
+    """
+    return [
+        Result(Fixture(one.fixture.round, (entrant,), one.fixture.leg), ((0.0,),) * len(one.games))
+        for one in walkovers
+        for entrant in one.fixture.entrants
+        if entrant in withdrawn
     ]

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 
 from arena.competitions import tournament_fields, tournaments
 from arena.competitions.calling_off import call_off as call_off_tournament
-from arena.competitions.formats import FORMATS, FormatError
+from arena.competitions.formats import FormatError
 from arena.competitions.tournament_fields import entrants_of, has_begun
 from arena.competitions.tournaments import TournamentError
 from arena.models import Entrant, EntrantState, Scope
@@ -59,7 +59,6 @@ def _page(name: str, form: CallOffForm, problem: str) -> tuple[str, int]:
         "change_tournament.html",
         tournament=found,
         begun=has_begun(found),
-        by_share=FORMATS[found.format].by_share,
         mine=mine,
         form=form,
         problem=problem,

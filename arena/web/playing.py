@@ -15,7 +15,7 @@ from flask import session as browser
 from sqlalchemy.orm import Session
 
 from arena import sittings
-from arena.models import JobStatus, Ladder, Scope, Sitting
+from arena.models import GUEST, JobStatus, Ladder, Scope, Sitting
 from arena.sittings import Person, SittingError, Wish
 from arena.waking import wake
 from arena.web import boards, charts, forms, queries
@@ -46,7 +46,7 @@ def who_asks() -> Person | None:
     secret = browser.get("guest")
     if secret is None or settings().play != "everybody":
         return None
-    return Person("guest", guest=hashlib.sha256(str(secret).encode()).hexdigest())
+    return Person(GUEST, guest=hashlib.sha256(str(secret).encode()).hexdigest())
 
 
 def player() -> Person:

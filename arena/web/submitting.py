@@ -124,6 +124,17 @@ def check_live(number: int) -> str:
         return render_template("_check.html", **_check(session, number))
 
 
+@submitting.post("/checks/<int:number>/cancel")
+@needs(Scope.SUBMIT)
+def cancel(number: int) -> Answer:
+    """Cancels a check of one's own bot."""
+    with changing(SubmissionError) as session:
+        found = find_check(session, number)
+        entries.cancel(session, signed_in().actor, found, datetime.now(UTC))
+    flash(f"Check {number} is cancelled.")
+    return redirect(url_for("submitting.check", number=number))
+
+
 def find_check(session: Session, number: int) -> Check:
     """The check of this number, if it is of the asker's own bot."""
     query = sa.select(Check).where(Check.id == number)
@@ -149,6 +160,7 @@ def _check(session: Session, number: int) -> dict[str, Any]:
         shown |= {
             "tests": queries.tests_waited_for(session, version.bot).get(version.number, []),
             "fitting": entries.fitting(session, version),
+            "fate": entries.fates(session, [found])[number],
         }
     return shown | {
         "workers": queries.living_workers(session, datetime.now(UTC)),
@@ -186,7 +198,8 @@ def enter(name: str) -> Answer:
         number = found.id if found else None
     if number is not None:
         return redirect(url_for("submitting.check", number=number))
-    flash(f"Version {version.number} is on {ladder.title} again, with the rating that it had.")
+    label = f"Version {version.number} is on {ladder.title} again"
+    flash(f"{label}, with the rating that it had, held less firmly.")
     return redirect(url_for("pages.bot", name=name, ladder=ladder.name))
 
 

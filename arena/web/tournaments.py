@@ -13,7 +13,8 @@ from flask import Blueprint, Response, abort, jsonify, render_template
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from arena.competitions.formats import FORMATS
-from arena.competitions.results import Results, digest, flat_rows, results, to_json
+from arena.competitions.results import Results, flat_rows, results, to_json
+from arena.competitions.tournament_matches import digest
 from arena.idle import why_waiting
 from arena.models import BotVersion, Entrant, GameSeat, JobStatus, PlayedGame, Tournament
 from arena.score import Score

@@ -153,7 +153,8 @@ def test_a_pause_as_a_tournament_ends(furnished: Database) -> None:
 
 @pytest.mark.parametrize("recording", [False, True], ids=["all else is done", "recording a match"])
 def test_who_is_withdrawn_as_matches_are_issued(furnished: Database, recording: bool) -> None:
-    """Its own are not, and neither holds what the other waits for."""
+    """Its own are not if it was first, else they are played; neither holds what the other waits
+    for."""
     with furnished.begin() as session:
         _new_tournament(session, bots=3)
         give_sign(session, "worker", now(), slots=8)
@@ -177,8 +178,9 @@ def test_who_is_withdrawn_as_matches_are_issued(furnished: Database, recording: 
         at_once(furnished, record, leave, rest=issue)
     else:
         at_once(furnished, leave, issue)
-    assert _count(furnished, Match, Match.status == JobStatus.VOID) == 2
-    assert _count(furnished, Match, Match.status == JobStatus.ISSUED) == 1
+    void = _count(furnished, Match, Match.status == JobStatus.VOID)
+    assert _count(furnished, Match, Match.status == JobStatus.ISSUED) == 3 - void
+    assert void == 2 or (recording and void < 2)
 
 
 def test_a_stop_as_a_test_is_decided(furnished: Database) -> None:

@@ -181,7 +181,8 @@ def test_what_is_lost(
 
 
 def test_who_is_withdrawn_as_a_match_with_it_fails(database: Database, tmp_path: Path) -> None:
-    """Neither holds what the other waits for: it is withdrawn, and all of its matches are void."""
+    """Neither holds what the other waits for: it is withdrawn, and its matches are void, those
+    under way when they fail in their turn; then the tournament is over."""
     arena, begun = losing(database, tmp_path), Event()
     arena.alive()
     arena.run(1)
@@ -210,4 +211,8 @@ def test_who_is_withdrawn_as_a_match_with_it_fails(database: Database, tmp_path:
         failing.result(60)
     with database.read() as session:
         assert session.get_one(Entrant, entrant.id).state is EntrantState.RETIRED
+        assert session.get_one(Match, matches[-1]).status is JobStatus.VOID
+    arena.run(60)
+    with database.read() as session:
         assert set(session.scalars(query.with_only_columns(Match.status))) == {JobStatus.VOID}
+        assert session.scalars(sa.select(Tournament)).one().state is CompetitionState.CLOSED

@@ -36,7 +36,7 @@ def test_what_is_no_name_is_refused(database: Database, name: str) -> None:
         people.add(session, ARENA, name, now=NOW)
 
 
-@pytest.mark.parametrize("name", ["ada", "ADA", "Ada", HOUSE, HOUSE.upper()])
+@pytest.mark.parametrize("name", ["ada", "ADA", "Ada", HOUSE, HOUSE.upper(), "Guest"])
 def test_nobody_takes_the_name_of_another(database: Database, name: str) -> None:
     """Not by the size of its letters either, nor the arena's own."""
     with database.begin() as session:

@@ -22,6 +22,7 @@ from arena.folding import AT_A_TIME, Fold
 from arena.models import (
     BotVersion,
     Entrant,
+    EntrantState,
     GameSeat,
     JobStatus,
     Ladder,
@@ -98,6 +99,35 @@ def test_a_new_version_takes_over_the_rating_of_its_moment(database: Database) -
         found = rebuild(session, ladder, write=False)
         assert (found.games, found.entrants) == (6, 5)
         assert found.equal, found.differences
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_who_came_back_is_held_less_firmly_from_that_moment(
+    database: Database, write: bool
+) -> None:
+    """Twice, and then once more after its last match; what was stored wrong is made anew."""
+    Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=2)
+    with database.begin() as session:
+        give_sign(session, "w", NOW, slots=1)
+        ladder = session.scalars(sa.select(Ladder)).one()
+        entrant = session.scalars(sa.select(Entrant).order_by(Entrant.id)).first()
+        assert entrant is not None
+        for _ in range(2):
+            for _ in range(20):
+                match = next(scheduling.new_matches(session, NOW))
+                job = scheduling.issue(session, match, Settings(), NOW)
+                recording.take_in(session, [report_of(job, "w")], Settings(), NOW)
+            assert entrant.sigma < 5
+            entrant.state = EntrantState.RETIRED
+            session.flush()
+            enter(session, ladder, entrant.version, NOW)
+            assert entrant.sigma == 5
+        assert (entrant.games, entrant.games_before) == (80, 80)
+        if write:
+            entrant.games_before, entrant.sigma = 3, 4.0
+        found = rebuild(session, ladder, write=write)
+        assert len(found.differences) == (2 if write else 0), found.differences
+        assert (entrant.games_before, entrant.sigma) == (80, 5)
 
 
 def some_unrated(database: Database) -> Simulation:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import scheduling, sittings
+from arena import recording, scheduling, sittings
 from arena.competitions.pairings import Pairing
 from arena.config import Settings
 from arena.db import Database
 from arena.matchmaking import make, new_matches
 from arena.models import (
+    HOUSE,
     BotVersion,
     Check,
     CompetitionState,
@@ -30,8 +31,9 @@ from arena.models import (
 )
 from arena.models.competitions import FIRST_GUESS_SECONDS
 from arena.sittings import Person, Wish
+from arena.submissions import submit
 from arena.waiting import Load
-from engine import jobs
+from engine import jobs, reporting
 from tests.arena.simulator import CALM, START, Simulation, give_sign
 
 NOW = START + timedelta(days=1)
@@ -121,9 +123,11 @@ def test_load_is_counted_in_turns(sqlite_database: Database) -> None:
 
 @pytest.mark.parametrize("checks", [0, 20])
 def test_what_waits_leaves_room_for_checks(database: Database, checks: int) -> None:
-    """Matches that were rolled back go before new ones, and not before half of the checks."""
+    """Matches that were rolled back go before new ones, and not before half of the checks, here
+    of bots of the house: of people's one of each owner is checked at a time."""
     Simulation(database, 0, CALM).furnish([SMALL], bots=20)
     with database.begin() as session:
+        session.execute(sa.update(User).values(name=HOUSE))
         session.execute(sa.delete(Check).where(Check.id > checks))
         give_sign(session, "w", NOW, slots=8)
         waiting = some(session, ladders_of(session)[0], 20)
@@ -166,6 +170,7 @@ def test_checks_count_among_what_waits(sqlite_database: Database) -> None:
     """A worker of eight slots has sixteen turns; twelve under way are enough, eleven are not."""
     Simulation(sqlite_database, 0, CALM).furnish([SMALL], bots=20)
     with sqlite_database.begin() as session:
+        session.execute(sa.update(User).values(name=HOUSE))
         session.execute(sa.delete(Check).where(Check.id > 3))
         give_sign(session, "w", NOW, slots=8)
         assert len(scheduling.fill(session, SETTINGS, NOW)) == 16
@@ -212,6 +217,69 @@ def test_a_check_that_is_over_holds_up_no_other(sqlite_database: Database) -> No
             assert scheduling.fill(session, SETTINGS, NOW) == []
             check.end_lease(JobStatus.SET_ASIDE)
             session.flush()
+
+
+def hand_in(session: Session, *owners: str) -> dict[int, str]:
+    """A bot of each of these owners in turn, to be checked; whose each check is."""
+    (ladder,) = ladders_of(session)
+    session.execute(sa.delete(Check))
+    found = {}
+    for number, name in enumerate(owners):
+        owner = session.scalar(sa.select(User).where(User.name == name))
+        owner = owner or User(name=name, created=NOW)
+        files = {"digest": f"{number:064}", "size": 1, "language": "C"}
+        version = submit(session, owner, f"{name}-{number}", **files, ladder=ladder, now=NOW)
+        (check,) = session.scalars(sa.select(Check.id).where(Check.version_id == version.id))
+        found[check] = name
+    return found
+
+
+def served(session: Session, owner_of: dict[int, str], now: datetime = NOW, slots: int = 1) -> str:
+    """The owners whose checks are issued now, by their first letters."""
+    give_sign(session, "w", now, slots=slots)
+    issued = [job.lease for batch in scheduling.fill(session, SETTINGS, now) for job in batch]
+    return "".join(owner_of[one.job][0] for one in issued if one.kind == "check")
+
+
+def end_check(session: Session, owner_of: dict[int, str], name: str, seconds: float = 0.0) -> None:
+    """The check of an owner's that is under way is over, after so many seconds of its build."""
+    now = NOW + timedelta(seconds=seconds)
+    for check in session.scalars(sa.select(Check).where(Check.status == JobStatus.ISSUED)):
+        if owner_of[check.id] == name:
+            lease = jobs.Lease("check", check.id, check.attempt, check.ticket or "")
+            found = reporting.Finding(False, "it does not build", "build")
+            report = reporting.CheckReport(lease, "w", (found,), "", build_seconds=seconds)
+            assert recording.record_check(session, report, now) is recording.Outcome.FIXED
+
+
+@pytest.mark.parametrize(("slots", "first", "then"), [(1, "ab", "c"), (4, "abc", "a")])
+def test_checks_go_round_by_owner(database: Database, slots: int, first: str, then: str) -> None:
+    """Whoever has a heap of them has one at a time: on a worker of one slot, too, another's is
+    next, and whoever comes later still waits for no more than what is under way."""
+    Simulation(database, 0, CALM).furnish([SMALL], bots=1)
+    with database.begin() as session:
+        owner_of = hand_in(session, "ada", "ada", "ada", "ada", "bob", "cyd")
+        assert served(session, owner_of, slots=slots) == first
+        assert served(session, owner_of, slots=slots) == ""
+        end_check(session, owner_of, "ada", 118)
+        session.flush()
+        assert served(session, owner_of, slots=slots) == then
+
+
+def test_who_built_for_long_waits(database: Database) -> None:
+    """Until an hour after: 900 s by default, which eight builds of 118 s exceed; others do not."""
+    Simulation(database, 0, CALM).furnish([SMALL], bots=1)
+    with database.begin() as session:
+        owner_of = hand_in(session, *["ada"] * 9, "bob")
+        session.execute(sa.update(Check).values(created=NOW - timedelta(hours=1)))
+        for number in range(8):
+            assert served(session, owner_of) == ("ab" if number == 0 else "a")
+            end_check(session, owner_of, "ada", 118)
+            session.flush()
+        assert served(session, owner_of) == ""
+        hour = timedelta(hours=1, seconds=118)
+        assert served(session, owner_of, NOW + hour - timedelta(seconds=1)) == ""
+        assert served(session, owner_of, NOW + hour) == "a"
 
 
 def test_settings_say_what_is_played(sqlite_database: Database) -> None:

@@ -156,10 +156,12 @@ def test_a_new_version_keeps_mu_and_is_less_certain(database: Database) -> None:
         assert (second.mu, second.sigma) == (31.0, 5.0)
         assert second.predecessor_id == first.id
         assert (first.state, second.state) == (EntrantState.RETIRED, EntrantState.ACTIVE)
-        # The old one comes back with the rating that it had.
+        # The old one comes back no surer than that.
+        first.games = first.wins = 86
         again = enter(session, ladder(session), first.version, NOW)
         assert again is first
-        assert (again.mu, again.sigma) == (31.0, 1.5)
+        assert (again.mu, again.sigma) == (31.0, 5.0)
+        assert (again.games_before, again.returned_after) == (86, [0])
         assert (first.state, second.state) == (EntrantState.ACTIVE, EntrantState.RETIRED)
 
 
@@ -177,10 +179,13 @@ def test_a_check_that_passes_enters_the_bot(database: Database) -> None:
         version = take_in(session, ada, "deep")
         take_in(session, ada, "deep", ladder=ladder(session, "clobber-5x6"))
         take_in(session, ada, "deep", ladder=ladder(session, "oxoxo"))
-        sent = issued(session)
-        # One check for each game: the first of Clobber speaks for the second.
-        assert [job.spec.variant.game for job in sent] == ["clobber", "oxoxo"]
-        recording.record_check(session, report(sent[0], True), NOW)
+        # One check of an owner's at a time, and one for each game: the first of Clobber speaks for
+        # the second.
+        (job,) = issued(session)
+        assert job.spec.variant.game == "clobber"
+        recording.record_check(session, report(job, True), NOW)
+        (job,) = issued(session)
+        assert job.spec.variant.game == "oxoxo"
         assert version.status is VersionStatus.READY
         entered = session.scalars(sa.select(Entrant).order_by(Entrant.id)).all()
         assert [e.competition.name for e in entered] == ["clobber-6x7", "clobber-5x6"]
@@ -356,8 +361,10 @@ def test_a_heap_of_uploads_does_not_stop_the_ladders(database: Database) -> None
     with database.begin() as session:
         furnished(session)
         worker(session, slots=2)
-        ada = person(session)
-        versions = [take_in(session, ada, f"bot{digit}", digit) for digit in "123456"]
+        versions = [
+            take_in(session, person(session, f"ada{digit}"), f"bot{digit}", digit)
+            for digit in "123456"
+        ]
         for version in versions[:2]:
             enter(session, ladder(session), version, NOW)
         kinds = [job.lease.kind for job in issued(session)]

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.assignments import spec_of
-from arena.competitions.results import digest
+from arena.competitions.tournament_matches import digest
 from arena.db import Database
 from arena.models import Competition, GameSeat, JobStatus, Ladder, Match, PlayedGame, Tournament
 from tests.drills.fields import MATCHES, TOURNAMENT

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 
 from pydantic import Field
 
+from arena.entries import Fate
 from arena.models import Bot, BotVersion, Check, Entrant, JobStatus, VersionStatus
 from arena.web.api.ladder_shapes import EntrantShape, RankedEntrant
 from arena.web.api.shapes import List, Shape
@@ -206,13 +208,18 @@ class CheckShape(Shape):
     ladder: str
     status: JobStatus
     passed: bool | None = Field(description="Null as long as it has not ended.")
+    fate: Literal["entered", "to be tested", "not entered"] | None = Field(
+        description="What became of the version by it on the ladder; null if it has not passed."
+    )
+    test: int | None = Field(description="The strength test that it is to pass before it enters.")
+    cancelled: str = Field(description="Why nothing is to come of it; empty if something is.")
     findings: list[FindingShape]
     log: str
-    problem: str
+    problem: str = Field(description="Why it could not be tried, is void, or entered nothing.")
     created: datetime
 
     @classmethod
-    def of(cls, one: Check) -> CheckShape:
+    def of(cls, one: Check, fate: Fate | None = None) -> CheckShape:
         """A check as it travels, with its version, bot and ladder loaded."""
         ended = one.status not in (JobStatus.OPEN, JobStatus.ISSUED)
         return cls(
@@ -222,6 +229,9 @@ class CheckShape(Shape):
             ladder=one.ladder.name,
             status=one.status,
             passed=one.passed if ended else None,
+            fate=fate and fate.word,
+            test=fate and fate.test,
+            cancelled=one.cancelled,
             findings=[FindingShape(**finding) for finding in one.findings],
             log=one.log,
             problem=one.problem,

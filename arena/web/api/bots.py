@@ -84,7 +84,7 @@ class Retirement(Shape):
     ladder: Name
 
 
-class Withdrawal(Shape):
+class LaddersLeft(Shape):
     """How many ladders a bot left."""
 
     left: int
@@ -195,8 +195,8 @@ def get_encounter(name: str, rival: str, query: EncounterView) -> Encounter:
 def enter_bot(name: str, json: Entry) -> EntryMade:
     """Puts a version of a bot of one's own on a ladder.
 
-    One that was there before comes back at once with the rating that it had; another is
-    checked first.
+    One that was there before comes back at once with the rating that it had, held less firmly;
+    another is checked first.
     """
     with changing(SubmissionError) as session:
         bot = own_bot(session, name)
@@ -230,13 +230,13 @@ def retire_bot(name: str, json: Retirement) -> EntrantShape:
         return EntrantShape.of(there[0], bot.name)
 
 
-@operation(Withdrawal, tag=TAG, scope=Scope.SUBMIT, errors=[404, 409])
-def withdraw_bot(name: str) -> Withdrawal:
+@operation(LaddersLeft, tag=TAG, scope=Scope.SUBMIT, errors=[404, 409])
+def withdraw_bot(name: str) -> LaddersLeft:
     """Takes a bot of one's own off every ladder."""
     with changing(SubmissionError) as session:
         bot = own_bot(session, name)
         left = entries.withdraw(session, signed_in().actor, bot, datetime.now(UTC))
-        return Withdrawal(left=left)
+        return LaddersLeft(left=left)
 
 
 @operation(BotDetail, tag=TAG, scope=Scope.SUBMIT, errors=[409])

@@ -47,7 +47,11 @@ class StandingShape(Shape):
     seeding: int
     points: float
     games: int
-    points_a_game: float
+    unplayed: int = Field(
+        description="Games decided without being played: of byes, and of what was given to it, or "
+        "forfeited by it, since somebody was withdrawn."
+    )
+    points_a_game: float = Field(description="Of its games, those not played among them.")
     wins: int
     draws: int
     losses: int

@@ -10,9 +10,10 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterable
+from enum import Enum
 from functools import cache, wraps
 from threading import Lock
-from typing import Any, TypeVar, cast, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 from flask import Request, abort, current_app, request
 from pydantic import BaseModel, ValidationError
@@ -41,8 +42,44 @@ def _refuse(_request: Request, _answer: object, error: Exception | None, *_: obj
     abort(422, f"{'; '.join(words)}.")
 
 
+class Shapes:
+    """What the document has a schema of, by its name: two of one name would be one there."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, type] = {}
+
+    def add(self, shape: Any) -> None:
+        """Takes a shape in, with all that are in it.
+
+        Raises:
+            TypeError: it has the name of another.
+        """
+        if not isinstance(shape, type) or get_args(shape):
+            for part in get_args(shape):
+                self.add(part)
+        elif issubclass(shape, BaseModel | Enum):
+            known = self._known.get(shape.__name__)
+            if known not in (None, shape):
+                raise TypeError(
+                    f"{known.__module__} and {shape.__module__} both have a shape called "
+                    f"{shape.__name__}, and the API's document could have only one: rename one"
+                )
+            self._known[shape.__name__] = shape
+            if known is None and issubclass(shape, BaseModel):
+                for one in shape.model_fields.values():
+                    self.add(one.annotation)
+
+
 class _Adapter(PydanticModelAdapter):
     """Tells what is wrong without what was sent: spectree makes JSON of it, and a file is none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shapes = Shapes()
+
+    def json_schema(self, model: Any, **how: Any) -> Any:
+        self._shapes.add(model)
+        return super().json_schema(model, **how)
 
     def validation_errors(self, err: ValidationError) -> Any:
         return err.errors(include_input=False, include_context=False)

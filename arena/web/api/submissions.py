@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import sqlalchemy as sa
@@ -10,6 +11,7 @@ from pydantic import Field
 from spectree.model_adapter.pydantic_adapter import BaseFile
 from sqlalchemy.orm import joinedload
 
+from arena import entries
 from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES, FirstTest
 from arena.models import BotVersion, Check, Scope
 from arena.submissions import SubmissionError
@@ -18,6 +20,7 @@ from arena.web.api.bot_shapes import CheckList, CheckShape
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Line, Name, Shape
 from arena.web.api.specification import operation
+from arena.web.identity import signed_in
 from arena.web.lookup import find_ladder, reading
 from arena.web.transactions import changing
 
@@ -74,7 +77,20 @@ def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
 def get_check(number: int) -> CheckShape:
     """The check of a bot of one's own: what is found, as it is found."""
     with reading() as session:
-        return CheckShape.of(submitting.find_check(session, number))
+        found = submitting.find_check(session, number)
+        return CheckShape.of(found, entries.fates(session, [found]).get(number))
+
+
+@operation(CheckShape, tag=TAG, scope=Scope.SUBMIT, errors=[409])
+def cancel_check(number: int) -> CheckShape:
+    """Cancels the check of a bot of one's own: nothing is entered by it.
+
+    What a worker has already is played to its end there.
+    """
+    with changing(SubmissionError) as session:
+        found = submitting.find_check(session, number)
+        entries.cancel(session, signed_in().actor, found, datetime.now(UTC))
+        return CheckShape.of(found)
 
 
 @operation(CheckList, tag=TAG, scope=Scope.SUBMIT)
@@ -86,11 +102,14 @@ def list_checks(name: str, query: Pages) -> CheckList:
         wanted = sa.select(Check).join(Check.version).where(BotVersion.bot_id == bot.id)
         wanted = wanted.options(version, joinedload(Check.ladder))
         found, following = page(session, wanted, Check.id, query)
-        return CheckList(items=[CheckShape.of(one) for one in found], next=following)
+        fates = entries.fates(session, found)
+        items = [CheckShape.of(one, fates.get(one.id)) for one in found]
+        return CheckList(items=items, next=following)
 
 
 ROUTES = (
     ("POST", "/submissions", submit_bot),
     ("GET", "/checks/<int:number>", get_check),
+    ("POST", "/checks/<int:number>/cancel", cancel_check),
     ("GET", "/bots/<name>/checks", list_checks),
 )

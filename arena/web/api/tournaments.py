@@ -179,7 +179,7 @@ def withdraw_from_tournament(name: str, json: Withdrawal) -> TournamentShape:
     """Takes a bot out of a tournament: any for organisers, one's own for everybody else.
 
     Before its first match is made it is as if the bot had never been in it. After that its
-    results stand, and what it has not played is given to whoever was to meet it.
+    results stand, that of a match under way, too, and what it has not begun it forfeits.
     """
     with changing(TournamentError, FormatError) as session:
         found, now = find_tournament(session, name), datetime.now(UTC)

@@ -13,6 +13,7 @@ from arena.competitions.strength_plans import FirstTest, Plan
 from arena.db import Database
 from arena.models import (
     BotVersion,
+    Check,
     CompetitionState,
     JobStatus,
     Ladder,
@@ -49,6 +50,7 @@ class StrengthSimulation(Simulation):
         super().__init__(database, 1, villainy)
         self.furnish([(game, options)], bots=2)
         with database.begin() as session:
+            session.execute(sa.delete(Check))
             session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
             session.execute(sa.update(Ladder).values(state=CompetitionState.PAUSED))
 

@@ -9,10 +9,11 @@ import sqlalchemy as sa
 
 from arena import verdicts
 from arena.competitions import tournament_fields
-from arena.competitions.results import Pair, _records, digest, results, rows, to_json
+from arena.competitions.results import Pair, _records, results, rows, to_json
+from arena.competitions.tournament_matches import digest
 from arena.db import Database
 from arena.matchmaking import new_matches
-from arena.models import Entrant, EntrantState, JobStatus, Match, Tournament
+from arena.models import CompetitionState, Entrant, EntrantState, JobStatus, Match, Tournament
 from arena.ratings.bradley_terry import Strength
 from arena.ratings.result import GameResult
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
@@ -109,18 +110,21 @@ def test_a_round_is_the_current_one_until_all_of_it_is_played(arena: TournamentS
 
 GIVEN: list[tuple[str, str, dict[int, float]]] = [
     ("round-robin", "bot-0", {1: 0.0, 2: 2.0, 3: 2.0, 4: 2.0}),
-    # The first is the candidate, whom all others meet; points a game decide.
-    ("gauntlet", "bot-1", {1: 0.0, 2: 0.0, 3: 0.0, 4: 0.0}),
+    # The first is the candidate, whom all others meet.
+    ("gauntlet", "bot-0", {1: 0.0, 2: 2.0, 3: 2.0, 4: 2.0}),
+    ("gauntlet", "bot-1", {1: 2.0, 2: 0.0, 3: 0.0, 4: 0.0}),
     # In the first round the upper half meets the lower.
     ("swiss", "bot-0", {1: 0.0, 2: 0.0, 3: 2.0, 4: 0.0}),
 ]
 
 
-@pytest.mark.parametrize(("format_", "gone", "points"), GIVEN, ids=[row[0] for row in GIVEN])
+@pytest.mark.parametrize(
+    ("format_", "gone", "points"), GIVEN, ids=[f"{row[0]} {row[1]}" for row in GIVEN]
+)
 def test_who_was_to_meet_the_withdrawn_is_given_a_match(
     arena: TournamentSimulation, format_: str, gone: str, points: dict[int, float]
 ) -> None:
-    """Two points, as docs/tournaments.md says, but where points a game decide; none is played."""
+    """Two points, as docs/tournaments.md says, which is one a game; none is played."""
     arena.create("cup", format_)
     with arena.database.begin() as session:
         next(new_matches(session, START))
@@ -128,9 +132,26 @@ def test_who_was_to_meet_the_withdrawn_is_given_a_match(
         found = results(session, the_cup(session))
     assert {line.number: line.points for line in found.standings} == points
     assert {line.games for line in found.standings} == {0}
-    assert {line.number: line.share for line in found.standings} == points
+    assert {line.number: line.share * 2 for line in found.standings} == points
     last = {number: sum(course[-1:]) for number, course in found.points_by_round.items()}
     assert last == points
+
+
+def test_who_leaves_a_match_of_three_forfeits_it_alone(sqlite_database: Database) -> None:
+    """Of three who meet in each of two rounds, in three games a match; none is played."""
+    arena = TournamentSimulation(sqlite_database, 1, CALM, "blokus", 3, mode="trio")
+    arena.create("cup", "balanced", rounds=2)
+    with arena.database.begin() as session:
+        next(new_matches(session, START))
+        withdraw(session, "bot-1")
+        cup = the_cup(session)
+        found = rows(results(session, cup))
+        assert cup.state is CompetitionState.CLOSED
+    assert {row["bot"]: (row["points"], row["games"], row["unplayed"]) for row in found} == {
+        "bot-0": (0, 0, 0),
+        "bot-1": (0, 0, 6),
+        "bot-2": (0, 0, 0),
+    }
 
 
 def test_what_is_given_in_a_swiss_counts_as_a_bye(arena: TournamentSimulation) -> None:
@@ -186,7 +207,7 @@ def test_the_lot_decides_where_nothing_else_does(
         cup = the_cup(session)
         found = results(session, cup)
         lines = [
-            replace(line, number=number, points=points, games=games, tie_breaks=tie_breaks)
+            replace(line, number=number, points=points, share=points / games, tie_breaks=tie_breaks)
             for number, (line, (points, games, value)) in enumerate(
                 zip(found.standings, told, strict=True), 1
             )

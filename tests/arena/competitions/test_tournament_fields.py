@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
+from arena import scheduling
 from arena.audit import entries
 from arena.competitions import tournament_fields, tournaments
 from arena.competitions.formats import FormatError
@@ -80,13 +81,31 @@ def test_a_field_changes_until_it_begins(arena: TournamentSimulation) -> None:
 
 
 def test_what_was_chosen_stays(arena: TournamentSimulation) -> None:
-    """A number of rounds that is not the usual one is what somebody wanted."""
+    """A number of rounds that is not the usual one is what somebody wanted, as far as the field
+    has so many: nobody is kept in it by that."""
     arena.create("cup", "swiss", top=4, rounds=3)
     with arena.database.begin() as session:
         withdraw(session, "bot-3")
         assert the_cup(session).settings["rounds"] == 3
-        with pytest.raises(FormatError, match="rounds is 3, and in this field it can be from 1 to"):
-            withdraw(session, "bot-2")
+        withdraw(session, "bot-2", note="")
+        assert the_cup(session).settings["rounds"] == 1
+        assert entries(session)[0].detail == "bot-2 v1; rounds is 1 now"
+
+
+@pytest.mark.parametrize(
+    ("format_", "settings", "left"),
+    [("gauntlet", {"candidates": 3}, {"candidates": 2}), ("knockout", {"third_place": 1}, {})],
+)
+def test_what_a_smaller_field_can_not_have_is_left_out(
+    arena: TournamentSimulation, format_: str, settings: dict[str, int], left: dict[str, int]
+) -> None:
+    """Of four one is taken out: two of three can be candidates, and a match for the third place
+    takes four."""
+    arena.create("cup", format_, top=4, **settings)
+    with arena.database.begin() as session:
+        withdraw(session, "bot-0", note="")
+        its = the_cup(session).settings
+        assert {key: its[key] for key in settings} == {**dict.fromkeys(settings, 0), **left}
 
 
 REFUSED = [
@@ -132,16 +151,17 @@ def test_what_is_refused_once_it_began(arena: TournamentSimulation) -> None:
 def test_a_tournament_goes_on_without_who_was_withdrawn(
     arena: TournamentSimulation, format_: str, gone: str
 ) -> None:
-    """What it has played stands, what it was playing is void, and it plays no more."""
+    """What it has played stands, what it was playing counts, and it plays no more."""
     arena.create("cup", format_)
     arena.alive()
     arena.tick()
     arena.run(3)
     with arena.database.begin() as session:
-        under_way = its_matches(session, gone, JobStatus.OPEN, JobStatus.ISSUED)
-        before = its_matches(session, gone, JobStatus.FIXED)
+        waiting = its_matches(session, gone, JobStatus.OPEN)
+        before = its_matches(session, gone, JobStatus.FIXED, JobStatus.ISSUED)
         assert withdraw(session, gone)
-        assert {one.status for one in under_way} <= {JobStatus.VOID}
+        assert {one.status for one in waiting} <= {JobStatus.VOID}
+        assert JobStatus.VOID not in {one.status for one in before}
     arena.play_out(5)
     with arena.database.read() as session:
         cup = the_cup(session)
@@ -158,8 +178,61 @@ def test_a_tournament_goes_on_without_who_was_withdrawn(
             assert sum(one.points for one in found.standings) == 30
             assert walkovers(found) == 5 - len(before)
             assert found.planned == found.count(JobStatus.FIXED)
-        if format_ == "gauntlet" and gone == "bot-3":
-            assert sum(one.points for one in found.standings) == 2 * (5 - walkovers(found))
+        if format_ == "gauntlet":
+            assert sum(one.points for one in found.standings) == 10
+
+
+def under_way(arena: TournamentSimulation, name: str) -> int:
+    """The number of a match of a bot that a worker has."""
+    for _ in range(40):
+        arena.run(0.5)
+        with arena.database.read() as session:
+            if found := its_matches(session, name, JobStatus.ISSUED):
+                return found[0].id
+    raise AssertionError("none in twenty seconds")
+
+
+@pytest.mark.parametrize("format_", ["round-robin", "gauntlet", "swiss", "knockout"])
+def test_the_match_under_way_of_who_is_withdrawn_counts(
+    arena: TournamentSimulation, format_: str
+) -> None:
+    """Also if its worker is lost and another plays it; nothing is over before that."""
+    arena.create("cup", format_, top=2, **({"extra_legs": 0} if format_ == "knockout" else {}))
+    arena.alive()
+    arena.tick()
+    number = under_way(arena, "bot-0")
+    with arena.database.begin() as session:
+        withdraw(session, "bot-0")
+        assert the_cup(session).state is CompetitionState.OPEN
+        scheduling.roll_back(session.get_one(Match, number), "its worker was lost", failed=True)
+    arena.play_out(1)
+    with arena.database.read() as session:
+        assert session.get_one(Match, number).status is JobStatus.FIXED
+        found = results(session, the_cup(session))
+        assert {line.games for line in found.standings} == {2}
+        assert {line.unplayed for line in found.standings} == {0}
+        assert walkovers(found) == 0
+
+
+def test_what_can_not_be_played_is_forfeited(arena: TournamentSimulation) -> None:
+    """By who was withdrawn while it was tried: nobody has to decide about it."""
+    arena.create("cup", "round-robin", top=2)
+    arena.alive()
+    arena.tick()
+    number = under_way(arena, "bot-0")
+    with arena.database.begin() as session:
+        withdraw(session, "bot-0")
+        match = session.get_one(Match, number)
+        match.failures = scheduling.FAILURES_ALLOWED
+        scheduling.roll_back(match, "its box broke", failed=True)
+        assert match.status is JobStatus.SET_ASIDE
+        scheduling.schedule(session, arena.settings, arena.now)
+        assert match.status is JobStatus.VOID
+        assert match.problem == "somebody in it was withdrawn, and its box broke"
+        cup = the_cup(session)
+        assert cup.state is CompetitionState.CLOSED
+        told = [(row["bot"], row["points"], row["unplayed"]) for row in rows(results(session, cup))]
+        assert told == [("bot-1", 2, 2), ("bot-0", 0, 2)]
 
 
 def its_matches(session: sa.orm.Session, name: str, *status: JobStatus) -> list[Match]:

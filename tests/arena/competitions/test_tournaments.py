@@ -88,7 +88,7 @@ def test_a_field_has_everybody_once_and_checked(arena: TournamentSimulation) -> 
         for field, words in (
             ([one, one], "bot-0 v1 stands in the field twice"),
             ([one], "a match takes 2 bots, and the field has 1"),
-            ([one, other], "bot-1 v1 can't play yet: it is still being checked"),
+            ([one, other], "bot-1 v1 can't play yet: it has passed no check"),
         ):
             with pytest.raises((TournamentError, FormatError), match=words):
                 tournaments.create(session, plan, field, START, ORGANISER)

@@ -8,7 +8,8 @@ import sqlalchemy as sa
 
 from arena import verdicts
 from arena.audit import Actor
-from arena.competitions.results import digest, results, to_json
+from arena.competitions.results import results, to_json
+from arena.competitions.tournament_matches import digest
 from arena.competitions.tournaments import Plan, create, field_of
 from arena.db import Database
 from arena.models import (

@@ -251,8 +251,8 @@ def test_what_people_see() -> None:
 
 def test_a_new_version_keeps_the_mean() -> None:
     """It is believed to be much like the last one, but not as firmly."""
-    assert Rating(31, 1.2).of_new_version() == Rating(31, 5)
-    assert Rating(31, 7).of_new_version() == Rating(31, 7)
+    assert Rating(31, 1.2).loosened() == Rating(31, 5)
+    assert Rating(31, 7).loosened() == Rating(31, 7)
 
 
 @pytest.mark.parametrize(

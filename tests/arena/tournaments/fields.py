@@ -11,7 +11,7 @@ from random import Random
 from arena.ratings.book import RatingBook
 from arena.ratings.result import GameResult
 from arena.ratings.trueskill import MU, SIGMA, Rating, TrueSkill
-from arena.tournaments.ladder import Met, Rival, next_match
+from arena.tournaments.ladder import Met, Rival, is_settled, next_match
 
 Pairing = Callable[[Sequence[Rival], Met, Random], tuple[int, ...]]
 
@@ -61,6 +61,38 @@ def play_field(pairing: Pairing, seed: int, *, bots: int = 40, games: int = 30) 
             played.update((a, b))
     board = [book[n].conservative for n in range(bots)]
     return Field(spearman(truth, board), min(played.values()), max(played.values()))
+
+
+def luck_of_the_luckiest(seed: int, *, bots: int) -> tuple[float, float]:
+    """Of equal bots that played until all was known, how far the first is above the truth; and how
+    far once it has come back as `arena.submissions.enter` has it, and all is known again.
+
+    Both in points as people see them.
+    """
+    random, met, book = Random(seed), Met(), RatingBook[int](TrueSkill(draw_probability=0.05))
+    played = dict.fromkeys(range(bots), 0)
+
+    def play_on() -> None:
+        while True:
+            rivals = [Rival(n, book[n], played[n]) for n in range(bots)]
+            if is_settled(rivals):
+                return
+            one, other = by_the_ladder(rivals, met, random)
+            met.add(one, other)
+            for _ in range(2):
+                book.apply(GameResult((one, other), (0, 1), random.choice([(1, 2), (2, 1)])))
+            played[one] += 2
+            played[other] += 2
+
+    play_on()
+    first = max(range(bots), key=lambda n: book[n].mu)
+    mean = sum(book[n].mu for n in range(bots)) / bots
+    before = book[first].display - Rating(mean).display
+    book.come_back(first)
+    played[first] = 0
+    play_on()
+    mean = sum(book[n].mu for n in range(bots)) / bots
+    return before, book[first].display - Rating(mean).display
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float:

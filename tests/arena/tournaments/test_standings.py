@@ -328,3 +328,17 @@ def test_nobody_is_above_another_by_a_last_digit() -> None:
     first, second = found[:2]
     assert {first.entrant, second.entrant} == {A, B}
     assert first.tie_breaks[0] == second.tie_breaks[0] == 0.6
+
+
+def test_who_leaves_after_a_good_start_is_not_first() -> None:
+    """Of three who were to meet in four rounds one wins the first, and another all, which it can
+    since the first leaves. Three games are a match: by points over what was planned 3/12 and 9/9.
+    """
+    rest = [Result(Fixture(round_, (A,)), ((0.0,),) * 3) for round_ in (2, 3, 4)]
+    won = [Result(Fixture(1, (A, C, D)), ((1.0, 0.5, 0.0),) * 3)]
+    won += [Result(Fixture(round_, (B, C, D)), ((1.0, 0.5, 0.0),) * 3) for round_ in (2, 3, 4)]
+    rows = standings(Table([A, B, C, D], won, given=rest), ["wins"], by_share=True)
+    told = [(row.entrant, row.points, row.games, row.unplayed, row.share) for row in rows]
+    assert told == [(B, 9, 9, 0, 1), (C, 6, 12, 0, 0.5), (A, 3, 3, 9, 0.25), (D, 0, 12, 0, 0)]
+    # Tie-breaks that add up are divided by the same: A beat two in each of three games of twelve.
+    assert rows[2].tie_breaks[0] == 0.5

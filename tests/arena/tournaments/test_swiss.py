@@ -259,3 +259,35 @@ def test_equals_meet(size: int, rounds: int, gap: float) -> None:
         for entrant, share in zip(result.fixture.entrants, result.points, strict=True):
             points[entrant] += share
     assert sum(gaps) / len(gaps) < gap
+
+
+LEFT = [
+    # Of four who are there 1 and 4 have met, and in two rounds everybody meets the two others.
+    ({5, 6}, 3, set()),
+    # Then 1 and 4 are left: they meet nobody, rather than each other again.
+    ({5, 6}, 4, {1, 4}),
+    # Of three who have not met each meets both others in three rounds, and once nobody.
+    ({4, 5, 6}, 4, {1, 2, 3}),
+]
+
+
+@pytest.mark.parametrize(("gone", "rounds", "idle"), LEFT)
+def test_who_has_left_is_nobody(gone: set[int], rounds: int, idle: set[int]) -> None:
+    """Of six some leave after the first round: those who are there meet nobody once at most, and
+    nobody twice; those who left are paired with each other as often as need be."""
+    field = [1, 2, 3, 4, 5, 6]
+    results = played(Swiss(rounds).fixtures(field, []), 1, 2, 3)
+    assert {frozenset(one.fixture.entrants) for one in results} == {
+        frozenset(pair) for pair in [(1, 4), (2, 5), (3, 6)]
+    }
+    swiss = Swiss(rounds, withdrawn=dict.fromkeys(gone, 1))
+    while due := swiss.fixtures(field, results):
+        there = {one for fixture in due for one in fixture.entrants} - gone
+        results += played(due, *(min(there & {*one.entrants}, default=0) for one in due))
+    there = [set(one.fixture.entrants) - gone for one in results if one.fixture.round > 1]
+    met = Counter(
+        frozenset(one.fixture.entrants) for one in results if gone.isdisjoint(one.fixture.entrants)
+    )
+    assert set(met.values()) <= {1}
+    alone = Counter(min(one) for one in there if len(one) == 1)
+    assert alone == dict.fromkeys(idle, 1)

@@ -13,7 +13,14 @@ from arena.tournaments.knockout import Knockout
 from arena.tournaments.round_robin import Gauntlet, RoundRobin
 from arena.tournaments.schedule import Balanced
 from arena.tournaments.swiss import Swiss
-from arena.tournaments.walkovers import as_byes, earned, last_round, still_set, walkovers
+from arena.tournaments.walkovers import (
+    as_byes,
+    as_forfeits,
+    earned,
+    last_round,
+    still_set,
+    walkovers,
+)
 from tests.arena.tournaments.simulation import play
 
 FORMATS: dict[str, Format] = {
@@ -31,8 +38,8 @@ FORMATS: dict[str, Format] = {
 @pytest.mark.parametrize("seed", range(10))
 def test_a_tournament_goes_on_without_who_was_withdrawn(name: str, size: int, seed: int) -> None:
     """Two leave at any time: the others play to the end, each once a round, and those who left
-    no more; what was given without a game stays given, and a round of a Swiss that has begun stays
-    as it was paired."""
+    what they had begun and no more; what was given without a game stays given, and a round of a
+    Swiss that has begun stays as it was paired."""
     random, form, field = Random(seed), FORMATS[name], list(range(1, size + 1))
     leaving = random.sample(field, 2)
     gone: dict[int, int] = {}
@@ -40,29 +47,39 @@ def test_a_tournament_goes_on_without_who_was_withdrawn(name: str, size: int, se
     rounds: dict[int, set[Fixture]] = {}
     results: list[Result] = []
     given: list[Result] = []
+    playing: list[Fixture] = []
     while True:
         if isinstance(form, Swiss):
             form = replace(form, withdrawn=paired)
-        before, given = given, walkovers(form, field, results, gone, games=2)
+        made = [*results, *map(Result, playing)]
+        before, given = given, walkovers(form, field, made, gone, games=2, playing=playing)
         assert _kept(before, gone) <= _kept(given, gone)
         if isinstance(form, Knockout):
-            assert form.strays(field, [*results, *given]) == []
-        due = form.fixtures(field, [*results, *given])
-        assert not any(set(fixture.entrants) & set(gone) for fixture in due)
-        begun = max((one.fixture.round for one in results), default=0)
+            assert form.strays(field, [*made, *given]) == []
+        due = form.fixtures(field, [*made, *given])
+        assert not any(set(one.entrants) & set(gone) for one in due if one not in playing)
+        begun = max((one.fixture.round for one in made), default=0)
         if isinstance(form, Swiss) and begun:
             fixtures = [*due, *(one.fixture for one in [*results, *given])]
             now = {fixture for fixture in fixtures if fixture.round == begun}
             assert rounds.setdefault(begun, now) == now
-        if not due:
+        if not due and not playing:
             break
-        # Matches end one by one, and somebody may leave between any two.
-        results.append(play(random.choice(due), random, games=2))
+        # Matches begin and end one by one, and somebody may leave between any two.
+        fresh = [one for one in due if one not in playing]
+        if fresh and (not playing or random.random() < 0.6):
+            playing.append(random.choice(fresh))
+            made.append(Result(playing[-1]))
+        else:
+            ended = playing.pop(random.randrange(len(playing)))
+            results.append(play(ended, random, games=2))
+            continue
         if leaving and random.random() < 0.2:
             entrant = leaving.pop()
-            past = [*results, *given]
-            gone[entrant] = last_round(entrant, form.fixtures(field, past), past)
-            paired[entrant] = max(one.fixture.round for one in results)
+            past = [*made, *given]
+            due = form.fixtures(field, past)
+            gone[entrant] = last_round(entrant, due, past, playing)
+            paired[entrant] = max(one.fixture.round for one in made)
     seats = Counter(
         (one.fixture.round, one.fixture.leg, entrant)
         for one in [*results, *given]
@@ -91,6 +108,21 @@ def test_what_is_given_for_a_walkover() -> None:
         (1.0, 0.0),
     ]
     assert [one.fixture.entrants for one in as_byes(given)] == [(2,), (1,)]
+
+
+def test_who_leaves_a_match_of_three_forfeits_it_alone() -> None:
+    """The others were to meet each other as well, so that nothing is given to them."""
+    left = Result(Fixture(4, (1, 2, 3), 1), ((1.0, 0.0, 1.0),) * 3)
+    assert as_forfeits([left], {2: 1}) == [Result(Fixture(4, (2,), 1), ((0.0,),) * 3)]
+
+
+def test_what_is_under_way_is_given_to_nobody() -> None:
+    """Of three who meet each other the last leaves while it plays against the second, and sits
+    out the second round."""
+    form, field, playing = RoundRobin(), [1, 2, 3], [Fixture(1, (2, 3))]
+    given = walkovers(form, field, [Result(playing[0])], {3: 1}, games=1, playing=playing)
+    assert [one.fixture.entrants for one in given] == [(3, 1)]
+    assert last_round(3, [playing[0], Fixture(3, (3, 1))], [Result(playing[0])], playing) == 2
 
 
 FINAL = Result(Fixture(2, (2, 4), 1), ((1.0, 0.0),))

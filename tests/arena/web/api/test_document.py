@@ -7,6 +7,7 @@ import json
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from enum import StrEnum
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -16,8 +17,11 @@ from typing import Any
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
+from pydantic import create_model
 
 from arena.web.api import PARTS, specification
+from arena.web.api.shapes import Shape
+from arena.web.api.specification import Shapes
 
 DOCS = Path(__file__).parents[4] / "docs" / "api.md"
 OPERATIONS = [
@@ -159,3 +163,35 @@ def test_who_asks_at_once_gets_one_document(monkeypatch: pytest.MonkeyPatch) -> 
     with ThreadPoolExecutor(4) as pool:
         answers = [one.result() for one in [pool.submit(specification.document) for _ in range(4)]]
     assert answers == [{"number": 1}] * 4
+
+
+class Here(Shape):
+    """One shape, in whatever module."""
+
+    left: int
+
+
+There = type("Here", (Shape,), {"__annotations__": {"bot": "str"}, "__module__": "elsewhere"})
+
+
+@pytest.mark.parametrize(
+    "second",
+    [There, create_model("Around", inside=(list[There | None], ...)), StrEnum("Here", ["LEFT"])],
+    ids=["itself", "inside another", "an enum"],
+)
+def test_two_shapes_of_one_name_are_refused(second: type) -> None:
+    """A document has one of a name, and programs that are made of it would read the other wrong."""
+    shapes = Shapes()
+    shapes.add(Here)
+    shapes.add(create_model("Other", again=(dict[str, Here], ...)))
+    with pytest.raises(TypeError, match="both have a shape called Here"):
+        shapes.add(second)
+
+
+def test_an_answer_is_told_as_it_is_given(document: Any) -> None:
+    """What `POST /bots/{name}/withdraw` answers is no request to withdraw from a tournament."""
+    told = document.raw_schema
+    answer = told["paths"]["/api/v1/bots/{name}/withdraw"]["post"]["responses"]["200"]
+    schema = answer["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    told = told["components"]["schemas"][schema]
+    assert told["required"] == ["left"]

@@ -70,7 +70,30 @@ def test_a_check_tells_what_became_of_the_bot(ada: Browser, database: Database) 
     with database.begin() as session:
         session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="frozen"))
     settle(database)
-    assert "It is not entered on Clobber 6x7, which took no bots by then." in told(3)
+    assert "It is entered on Clobber 6x7. See the bot." in told(3)
+    with database.begin() as session:
+        session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="open"))
+    submit(ada, (BOT + b"#4", "mine.py"))
+    with database.begin() as session:
+        session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="closed"))
+    settle(database)
+    words = "the ladder was closed by then, and its table is final"
+    assert f"It is not entered on Clobber 6x7: {words}. See the bot." in told(4)
+
+
+def test_a_check_is_cancelled(ada: Browser, database: Database) -> None:
+    """By a button on its page, once; its version enters nothing and can be handed in again."""
+    submit(ada, (BOT, "mine.py"))
+    assert "Cancel the check" in ada.get("/checks/1").text
+    ada.post("/checks/1/cancel", page="/checks/1")
+    told = ada.get_renewed("/checks/1").text
+    assert "It was cancelled</strong>: ada cancelled it." in told
+    assert "hx-get" not in told
+    assert "Cancel the check" not in told
+    assert "heck 1 is over" in ada.post("/checks/1/cancel", page="/bots/mine").text
+    submit(ada, (BOT, "mine.py"))
+    settle(database)
+    assert states(database) == {f"mine v1 on {LADDER}": "active"}
 
 
 def test_lines_are_shown_of_what_was_tried(ada: Browser, database: Database) -> None:
