@@ -492,28 +492,29 @@ def main() -> int:
         use_json(logging.getLogger())
     try:
         _take_over()
+        log.info("the recorder is ready")
+        pulse.ready()
+        _record_on()
     except (SchemaError, ClaimError) as error:
-        return _refused(error)
-    except Ending:
-        return 0
-    log.info("the recorder is ready")
-    pulse.ready()
-    ticking = Every(settings.tick_seconds)
-    try:
-        while not _Asked.to_end:
-            pulse.beat()
-            if ticking.is_due():
-                _guarded(tick)
-            if not _guarded(turn):
-                inbox().wait(min(WAIT_SECONDS, max(0.0, ticking.remaining())))
-    except ClaimError as error:
-        return _refused(error)
+        print(f"this recorder records nothing: {error}", file=sys.stderr, flush=True)
+        return REFUSED
     except Ending:
         log.warning("the recorder ends; what it has not written down stays in the queue")
     finally:
         inbox().close()
         database().close()
     return 0
+
+
+def _record_on() -> None:
+    """Handles messages and ticks until this process is to end."""
+    ticking = Every(settings.tick_seconds)
+    while not _Asked.to_end:
+        pulse.beat()
+        if ticking.is_due():
+            _guarded(tick)
+        if not _guarded(turn):
+            inbox().wait(min(WAIT_SECONDS, max(0.0, ticking.remaining())))
 
 
 def _guarded(do: Callable[[], bool | None]) -> bool | None:
@@ -526,11 +527,6 @@ def _guarded(do: Callable[[], bool | None]) -> bool | None:
         log.exception("this should not have happened")
         time.sleep(PAUSES[0])
         return None
-
-
-def _refused(error: Exception) -> int:
-    print(f"this recorder records nothing: {error}", file=sys.stderr, flush=True)
-    return REFUSED
 
 
 REFUSED = 3
