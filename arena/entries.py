@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session, contains_eager, joinedload
 
 from arena import audit
 from arena.audit import Actor
-from arena.db import LOCK
 from arena.first_tests import give_up
 from arena.models import (
     Bot,
@@ -172,7 +171,8 @@ def cancel(session: Session, actor: Actor, check: Check, now: datetime) -> None:
     Raises:
         SubmissionError: it is over, or was cancelled already.
     """
-    session.refresh(check, with_for_update=LOCK)
+    its = sa.select(Check).where(Check.id == check.id).with_for_update(key_share=True)
+    check = session.scalars(its.execution_options(populate_existing=True)).one()
     if check.status not in UNDECIDED:
         raise SubmissionError(f"check {check.id} is over")
     if check.cancelled:

@@ -198,12 +198,16 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "api.get_account"): ("/api/v1/account", (401, 200, 200, 200, 200)),
     ("GET", "api.list_own_matches"): ("/api/v1/account/matches", (401, 200, 200, 200, 200)),
     ("GET", "api.get_check"): ("/api/v1/checks/{owners_check}", (401, 404, 200, 404, 404)),
+    ("POST", "api.cancel_check"): (
+        "/api/v1/checks/{owners_check}/cancel",
+        (401, 404, 409, 404, 404),
+    ),
     ("GET", "api.list_checks"): ("/api/v1/bots/bot-0/checks", API_OWNERS),
     # A form is no JSON (415); a change without a form's secret or a token is refused (400).
     ("POST", "api.submit_bot"): ("/api/v1/submissions", (401, 415, 415, 415, 415)),
     ("POST", "api.enter_bot"): ("/api/v1/bots/bot-0/enter", (401, 415, 415, 415, 415)),
     ("POST", "api.retire_bot"): ("/api/v1/bots/bot-0/retire", (401, 415, 415, 415, 415)),
-    ("POST", "api.withdraw_bot"): ("/api/v1/bots/bot-0/withdraw", (401, 403, 409, 403, 403)),
+    ("POST", "api.withdraw_bot"): ("/api/v1/bots/bot-0/withdraw", (401, 403, 200, 403, 403)),
     ("POST", "api.share_bot"): ("/api/v1/bots/bot-0/share", (401, 415, 415, 415, 415)),
     ("POST", "api.unshare_bot"): ("/api/v1/bots/bot-0/unshare", (401, 415, 415, 415, 415)),
     ("PATCH", "api.change_bot"): ("/api/v1/bots/bot-0", (401, 400, 400, 400, 400)),

@@ -14,15 +14,19 @@ import sqlalchemy as sa
 
 from arena.db import Database
 from arena.models import Check, JobStatus
+from arena.submissions import enter
 from tests.arena.cli.remote.conftest import Arena
 
 
 class Checker(threading.Thread):
     """Ends the checks of a database, as workers and the recorder do, a finding at a time."""
 
-    def __init__(self, database: Database, *, kept: bool, status: JobStatus) -> None:
+    def __init__(
+        self, database: Database, *, kept: bool, status: JobStatus, problem: str = ""
+    ) -> None:
         super().__init__()
         self._database, self._kept, self._status = database, kept, status
+        self._problem = problem
 
     def run(self) -> None:
         ends = time.monotonic() + 20
@@ -42,7 +46,9 @@ class Checker(threading.Thread):
                             },
                         ]
                         check.log = "IndexError: no such move\n"
-                    check.status, check.problem = self._status, "the machine burnt down"
+                    check.status, check.problem = self._status, self._problem
+                    if self._kept and self._status is JobStatus.FIXED and not self._problem:
+                        enter(session, check.ladder, check.version, check.created)
                     return
             time.sleep(0.1)
 
@@ -50,11 +56,12 @@ class Checker(threading.Thread):
 @pytest.mark.parametrize(
     ("kept", "status", "code", "words"),
     [
-        (True, JobStatus.FIXED, 0, "passed its check"),
+        (True, JobStatus.FIXED, 0, "passed its check, and is entered on"),
+        (True, JobStatus.FIXED, 1, "passed its check, but is not entered on"),
         (False, JobStatus.FIXED, 1, "did not pass its check"),
         (True, JobStatus.SET_ASIDE, 3, "through no fault of it: the machine burnt down"),
     ],
-    ids=["passed", "failed", "set aside"],
+    ids=["passed", "not entered", "failed", "set aside"],
 )
 def test_submit_waits_for_the_check(
     owner: Arena,
@@ -66,7 +73,8 @@ def test_submit_waits_for_the_check(
     words: str,
 ) -> None:
     """The exit code is what a CI goes by, and the findings say why."""
-    checker = Checker(site.database, kept=kept, status=status)
+    problem = "" if code == 0 else "the machine burnt down"
+    checker = Checker(site.database, kept=kept, status=status, problem=problem)
     checker.start()
     name = f"mine-{kept}-{status.value[:3]}"
     found, said, errors = owner(
@@ -97,6 +105,17 @@ def test_submit_waits_no_longer_than_is_said(
         session.execute(
             sa.update(Check).where(Check.status == JobStatus.OPEN).values(status=JobStatus.VOID)
         )
+
+
+def test_a_check_is_cancelled(owner: Arena, site: SimpleNamespace, bot: Path) -> None:
+    """All of a bot that are not over, once; what became of it is told."""
+    owner("submit", bot, "--name", "gone", "--ladder", site.ladder)
+    code, said, _ = owner("cancel", "gone")
+    assert (code, f"of gone v1 for {site.ladder} is cancelled" in said) == (0, True)
+    code, _, errors = owner("cancel", "gone")
+    assert (code, "no check of gone is under way" in errors) == (2, True)
+    code, said, _ = owner("logs", "--check", "gone")
+    assert (code, "it was cancelled: " in said) == (1, True)
 
 
 def test_submit_waits_for_a_server_that_is_away(
