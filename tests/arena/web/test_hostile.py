@@ -187,6 +187,9 @@ def test_no_form_is_taken_without_its_secret(besieged: SimpleNamespace, secret: 
             address = pattern.format(**besieged.numbers)
             answer = browser.client.post(address, data={"csrf_token": secrets[secret]})
             found[endpoint] = answer.status_code
+    # Who is signed in already is led on from there, as whoever it was.
+    assert found.pop("accounts.sign_in") == 302
+    assert "administrator" in browser.get("/account").text
     assert found == dict.fromkeys(found, 400)
 
 

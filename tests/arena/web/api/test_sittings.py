@@ -64,7 +64,7 @@ def test_nobody_waits_for_a_move_that_is_set_aside(arena: SimpleNamespace) -> No
     [
         ({"bots": ["nobody"]}, "No bot 'nobody' plays clobber on a ladder here."),
         ({"bots": ["bot-1:9"]}, "No bot 'bot-1:9' plays clobber"),
-        ({"bots": ["bot-1:x"]}, "No bot 'bot-1:x' plays clobber"),
+        ({"bots": ["bot-1:x"]}, "'bot-1:x' names no bot"),
         ({"bots": []}, "is played against 1 bot."),
         ({"bots": ["bot-1", "bot-3"]}, "is played against 1 bot."),
         ({"place": 3}, "Choose one of the seats: "),
