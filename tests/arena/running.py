@@ -18,6 +18,8 @@ from pathlib import Path
 
 import psutil
 
+from arena.broker import EmbeddedBroker
+
 COMMAND = [sys.executable, "-P", "-c", "from arena.cli import main; main()"]
 PATIENCE = 60.0
 """Seconds that a loaded machine may take for anything at all."""
@@ -48,6 +50,20 @@ def short_folder() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder)
+
+
+@contextmanager
+def broker() -> Iterator[EmbeddedBroker]:
+    """A broker of its own, running."""
+    with short_folder() as folder:
+        embedded = EmbeddedBroker(folder)
+        process = subprocess.Popen(embedded.prepare(), stdout=subprocess.DEVNULL)
+        try:
+            until(embedded.answers, "the broker's start")
+            yield embedded
+        finally:
+            process.kill()
+            process.wait()
 
 
 def free_port() -> int:

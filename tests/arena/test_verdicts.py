@@ -382,7 +382,10 @@ def test_a_match_on_request_counts_for_nothing(database: Database) -> None:
         (("bot-0", "bot-0:1"), "a bot version sits in a match once: name different ones"),
         (("bot-0", "bot-9"), "there is no active bot 'bot-9' on the ladder ladder-0"),
         (("bot-0", "bot-1:2"), "there is no version 2 of a bot bot-1 on the ladder ladder-0"),
-        (("bot-0", "bot-1:x"), "there is no version x of a bot bot-1 on the ladder ladder-0"),
+        (
+            ("bot-0", "bot-1:x"),
+            "'bot-1:x' names no bot: write greedy, or greedy:2 for its version 2",
+        ),
     ],
 )
 def test_what_cannot_be_asked_for(database: Database, names: tuple[str, ...], words: str) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import mean, median
 
 from engine.channel import HeadAndTail, PipeChannel
+from engine.clock import Limit
 from engine.program import PlainProgram, Program
 from engine.protocol import HELLO
 from tests.benchmarks.table import Table
@@ -31,7 +32,7 @@ BOT = "import sys\nfor line in sys.stdin:\n    print('ready echo', flush=True)\n
 OPTIONS = ("-u", "-s", "-S")
 """Without Python's site, which takes longer than any box and is the same in all of them."""
 LINES = 500
-WALL_US = 10_000_000
+LIMIT = Limit(wall_us=10_000_000)
 Start = Callable[[], Program]
 
 
@@ -78,7 +79,7 @@ def _rounds(starts: Mapping[str, Start], seconds: float) -> Table:
             began = time.perf_counter()
             program = start()
             channel = PipeChannel(program, HeadAndTail(1024))
-            channel.ask(HELLO, cpu_us=None, wall_us=WALL_US)
+            channel.ask(HELLO, LIMIT)
             start_ms[name].append((time.perf_counter() - began) * 1e3)
             for frozen in (False, True):
                 line_us[name, frozen] += _lines(program, channel, frozen)
@@ -114,7 +115,7 @@ def _lines(program: Program, channel: PipeChannel, frozen: bool) -> list[float]:
     times = []
     for _ in range(LINES):
         began = time.perf_counter()
-        channel.ask(HELLO, cpu_us=None, wall_us=WALL_US)
+        channel.ask(HELLO, LIMIT)
         if frozen:
             program.freeze()
         times.append((time.perf_counter() - began) * 1e6)

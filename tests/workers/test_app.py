@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 import redis
 
-from arena.broker import EmbeddedBroker
 from engine import every
-from tests.arena.running import short_folder, until
+from tests.arena.running import broker
 from workers import app as workers_app
 from workers.app import MANY, UNHEARD
 
@@ -48,23 +47,16 @@ print(json.dumps([done, kept]))
 
 def test_what_is_taken_is_neither_kept_nor_put_back() -> None:
     """Of the messages of months nothing stays in memory; and a worker's login may put none back."""
-    with short_folder() as folder:
-        embedded = EmbeddedBroker(folder)
-        process = subprocess.Popen(embedded.prepare(), stdout=subprocess.DEVNULL)
-        try:
-            until(embedded.answers, "the broker's start")
-            worker = subprocess.run(
-                [sys.executable, "-c", WORKER, str(MESSAGES)],
-                env={**os.environ, "PYTHONPATH": str(ROOT), "ARENA_BROKER": embedded.url},
-                capture_output=True,
-                check=True,
-            )
-            address = embedded.url.removeprefix("redis+socket://")
-            with redis.Redis(unix_socket_path=address) as client:
-                left = [key for key in client.scan_iter() if not key.startswith(b"_kombu.")]
-        finally:
-            process.kill()
-            process.wait()
+    with broker() as embedded:
+        worker = subprocess.run(
+            [sys.executable, "-c", WORKER, str(MESSAGES)],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "ARENA_BROKER": embedded.url},
+            capture_output=True,
+            check=True,
+        )
+        address = embedded.url.removeprefix("redis+socket://")
+        with redis.Redis(unix_socket_path=address) as client:
+            left = [key for key in client.scan_iter() if not key.startswith(b"_kombu.")]
     done, kept = json.loads(worker.stdout)
     assert done == list(range(MESSAGES))
     # The last message, and that it was acknowledged.
@@ -97,23 +89,16 @@ def test_little_is_said_to_who_does_not_listen(monkeypatch: pytest.MonkeyPatch) 
 def test_a_full_broker_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A report waits for room, which a recorder soon makes; a login that is refused does not."""
     monkeypatch.setattr(workers_app, "PAUSES", [0.01] * 3)
-    with short_folder() as folder:
-        embedded = EmbeddedBroker(folder)
-        process = subprocess.Popen(embedded.prepare(), stdout=subprocess.DEVNULL)
-        try:
-            until(embedded.answers, "the broker's start")
-            monkeypatch.setattr(workers_app.app.conf, "broker_url", embedded.url)
-            address = embedded.url.removeprefix("redis+socket://")
-            with redis.Redis(unix_socket_path=address) as client:
-                assert workers_app.say("task", {}) == 1
-                client.config_set("maxmemory", 1)
-                with pytest.raises(redis.OutOfMemoryError):
-                    workers_app.say("task", {})
-                monkeypatch.setattr(
-                    workers_app.time, "sleep", lambda _: client.config_set("maxmemory", 0)
-                )
-                assert workers_app.say("task", {}) == 2
-            workers_app._speaker(embedded.url).close()
-        finally:
-            process.kill()
-            process.wait()
+    with broker() as embedded:
+        monkeypatch.setattr(workers_app.app.conf, "broker_url", embedded.url)
+        address = embedded.url.removeprefix("redis+socket://")
+        with redis.Redis(unix_socket_path=address) as client:
+            assert workers_app.say("task", {}) == 1
+            client.config_set("maxmemory", 1)
+            with pytest.raises(redis.OutOfMemoryError):
+                workers_app.say("task", {})
+            monkeypatch.setattr(
+                workers_app.time, "sleep", lambda _: client.config_set("maxmemory", 0)
+            )
+            assert workers_app.say("task", {}) == 2
+        workers_app._speaker(embedded.url).close()

@@ -14,14 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from celery.signals import before_task_publish
 
+from arena import queues
 from engine import jobs, reporting, sitting
 from engine.clock import TimeControl
 from engine.game import Termination
 from engine.games import GAMES
 from engine.match import MatchSpec
+from engine.messages import unpack
 from engine.openings import Opening
+from tests.arena.running import broker
 from tests.requirements import need
 from tests.workers.test_building import BOTS, need_language
 from workers import bundles, tasks
@@ -220,21 +222,17 @@ def test_what_was_not_played_for_long_is_removed_once_a_day(
 def test_a_mistake_of_ours_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever ends a job with an error, the arena hears why before its lease has ended."""
     monkeypatch.setattr(tasks._Luck, "failures", 0)
-    monkeypatch.setattr(app.conf, "broker_url", "memory://")
-    told: dict[str, Any] = {}
-
-    def hear(sender: str, body: Any, **_: Any) -> None:
-        told[sender] = body[0][0]
 
     def work(*_: Any) -> tasks.Message:
         raise ValueError("embedded null byte")
 
-    before_task_publish.connect(hear)
-    try:
+    with broker() as embedded:
+        monkeypatch.setattr(app.conf, "broker_url", embedded.url)
         data = job_of("check", tmp_path, SOURCES["Python"]).to_json()
         tasks._do(data, jobs.Job.from_json, work, Reports())
-    finally:
-        before_task_publish.disconnect(hear)
+        with closing(queues.connect(embedded.url)) as client:
+            messages = [unpack(raw) for raw in client.lrange(jobs.RESULTS_QUEUE, 0, -1)]
+    told = {message.task: message.args[0] for message in messages}
     assert set(told) == {jobs.JOB_STARTED, jobs.RECORD_VOID}
     assert told[jobs.RECORD_VOID]["problem"].endswith(": embedded null byte")
     assert told[jobs.RECORD_VOID]["failed"]

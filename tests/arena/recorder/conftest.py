@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec, module_from_spec
@@ -16,27 +15,18 @@ import redis
 import sqlalchemy as sa
 
 from arena import inbox, scheduling
-from arena.broker import EmbeddedBroker
 from arena.config import Settings
 from arena.db import Database
 from arena.models import Competition, Match
 from engine import jobs
-from tests.arena.running import short_folder, until
 from tests.arena.simulator import CALM, Simulation, give_sign, report_of
 
 
 @pytest.fixture(scope="module")
 def broker() -> Iterator[str]:
     """The address of a broker."""
-    with short_folder() as folder:
-        embedded = EmbeddedBroker(folder)
-        process = subprocess.Popen(embedded.prepare(), stdout=subprocess.DEVNULL)
-        try:
-            until(embedded.answers, "the broker's start")
-            yield embedded.url
-        finally:
-            process.kill()
-            process.wait()
+    with running.broker() as embedded:
+        yield embedded.url
 
 
 @pytest.fixture
