@@ -19,6 +19,7 @@ from arena.config import Settings
 from arena.db import Database
 from arena.models import Competition, Match
 from engine import jobs
+from tests.arena import running
 from tests.arena.simulator import CALM, Simulation, give_sign, report_of
 
 
