@@ -42,7 +42,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "favicon"): ("/favicon.ico", ALL),
     ("GET", "security_txt"): ("/.well-known/security.txt", (404,) * 5),
     ("GET", "metrics.scrape"): ("/metrics", ALL),
-    ("GET", "metrics.readyz"): ("/readyz", ALL),
+    ("GET", "metrics.readyz"): ("/readyz", (503,) * 5),  # no recorder is there
     ("GET", "operating.overview"): ("/operator", ORGANISERS),
     ("GET", "operating.overview_json"): ("/operator.json", (401, *ORGANISERS[1:])),
     ("POST", "operating.decide"): ("/operator/matches", (401, 403, 403, 400, 400)),
