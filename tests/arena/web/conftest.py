@@ -39,6 +39,7 @@ from arena.models import (
 )
 from arena.submissions import enter, submit
 from arena.web.app import create_app
+from engine.game import Termination
 from engine.player import Choice, CrashError, Turn
 from tests.arena.simulator import CALM, LotPlayer, Simulation
 from tests.conftest import DATABASES, furnished_database
@@ -182,7 +183,9 @@ def furnish(database: Database) -> dict[str, int]:
         scheduling.roll_back(aside, HOSTILE, failed=True)
         aside.status = JobStatus.SET_ASIDE
         for name, query in {
-            "faulty": sa.select(GameSeat.game_id).where(GameSeat.fault.is_not(None)),
+            "faulty": sa.select(GameSeat.game_id)
+            .join(GameSeat.game)
+            .where(GameSeat.fault == Termination.CRASH, PlayedGame.plies > 0),
             "trio": sa.select(PlayedGame.id)
             .join(PlayedGame.competition)
             .where(Ladder.game == "blokus"),

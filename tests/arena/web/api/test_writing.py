@@ -225,7 +225,9 @@ def test_a_bot_is_submitted_checked_entered_and_retired(arena: SimpleNamespace) 
     entry = send(arena, "POST", "/bots/mine/enter", json={"ladder": "ladder-0"}).json
     assert entry["active"] is False
     assert entry["check"]["ladder"] == "ladder-0"
-    assert send(arena, "POST", "/bots/mine/withdraw").status_code == 409
+    assert send(arena, "POST", "/bots/mine/withdraw").json == {"left": 0}
+    cancelled = send(arena, "GET", f"/checks/{entry['check']['number']}").json
+    assert cancelled["cancelled"]
     again = send(arena, "POST", "/bots/bot-2/retire", json={"ladder": "ladder-0"})
     assert again.json["state"] == "retired"
     twice = send(arena, "POST", "/bots/bot-2/retire", json={"ladder": "ladder-0"})

@@ -181,4 +181,5 @@ def test_a_test_may_come_first(ada: Browser, database: Database, wish: dict[str,
     assert submit(ada, (BOT, "mine.py"), **wish).status_code == 302
     with database.read() as session:
         kept = session.scalars(sa.select(Check)).one().test_first
-        assert kept == ({"elo0": 0.0, "elo1": 10.0, "max_games": 20_000} if wish else None)
+        asked = {"elo0": 0.0, "elo1": 10.0, "max_games": 20_000, "against": None}
+    assert kept == (asked if wish else None)
