@@ -138,7 +138,7 @@ class Stopwatch:
         known = schedules if before is None else before
         own_ns = {thread: threads.waited_ns(schedule) for thread, schedule in schedules.items()}
         joined: dict[str, int] = {}
-        for thread, schedule in schedules.items():
+        for thread in schedules:
             # Of one that is new all has happened since the last look.
             already_ns = threads.waited_ns(known.get(thread, threads.UNTOLD))
             joined[thread] = self._joined.get(thread, self._waited_ns - already_ns)
