@@ -47,6 +47,8 @@ class Stopwatch:
     """For each thread what had been waited without it when its own waits began to count."""
     _waited_ns = 0
     """For a core, in waits that are over."""
+    _longest_ns = 0
+    """The same with the one that goes on, as far as was seen."""
 
     def __init__(self, program: Program, limit: Limit, cpu_start_us: int | None = None) -> None:
         """Starts it.
@@ -159,6 +161,7 @@ class Stopwatch:
                 )
                 longest_ns = max(longest_ns, joined[thread] + own_ns[thread] + now - since)
         self._schedules, self._joined, self._waits = schedules, joined, waits
+        self._longest_ns = longest_ns
         self._last_look = now
         assert self._limit.hard_us is not None
         self._ends = min(
@@ -170,7 +173,7 @@ class Stopwatch:
         return max(0, min(waited_ns, self._now - self._start - 1000 * self.cpu_us))
 
     def _excuse(self) -> str:
-        waited_ns = self._bounded(self._waited_ns)
-        if waited_ns < CHECK_NS:
+        waited_ns = self._bounded(self._longest_ns)
+        if waited_ns < FAITH_NS:
             return ""
         return f", beside {waited_ns / 1e6:.0f} ms in which it waited for a core"
