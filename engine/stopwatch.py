@@ -6,9 +6,10 @@ program, too, and what is no doing of its own is not held against it:
 - While it waits for a core that others have, its limit of wall time moves on. The kernel counts
   for how long each thread has waited, and tells it once the thread got its core; before that, a
   wait is known by nothing else happening to the thread. A program's own threads wait for each
-  other as well, on purpose if they like: so it is the one that waited longest that counts, from
-  look to look, which brings no more than it costs in CPU time, and never more than the time in
-  which none of them ran. Behind it all is a hard limit.
+  other as well, on purpose if they like, and all at once: so it is the one that waited longest that
+  counts, and a thread takes over from another only when it was seen at rest, with no wait begun.
+  That brings no more than it costs in CPU time, and never more than the time in which none of
+  them ran. Behind it all is a hard limit.
 - While we do not run ourselves (stopped at a terminal, a machine asleep) no time passes.
 
 Nothing is concluded from what a thread does at the instant of a look alone: a program can know
@@ -40,11 +41,14 @@ class Stopwatch:
     # What most moves are over before: one is made at every ply.
     _schedules: dict[str, bytes] | None = None
     """What the kernel told of each thread at the last look."""
-    _last_look: int = 0
     _waits: Mapping[str, int] = MappingProxyType({})
     """When the threads that wait for a core began to, as far as was seen."""
+    _joined: Mapping[str, int] = MappingProxyType({})
+    """For each thread what had been waited without it when its own waits began to count."""
     _waited_ns = 0
     """For a core, in waits that are over."""
+    _longest_ns = 0
+    """The same with the one that goes on, as far as was seen."""
 
     def __init__(self, program: Program, limit: Limit, cpu_start_us: int | None = None) -> None:
         """Starts it.
@@ -58,6 +62,7 @@ class Stopwatch:
         self._now = self._start = time.monotonic_ns()
         self._deadline = self._ends = self._start + 1000 * limit.wall_us
         self._next_look = self._start + CHECK_NS
+        self._last_look = self._start
 
     @property
     def cpu_us(self) -> int:
@@ -92,7 +97,7 @@ class Stopwatch:
             self._ends += away
             # What it waited in that time is no part of what is counted.
             self._schedules = None
-            self._waits = {}
+            self._waits = self._joined = {}
             self._last_look = now
         self._now = now
         if now < self._next_look and now < self._ends:
@@ -130,32 +135,37 @@ class Stopwatch:
 
     def _look(self) -> None:
         """Learns from the kernel for how long the program waited, and whether it still does."""
-        now, before = self._now, self._schedules
-        self._schedules = schedules = threads.schedules(self._program.pid)
-        if before is not None:
-            self._waited_ns += max(
-                (
-                    threads.waited_ns(schedule) - threads.waited_ns(before.get(thread, b"0 0 0"))
-                    for thread, schedule in schedules.items()
-                    if schedule != before.get(thread)
-                ),
-                default=0,
-            )
+        now, pid, before = self._now, self._program.pid, self._schedules
+        schedules = threads.schedules(pid)
+        known = schedules if before is None else before
+        own_ns = {thread: threads.waited_ns(schedule) for thread, schedule in schedules.items()}
+        joined: dict[str, int] = {}
+        for thread in schedules:
+            # Of one that is new all has happened since the last look.
+            already_ns = threads.waited_ns(known.get(thread, threads.UNTOLD))
+            joined[thread] = self._joined.get(thread, self._waited_ns - already_ns)
+        waited_ns = max((joined[one] + own_ns[one] for one in schedules), default=0)
+        self._waited_ns = waited_ns = max(self._waited_ns, waited_ns)
         waits: dict[str, int] = {}
-        if now >= self._deadline:
-            for thread, schedule in schedules.items():
-                if threads.state(self._program.pid, thread) == threads.RUNNABLE:
-                    same = before is not None and schedule == before.get(thread)
-                    waits[thread] = (
-                        self._waits.get(thread, self._last_look) if same else (self._last_look)
-                    )
-        self._waits = waits
+        longest_ns = waited_ns
+        for thread, schedule in schedules.items():
+            behind = joined[thread] + own_ns[thread] < waited_ns
+            if not behind and now < self._deadline:
+                continue  # what it does makes no difference yet
+            if threads.state(pid, thread) != threads.RUNNABLE:
+                joined[thread] = waited_ns - own_ns[thread]
+            elif now >= self._deadline:
+                same = before is not None and schedule == before.get(thread)
+                waits[thread] = since = (
+                    self._waits.get(thread, self._last_look) if same else self._last_look
+                )
+                longest_ns = max(longest_ns, joined[thread] + own_ns[thread] + now - since)
+        self._schedules, self._joined, self._waits = schedules, joined, waits
+        self._longest_ns = longest_ns
         self._last_look = now
-        longest_ns = now - min(waits.values(), default=now)
         assert self._limit.hard_us is not None
         self._ends = min(
-            self._deadline + self._bounded(self._waited_ns + longest_ns),
-            self._start + 1000 * self._limit.hard_us,
+            self._deadline + self._bounded(longest_ns), self._start + 1000 * self._limit.hard_us
         )
 
     def _bounded(self, waited_ns: int) -> int:
@@ -163,7 +173,7 @@ class Stopwatch:
         return max(0, min(waited_ns, self._now - self._start - 1000 * self.cpu_us))
 
     def _excuse(self) -> str:
-        waited_ns = self._bounded(self._waited_ns)
-        if waited_ns < CHECK_NS:
+        waited_ns = self._bounded(self._longest_ns)
+        if waited_ns < FAITH_NS:
             return ""
         return f", beside {waited_ns / 1e6:.0f} ms in which it waited for a core"

@@ -86,12 +86,15 @@ def state(pid: int, thread: str) -> bytes:
 def schedules(pid: int) -> dict[str, bytes]:
     """For each thread what the kernel tells of its turns on a core, as it is written there.
 
-    As long as that stays the same the thread has not left a core, nor got one.
+    As long as that stays the same the thread has not left a core, nor got one. Those of which it
+    tells nothing are left out.
     """
     found = {}
     for thread in _threads(pid):
         with suppress(OSError):  # it has ended
-            found[thread] = _read(f"/proc/{pid}/task/{thread}/schedstat")
+            schedule = _read(f"/proc/{pid}/task/{thread}/schedstat")
+            if schedule != UNTOLD:
+                found[thread] = schedule
     return found
 
 

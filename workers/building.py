@@ -311,6 +311,9 @@ class _Watch:
         family = descendants(program.pid)
         if len(family) > limits.threads:
             return f"the build had more than {limits.threads} processes"
+        if program.memory_kills():
+            # However it goes on, it has failed; and the kernel's log tells each kill at length.
+            return "the build failed: memory limit reached"
         if program.isolation != "full":  # there its memory group counts
             used = [usage(pid) for pid in family]
             if sum(one.held_bytes for one in used) > limits.memory_bytes:

@@ -154,6 +154,10 @@ class BoxProgram:
                 self._took_too_much = True
                 self._signal(signal.SIGKILL)
 
+    def memory_kills(self) -> int:
+        """How many of its processes the limit of its memory group has killed."""
+        return self._group.memory_kills() if self._group else 0
+
     def wait(self, seconds: float) -> bool:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
@@ -180,7 +184,7 @@ class BoxProgram:
             gone = ended_within(self._monitor_pidfd, patience)
             words = self._how() if gone else "still running"
             self._ended = words if own_end else "still running"
-            if self._took_too_much or (self._group and self._group.memory_kills()):
+            if self._took_too_much or self.memory_kills():
                 self._ended = "memory limit reached"
             unfinished = self._what_failed() if gone and self._ended == words else None
             close_pipes(self._monitor)

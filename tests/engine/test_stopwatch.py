@@ -1,6 +1,7 @@
 """What is held against a bot: what it used, and not what others did to it."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -132,9 +133,47 @@ def test_nobody_keeps_itself_waiting(go: str):
         assert seconds < 3
 
 
-def test_where_the_kernel_counts_no_waits_the_limit_stands(monkeypatch: pytest.MonkeyPatch):
-    """Rather than that somebody is believed to wait who may be asleep."""
-    monkeypatch.setattr(threads, "schedules", lambda pid: {})
+MANY_WAIT = """
+import hashlib
+def work():
+    for _ in range(20): hashlib.sha256(bytes(1 << 20))
+many = [threading.Thread(target=work) for _ in range(14)]
+time.sleep(0.2)
+before, burnt = time.monotonic(), time.process_time()
+for one in many: one.start()
+for one in many: one.join()
+complain(f'{time.monotonic() - before} {time.process_time() - burnt}')
+time.sleep(60)"""
+
+
+def test_waits_at_the_same_time_are_one():
+    """Of many threads that keep each other waiting each wait ends at another time."""
+    with channel_to(scripted_program(newgame="say('ok\\n')", go=MANY_WAIT)) as to:
+        bind(to.program)
+        _, words, _ = ask(to, Limit(300_000, MINUTE, MINUTE))
+        seconds, cpu_seconds = map(float, os.pread(to.program.stderr, 99, 0).split())
+    found = re.search(r"beside (\d+) ms", words)
+    assert found
+    # Of the time from their start to their end they ran for a part, which they may gain again.
+    assert int(found[1]) / 1000 <= seconds + 0.05
+    assert cpu_seconds > 0.1
+
+
+@pytest.mark.parametrize("told", [b"", threads.UNTOLD], ids=["no file", "zeros"])
+def test_where_the_kernel_counts_no_waits_the_limit_stands(
+    told: bytes, monkeypatch: pytest.MonkeyPatch
+):
+    """Rather than that somebody is believed to wait who may be asleep (fs/proc/base.c)."""
+    read = threads._read
+
+    def read_there(path: str) -> bytes:
+        if not path.endswith("schedstat"):
+            return read(path)
+        if not told:
+            raise FileNotFoundError(path)
+        return told
+
+    monkeypatch.setattr(threads, "_read", read_there)
     with channel_to(scripted_program(newgame="say('ok\\n')", go="burn(60_000)")) as to:
         _, words, seconds = ask(to, Limit(100_000, MINUTE, MINUTE))
         assert words == "no reply within 100 ms of wall time"
