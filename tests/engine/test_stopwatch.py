@@ -239,8 +239,8 @@ def test_nobody_is_asked_before_the_other_stands(start: StartBot):
     """A thread in a long call of the kernel takes no notice of a stop, and is paid for."""
     program = scripted_program(
         start=GRINDS,
-        go="threading.Thread(target=grind).start(); time.sleep(0.005)\n"
-        "say(f'# ms {1000 * time.process_time()}\\n'); honest()",
+        go="say(f'# ms {1000 * time.process_time()}\\n')\n"
+        "threading.Thread(target=grind).start(); time.sleep(0.005); honest()",
     )
     onlooker = Onlooker(program)
     record = play_game(SMALL, [start(program=program), onlooker], time=PLENTY)
