@@ -41,6 +41,7 @@ MADE_BY_BUILDS = frozenset({"CMakeFiles", "cmake-build-*", "meson-private"})
 LEFT_OUT = MADE_BY_BUILDS | {
     *(".git", ".hg", ".svn", ".venv", "__pycache__", "__MACOSX", ".DS_Store"),
     "._*",  # beside each file, where a Mac's disk or archive has no other place for attributes
+    ".AppleDouble",  # the same, on a server for Macs
     ".bin",  # links of npm's, in node_modules
 }
 """Names that tools leave behind and no bot needs, with all below them; ``*`` is any letters."""
@@ -350,7 +351,8 @@ def _from_zip(collected: Collected, data: bytes) -> None:
     except BundleError:
         raise
     except BROKEN_ZIP:
-        raise BundleError("the archive is no whole zip file") from None
+        whole = "no whole zip file" if data.startswith(b"PK") else "no zip file, whatever its name"
+        raise BundleError(f"the archive is {whole}: give {READABLE}") from None
 
 
 def _read_in_zip(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int) -> bytes:

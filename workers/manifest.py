@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
+from codecs import BOM_UTF32_LE
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -149,11 +150,14 @@ def _parse(content: bytes) -> Mapping[str, Any]:
     """The manifest's keys, each of the right type."""
     if len(content) > MAX_BYTES:
         raise BundleError(f"{MANIFEST} has more than {MAX_BYTES // 1024} KiB")
+    marked = content.startswith(UTF16_MARKS)
+    if content.startswith(BOM_UTF32_LE) or (b"\0" in content and not marked):
+        raise BundleError(
+            f"{MANIFEST} has zero bytes, as text in UTF-16 or UTF-32: save it as UTF-8"
+        )
     try:
         # Windows puts a mark before a text, and its PowerShell writes UTF-16.
-        said = tomllib.loads(
-            content.decode("utf-16" if content.startswith(UTF16_MARKS) else "utf-8-sig")
-        )
+        said = tomllib.loads(content.decode("utf-16" if marked else "utf-8-sig"))
     except (ValueError, RecursionError) as error:
         hint = "; texts stand in quotes" if str(error).startswith("Invalid value") else ""
         hint = ": save it as UTF-8" if isinstance(error, UnicodeError) else hint

@@ -59,8 +59,8 @@ class Adapter(Protocol):
     def choose(self, request: Request) -> tuple[Move, dict[str, float]]:
         """Its move in the arena's notation, or ``resign``, and numbers for the ply."""
 
-    def close(self) -> None:
-        """Ends it."""
+    def close(self, *, politely: bool) -> None:
+        """Ends it: at once, or by its own word for that, which may take a moment."""
 
 
 def run(adapter: Adapter, requests: Iterable[str], write: Callable[[str], None]) -> None:
@@ -71,6 +71,7 @@ def run(adapter: Adapter, requests: Iterable[str], write: Callable[[str], None])
     """
     greeted = False
     game: _Game | None = None
+    has_failed = True
     try:
         for request in requests:
             verb, _, rest = request.strip().partition(" ")
@@ -91,9 +92,11 @@ def run(adapter: Adapter, requests: Iterable[str], write: Callable[[str], None])
                     write(f"# {key} {value:.10g}")
                 write(f"move {move}")
             elif verb == "quit":
-                return
+                break
+        has_failed = False
     finally:
-        adapter.close()
+        # The referee's clock runs until it is told of a failure.
+        adapter.close(politely=not has_failed)
 
 
 def _ask(adapter: Adapter, request: Request) -> tuple[Move, dict[str, float]]:

@@ -22,6 +22,8 @@ from engine.family import descendants, end_all
 LONGEST_BUFFER = 1 << 20
 LOOK_SECONDS = 0.5
 """How often a bridge looks whether its referee is still there, once that should have judged."""
+ENDING_SECONDS = 0.1
+"""How long the end of a program is waited for that has closed its output, since clocks run on."""
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 libc = ctypes.CDLL(None)
 
@@ -111,11 +113,12 @@ class Foreign:
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line.decode("utf-8", "replace").rstrip("\r")
 
-    def close(self, goodbye: str) -> None:
-        """Says goodbye, and ends it if it doesn't leave."""
+    def close(self, goodbye: str | None) -> None:
+        """Says goodbye, if that is a word, and ends it if it doesn't leave."""
         try:
-            self.say(goodbye)
-            self._process.wait(0.5)
+            if goodbye:
+                self.say(goodbye)
+                self._process.wait(0.5)
         except (BridgeError, subprocess.TimeoutExpired):
             pass
         finally:
@@ -124,7 +127,7 @@ class Foreign:
 
     def _ended(self, when: str) -> BridgeError:
         try:
-            code = self._process.wait(0.5)
+            code = self._process.wait(ENDING_SECONDS)
         except subprocess.TimeoutExpired:
             return BridgeError(f"{self.name} closed its output {when}")
         how = f"exit {code}" if code >= 0 else f"signal {-code}"

@@ -70,9 +70,9 @@ class Gtp:
             self._played.append(request.state.canonical(move))
         return move, {}
 
-    def close(self) -> None:
+    def close(self, *, politely: bool) -> None:
         if self._foreign:
-            self._foreign.close("quit")
+            self._foreign.close("quit" if politely else None)
 
     def _do(self, command: str, expected: float) -> str:
         """Gives a command and returns the answer, which ends with an empty line.

@@ -94,9 +94,9 @@ class Ugi:
             elif words[:1] == ["bestmove"]:
                 return words[1], numbers
 
-    def close(self) -> None:
+    def close(self, *, politely: bool) -> None:
         if self._foreign:
-            self._foreign.close("quit")
+            self._foreign.close("quit" if politely else None)
 
     def _go(self, request: Request) -> str:
         if request.time.move_ms is not None:

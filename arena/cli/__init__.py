@@ -128,11 +128,13 @@ def run(arguments: list[str]) -> int:
     except VoidGameError as error:
         _complain(f"a game could not be played, through no bot's fault: {error}")
         return 3
+    except streams.OutputError as error:
+        _complain(f"can't write the output: {error.strerror}")
+        _give_up_output()
+        return 2
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in FULL:
-            # Who writes a file says so where it is written, so this was standard output.
-            _complain(f"can't write {error.filename or 'the output'}: {error.strerror}")
-            _give_up_output()
+        if isinstance(error, OSError) and error.errno in FULL and error.filename:
+            _complain(f"can't write {error.filename}: {error.strerror}")
             return 2
         if os.environ.get("ARENA_DEBUG"):
             traceback.print_exc()

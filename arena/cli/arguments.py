@@ -159,14 +159,15 @@ def _name(word: str, path: Path, command: Sequence[str]) -> str:
     if command:
         behind = command.index("--") + 1 if "--" in command[:-1] else 0
         name = Path(command[behind]).name
-        return name if name not in samples else command[behind]
+        return name if name not in samples else shutil.which(command[behind]) or command[behind]
     if word in samples:
         return word
     # "." and ".." have no name of their own.
     name = path.name if path.name not in ("", "..") else path.resolve().name
     if name in samples:
         named = word.rstrip("/")
-        return named if Path(named).name == name else str(path.resolve())
+        # Not "mcts/" either: without its slash it would be the sample.
+        return named if Path(named).name == name != named else str(path.resolve())
     return name
 
 

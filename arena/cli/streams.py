@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import select
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -24,6 +25,10 @@ GONE = {errno.EPIPE, errno.ECONNRESET}
 STDOUT, STDERR = 1, 2
 
 
+class OutputError(OSError):
+    """Standard output can't be written, though somebody may want to keep it."""
+
+
 class _Droppable(io.FileIO):
     """A stream that takes what can't be written, and drops it."""
 
@@ -33,13 +38,21 @@ class _Droppable(io.FileIO):
         self.dropped = False
 
     def write(self, data: ReadableBuffer, /) -> int:
+        """Writes all of it, however long its reader takes."""
+        left = memoryview(data).cast("B")
+        size = left.nbytes
         try:
-            return super().write(data)
+            while left:
+                written = super().write(left)
+                if written is None:  # it does not block, and is full
+                    select.select([], [self], [])
+                else:
+                    left = left[written:]
         except OSError as error:
             if not self._is_loss(error):
-                raise
+                raise OutputError(error.errno, error.strerror) from error
             self.dropped = True
-            return memoryview(data).nbytes
+        return size
 
 
 _output: _Droppable | None = None

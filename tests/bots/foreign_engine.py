@@ -4,8 +4,9 @@
 
 It plays random legal moves of the engine's games; in UGI it knows the one game GAME says, in UCI
 Clobber as Fairy-Stockfish names it, in GTP Blokus as Pentobi names it. A flaw is something that
-goes wrong at its third move: `dies`, `sleeps`, `illegal`, `bare`, `none`, `refuses`, or at once:
-`mute`, `loads` (a while, at the first `isready`). What it is told goes to standard error.
+goes wrong at its third move: `dies`, `sleeps`, `illegal`, `bare`, `none`, `refuses`, `shuts` (its
+output, and stays), `stubborn` (an illegal move, and no end by `quit`), or at once: `mute`, `loads`
+(a while, at the first `isready`). What it is told goes to standard error.
 """
 
 import os
@@ -33,7 +34,10 @@ def choose(state):
             os._exit(5)
         if flaw == "sleeps":
             time.sleep(60)
-        if flaw in ("illegal", "bare"):
+        if flaw == "shuts":
+            os.close(1)
+            time.sleep(60)
+        if flaw in ("illegal", "bare", "stubborn"):
             return flaw
         if flaw == "none":
             return None
@@ -74,6 +78,8 @@ def play_ugi():
             move = choose(state) or "(none)"
             say("bestmove" if move == "bare" else f"bestmove {move} ponder a1a1")
         elif words[0] == "quit":
+            if flaw == "stubborn":
+                time.sleep(60)
             break
         elif words[0] not in (f"{dialect}newgame", "setoption"):
             say(f"Unknown command: {line.strip()}")

@@ -162,7 +162,7 @@ REFUSED: Mapping[str, tuple[Callable[[Path], object], str]] = {
     "empty tar": (lambda p: make_tar(p / "a.tar", {}), "a.tar holds no files"),
     "empty file in name only": (
         lambda p: make_folder(p, {"a.zip": b""}) / "a.zip",
-        "the archive is no whole zip file",
+        "the archive is no zip file, whatever its name",
     ),
     "no bot": (lambda p: make_zip(p / "a.zip", {"README.md": b""}), "how is 'README.md' run"),
     "only below": (

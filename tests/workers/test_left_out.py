@@ -32,6 +32,7 @@ AS: Mapping[str, Make] = {
         ("my/._bot.cpp my/bot.cpp", "bot.cpp"),
         ("my/._mybot.py my/mybot.py", "mybot.py"),
         ("._my my/bot.py my/lib/._a.txt my/lib/a.txt", "bot.py lib/a.txt"),
+        ("my/.AppleDouble/bot.cpp my/.AppleDouble/.Parent my/bot.cpp", "bot.cpp"),  # netatalk's
         ("my/bot.py my/.DS_Store __MACOSX/my/._bot.py", "bot.py"),
         ("bot.py .git/config .git/hooks/a.py .gitignore .hg/a .svn/a", "bot.py .gitignore"),
         ("bot.py .venv/lib/a.py __pycache__/bot.cpython-311.pyc", "bot.py"),
@@ -204,6 +205,14 @@ def test_a_manifest_of_another_name(name: str, tmp_path: Path) -> None:
         pack(make_zip(tmp_path / "a.zip", {"bot.py": BOT, name: b"threads = 2"}))
     beside = {"bot.py": BOT, name: b"", "bot.toml": b"threads = 3"}
     assert pack(make_zip(tmp_path / "b.zip", beside)).manifest.threads == 3
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32", "utf-32-be"])
+def test_a_manifest_with_zero_bytes(encoding: str, tmp_path: Path) -> None:
+    """UTF-16 without its mark, and UTF-32, are nothing that anybody reads by guess."""
+    said = "threads = 3\n".encode(encoding)
+    with pytest.raises(BundleError, match=r"^bot\.toml has zero bytes.*: save it as UTF-8"):
+        pack(make_zip(tmp_path / "a.zip", {"bot.py": BOT, "bot.toml": said}))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

@@ -275,7 +275,7 @@ class Patient:
     def choose(self, request: bot.Request) -> tuple[Move, dict[str, float]]:
         raise AssertionError(request)
 
-    def close(self) -> None:
+    def close(self, *, politely: bool) -> None:
         """There is nothing to end."""
 
 

@@ -16,7 +16,7 @@ import pytest
 from engine.clock import TimeControl
 from engine.family import MARK, marked, members
 from engine.game import Termination
-from tests.arena.bridges.test_bridges import ARENA, BOTS, play
+from tests.arena.bridges.test_bridges import ARENA, BOTS, bridge, play
 
 HASTY = """\
 from arena.bridges import gtp, ugi
@@ -149,3 +149,18 @@ def test_a_bridge_does_not_outlive_its_referee(protocol: str, what: str) -> None
     assert late.endswith(" in time")
     assert (gone, said.returncode) == ("arena bridge: its referee has gone", 1)
     assert none_left(environment[MARK])
+
+
+@pytest.mark.parametrize(
+    ("flaw", "words"),
+    [
+        ("shuts", "closed its output before it gave bestmove"),
+        ("stubborn", "the answer is no move: 'stubborn' is not legal"),
+    ],
+)
+def test_a_failure_is_told_before_the_clock_has_run_out(flaw: str, words: str) -> None:
+    """Whatever the program does after it: a crash with its reason, and no timeout without."""
+    short = TimeControl(move_ms=450, charge="wall")
+    (record,), _ = play(bridge("ugi", "ugi", flaw), "clobber size=5x6", time=short)
+    (fault,) = record.faults
+    assert (str(fault.termination), words in fault.detail) == ("crash", True)

@@ -109,6 +109,7 @@ def test_the_name_of_a_sample_is_the_sample(
             "mcts", "./mcts", f"{tmp_path}/mcts",
         ]  # fmt: skip
     if here.is_dir():
+        assert [bot.name for bot in find_bots(["mcts/"])] == [str(tmp_path / "mcts")]
         monkeypatch.chdir(here)
         assert [bot.name for bot in find_bots(["."])] == [str(tmp_path / "mcts")]
 

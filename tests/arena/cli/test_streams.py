@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shlex
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -59,3 +62,26 @@ def test_a_result_is_in_its_file_although_it_can_not_be_printed(tmp_path: Path) 
     assert said.returncode == 2
     assert said.stderr.endswith("arena: can't write the output: No space left on device\n")
     assert '"undecided"' in file.read_text()
+
+
+def test_who_reads_slowly_reads_all(tmp_path: Path) -> None:
+    """Also from a pipe that does not block, as programs inherit it from some that start them."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    os.set_blocking(writer, False)
+    started = subprocess.Popen([*COMMAND, "moves", "blokus"], stdout=writer)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        time.sleep(0.5)  # it is full by then
+        assert len(pipe.read()) > 4096, "all, and so more than it holds"
+    assert started.wait() == 0
+
+
+def test_an_output_that_takes_nothing_is_told() -> None:
+    """One that is open for reading only, say, as one on a full disk."""
+    line = f"{shlex.join(COMMAND)} moves clobber 1</dev/null"
+    said = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stderr) == (
+        2,
+        "arena: can't write the output: Bad file descriptor\n",
+    )

@@ -90,7 +90,7 @@ def test_a_bot_is_taken_in(
     [
         ([], {}, "Choose a file or a folder."),
         ([(BOT, "mine.7z")], {}, "can't be read: give a zip, tar or tar.gz archive"),
-        ([(b"no zip", "mine.zip")], {}, "The archive is no whole zip file."),
+        ([(b"no zip", "mine.zip")], {}, "The archive is no zip file, whatever its name: give"),
         ([(BOT, "mine.unknown")], {}, "mine.unknown"),
         ([(BOT, "../../etc/mine.py"), (BOT, "x.py")], {"field": "folder"}, "is no name for a file"),
         ([(BOT, "/etc/mine.py")], {}, "is no name for a file"),
