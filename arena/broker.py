@@ -64,7 +64,7 @@ class EmbeddedBroker:
             "save": "",
             "maxmemory": "256mb",
             "maxmemory-policy": "noeviction",
-            # One message: for who reads it, lists of nothing take 25 times as much.
+            # One message: for who reads it, it takes several times as much.
             "proto-max-bulk-len": "64mb",
         }
         return [program, *(word for key, value in options.items() for word in (f"--{key}", value))]

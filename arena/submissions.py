@@ -194,7 +194,9 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
                 entrant.state, entrant.reason, entrant.returned = EntrantState.ACTIVE, "", now
                 rating = Rating(entrant.mu, entrant.sigma).loosened()
                 entrant.mu, entrant.sigma = rating.mu, rating.sigma
-                entrant.returned_after = [*entrant.returned_after, last]
+                # Nothing is played since, where one comes and goes all the time.
+                if last not in entrant.returned_after[-1:]:
+                    entrant.returned_after = [*entrant.returned_after, last]
                 entrant.games_before = entrant.games
             return entrant
     predecessor = max(before, key=lambda e: e.version.number, default=None)

@@ -19,6 +19,10 @@ LONGEST_WORD = 200
 """Characters of a task's name."""
 UNKEPT = re.compile(r"[\x00\ud800-\udfff]")
 """What not every database keeps, or no page can show: nothing, and halves of characters."""
+MOST_PARTS = 3_000_000
+"""Commas and opening brackets of JSON, twice what a hundred games of 2,000 plies take. A message of
+64 MB can have ten times as many, and whoever reads them takes most of two gigabytes."""
+TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 ESCAPED_UNKEPT = re.compile(rb"\\u(0000|d[89a-f])", re.IGNORECASE)
 """How JSON begins to write one of them."""
 INSTEAD = "\N{REPLACEMENT CHARACTER}"
@@ -79,7 +83,7 @@ def unpack(raw: bytes) -> Message:
         told = _json(base64.b64decode(body, validate=True))
     except UnreadableError:
         raise
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError, MemoryError) as error:
         raise UnreadableError(f"it can't be read: {str(error)[:200]}") from None
     if not isinstance(told, list) or list(map(type, told)) != [list, dict, dict]:
         raise UnreadableError("its body does not say what the task is told")
@@ -87,8 +91,15 @@ def unpack(raw: bytes) -> Message:
 
 
 def _json(data: bytes) -> Any:
+    # What a bot wrote may be full of them.
+    if _parts(data) > MOST_PARTS and _parts(TEXT.sub(b"", data)) > MOST_PARTS:
+        raise UnreadableError(f"it has more than {MOST_PARTS} parts")
     found = json.loads(data.decode(), parse_constant=_refuse_constant)
     return _kept(found) if ESCAPED_UNKEPT.search(data) else found
+
+
+def _parts(data: bytes) -> int:
+    return sum(map(data.count, (b",", b"[", b"{")))
 
 
 def _kept(value: Any) -> Any:

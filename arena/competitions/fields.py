@@ -17,6 +17,7 @@ from arena.models import (
     JobStatus,
     Ladder,
     Match,
+    VersionStatus,
 )
 from arena.ratings.book import NEW
 
@@ -34,6 +35,32 @@ def proven(session: Session, game: str, versions: Sequence[BotVersion]) -> set[i
     checks = checks.where(of_it, Check.version_id.in_(ids), Check.status == JobStatus.FIXED)
     found = set(session.scalars(entered.where(of_it, Entrant.version_id.in_(ids))))
     return found | {check.version_id for check in session.scalars(checks) if check.passed}
+
+
+def demand_proven(
+    session: Session,
+    game: str,
+    versions: Sequence[BotVersion],
+    what: str,
+    refusal: type[ValueError],
+) -> None:
+    """Refuses versions that passed no check of a game.
+
+    Args:
+        what: what they are for, as ``play``.
+        refusal: what is raised.
+    """
+    checked = proven(session, game, versions)
+    for version in versions:
+        if version.status is VersionStatus.REFUSED:
+            raise refusal(f"the version {version.label} can't {what}: its check is refused")
+        if version.status is VersionStatus.CHECKING:
+            raise refusal(f"the version {version.label} can't {what} yet: it has passed no check")
+        if version.id not in checked:
+            raise refusal(
+                f"the version {version.label} has passed no check for {game}: submit it to a "
+                "ladder of that game first"
+            )
 
 
 def enter_field(

@@ -24,7 +24,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA, Actor
-from arena.competitions.fields import enter_field, proven
+from arena.competitions.fields import demand_proven, enter_field
 from arena.competitions.names import add_by_number
 from arena.competitions.pairings import Pairing
 from arena.competitions.shares import come_back, fair_start
@@ -42,7 +42,6 @@ from arena.models import (
     TestTally,
     TestVerdict,
     User,
-    VersionStatus,
 )
 from arena.outcomes import Outcome
 from arena.ratings.sprt import Decision
@@ -125,17 +124,8 @@ def _refuse(session: Session, plan: Plan, candidate: BotVersion, baseline: BotVe
         raise StrengthError(
             f"the version {candidate.label} can't be tested against itself: name two"
         )
-    playing = proven(session, plan.variant.game, (candidate, baseline))
-    for version in (candidate, baseline):
-        if version.status is not VersionStatus.READY:
-            raise StrengthError(
-                f"the version {version.label} can't be tested: its check is {version.status}"
-            )
-        if version.id not in playing:
-            raise StrengthError(
-                f"the version {version.label} has passed no check for {plan.variant.game}: submit "
-                "it to a ladder of that game first"
-            )
+    both = candidate, baseline
+    demand_proven(session, plan.variant.game, both, "be tested", StrengthError)
 
 
 def _refuse_too_many(session: Session, user_id: int) -> None:

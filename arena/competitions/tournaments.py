@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, bot_names
 from arena.audit import ARENA
-from arena.competitions.fields import enter_field, proven
+from arena.competitions.fields import demand_proven, enter_field
 from arena.competitions.formats import FORMATS, FormatError, settings_for
 from arena.competitions.names import add_named, demand_name
 from arena.competitions.pairings import Pairing
@@ -167,22 +167,11 @@ def check_versions(session: Session, variant: Variant, versions: Sequence[BotVer
     if len(versions) > MOST_ENTRANTS:
         raise TournamentError(f"a field has {MOST_ENTRANTS} bots at most, not {len(versions)}")
     seen: set[int] = set()
-    checked = proven(session, variant.game, versions)
     for version in versions:
         if version.id in seen:
             raise TournamentError(f"the version {version.label} stands in the field twice")
         seen.add(version.id)
-        if version.status is not VersionStatus.READY:
-            raise TournamentError(
-                f"the version {version.label} can't play: its check is {version.status}"
-                if version.status is VersionStatus.REFUSED
-                else f"the version {version.label} can't play yet: it has passed no check"
-            )
-        if version.id not in checked:
-            raise TournamentError(
-                f"the version {version.label} has passed no check for {variant.game}: submit it to "
-                "a ladder of that game first"
-            )
+    demand_proven(session, variant.game, versions, "play", TournamentError)
 
 
 def named_versions(session: Session, names: Iterable[str]) -> list[BotVersion]:

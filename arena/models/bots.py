@@ -17,6 +17,7 @@ class VersionStatus(StrEnum):
     """What is known of an uploaded version."""
 
     CHECKING = "checking"
+    """No check of it has come to its end."""
     READY = "ready"
     REFUSED = "refused"
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-from arena.models import PlayedGame
+from arena.models import PlayedGame, VersionStatus
 from arena.ratings.elo import signed
 from arena.ratings.trueskill import Rating
 from engine.clock import TimeControl
@@ -61,6 +61,11 @@ def ago(moment: datetime | None) -> Markup:
     return Markup(  # noqa: S704
         f'<time datetime="{moment.isoformat()}" title="{exact} UTC">{words}</time>'
     )
+
+
+def checked(status: VersionStatus) -> str:
+    """What is known of a version; its check may wait, be under way, set aside or cancelled."""
+    return "not checked yet" if status is VersionStatus.CHECKING else str(status)
 
 
 def time_control(control: TimeControl) -> str:
@@ -188,6 +193,7 @@ def seat_class(name: str) -> str:
 FILTERS = {
     "ago": ago,
     "by_side": by_side,
+    "checked": checked,
     "counted": counted,
     "decimal": decimal,
     "display": display,

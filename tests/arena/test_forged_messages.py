@@ -156,6 +156,10 @@ NONSENSE: dict[str, Any] = {
     "a number of many digits": MESSAGE
     | {"body": b64encode(b"[[%s],{},{}]" % (b"9" * 5000)).decode()},
     "a body nested too deeply": MESSAGE | {"body": b64encode(b"[" * 100_000).decode()},
+    # Of so many that a message holds, the recorder would be killed for its memory, again and again.
+    "a body of too many lists": MESSAGE
+    | {"body": b64encode(b"[[%s0],{},{}]" % (b"[]," * 1_500_000)).decode()},
+    "too many objects": b'{"x": [%s0]}' % (b"{}," * 1_500_000),
     "a body that is no UTF-8": MESSAGE | {"body": b64encode(b'[["\xff"],{},{}]').decode()},
 }
 
@@ -167,6 +171,12 @@ def test_nonsense_is_dropped(arena: tuple[Celery, redis.Redis, Database]) -> Non
         for _ in range(3):
             client.lpush(jobs.RESULTS_QUEUE, written(nonsense))
     hears(client, database)
+
+
+def test_brackets_in_a_text_are_no_parts() -> None:
+    """A bot may write them without end, and its game would count for nobody."""
+    written_by_a_bot = '",[{\\' * 1_000_001
+    assert unpack(pack("arena.record_match", written_by_a_bot)).args == [written_by_a_bot]
 
 
 def written(nonsense: Any) -> bytes:

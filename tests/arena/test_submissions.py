@@ -161,6 +161,8 @@ def test_a_new_version_keeps_mu_and_is_less_certain(database: Database) -> None:
         again = enter(session, ladder(session), first.version, NOW)
         assert again is first
         assert (again.mu, again.sigma) == (31.0, 5.0)
+        enter(session, ladder(session), second.version, NOW)
+        enter(session, ladder(session), first.version, NOW)
         assert (again.games_before, again.returned_after) == (86, [0])
         assert (first.state, second.state) == (EntrantState.ACTIVE, EntrantState.RETIRED)
 

@@ -169,7 +169,7 @@ def test_the_account_lists_its_bots(ada: Browser, database: Database) -> None:
     submit(ada, (BOT + b"#2", "mine.py"), note="second")
     text = ada.get("/account").text
     assert "v2" in text
-    assert "checking" in text
+    assert "not checked yet" in text
     assert "Clobber 6x7" in text
     with database.read() as session:
         user = people.get(session, "ada")
