@@ -12,7 +12,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from arena import recording, scheduling
-from arena.assignments import lease_of
 from arena.config import Settings
 from arena.models import Check, JobStatus
 from engine import reporting
@@ -84,8 +83,7 @@ def answer(site: Watched, number: int) -> None:
     with site.database.begin() as session:
         check = session.get_one(Check, number)
         check.status = JobStatus.OPEN
-        scheduling.issue(session, check, Settings(), now)
-        lease = lease_of(check)
+        lease = scheduling.issue(session, check, Settings(), now).lease
         findings = (
             reporting.Finding(True, "It answers hello.", "hello"),
             reporting.Finding(False, "It said nothing within 2 s.", "ready"),

@@ -8,6 +8,7 @@ to do so (302 to /sign-in, written ASK) where a page was asked for.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,8 +20,9 @@ from flask.testing import FlaskClient
 
 from arena.audit import ARENA
 from arena.config import Settings
+from arena.db import Database
 from arena.intake import Intake, TakenIn
-from arena.models import Bot, BotVersion, Check, Ladder, Role, Scope, User
+from arena.models import Bot, BotVersion, Check, Entrant, Ladder, Role, Scope, User
 from arena.people import add_token
 from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
@@ -260,9 +262,28 @@ class NoIntake:
 @pytest.fixture(scope="module")
 def door(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """The site, with one of each kind of person at a browser, and things of the owner's."""
-    found = opened(site, tmp_path_factory.mktemp("data"), NoIntake())
-    yield found
-    found.app.extensions["arena.database"].close()
+    with unchanged(site.database):
+        found = opened(site, tmp_path_factory.mktemp("data"), NoIntake())
+        yield found
+        found.app.extensions["arena.database"].close()
+
+
+@contextmanager
+def unchanged(database: Database) -> Iterator[None]:
+    """Puts back what other tests look at, too: bots on their ladders, and their checks."""
+    columns = {
+        Entrant: (Entrant.id, Entrant.state, Entrant.reason),
+        Check: (Check.id, Check.status, Check.cancelled, Check.problem, Check.ended),
+    }
+    with database.read() as session:
+        before = {
+            kind: [row._asdict() for row in session.execute(sa.select(*its))]
+            for kind, its in columns.items()
+        }
+    yield
+    with database.begin() as session:
+        for kind, rows in before.items():
+            session.execute(sa.update(kind), rows)
 
 
 def opened(site: Site, data: Path, intake: Intake) -> SimpleNamespace:

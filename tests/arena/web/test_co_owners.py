@@ -14,7 +14,7 @@ from arena.models import Role, Scope, User
 from arena.people import add_token
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import Browser, now, person, signed_in
-from tests.arena.web.test_access import PEOPLE, ROUTES, NoIntake, opened
+from tests.arena.web.test_access import PEOPLE, ROUTES, NoIntake, opened, unchanged
 
 OTHER, OWNER = PEOPLE.index("other"), PEOPLE.index("owner")
 OF_A_BOT = {
@@ -30,12 +30,13 @@ OF_A_BOT = {
 @pytest.fixture(scope="module")
 def door(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """The site with its owner and a mate at browsers."""
-    found = opened(site, tmp_path_factory.mktemp("data"), NoIntake())
-    person(site.database, "Mate")
-    found.browsers["mate"] = signed_in(found.app, "mate")
-    found.database = site.database
-    yield found
-    found.app.extensions["arena.database"].close()
+    with unchanged(site.database):
+        found = opened(site, tmp_path_factory.mktemp("data"), NoIntake())
+        person(site.database, "Mate")
+        found.browsers["mate"] = signed_in(found.app, "mate")
+        found.database = site.database
+        yield found
+        found.app.extensions["arena.database"].close()
 
 
 def answers_to(door: SimpleNamespace, browser: Browser) -> dict[tuple[str, str], int]:
