@@ -1,7 +1,7 @@
 """People's games against bots: begun, moved in, given up, abandoned.
 
 A person is a player like any other: the engine judges every move, and a fault of a bot ends its
-part. Each move of a bot is a job of its own, with a lease, as a match is (`arena.scheduling`).
+part. Each move of a bot is a job of its own, with a lease, as a match is (`arena.schedule.leases`).
 What people do is stored by the pages, what bots answer by the recorder; each in one
 transaction that has locked the game, so that whatever is said twice, late or falsely changes
 nothing. These games are rated nowhere.
@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
-from arena import bot_names, scheduling, workforce
+from arena import bot_names
 from arena.config import Settings
 from arena.db import LARGEST_ID, LOCK
 from arena.models import (
@@ -35,7 +35,8 @@ from arena.models import (
     User,
     VersionStatus,
 )
-from arena.recording import Outcome
+from arena.recorder.recording import Outcome
+from arena.schedule import leases, workers
 from engine import reporting, sitting
 from engine.counting import counted
 from engine.game import Seat, Variant
@@ -333,7 +334,7 @@ def _set(found: Sitting, game: GameRecord, now: datetime) -> None:
 
 def record_move(session: Session, report: reporting.MoveReport, now: datetime) -> Outcome:
     """Keeps what a bot answered, if this attempt is the one that counts."""
-    found = scheduling.find_issued(session, report.lease)
+    found = leases.find_issued(session, report.lease)
     if not isinstance(found, Sitting):
         return Outcome.STALE
     try:
@@ -342,10 +343,10 @@ def record_move(session: Session, report: reporting.MoveReport, now: datetime) -
     except RecordError as error:
         problem = f"its move is refuted by the rules: {error}"
         name = found.worker or report.worker
-        workforce.note_falsehood(session, name, workforce.label(found), problem, now)
-        scheduling.roll_back(found, f"{report.worker}: {problem}"[:2000], failed=True)
+        workers.note_falsehood(session, name, workers.label(found), problem, now)
+        leases.roll_back(found, f"{report.worker}: {problem}"[:2000], failed=True)
         return Outcome.REFUSED
-    workforce.note_success(session, found, found.worker or report.worker)
+    workers.note_success(session, found, found.worker or report.worker)
     _set(found, report.game, now)
     return Outcome.FIXED
 

@@ -37,7 +37,7 @@ def demand_own_login() -> None:
     """Refuses another worker's login: who ends a login is to know which worker that stops.
 
     Raises:
-        LoginError: it is that of another name (see `arena.broker_users`).
+        LoginError: it is that of another name (see `arena.operation.broker_users`).
     """
     user = urlsplit(app.conf.broker_url).username or ""
     own = user.removeprefix("worker-")

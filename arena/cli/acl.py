@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from arena.broker_users import BrokerUserError, file_of, lines_of, users_for, users_in
 from arena.cli import Usage
 from arena.cli.paths import NamedPath
+from arena.operation.broker_users import BrokerUserError, file_of, lines_of, users_for, users_in
 
 
 @click.command()

@@ -18,10 +18,10 @@ from arena.cli.capacity import find_room
 from arena.cli.running import LEAST_BOX, Launcher, go_on, in_order, launch_all, on_cores
 from arena.cli.test import MAX_GAMES
 from arena.cli.versions import version_of
-from arena.outcomes import margin, seatings
 from arena.ratings.sprt import Decision, Model
-from arena.strength import Settings, StrengthTest
-from arena.strength_words import result_rows
+from arena.strength.outcomes import margin, seatings
+from arena.strength.sequential import Settings, StrengthTest
+from arena.strength.words import result_rows
 from engine.clock import Clock, TimeControl
 from engine.counting import counted
 from engine.game import GameError, State, Variant

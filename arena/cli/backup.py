@@ -10,14 +10,14 @@ from pathlib import Path
 import click
 from sqlalchemy.exc import SQLAlchemyError
 
-from arena.backup import BackupError, restore_backup, write_backup
 from arena.cli import Usage
 from arena.cli.data_folder import opened
 from arena.cli.data_option import on_data
 from arena.cli.paths import NamedPath
 from arena.config import SettingError, load
 from arena.db import SchemaError, unusable
-from arena.health import note_backup
+from arena.operation.backup import BackupError, restore_backup, write_backup
+from arena.operation.health import note_backup
 
 
 @click.command()

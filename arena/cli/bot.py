@@ -9,15 +9,17 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit, bot_names, entries, sharing, verdicts
+from arena import audit, bot_names
+from arena.bots import entries, sharing
+from arena.bots.submissions import SubmissionError
 from arena.cli import Usage
 from arena.cli.data_folder import changing, find_ladder
 from arena.cli.data_option import on_data
 from arena.competitions.tournaments import TournamentError, named_versions
 from arena.models import Bot, BotVersion, Check, EntrantState, JobStatus
-from arena.people import PeopleError
-from arena.requests import RequestError, find_entrant
-from arena.submissions import SubmissionError
+from arena.people.accounts import PeopleError
+from arena.schedule import verdicts
+from arena.schedule.requests import RequestError, find_entrant
 
 _changing = partial(
     changing, refusals=(PeopleError, RequestError, SubmissionError, TournamentError)

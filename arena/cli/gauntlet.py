@@ -11,10 +11,10 @@ import click
 from arena.cli.report import LINE_SECONDS, json_text, leave, verdict_code
 from arena.cli.running import Launcher, play_rounds, weakest
 from arena.cli.stopping import INTERRUPTED, broken_off, stoppable
-from arena.gauntlet import Gauntlet, Line
 from arena.ratings.sprt import Decision
-from arena.strength import Settings
-from arena.strength_words import elo_words, faults_words
+from arena.strength.gauntlet import Gauntlet, Line
+from arena.strength.sequential import Settings
+from arena.strength.words import elo_words, faults_words
 from engine.counting import counted
 
 VERDICTS = {

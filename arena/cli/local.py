@@ -12,7 +12,9 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena import audit, people
+from arena import audit
+from arena.bots.submissions import SubmissionError, active_on
+from arena.bots.submissions import submit as take_in
 from arena.cli import Usage
 from arena.cli.arguments import HYPOTHESES, Seconds, read_hypotheses
 from arena.cli.boxed import pack
@@ -36,9 +38,8 @@ from arena.models import (
     Ladder,
     User,
 )
-from arena.rebuild import rebuild, rebuild_beside
-from arena.submissions import SubmissionError, active_on
-from arena.submissions import submit as take_in
+from arena.people import accounts
+from arena.recorder.rebuild import rebuild, rebuild_beside
 from arena.web import exports, leaderboards, queries
 from engine.counting import counted
 from workers import bundles
@@ -188,7 +189,7 @@ def _user(session: Session, name: str, now: datetime) -> User:
     name = name.strip()[:40]
     if not name:
         raise Usage("the owner's name is empty: give one with --owner")
-    found = people.find(session, name)
+    found = accounts.find(session, name)
     if found is None:
         found = User(name=name, created=now)
         session.add(found)

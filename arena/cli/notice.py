@@ -10,7 +10,7 @@ from arena import audit
 from arena.cli import Usage
 from arena.cli.data_folder import changing, opened
 from arena.cli.data_option import on_data
-from arena.notice import NoticeError, give_notice, read_notice
+from arena.operation.notice import NoticeError, give_notice, read_notice
 
 
 @click.command()

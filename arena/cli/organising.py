@@ -12,24 +12,17 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload, selectinload
 
-from arena import audit, verdicts
+from arena import audit
 from arena.cli import Usage
 from arena.cli.arguments import read_variant
 from arena.cli.data_folder import as_json, changing, find_ladder, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show
 from arena.competitions.ladder_settings import SETTINGS, LadderError, change, create
-from arena.models import (
-    BotVersion,
-    Competition,
-    Entrant,
-    JobStatus,
-    Match,
-    Place,
-    User,
-)
-from arena.requests import RequestError, request_match
-from arena.verdicts import VerdictError
+from arena.models import BotVersion, Competition, Entrant, JobStatus, Match, Place, User
+from arena.schedule import verdicts
+from arena.schedule.requests import RequestError, request_match
+from arena.schedule.verdicts import VerdictError
 
 _changing = partial(changing, refusals=(LadderError, VerdictError))
 

@@ -15,15 +15,17 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from arena import indexes, people, scheduling
 from arena.audit import machine_user
-from arena.claim import ClaimError, claim_connections
+from arena.bots.furnish import Sample, furnish
 from arena.cli.arguments import SAMPLES, listed_samples
 from arena.config import SettingError, Settings, load
 from arena.db import Database, SchemaError, unusable
-from arena.furnish import Sample, furnish
 from arena.models import RESERVED, Competition
-from arena.people import NAME
+from arena.operation import indexes
+from arena.people import accounts
+from arena.people.accounts import NAME
+from arena.recorder.claim import ClaimError, claim_connections
+from arena.schedule import leases
 from arena.signing import secret_key
 from engine.game import Game
 from engine.games import GAMES
@@ -75,7 +77,7 @@ def administrator() -> str:
 
 def first_administrator(session: Session, name: str, now: datetime) -> str:
     """Makes the administrator that a fresh arena has not; what to tell of it, if it was made."""
-    password = people.first_administrator(session, name, now)
+    password = accounts.first_administrator(session, name, now)
     if password is None:
         return ""
     return (
@@ -121,7 +123,7 @@ def _prepare(database: Database, settings: Settings, games: list[Game]) -> None:
     with database.begin() as session:
         if settings.embedded:
             # Every worker ended with the arena that it belonged to, and no other is at work.
-            scheduling.roll_back_all(session)
+            leases.roll_back_all(session)
         demand_competition(session, settings.only)
         # Who has one competition played has not asked for more ladders.
         stored = [] if settings.only else samples(settings.bundles)

@@ -22,8 +22,8 @@ from rich.table import Table
 
 from arena.cli import Usage
 from arena.ratings.sprt import Decision
-from arena.strength import StrengthTest
-from arena.strength_words import elo_words, games_words, llr_words, result_rows
+from arena.strength.sequential import StrengthTest
+from arena.strength.words import elo_words, games_words, llr_words, result_rows
 from engine.counting import counted
 
 LINE_SECONDS = 10

@@ -6,9 +6,9 @@ import os
 
 import click
 
-from arena import processes
 from arena.cli import Usage
 from arena.config import SettingError, Settings, load
+from arena.operation import processes
 
 
 class Process(click.Choice[str]):

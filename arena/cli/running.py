@@ -15,10 +15,10 @@ from arena.cli import Usage
 from arena.cli.arguments import Bot, minimum_option
 from arena.cli.boxed import into_box, pack
 from arena.cli.stopping import UnderWay
-from arena.gauntlet import Gauntlet
-from arena.outcomes import Outcome, outcome, seatings
 from arena.ratings.sprt import Decision
-from arena.strength import StrengthTest
+from arena.strength.gauntlet import Gauntlet
+from arena.strength.outcomes import Outcome, outcome, seatings
+from arena.strength.sequential import StrengthTest
 from engine.channel import PipeChannel
 from engine.clock import ALLOWANCES, Allowances, TimeControl
 from engine.match import MatchSpec, play_match

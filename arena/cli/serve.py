@@ -19,11 +19,11 @@ from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 from waitress.server import MultiSocketServer
 
+from arena.bots.intake import TakenIn
+from arena.bots.submissions import SubmissionError
 from arena.cli import connections
 from arena.config import SettingError, load
 from arena.db import Database, SchemaError, unusable
-from arena.intake import TakenIn
-from arena.submissions import SubmissionError
 from arena.web import downloads, outage
 from arena.web.app import create_app
 from engine.every import Every

@@ -34,8 +34,8 @@ from arena.competitions.strength_reports import Report, last_tests, reports
 from arena.competitions.tournaments import TournamentError, named_versions
 from arena.models import StrengthTest
 from arena.ratings.sprt import Model
-from arena.strength import StrengthError
-from arena.strength_words import chance_words, elo_words, games_words, llr_words, result_rows
+from arena.strength.sequential import StrengthError
+from arena.strength.words import chance_words, elo_words, games_words, llr_words, result_rows
 from engine.counting import counted
 
 SEED_BITS = 48

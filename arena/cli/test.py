@@ -42,8 +42,8 @@ from arena.cli.running import MINIMUM, NO_BOX, Launcher, go_on, launch_all, weak
 from arena.cli.stopping import INTERRUPTED, Trouble, broken_off, stoppable
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model
-from arena.strength import Settings, StrengthError, StrengthTest
-from arena.strength_words import result_rows
+from arena.strength.sequential import Settings, StrengthError, StrengthTest
+from arena.strength.words import result_rows
 from engine.counting import counted
 from engine.record import GameRecord
 

@@ -14,16 +14,16 @@ from rich.markup import escape
 from rich.table import Table
 from sqlalchemy.exc import SQLAlchemyError
 
-from arena import queues
-from arena.broker import EmbeddedBroker
 from arena.cli.arguments import Seconds
 from arena.cli.data_folder import as_json, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import Output
 from arena.config import Settings
 from arena.db import Database
-from arena.health import Health, look
-from arena.queues import Queues
+from arena.operation import queues
+from arena.operation.broker import EmbeddedBroker
+from arena.operation.health import Health, look
+from arena.operation.queues import Queues
 from engine.protocol import visible
 
 

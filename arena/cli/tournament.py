@@ -14,7 +14,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit
-from arena.broker import BrokerError
 from arena.cli import Usage
 from arena.cli.arguments import DEFAULT_MOVE_MS, read_variant, time_control
 from arena.cli.data_folder import as_json, find_ladder, opened
@@ -37,9 +36,10 @@ from arena.competitions.results import flat_rows, results, summary, to_json
 from arena.competitions.tournament_matches import digest
 from arena.competitions.tournaments import Limits, Plan
 from arena.config import SettingError, load
+from arena.formats.standings import TIE_BREAKS
 from arena.models import CompetitionState, OpeningPolicy, Tournament
-from arena.supervisor import StartError, Supervisor, is_running
-from arena.tournaments.standings import TIE_BREAKS
+from arena.operation.broker import BrokerError
+from arena.operation.supervisor import StartError, Supervisor, is_running
 from engine.counting import counted
 
 INTERRUPTED = 130

@@ -7,9 +7,9 @@ import click
 from arena.cli.listing import show as show_rows
 from arena.competitions.formats import FORMATS
 from arena.competitions.results import Results
+from arena.formats.score import Score
 from arena.models import JobStatus
 from arena.ratings.elo import signed
-from arena.score import Score
 from engine.counting import decimal
 
 MOST_COLUMNS = 20

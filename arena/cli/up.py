@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from arena.broker import BrokerError
 from arena.cli import Usage
 from arena.cli.data_option import on_data
 from arena.config import SettingError, load
-from arena.supervisor import StartError, Supervisor
+from arena.operation.broker import BrokerError
+from arena.operation.supervisor import StartError, Supervisor
 
 
 @click.command()

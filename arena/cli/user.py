@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
-from arena import audit, people, signing
+from arena import audit, signing
 from arena.cli.client import whole_address
 from arena.cli.data_folder import as_json, changing, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show
 from arena.models import Role
-from arena.people import PeopleError
+from arena.people import accounts
+from arena.people.accounts import PeopleError
 
 ROLE = click.Choice([str(role) for role in Role])
 AS_ROLE = click.option(
@@ -42,7 +43,7 @@ def list_users(data: Path | None, in_json: bool) -> None:
     Example: arena user list
     """
     with opened(data) as (database, _), database.read() as session:
-        rows = [people.as_json(one) for one in people.listed(session)]
+        rows = [accounts.as_json(one) for one in accounts.listed(session)]
     show(rows, ("name", "role", "active", "can_sign_in", "last_sign_in"), in_json)
 
 
@@ -57,8 +58,8 @@ def add(name: str, role: str, data: Path | None) -> None:
     """
     with _changing(data) as (session, now):
         actor = audit.operator()
-        made = people.add(session, actor, name, role=Role(role), now=now)
-        password = people.give_one_time_password(session, actor, made, now)
+        made = accounts.add(session, actor, name, role=Role(role), now=now)
+        password = accounts.give_one_time_password(session, actor, made, now)
     _tell(made.name, password)
 
 
@@ -71,8 +72,8 @@ def reset(name: str, data: Path | None) -> None:
     Example: arena user reset ada
     """
     with _changing(data) as (session, now):
-        found = people.get(session, name)
-        password = people.give_one_time_password(session, audit.operator(), found, now)
+        found = accounts.get(session, name)
+        password = accounts.give_one_time_password(session, audit.operator(), found, now)
     _tell(found.name, password)
 
 
@@ -90,8 +91,8 @@ def role_command(name: str, role: str, data: Path | None) -> None:
     Example: arena user role ada organiser
     """
     with _changing(data) as (session, now):
-        found = people.get(session, name)
-        people.set_role(session, audit.operator(), found, Role(role), now)
+        found = accounts.get(session, name)
+        accounts.set_role(session, audit.operator(), found, Role(role), now)
     click.echo(f"{found.name} is {role} now")
 
 
@@ -104,8 +105,8 @@ def deactivate(name: str, data: Path | None) -> None:
     Example: arena user deactivate ada
     """
     with _changing(data) as (session, now):
-        found = people.get(session, name)
-        people.set_active(session, audit.operator(), found, active=False, now=now)
+        found = accounts.get(session, name)
+        accounts.set_active(session, audit.operator(), found, active=False, now=now)
     click.echo(f"{found.name} is shut out; arena user activate {found.name} lets them in again")
 
 
@@ -118,8 +119,8 @@ def activate(name: str, data: Path | None) -> None:
     Example: arena user activate ada
     """
     with _changing(data) as (session, now):
-        found = people.get(session, name)
-        people.set_active(session, audit.operator(), found, active=True, now=now)
+        found = accounts.get(session, name)
+        accounts.set_active(session, audit.operator(), found, active=True, now=now)
     click.echo(f"{found.name} may sign in again")
 
 
@@ -134,7 +135,7 @@ def invite(role: str, url: str | None, data: Path | None) -> None:
     """
     base = url and whole_address(url)
     with _changing(data) as (session, now):
-        secret = people.invite(session, audit.operator(), Role(role), now)
+        secret = accounts.invite(session, audit.operator(), Role(role), now)
     with opened(data) as (_, settings):
         base = base or f"http://{settings.host}:{settings.port}"
     click.echo(f"{base}/register?invitation={secret}")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from arena.cli.arguments import Bot
 from arena.cli.boxed import pack
-from arena.strength import Version
+from arena.strength.sequential import Version
 from workers.archives import BundleError, is_archive
 from workers.languages import LanguageError, find_language
 

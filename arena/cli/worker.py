@@ -8,12 +8,13 @@ from pathlib import Path
 import click
 import sqlalchemy as sa
 
-from arena import audit, workforce
+from arena import audit
 from arena.cli.data_folder import as_json, changing, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show
 from arena.models import Worker
-from arena.workforce import WorkerError
+from arena.schedule import workers
+from arena.schedule.workers import WorkerError
 
 
 @click.group()
@@ -34,7 +35,7 @@ def workers_command(data: Path | None, in_json: bool) -> None:
         rows = [
             {
                 "worker": one.name,
-                "state": workforce.state(one, settings.minimum_isolation, now),
+                "state": workers.state(one, settings.minimum_isolation, now),
                 "slots": one.slots,
                 "isolation": one.isolation,
                 "last seen": one.last_seen.isoformat(timespec="seconds"),
@@ -56,7 +57,7 @@ def readmit_command(name: str, data: Path | None) -> None:
     Example: arena worker readmit machine-2
     """
     with changing(data, refusals=(WorkerError,)) as (session, now):
-        workforce.readmit(session, audit.operator(), name, now)
+        workers.readmit(session, audit.operator(), name, now)
     click.echo(f"the worker {name} gets jobs again")
 
 
@@ -69,5 +70,5 @@ def forget_command(name: str, data: Path | None) -> None:
     Example: arena worker forget machine-2
     """
     with changing(data, refusals=(WorkerError,)) as (session, now):
-        workforce.forget(session, audit.operator(), name, now)
+        workers.forget(session, audit.operator(), name, now)
     click.echo(f"the worker {name} is forgotten")

@@ -35,7 +35,7 @@ def call_off(
     if not why:
         raise TournamentError("say why the tournament is called off")
     # Matches before their competition, as the recorder locks them; what it makes between the two
-    # is called off by its next tick (see arena.scheduling).
+    # is called off by its next tick (see arena.schedule.leases).
     unplayed = sa.select(Match).where(
         Match.competition_id == tournament.id,
         Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE]),

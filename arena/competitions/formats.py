@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import ceil, log2
 
-from arena.tournaments.formats import Format
-from arena.tournaments.knockout import Knockout
-from arena.tournaments.round_robin import Gauntlet, RoundRobin
-from arena.tournaments.schedule import Balanced, rounds_until_met
-from arena.tournaments.swiss import Swiss
+from arena.formats.balanced import Balanced, rounds_until_met
+from arena.formats.fixtures import Format
+from arena.formats.knockout import Knockout
+from arena.formats.round_robin import Gauntlet, RoundRobin
+from arena.formats.swiss import Swiss
 
 Settings = Mapping[str, int]
 """Of a format, complete; a yes is 1 and a no 0."""

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.due import DueMatch, due_matches_of, times_due
 from arena.competitions.pairings import Pairing, pairs_of
+from arena.formats.ladder import PLACEMENT_GAMES, Met, Rival, all_met, is_settled, next_match
 from arena.models import (
     HOUSE,
     Bot,
@@ -27,14 +28,6 @@ from arena.models import (
     User,
 )
 from arena.ratings.trueskill import Rating
-from arena.tournaments.ladder import (
-    PLACEMENT_GAMES,
-    Met,
-    Rival,
-    all_met,
-    is_settled,
-    next_match,
-)
 from engine.match import entrants_needed
 from engine.seeds import derive
 

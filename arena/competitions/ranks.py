@@ -16,8 +16,8 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.formats.ladder import PLACEMENT_GAMES
 from arena.models import Competition, Entrant, EntrantState, Ladder
-from arena.tournaments.ladder import PLACEMENT_GAMES
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,22 +13,15 @@ from sqlalchemy.orm import Session, joinedload
 from arena.competitions.formats import FORMATS
 from arena.competitions.tournament_courses import Course, course_of, frame_of, planned_matches
 from arena.competitions.tournament_matches import SetMatch
-from arena.models import (
-    Bot,
-    BotVersion,
-    Entrant,
-    EntrantState,
-    JobStatus,
-    Tournament,
-)
+from arena.formats.fixtures import Fixture, Result
+from arena.formats.knockout import Knockout, Tie
+from arena.formats.score import Score
+from arena.formats.standings import DIGITS, Table, crosstable, standings
+from arena.formats.swiss import Swiss
+from arena.formats.walkovers import as_byes, as_forfeits
+from arena.models import Bot, BotVersion, Entrant, EntrantState, JobStatus, Tournament
 from arena.ratings.bradley_terry import Strength
 from arena.ratings.result import GameResult
-from arena.score import Score
-from arena.tournaments.formats import Fixture, Result
-from arena.tournaments.knockout import Knockout, Tie
-from arena.tournaments.standings import DIGITS, Table, crosstable, standings
-from arena.tournaments.swiss import Swiss
-from arena.tournaments.walkovers import as_byes, as_forfeits
 
 DUE, NOT_PLAYED, WALKOVER = "due", "not played", "walkover"
 """How a fixture stands that no match was made for: yet, as the tournament was called off, or as

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from arena import strength
 from arena.models import BotVersion, Competition, StrengthTest
 from arena.ratings.sprt import Model
-from arena.strength import StrengthError
+from arena.strength import sequential
+from arena.strength.sequential import StrengthError
 from engine.clock import TimeControl
 from engine.game import Variant
 
@@ -55,18 +55,20 @@ class Plan:
             }
         )
 
-    def settings(self, candidate: BotVersion, baseline: BotVersion) -> strength.Settings:
+    def settings(self, candidate: BotVersion, baseline: BotVersion) -> sequential.Settings:
         """The test of two versions.
 
         Raises:
             StrengthError: it can't be tested so.
         """
         return self.between(
-            strength.Version(candidate.label, candidate.digest),
-            strength.Version(baseline.label, baseline.digest),
+            sequential.Version(candidate.label, candidate.digest),
+            sequential.Version(baseline.label, baseline.digest),
         )
 
-    def between(self, candidate: strength.Version, baseline: strength.Version) -> strength.Settings:
+    def between(
+        self, candidate: sequential.Version, baseline: sequential.Version
+    ) -> sequential.Settings:
         """The test of two bots.
 
         Raises:
@@ -78,7 +80,7 @@ class Plan:
             )
         if self.max_games > MOST_GAMES:
             raise StrengthError(f"a test has {MOST_GAMES} games at most, not {self.max_games}")
-        return strength.Settings(
+        return sequential.Settings(
             self.variant,
             candidate,
             baseline,
@@ -129,7 +131,10 @@ class FirstTest:
         Raises:
             StrengthError: it says why.
         """
-        new, old = strength.Version("the new version", ""), strength.Version("the active one", "")
+        new, old = (
+            sequential.Version("the new version", ""),
+            sequential.Version("the active one", ""),
+        )
         self.plan(ladder).between(new, old)
 
     def to_json(self) -> dict[str, Any]:

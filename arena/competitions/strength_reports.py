@@ -9,10 +9,10 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import strength
 from arena.competitions.strength_tallies import standing, tallies_of, versions_of
 from arena.models import Bot, BotVersion, Entrant, StrengthTest, TestTally, TestVerdict, User
 from arena.ratings.outliers import Series, outliers
+from arena.strength import sequential
 from engine.game import Termination
 
 Colour = Literal["running", "passed", "failed", "close", "open"]
@@ -27,13 +27,13 @@ class Report:
     baseline: BotVersion
     creator: str | None
     tallies: tuple[TestTally, ...]
-    standing: strength.StrengthTest
+    standing: sequential.StrengthTest
     """By all workers."""
     odd: dict[str, float]
     """The workers whose results differ from the others', with how likely chance does that."""
 
     @property
-    def without(self) -> strength.StrengthTest:
+    def without(self) -> sequential.StrengthTest:
         """The test without those workers' matches: to be looked at, not to be decided by."""
         rest = [tally for tally in self.tallies if tally.worker not in self.odd]
         return standing(self.test, (self.candidate, self.baseline), rest)
@@ -111,7 +111,7 @@ class Report:
         return found
 
 
-def _numbers(test: strength.StrengthTest) -> dict[str, Any]:
+def _numbers(test: sequential.StrengthTest) -> dict[str, Any]:
     sprt = test.settings.sprt
     return {
         "matches": test.matches,

@@ -11,7 +11,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena import outcomes, strength
 from arena.competitions.strength_plans import plan_of
 from arena.models import (
     BotVersion,
@@ -23,8 +22,9 @@ from arena.models import (
     StrengthTest,
     TestTally,
 )
-from arena.outcomes import BASELINE, CANDIDATE, Outcome
 from arena.ratings.result import GameResult
+from arena.strength import outcomes, sequential
+from arena.strength.outcomes import BASELINE, CANDIDATE, Outcome
 from engine.game import Termination
 from engine.record import Fault
 
@@ -79,7 +79,7 @@ def versions_of(session: Session, tests: Iterable[StrengthTest]) -> dict[int, li
     return found
 
 
-def standing_of(session: Session, test: StrengthTest) -> strength.StrengthTest:
+def standing_of(session: Session, test: StrengthTest) -> sequential.StrengthTest:
     """A test as it stands, from what is kept."""
     return standing(
         test, versions_of(session, [test])[test.id], tallies_of(session, [test])[test.id]
@@ -88,16 +88,16 @@ def standing_of(session: Session, test: StrengthTest) -> strength.StrengthTest:
 
 def standing(
     test: StrengthTest, versions: Sequence[BotVersion], tallies: Sequence[TestTally]
-) -> strength.StrengthTest:
+) -> sequential.StrengthTest:
     """A test by the counts of some workers.
 
     Args:
         versions: candidate and baseline.
     """
     candidate, baseline = versions
-    begun = strength.StrengthTest.begin(plan_of(test).settings(candidate, baseline))
+    begun = sequential.StrengthTest.begin(plan_of(test).settings(candidate, baseline))
     rows = [begun.counts, *(tally.counts for tally in tallies)]
-    return strength.StrengthTest(
+    return sequential.StrengthTest(
         begun.settings,
         tuple(map(sum, zip(*rows, strict=True))),
         sum(tally.wins for tally in tallies),

@@ -1,10 +1,10 @@
 """Strength tests on the site: how one is made, what it plays next, and when it is decided.
 
-Theory of operation. The test itself is `arena.strength`; here its matches are played by the
-arena's workers, and its counts are kept by worker (`TestTally`), so that one whose results
-differ can be told. Match n of a test, in the order in which they are made, has opening n of the
-series of the test's seed: no opening comes twice, and which one a match has depends on nobody's
-speed.
+Theory of operation. The test itself is `arena.strength.sequential`; here its matches are
+played by the arena's workers, and its counts are kept by worker (`TestTally`), so that one whose
+results differ can be told. Match n of a test, in the order in which they are made, has
+opening n of the series of the test's seed: no opening comes twice, and which one a match has
+depends on nobody's speed.
 
 Results count as they come in, and the test is asked after each: a verdict does not wait for a
 match that a dead worker took with it. Matches under way at that moment are played to their end
@@ -43,9 +43,9 @@ from arena.models import (
     TestVerdict,
     User,
 )
-from arena.outcomes import Outcome
 from arena.ratings.sprt import Decision
-from arena.strength import StrengthError
+from arena.strength.outcomes import Outcome
+from arena.strength.sequential import StrengthError
 from engine.counting import counted
 from engine.game import Variant
 from engine.games import GAMES

@@ -11,10 +11,10 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.formats import FORMATS, FormatError, Frame
 from arena.competitions.tournament_matches import SetMatch, matches_of, voided_fixtures
+from arena.formats.fixtures import Fixture, Format, Result
+from arena.formats.swiss import Swiss
+from arena.formats.walkovers import earned, last_round, still_set, walkovers
 from arena.models import Entrant, EntrantState, JobStatus, Tournament
-from arena.tournaments.formats import Fixture, Format, Result
-from arena.tournaments.swiss import Swiss
-from arena.tournaments.walkovers import earned, last_round, still_set, walkovers
 from engine.game import Variant
 from engine.match import entrants_needed
 from engine.seeds import derive

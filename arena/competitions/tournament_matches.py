@@ -9,9 +9,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.formats.fixtures import Fixture, Result
 from arena.models import Entrant, GameSeat, JobStatus, Match, Place, PlayedGame, Tournament
 from arena.ratings.result import GameResult
-from arena.tournaments.formats import Fixture, Result
 
 
 @dataclass(frozen=True, slots=True)

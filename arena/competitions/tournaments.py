@@ -29,6 +29,8 @@ from arena.competitions.shares import come_back, fair_start
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, new_frame
 from arena.competitions.voiding import make_void
 from arena.db import lock
+from arena.formats.knockout import Knockout
+from arena.formats.standings import TIE_BREAKS
 from arena.models import (
     Bot,
     BotVersion,
@@ -44,8 +46,6 @@ from arena.models import (
     VersionStatus,
 )
 from arena.ratings.trueskill import Rating
-from arena.tournaments.knockout import Knockout
-from arena.tournaments.standings import TIE_BREAKS
 from engine.clock import TimeControl
 from engine.game import Variant
 

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.models import GameSeat, JobStatus, Match, PlayedGame
-from arena.rebuild import ask_rebuild
+from arena.recorder.rebuild import ask_rebuild
 
 
 def make_void(session: Session, match: Match, why: str) -> None:

@@ -13,14 +13,14 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions.ranks import games_to_be_ranked
-from arena.counters import EntrantTally, Tally, tally
 from arena.fake.stock import StoredMatch
 from arena.models import Entrant, JobStatus, Ladder, Meeting
 from arena.ratings.book import RatingBook, RatingChange
 from arena.ratings.result import GameResult
 from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
-from arena.recording import results_of
+from arena.recorder.counters import EntrantTally, Tally, tally
+from arena.recorder.recording import results_of
 from engine.match import MatchSpec, entrants_needed, shares_beaten
 
 DAYS = 120

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from random import Random
 
 from arena.models import Ladder
-from arena.recording import results_of
-from arena.storing import pack
+from arena.recorder.recording import results_of
+from arena.recorder.storing import pack
 from engine.match import MatchSpec, entrants_needed, shares_beaten
 from engine.openings import opening
 from engine.player import Choice, CrashError, GameEnd, GameSetup, Turn

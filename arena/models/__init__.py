@@ -1,7 +1,8 @@
 """What the arena knows: people, bots, competitions, matches, games.
 
 The database holds matches and their results; ratings and counters on entrants and competitions
-are kept beside them to be read fast, and can be made anew from the games (`arena.recording`).
+are kept beside them to be read fast, and can be made anew from the games
+(`arena.recorder.recording`).
 """
 
 from __future__ import annotations
@@ -24,16 +25,7 @@ from arena.models.competitions import (
     TestVerdict,
     Tournament,
 )
-from arena.models.matches import (
-    Check,
-    GameSeat,
-    Job,
-    JobStatus,
-    Match,
-    Place,
-    PlayedGame,
-    Worker,
-)
+from arena.models.matches import Check, GameSeat, Job, JobStatus, Match, Place, PlayedGame, Worker
 from arena.models.people import (
     GUEST,
     HOUSE,

@@ -40,7 +40,7 @@ class Bot(Base):
 
 
 class CoOwner(Base):
-    """Somebody who may do with a bot whatever its owner may (see `arena.sharing`)."""
+    """Somebody who may do with a bot whatever its owner may (see `arena.bots.sharing`)."""
 
     __tablename__ = "co_owner"
 

@@ -124,7 +124,7 @@ class Competition(Base):
     created: Mapped[datetime]
     finished: Mapped[datetime | None]
     rebuild_due: Mapped[bool] = mapped_column(default=False)
-    """Whether the recorder is to make its ratings and counters anew (see `arena.rebuild`)."""
+    """Whether the recorder is to make its ratings and counters anew (`arena.recorder.rebuild`)."""
     checked: Mapped[datetime | None]
     """When they were last made anew in secret, to see whether they come out the same."""
     alarm: Mapped[str] = mapped_column(sa.Text, default="")
@@ -229,7 +229,7 @@ class StrengthTest(Competition):
     """``normalized`` or ``logistic``."""
     max_games: Mapped[int] = mapped_column(nullable=True)
     allow_faults: Mapped[bool] = mapped_column(nullable=True)
-    """Decides although faults ended many of its games (see `arena.faults`)."""
+    """Decides although faults ended many of its games (see `arena.strength.faults`)."""
     verdict: Mapped[TestVerdict] = mapped_column(nullable=True)
     """That of the moment it was reached; what comes in later is counted and changes it no more."""
     reason: Mapped[str] = mapped_column(sa.Text, nullable=True, use_existing_column=True)

@@ -31,7 +31,7 @@ class JobStatus(StrEnum):
 
 
 class Job:
-    """The columns of whatever is handed to a worker with a lease (see arena.scheduling)."""
+    """The columns of whatever is handed to a worker with a lease (see arena.schedule.leases)."""
 
     status: Mapped[JobStatus]
     attempt: Mapped[int] = mapped_column(default=0)
@@ -152,7 +152,7 @@ class Check(Job, Base):
     log: Mapped[str] = mapped_column(sa.Text, default="")
     test_first: Mapped[dict[str, Any] | None]
     """What its owner wants of a strength test against the active version that it is to pass
-    before it enters (see `arena.first_tests`); None for no test."""
+    before it enters (see `arena.bots.first_tests`); None for no test."""
     cancelled: Mapped[str] = mapped_column(sa.Text, default="")
     """Why nothing is to come of it, in words; empty if something is. A worker may still have it."""
     ended: Mapped[datetime | None]
@@ -188,7 +188,7 @@ class PlayedGame(Base):
     finished: Mapped[datetime]
     digest: Mapped[str] = mapped_column(sa.String(64))
     record: Mapped[bytes] = mapped_column(sa.LargeBinary, deferred=True)
-    """The GameRecord's JSON, compressed (see arena.storing.pack)."""
+    """The GameRecord's JSON, compressed (see arena.recorder.storing.pack)."""
 
     match: Mapped[Match] = relationship(back_populates="games")
     competition: Mapped[Competition] = relationship()
@@ -225,7 +225,8 @@ class GameSeat(Base):
     mu_after: Mapped[float | None]
     sigma_after: Mapped[float | None]
     log: Mapped[str] = mapped_column(sa.Text, deferred=True)
-    """For the bot's owner alone; empty, too, once it was kept long enough (`arena.retention`)."""
+    """For the bot's owner alone; empty, too, once it was kept long enough
+    (`arena.operation.retention`)."""
 
     game: Mapped[PlayedGame] = relationship(back_populates="seats")
     entrant: Mapped[Entrant] = relationship()
@@ -244,7 +245,7 @@ class Worker(Base):
     format: Mapped[int]
     """Of the jobs that it knows (see `engine.jobs.FORMAT`)."""
     failed: Mapped[list[Any]] = mapped_column(default=list)
-    """The jobs that it failed at since it last did one (see `arena.workforce`)."""
+    """The jobs that it failed at since it last did one (see `arena.schedule.workers`)."""
     set_aside: Mapped[datetime | None]
     """Since when it gets no jobs, until somebody readmits it."""
     problem: Mapped[str] = mapped_column(sa.Text, default="")

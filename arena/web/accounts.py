@@ -16,12 +16,14 @@ from sqlalchemy.exc import IntegrityError
 from werkzeug.wrappers import Response
 from wtforms import SelectChoice
 
-from arena import audit, entries, people
+from arena import audit
 from arena.audit import Actor
+from arena.bots import entries
 from arena.db import LARGEST_ID
 from arena.models import SCOPES, ApiToken, LinkKind, Role, Scope, User
-from arena.people import PeopleError
-from arena.requests import matches_of
+from arena.people import accounts
+from arena.people.accounts import PeopleError
+from arena.schedule.requests import matches_of
 from arena.web.forms import PasswordForm, RegisterForm, ResetForm, SignInForm, TokenForm
 from arena.web.identity import (
     anybody,
@@ -37,7 +39,7 @@ from arena.web.identity import (
 )
 from arena.web.words import sentence
 
-accounts = Blueprint("accounts", __name__)
+pages = Blueprint("accounts", __name__)
 
 REFUSED = 422
 """The status of a form that comes back with what is wrong in it."""
@@ -45,10 +47,10 @@ REQUESTS_SHOWN = 10
 ASTRAY = re.compile(r"[\\\0-\x1f]")
 
 
-accounts.after_request(keep_to_itself)
+pages.after_request(keep_to_itself)
 
 
-@accounts.route("/sign-in", methods=["GET", "POST"])
+@pages.route("/sign-in", methods=["GET", "POST"])
 @anybody
 def sign_in() -> Any:
     """Signs in with name and password."""
@@ -62,7 +64,7 @@ def sign_in() -> Any:
         return _form("sign_in.html", form)
     name, password, now = form.name.data, form.password.data, datetime.now(UTC)
     with database().read() as reading:
-        user = people.find(reading, name)
+        user = accounts.find(reading, name)
     # For a name that nobody has it takes as long to say no.
     stored = user.password if user else None
     right = verify_password(password, stored or _nobodys_password())
@@ -111,7 +113,7 @@ def _form(template: str, form: Any, **more: Any) -> tuple[str, int]:
     return page, REFUSED if refused else 200
 
 
-@accounts.post("/sign-out")
+@pages.post("/sign-out")
 @needs(Scope.READ)
 @before_change
 def sign_out() -> Response:
@@ -121,7 +123,7 @@ def sign_out() -> Response:
     return redirect(url_for("pages.front"))
 
 
-@accounts.route("/register", methods=["GET", "POST"])
+@pages.route("/register", methods=["GET", "POST"])
 @anybody
 def register() -> Any:
     """Makes an account, if the arena lets people in."""
@@ -139,7 +141,7 @@ def register() -> Any:
     if by_invitation:
         with database().read() as reading:
             try:
-                people.find_link(reading, LinkKind.INVITATION, form.invitation.data, now)
+                accounts.find_link(reading, LinkKind.INVITATION, form.invitation.data, now)
             except PeopleError as error:
                 abort(403, str(error))
     if not form.validate_on_submit():
@@ -149,9 +151,11 @@ def register() -> Any:
         with database().begin() as writing:
             role = Role.PARTICIPANT
             if by_invitation:
-                role = people.use_link(writing, LinkKind.INVITATION, form.invitation.data, now).role
+                role = accounts.use_link(
+                    writing, LinkKind.INVITATION, form.invitation.data, now
+                ).role
             by = Actor(None, form.name.data, _address())
-            user = people.add(writing, by, form.name.data, password=hashed, role=role, now=now)
+            user = accounts.add(writing, by, form.name.data, password=hashed, role=role, now=now)
             user.last_sign_in = now
     except PeopleError as error:
         form.name.errors = [sentence(error)]
@@ -164,22 +168,22 @@ def register() -> Any:
     return redirect(_next(form.next.data or ""))
 
 
-@accounts.route("/reset/<secret>", methods=["GET", "POST"])
+@pages.route("/reset/<secret>", methods=["GET", "POST"])
 @anybody
 def reset(secret: str) -> Any:
     """Sets a new password for who has an administrator's link."""
     form, now = ResetForm(), datetime.now(UTC)
     try:
         with database().read() as reading:
-            found = people.find_link(reading, LinkKind.RESET, secret, now).user
+            found = accounts.find_link(reading, LinkKind.RESET, secret, now).user
             name = found.name if found else ""
         if not form.validate_on_submit():
             return _form("reset.html", form, name=name)
         hashed = hash_password(form.password.data)
         with database().begin() as writing:
-            user = people.use_link(writing, LinkKind.RESET, secret, now).user
+            user = accounts.use_link(writing, LinkKind.RESET, secret, now).user
             assert user is not None
-            people.set_password(writing, user, hashed)
+            accounts.set_password(writing, user, hashed)
             user.last_sign_in = now
             by = Actor(user.id, user.name, _address())
             audit.note(writing, by, "reset password", f"user {user.name}", now=now)
@@ -190,7 +194,7 @@ def reset(secret: str) -> Any:
     return redirect(url_for("accounts.account"))
 
 
-@accounts.get("/account")
+@pages.get("/account")
 @needs(Scope.READ)
 def account() -> Any:
     """The account: its bots, its tokens, its password."""
@@ -208,7 +212,7 @@ def _account(form: Any, secret: str = "") -> tuple[str, int]:
             form,
             user=reading.get_one(User, who.id),
             bots=entries.bots_of(reading, who.id),
-            tokens=people.tokens_of(reading, who.id),
+            tokens=accounts.tokens_of(reading, who.id),
             requests=matches_of(reading, who.id, count=REQUESTS_SHOWN),
             secret=secret,
         )
@@ -222,7 +226,7 @@ WORDS = {
 }
 
 
-@accounts.post("/account/tokens")
+@pages.post("/account/tokens")
 @needs(Scope.READ)
 def add_token() -> Any:
     """Makes a token, and shows it this once."""
@@ -235,17 +239,17 @@ def add_token() -> Any:
         with database().begin() as writing:
             user = writing.get_one(User, who.id)
             scopes = [Scope(scope) for scope in form.scopes.data or ()]
-            secret = people.add_token(
+            secret = accounts.add_token(
                 writing, who.actor, user, form.name.data, scopes, datetime.now(UTC)
             )
     except PeopleError as error:
-        wrong = form.scopes if people.is_token_name(form.name.data) else form.name
+        wrong = form.scopes if accounts.is_token_name(form.name.data) else form.name
         wrong.errors = [sentence(error)]
         return _account(form)
     return _account(TokenForm(formdata=None), secret)
 
 
-@accounts.post("/account/tokens/<int:number>/revoke")
+@pages.post("/account/tokens/<int:number>/revoke")
 @needs(Scope.READ)
 def revoke_token(number: int) -> Response:
     """Makes a token worthless."""
@@ -257,12 +261,12 @@ def revoke_token(number: int) -> Response:
         token = writing.scalar(query) if number <= LARGEST_ID else None
         if token is None:
             abort(404, "There is no such token of yours.")
-        people.revoke_token(writing, who.actor, token, datetime.now(UTC))
+        accounts.revoke_token(writing, who.actor, token, datetime.now(UTC))
         flash(f"The token “{token.name}” is worthless now.")
     return redirect(url_for("accounts.account"))
 
 
-@accounts.route("/account/password", methods=["GET", "POST"])
+@pages.route("/account/password", methods=["GET", "POST"])
 @needs(Scope.READ)
 @before_change
 def password() -> Any:
@@ -282,7 +286,7 @@ def password() -> Any:
     hashed = hash_password(form.password.data)
     with database().begin() as writing:
         user = writing.get_one(User, who.id)
-        people.set_password(writing, user, hashed)
+        accounts.set_password(writing, user, hashed)
         audit.note(
             writing, who.actor, "change password", f"user {user.name}", now=datetime.now(UTC)
         )
@@ -291,7 +295,7 @@ def password() -> Any:
     return redirect(url_for("accounts.account"))
 
 
-@accounts.post("/account/end-sessions")
+@pages.post("/account/end-sessions")
 @needs(Scope.READ)
 def end_sessions() -> Response:
     """Ends every session of the account, but this one begins anew."""

@@ -18,10 +18,11 @@ from flask import (
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as Answer
 
-from arena import audit, people
+from arena import audit
 from arena.db import LARGEST_ID
 from arena.models import AuditEntry, Role, Scope, User
-from arena.people import PeopleError
+from arena.people import accounts
+from arena.people.accounts import PeopleError
 from arena.web.identity import database, demand_session, keep_to_itself, needs, signed_in
 from arena.web.lookup import reading
 from arena.web.transactions import changing
@@ -45,7 +46,7 @@ def users() -> str:
 def _users(link: str = "", words: str = "") -> str:
     with reading() as session:
         return render_template(
-            "users.html", users=people.listed(session), roles=Role, link=link, words=words
+            "users.html", users=accounts.listed(session), roles=Role, link=link, words=words
         )
 
 
@@ -54,12 +55,12 @@ def _users(link: str = "", words: str = "") -> str:
 def users_json() -> Response:
     """Everyone as JSON."""
     with reading() as session:
-        return jsonify([people.as_json(user) for user in people.listed(session)])
+        return jsonify([accounts.as_json(user) for user in accounts.listed(session)])
 
 
 def _find(session: Session, name: str) -> User:
     try:
-        return people.get(session, name)
+        return accounts.get(session, name)
     except PeopleError as error:
         abort(404, f"{str(error).capitalize()}.")
 
@@ -71,7 +72,7 @@ def change_role(name: str) -> Answer:
     role = _role()
     with changing(PeopleError) as session:
         user = _find(session, name)
-        people.set_role(session, signed_in().actor, user, role, datetime.now(UTC))
+        accounts.set_role(session, signed_in().actor, user, role, datetime.now(UTC))
     flash(f"{user.name} is {role} now.")
     return redirect(url_for("administration.users"))
 
@@ -93,7 +94,7 @@ def change_active(name: str) -> Answer:
     active = asked == "yes"
     with changing(PeopleError) as session:
         user = _find(session, name)
-        people.set_active(session, signed_in().actor, user, active=active, now=datetime.now(UTC))
+        accounts.set_active(session, signed_in().actor, user, active=active, now=datetime.now(UTC))
     done = "may sign in again" if active else "is shut out, with all sessions and tokens"
     flash(f"{user.name} {done}.")
     return redirect(url_for("administration.users"))
@@ -106,7 +107,7 @@ def give_reset_link(name: str) -> str:
     demand_session()
     with database().begin() as session:
         user = _find(session, name)
-        secret = people.reset_link(session, signed_in().actor, user, datetime.now(UTC))
+        secret = accounts.reset_link(session, signed_in().actor, user, datetime.now(UTC))
     link = url_for("accounts.reset", secret=secret, _external=True)
     return _users(link, f"With this link {user.name} can set a new password, once, within a day:")
 
@@ -117,7 +118,7 @@ def invite() -> str:
     """Makes a link with which one person registers, and shows it this once."""
     role = _role()
     with database().begin() as session:
-        secret = people.invite(session, signed_in().actor, role, datetime.now(UTC))
+        secret = accounts.invite(session, signed_in().actor, role, datetime.now(UTC))
     link = url_for("accounts.register", invitation=secret, _external=True)
     return _users(link, f"With this link one person can register as {role}, within 7 days:")
 

@@ -14,9 +14,9 @@ from flask import Flask, abort, current_app, request, send_from_directory
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.wrappers import Response
 
+from arena.bots.intake import Intake
 from arena.config import Settings
 from arena.db import Database
-from arena.intake import Intake
 from arena.web import (
     boards,
     brackets,
@@ -30,7 +30,7 @@ from arena.web import (
     score_charts,
     words,
 )
-from arena.web.accounts import accounts
+from arena.web.accounts import pages as accounts
 from arena.web.administration import administration
 from arena.web.api import api, problems
 from arena.web.bundles import bundles
@@ -160,7 +160,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         settings.database_url, patience_seconds=outage.PATIENCE_SECONDS
     )
     app.extensions["arena.settings"] = settings
-    app.extensions["arena.intake"] = intake
+    app.extensions["arena.bots.intake"] = intake
     if settings.proxies:
         trusted = settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted, x_proto=trusted)  # type: ignore[method-assign]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from arena.tournaments.knockout import Tie
+from arena.formats.knockout import Tie
 
 
 @dataclass(frozen=True, slots=True)

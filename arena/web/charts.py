@@ -14,7 +14,7 @@ from itertools import count
 from markupsafe import Markup
 
 from arena.ratings.trueskill import Rating
-from arena.strength import StrengthTest
+from arena.strength.sequential import StrengthTest
 from arena.web.words import duration, seat_class
 from engine.record import GameRecord
 

@@ -8,10 +8,10 @@ from flask import Blueprint, abort, flash, redirect, request, url_for
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as Answer
 
-from arena import sharing
+from arena.bots import sharing
+from arena.bots.submissions import SubmissionError
 from arena.models import Bot, Scope, User
-from arena.people import PeopleError
-from arena.submissions import SubmissionError
+from arena.people.accounts import PeopleError
 from arena.web.identity import needs, signed_in
 from arena.web.lookup import find_bot
 from arena.web.transactions import changing
@@ -43,7 +43,7 @@ def share_own(session: Session, bot: Bot, user: str) -> User:
     """Shares a bot, if it is the asker's own.
 
     Raises:
-        PeopleError, SubmissionError: as `arena.sharing.share`.
+        PeopleError, SubmissionError: as `arena.bots.sharing.share`.
     """
     who = signed_in()
     if bot.owner_id != who.id:
@@ -55,7 +55,7 @@ def unshare_own(session: Session, bot: Bot, user: str) -> User:
     """Ends somebody's share in a bot, if the bot or the share is the asker's own.
 
     Raises:
-        PeopleError, SubmissionError: as `arena.sharing.unshare`.
+        PeopleError, SubmissionError: as `arena.bots.sharing.unshare`.
     """
     who = signed_in()
     if bot.owner_id != who.id and user.strip().lower() != who.name.lower():

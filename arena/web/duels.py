@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, joinedload
 
+from arena.formats.score import Score
 from arena.models import (
     Bot,
     BotVersion,
@@ -22,7 +23,6 @@ from arena.models import (
     PlayedGame,
 )
 from arena.ratings.elo import Estimate, estimate
-from arena.score import Score
 from arena.web import queries
 from engine.game import Variant
 

@@ -22,9 +22,9 @@ from wtforms import (
 from wtforms.validators import EqualTo, InputRequired, Length, StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from arena import people
+from arena.bots.submissions import LONGEST_NOTE
 from arena.competitions.strength_plans import MAX_GAMES
-from arena.submissions import LONGEST_NOTE
+from arena.people import accounts
 
 PASSWORD_LENGTH_MAX = 200
 NOTE_LENGTH_MAX = 500
@@ -69,7 +69,7 @@ def _normal(text: str | None) -> str | None:
 
 
 def _typed(text: str | None) -> str | None:
-    return text and people.typed(text)
+    return text and accounts.typed(text)
 
 
 def named_number(text: str, otherwise: int = 0) -> int:

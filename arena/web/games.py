@@ -9,16 +9,8 @@ from flask import Blueprint, Response, abort, jsonify, render_template, request
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from arena.assignments import spec_of, variant_of
-from arena.models import (
-    CompetitionState,
-    Entrant,
-    JobStatus,
-    Ladder,
-    Match,
-    Scope,
-    StrengthTest,
-)
+from arena.models import CompetitionState, Entrant, JobStatus, Ladder, Match, Scope, StrengthTest
+from arena.schedule.jobs import spec_of, variant_of
 from arena.web import boards, charts
 from arena.web.forms import VoidForm
 from arena.web.identity import current
@@ -71,7 +63,7 @@ def match_page(session: Session, number: int, form: VoidForm | None, problem: st
 
 
 def _can_be_void(match: Match) -> bool:
-    """Whether it makes sense to offer it; what is decided is decided by `arena.verdicts`."""
+    """Whether it makes sense to offer it; `arena.schedule.verdicts` decides."""
     competition = match.competition
     return (
         match.status in (JobStatus.FIXED, JobStatus.SET_ASIDE)

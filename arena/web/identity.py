@@ -38,11 +38,12 @@ from itsdangerous import BadData, URLSafeSerializer
 from sqlalchemy.orm import Session, joinedload
 from werkzeug.wrappers import Response
 
-from arena import people, sharing
 from arena.audit import Actor
+from arena.bots import sharing
 from arena.config import Settings
 from arena.db import Database
 from arena.models import SCOPES, ApiToken, Bot, Role, Scope, User
+from arena.people import accounts
 from arena.signing import secret_key
 
 Answer = TypeVar("Answer", bound=Response)
@@ -159,7 +160,7 @@ def _of_token(_: object) -> Account | None:
     token = bearer()
     if not token:
         return None
-    query = sa.select(ApiToken).where(ApiToken.digest == people.digest(token))
+    query = sa.select(ApiToken).where(ApiToken.digest == accounts.digest(token))
     now = datetime.now(UTC)
     with database().read() as reading:
         found = reading.scalar(query.options(joinedload(ApiToken.user)))
@@ -167,7 +168,7 @@ def _of_token(_: object) -> Account | None:
             return None
         scopes = frozenset(Scope(scope) for scope in found.scopes)
         account = account_of(reading, found.user, scopes)
-    if found.last_used is None or now - found.last_used >= people.USE_NOTED:
+    if found.last_used is None or now - found.last_used >= accounts.USE_NOTED:
         with database().begin() as writing:
             writing.execute(
                 sa.update(ApiToken).where(ApiToken.id == found.id).values(last_used=now)
@@ -328,7 +329,7 @@ def install(app: Flask) -> None:
         WTF_CSRF_TIME_LIMIT=None,  # as long as the session
         SECURITY_PASSWORD_HASH="argon2",  # noqa: S106
         SECURITY_PASSWORD_SCHEMES=["argon2"],
-        SECURITY_PASSWORD_SINGLE_HASH=True,  # as arena.people hashes what it gives out
+        SECURITY_PASSWORD_SINGLE_HASH=True,  # as arena.people.accounts hashes what it gives out
         SECURITY_PASSWORD_LENGTH_MIN=PASSWORD_LENGTH_MIN,
         SECURITY_CLI_USERS_NAME=None,
         SECURITY_CLI_ROLES_NAME=None,

@@ -9,9 +9,9 @@ from flask import Blueprint, flash, redirect, url_for
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from arena import verdicts
 from arena.models import Scope
-from arena.verdicts import VerdictError
+from arena.schedule import verdicts
+from arena.schedule.verdicts import VerdictError
 from arena.web.forms import VoidForm
 from arena.web.games import match_page
 from arena.web.identity import database, needs, signed_in

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Load, Session, joinedload
 
 from arena.competitions.ranks import active_on, games_to_be_ranked, needed_games
+from arena.formats.score import Score
 from arena.models import (
     Bot,
     BotVersion,
@@ -27,7 +28,6 @@ from arena.models import (
     User,
 )
 from arena.ratings.trueskill import Rating
-from arena.score import Score
 from arena.web import queries
 
 MOVEMENT_GAMES = 200

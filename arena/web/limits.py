@@ -20,7 +20,7 @@ from flask_limiter.errors import RateLimitExceeded
 from werkzeug.exceptions import TooManyRequests
 
 from arena.config import Settings
-from arena.people import typed
+from arena.people.accounts import typed
 from arena.web.identity import current, known_browser
 from engine.counting import counted
 

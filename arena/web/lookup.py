@@ -10,17 +10,9 @@ from flask import abort, current_app
 from sqlalchemy.orm import Session, joinedload
 
 from arena.db import LARGEST_ID, Database
-from arena.models import (
-    Bot,
-    Competition,
-    Ladder,
-    Match,
-    PlayedGame,
-    StrengthTest,
-    Tournament,
-)
-from arena.notice import read_notice
-from arena.storing import unpack
+from arena.models import Bot, Competition, Ladder, Match, PlayedGame, StrengthTest, Tournament
+from arena.operation.notice import read_notice
+from arena.recorder.storing import unpack
 from arena.web import queries
 from engine.record import GameRecord
 

@@ -16,10 +16,10 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 from sqlalchemy.exc import SQLAlchemyError
 
-from arena import queues
 from arena.config import Settings
-from arena.health import Health, Jobs, look, why_not_recording
-from arena.occurrences import CAME_BACK
+from arena.operation import queues
+from arena.operation.health import Health, Jobs, look, why_not_recording
+from arena.schedule.occurrences import CAME_BACK
 from arena.web.identity import bearer, settings
 from arena.web.lookup import reading
 

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from flask import Blueprint, Response, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload
 
+from arena.bots.suspension import SUSPEND
 from arena.models import (
     AuditEntry,
     Bot,
@@ -26,7 +27,6 @@ from arena.models import (
     StrengthTest,
     Tournament,
 )
-from arena.suspension import SUSPEND
 from arena.web.identity import may_read
 from arena.web.lookup import find_bot, reading
 from engine.protocol import visible

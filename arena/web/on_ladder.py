@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions.ranks import Rank, ranks_of
+from arena.formats.score import Score
 from arena.models import (
     Bot,
     BotVersion,
@@ -22,7 +23,6 @@ from arena.models import (
     PlayedGame,
 )
 from arena.ratings.trueskill import SIGMA, Rating
-from arena.score import Score
 from arena.web import queries
 from arena.web.charts import RatedGame
 

@@ -19,16 +19,17 @@ from flask import (
 from sqlalchemy.orm import joinedload
 from werkzeug.wrappers import Response as Answer
 
-from arena import queues, verdicts, workforce
 from arena.competitions.ladder_settings import LadderError, change
-from arena.health import look
 from arena.models import CompetitionState, JobStatus, Ladder, Match, Scope
-from arena.verdicts import VerdictError
+from arena.operation import queues
+from arena.operation.health import look
+from arena.schedule import verdicts, workers
+from arena.schedule.verdicts import VerdictError
+from arena.schedule.workers import WorkerError
 from arena.web.forms import named_number
 from arena.web.identity import keep_to_itself, needs, settings, signed_in
 from arena.web.lookup import find_ladder, reading
 from arena.web.transactions import changing
-from arena.workforce import WorkerError
 from engine.counting import counted
 
 operating = Blueprint("operating", __name__)
@@ -114,7 +115,7 @@ def readmit() -> Answer:
     """Gives a worker jobs again that was set aside."""
     name = request.form.get("worker", "")  # an address can't hold every name
     with changing(WorkerError) as session:
-        workforce.readmit(session, signed_in().actor, name, datetime.now(UTC))
+        workers.readmit(session, signed_in().actor, name, datetime.now(UTC))
     flash(f"The worker {name} gets jobs again.")
     return redirect(url_for("operating.overview"))
 
@@ -125,6 +126,6 @@ def forget() -> Answer:
     """Takes a worker off the list that is not there any more."""
     name = request.form.get("worker", "")
     with changing(WorkerError) as session:
-        workforce.forget(session, signed_in().actor, name, datetime.now(UTC))
+        workers.forget(session, signed_in().actor, name, datetime.now(UTC))
     flash(f"The worker {name} is forgotten.")
     return redirect(url_for("operating.overview"))

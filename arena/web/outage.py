@@ -12,8 +12,8 @@ from sqlalchemy import exc
 from werkzeug.exceptions import ServiceUnavailable
 from werkzeug.wrappers import Response
 
+from arena.bots.intake import FULL
 from arena.db import FAILED
-from arena.intake import FULL
 from arena.web.api import problems
 
 PATIENCE_SECONDS = 10

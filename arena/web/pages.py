@@ -22,9 +22,10 @@ from flask import (
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as Answer
 
-from arena import bot_names, entries, sharing
-from arena.idle import why_idle
+from arena import bot_names
+from arena.bots import entries, sharing
 from arena.models import Bot, BotVersion, Competition, Scope
+from arena.schedule.idle import why_idle
 from arena.web import duels, exports, leaderboards, queries
 from arena.web.duels import Duel, Side
 from arena.web.identity import current, settings

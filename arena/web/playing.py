@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session
 
 from arena import sittings
 from arena.models import GUEST, JobStatus, Ladder, Scope, Sitting
+from arena.recorder.waking import wake
 from arena.sittings import Person, SittingError, Wish
-from arena.waking import wake
 from arena.web import boards, charts, forms, queries
 from arena.web.games import draw, lasting, position
 from arena.web.identity import anybody, bearer, current, database, settings

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 from sqlalchemy.orm.strategy_options import _AbstractLoad
 
+from arena.formats.score import Score
 from arena.models import (
     Bot,
     BotVersion,
@@ -28,8 +29,7 @@ from arena.models import (
     TestVerdict,
     Worker,
 )
-from arena.score import Score
-from arena.workforce import ALIVE_SECONDS
+from arena.schedule.workers import ALIVE_SECONDS
 
 RUNNING_SHOWN = 20
 """Of the matches that run, pages list so many."""

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from arena import sittings
 from arena.models import Bot, BotVersion, Entrant, EntrantState, Ladder, Scope, User
-from arena.requests import MOST_IN_A_RACE, RequestError, asked_lately, request_match
+from arena.schedule.requests import MOST_IN_A_RACE, RequestError, asked_lately, request_match
 from arena.web.identity import database, needs, settings, signed_in
 from arena.web.lookup import find_ladder, reading
 from arena.web.words import sentence

@@ -23,6 +23,7 @@ from sqlalchemy.orm import Session, joinedload
 from werkzeug.wrappers import Response as Answer
 from wtforms import SelectChoice
 
+from arena.bots.sharing import belongs_to
 from arena.competitions import strength_tests
 from arena.competitions.strength_plans import Plan, plan_of
 from arena.competitions.strength_reports import Report, Wanted, last_tests, reports
@@ -37,9 +38,8 @@ from arena.models import (
     TestVerdict,
     VersionStatus,
 )
-from arena.sharing import belongs_to
-from arena.strength import StrengthError
-from arena.strength_words import result_rows
+from arena.strength.sequential import StrengthError
+from arena.strength.words import result_rows
 from arena.web.bundle_diff import difference
 from arena.web.forms import ExtendForm, StrengthForm
 from arena.web.identity import Account, current, database, may_read, needs, settings, signed_in

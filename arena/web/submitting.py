@@ -21,7 +21,8 @@ from sqlalchemy.orm import Session, joinedload
 from werkzeug.wrappers import Response as Answer
 from wtforms import SelectChoice
 
-from arena import entries, retention
+from arena.bots import entries
+from arena.bots.submissions import SubmissionError
 from arena.competitions.strength_plans import FirstTest
 from arena.db import LARGEST_ID
 from arena.models import (
@@ -35,7 +36,7 @@ from arena.models import (
     PlayedGame,
     Scope,
 )
-from arena.submissions import SubmissionError
+from arena.operation import retention
 from arena.web import forms, queries, uploads
 from arena.web.forms import BotForm, SubmitForm
 from arena.web.identity import (

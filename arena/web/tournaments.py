@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 from arena.competitions.formats import FORMATS
 from arena.competitions.results import Results, flat_rows, results, to_json
 from arena.competitions.tournament_matches import digest
-from arena.idle import why_waiting
+from arena.formats.score import Score
 from arena.models import BotVersion, Entrant, GameSeat, JobStatus, PlayedGame, Tournament
-from arena.score import Score
+from arena.schedule.idle import why_waiting
 from arena.web import queries
 from arena.web.identity import current, settings
 from arena.web.lookup import find_tournament, reading

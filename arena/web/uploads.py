@@ -15,11 +15,11 @@ from sqlalchemy.exc import IntegrityError
 from werkzeug.datastructures import FileStorage
 
 from arena import audit
+from arena.bots.intake import FULL, Intake, TakenIn
+from arena.bots.submissions import SubmissionError, renote
+from arena.bots.submissions import submit as take_in
 from arena.competitions.strength_plans import FirstTest
-from arena.intake import FULL, Intake, TakenIn
 from arena.models import Check, Ladder, User
-from arena.submissions import SubmissionError, renote
-from arena.submissions import submit as take_in
 from arena.web.identity import current, database, signed_in
 
 FOLDER_FILES = 1000
@@ -35,7 +35,7 @@ SPARE_BYTES = 4 * 1024 * 1024
 
 def intake() -> Intake:
     """What takes files in on this server."""
-    found: Intake | None = current_app.extensions["arena.intake"]
+    found: Intake | None = current_app.extensions["arena.bots.intake"]
     return found or abort(503, "This server takes no uploads: use arena submit on its machine.")
 
 
@@ -109,7 +109,7 @@ def store(
     """Takes a bot's stored files in, and gives the number of their check.
 
     Raises:
-        SubmissionError: as `arena.submissions.submit`.
+        SubmissionError: as `arena.bots.submissions.submit`.
     """
     try:
         return _store(name, taken, ladder, note, test_first)

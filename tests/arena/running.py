@@ -18,7 +18,7 @@ from pathlib import Path
 
 import psutil
 
-from arena.broker import EmbeddedBroker
+from arena.operation.broker import EmbeddedBroker
 
 COMMAND = [sys.executable, "-P", "-c", "from arena.cli import main; main()"]
 PATIENCE = 60.0

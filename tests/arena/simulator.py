@@ -25,9 +25,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import selectinload
 
-from arena import rebuild, recording, scheduling, verdicts, workforce
-from arena.assignments import spec_of
 from arena.audit import ARENA
+from arena.bots.submissions import enter, submit
 from arena.competitions.ladder_settings import change
 from arena.config import Settings
 from arena.db import Database
@@ -45,9 +44,11 @@ from arena.models import (
     User,
     Worker,
 )
-from arena.requests import RequestError, request_match
-from arena.submissions import enter, submit
-from arena.verdicts import VerdictError
+from arena.recorder import rebuild, recording
+from arena.schedule import leases, verdicts, workers
+from arena.schedule.jobs import spec_of
+from arena.schedule.requests import RequestError, request_match
+from arena.schedule.verdicts import VerdictError
 from engine import jobs, reporting
 from engine.games import GAMES
 from engine.match import play_match
@@ -120,7 +121,7 @@ CALM = Villainy(0, 0, 0, 0, 0, 0, 0, 0, 0, faulty_bots=False)
 
 def give_sign(session: sa.orm.Session, worker: str, now: datetime, *, slots: int) -> None:
     """Has a worker with good boxes say that it lives."""
-    workforce.note_alive(session, reporting.SignOfLife(worker, slots, "good"), now)
+    workers.note_alive(session, reporting.SignOfLife(worker, slots, "good"), now)
 
 
 def report_of(job: jobs.AnyJob, worker: str, seconds: float = 0.0) -> reporting.MatchReport:
@@ -214,8 +215,8 @@ class Simulation:
 
     def tick(self) -> None:
         with self.database.begin() as session:
-            scheduling.roll_back_overdue(session, self.settings, self.now, self.now)
-            issued = scheduling.schedule(session, self.settings, self.now)
+            leases.roll_back_overdue(session, self.settings, self.now, self.now)
+            issued = leases.schedule(session, self.settings, self.now)
         self.send_jobs(issued)
         if self.upkeep.go_on(self.database, self.now):
             with self.database.read() as session:
@@ -265,7 +266,7 @@ class Simulation:
         try:
             with self.database.begin() as session:
                 outcome = handle(session)
-                issued = scheduling.fill(session, self.settings, self.now)
+                issued = leases.fill(session, self.settings, self.now)
                 if self.chance(self.villainy.recorder_killed):
                     raise KilledError
         except KilledError:
@@ -419,7 +420,7 @@ class Simulation:
     def readmit(self, session: sa.orm.Session) -> None:
         worker = self._any(session, sa.select(Worker).where(Worker.set_aside.is_not(None)))
         if worker is not None:
-            workforce.readmit(session, ARENA, worker.name, self.now)
+            workers.readmit(session, ARENA, worker.name, self.now)
 
     def upload(self) -> None:
         """A new version of some bot, with a check of its own."""

@@ -6,8 +6,10 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit, entries, recording, scheduling
+from arena import audit
 from arena.audit import ARENA
+from arena.bots import entries
+from arena.bots.submissions import SubmissionError, enter
 from arena.competitions.strength_plans import FirstTest
 from arena.competitions.tournaments import Plan, create, named_versions
 from arena.db import Database
@@ -22,9 +24,10 @@ from arena.models import (
     TestVerdict,
     VersionStatus,
 )
-from arena.submissions import SubmissionError, enter
+from arena.recorder import recording
+from arena.schedule import leases
 from engine import jobs
-from tests.arena.test_submissions import (
+from tests.arena.bots.test_submissions import (
     NOW,
     furnished,
     issued,
@@ -127,7 +130,7 @@ def test_a_check_that_was_cancelled_is_not_tried_again(database: Database) -> No
         entries.cancel(session, ARENA, check, NOW)
         with pytest.raises(SubmissionError, match="was cancelled already: arena cancelled it"):
             entries.cancel(session, ARENA, check, NOW)
-        scheduling.roll_back(check, "its worker was not heard of", failed=True)
+        leases.roll_back(check, "its worker was not heard of", failed=True)
         assert (check.status, check.problem) == (JobStatus.VOID, "arena cancelled it")
         for status in (JobStatus.OPEN, JobStatus.SET_ASIDE):
             check.status, check.cancelled = status, ""

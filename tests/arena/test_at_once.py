@@ -9,8 +9,10 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import entries, first_tests, people, scheduling, sittings
+from arena import sittings
 from arena.audit import ARENA, Actor
+from arena.bots import entries, first_tests
+from arena.bots.submissions import enter, submit
 from arena.competitions import ladder_settings, strength_tests, tournament_fields, tournaments
 from arena.competitions.ladder_settings import LadderError
 from arena.competitions.strength_plans import Plan
@@ -36,9 +38,10 @@ from arena.models import (
     User,
     VersionStatus,
 )
-from arena.people import PeopleError
-from arena.strength import StrengthError
-from arena.submissions import enter, submit
+from arena.people import accounts
+from arena.people.accounts import PeopleError
+from arena.schedule import leases
+from arena.strength.sequential import StrengthError
 from engine.games import GAMES
 from engine.reporting import Finding
 from tests.arena.meanwhile import MEANWHILE, Deed, Pause, at_once
@@ -158,7 +161,7 @@ def test_who_is_withdrawn_as_matches_are_issued(furnished: Database, recording: 
     with furnished.begin() as session:
         _new_tournament(session, bots=3)
         give_sign(session, "worker", now(), slots=8)
-        assert len(list(scheduling.new_matches(session, now()))) == 3
+        assert len(list(leases.new_matches(session, now()))) == 3
         (gone,) = session.scalars(sa.select(Entrant).where(Entrant.number == 1))
         its = sa.select(Match.id).where(Match.places.any(Place.entrant_id == gone.id))
         *_, last = session.scalars(its.order_by(Match.id))
@@ -172,7 +175,7 @@ def test_who_is_withdrawn_as_matches_are_issued(furnished: Database, recording: 
         session.get_one(Match, last, with_for_update=True)
 
     def issue(session: Session) -> None:
-        scheduling.fill(session, Settings(), now())
+        leases.fill(session, Settings(), now())
 
     if recording:
         at_once(furnished, record, leave, rest=issue)
@@ -320,8 +323,8 @@ def test_two_administrators_who_shut_each_other_out(furnished: Database) -> None
     """One remains."""
 
     def shutting_out(name: str) -> Deed:
-        return lambda session: people.set_active(
-            session, ARENA, people.get(session, name), active=False, now=now()
+        return lambda session: accounts.set_active(
+            session, ARENA, accounts.get(session, name), active=False, now=now()
         )
 
     with pytest.raises(PeopleError, match="only administrator"):
@@ -337,8 +340,8 @@ def test_a_token_that_is_revoked_twice(furnished: Database) -> None:
     secret = browser.secret("/account")
     with ThreadPoolExecutor(1) as pool:
         with furnished.begin() as session:
-            token = people.tokens_of(session, person(furnished, "ada").id)[0]
-            people.revoke_token(session, ARENA, token, now())
+            token = accounts.tokens_of(session, person(furnished, "ada").id)[0]
+            accounts.revoke_token(session, ARENA, token, now())
             session.flush()
             address = f"/account/tokens/{token.id}/revoke"
             again = pool.submit(browser.client.post, address, data={"csrf_token": secret})
@@ -352,11 +355,11 @@ def _lock_ladder(session: Session) -> None:
 
 
 def _submit_fourth(session: Session) -> None:
-    _submit(session, people.get(session, "ada"), "4")
+    _submit(session, accounts.get(session, "ada"), "4")
 
 
 def _make_ladder(session: Session) -> None:
-    ada = people.get(session, "ada")
+    ada = accounts.get(session, "ada")
     actor = Actor(ada.id, ada.name, "")
     ladder_settings.create(session, actor, "another", VARIANT, {}, now())
 

@@ -17,10 +17,9 @@ import psutil
 import pytest
 import sqlalchemy as sa
 
-from arena.assignments import spec_of
+from arena.bots.furnish import ladder_name, open_ladder
 from arena.cli.arguments import listed_samples
 from arena.db import Database
-from arena.furnish import ladder_name, open_ladder
 from arena.models import (
     Bot,
     BotVersion,
@@ -32,6 +31,7 @@ from arena.models import (
     Mark,
     Match,
 )
+from arena.schedule.jobs import spec_of
 from engine.game import Game, Variant
 from engine.games import GAMES
 from tests import postgres
@@ -146,7 +146,7 @@ def pool_process(running: Watched) -> psutil.Process:
 VICTIMS: dict[str, Callable[[Watched], psutil.Process]] = {
     "worker": lambda running: running.process("workers.tasks"),
     "pool process": pool_process,
-    "recorder": lambda running: running.process("arena.tasks"),
+    "recorder": lambda running: running.process("arena.recorder.tasks"),
     "broker": lambda running: running.process("valkey-server"),
 }
 

@@ -13,10 +13,10 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import Actor
+from arena.bots.submissions import enter, submit
 from arena.competitions.tournaments import Plan, create
 from arena.db import Database
 from arena.models import Check, CompetitionState, JobStatus, Ladder, User, VersionStatus
-from arena.submissions import enter, submit
 from engine.clock import TimeControl
 from tests.arena.running import COMMAND, environment, short_folder, until
 from tests.arena.test_end_to_end import VARIANT, Watched, furnish_small, pool_process
@@ -148,7 +148,7 @@ def test_a_tournament_comes_out_the_same(workers: int) -> None:
         running.start()
         running.await_matches(3, "at first")
         running.await_a_bot()
-        for victims in (["workers.tasks"], ["pool", "arena.tasks"], ["valkey-server"]):
+        for victims in (["workers.tasks"], ["pool", "arena.recorder.tasks"], ["valkey-server"]):
             processes = [
                 pool_process(running) if word == "pool" else running.process(word)
                 for word in victims

@@ -16,8 +16,9 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import entries, lost_bundles, recording, scheduling, submissions, verdicts
 from arena.audit import ARENA
+from arena.bots import entries, lost_bundles, submissions
+from arena.bots.submissions import enter
 from arena.competitions import strength_plans, strength_tests, tournament_fields, tournaments
 from arena.competitions.calling_off import call_off
 from arena.competitions.tournament_courses import course_of
@@ -25,7 +26,6 @@ from arena.competitions.tournament_matches import SetMatch, matches_of
 from arena.competitions.tournaments import named_versions
 from arena.config import Settings
 from arena.db import Database, lock
-from arena.matchmaking import new_matches
 from arena.models import (
     Bot,
     BotVersion,
@@ -43,7 +43,9 @@ from arena.models import (
     Tournament,
     VersionStatus,
 )
-from arena.submissions import enter
+from arena.recorder import recording
+from arena.schedule import leases, verdicts
+from arena.schedule.matchmaking import new_matches
 from engine import jobs
 from engine.reporting import Finding
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
@@ -224,7 +226,7 @@ def withdraw_bot(session: Session) -> None:
 
 def fill(session: Session) -> None:
     """What the recorder does when it has recorded something."""
-    scheduling.fill(session, Settings(), START)
+    leases.fill(session, Settings(), START)
 
 
 def demand_withdrawn(database: Database) -> None:
@@ -286,7 +288,7 @@ def test_a_bot_is_withdrawn_as_its_matches_are_recorded(
 ) -> None:
     """Those on the second ladder came first, and somebody crashed in one of them."""
     with arena.database.begin() as session:
-        issued = [job for batch in scheduling.fill(session, Settings(), START) for job in batch]
+        issued = [job for batch in leases.fill(session, Settings(), START) for job in batch]
         ladder_of = {one.id: one.competition_id for one in session.scalars(sa.select(Match))}
     assert len(set(ladder_of.values())) == 2
     played = [arena.finish(job, "one") for job in issued if isinstance(job, jobs.Job)]

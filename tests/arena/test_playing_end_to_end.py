@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from arena.audit import ARENA
 from arena.db import Database
 from arena.models import Role, Scope, User
-from arena.people import add_token
+from arena.people.accounts import add_token
 from engine.record import GameRecord, replay
 from tests.arena.running import RunningArena, short_folder, until
 

@@ -7,11 +7,8 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from arena import recording, scheduling
-from arena.assignments import spec_of
 from arena.competitions import ladders
 from arena.db import Database
-from arena.idle import why_idle
 from arena.models import (
     HOUSE,
     BotVersion,
@@ -23,6 +20,10 @@ from arena.models import (
     User,
     Worker,
 )
+from arena.recorder import recording
+from arena.schedule import leases
+from arena.schedule.idle import why_idle
+from arena.schedule.jobs import spec_of
 from engine import jobs, reporting
 from tests.arena.simulator import CALM, Simulation
 
@@ -80,7 +81,7 @@ def test_poison_does_not_stop_the_others(
         assert len(aside) >= poisonous
         for match in aside:
             assert simulation.poison.intersection(spec_of(match).entrants)
-            assert match.failures == scheduling.FAILURES_ALLOWED + 1
+            assert match.failures == leases.FAILURES_ALLOWED + 1
         gone = session.scalars(sa.select(Worker.name).where(Worker.set_aside.is_not(None))).all()
         assert gone == ([broken] if broken else [])
         entrants = session.scalars(sa.select(Entrant).join(BotVersion)).all()

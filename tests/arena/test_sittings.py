@@ -12,11 +12,13 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import recording, scheduling, sittings, waiting
+from arena import sittings
 from arena.config import Settings
 from arena.db import Database
 from arena.models import BotVersion, Check, JobStatus, Ladder, Match, Sitting, User, VersionStatus
-from arena.recording import Outcome
+from arena.recorder import recording
+from arena.recorder.recording import Outcome
+from arena.schedule import leases, load
 from arena.sittings import Person, SittingError, Wish
 from engine import jobs, reporting, sitting
 from engine.game import IllegalMoveError, Termination
@@ -79,7 +81,7 @@ class Table:
     def issue(self) -> list[jobs.Job | jobs.MoveJob]:
         """The jobs that are handed out now, as the queue delivers them."""
         with self.database.begin() as session:
-            issued = chain.from_iterable(scheduling.fill(session, SETTINGS, self.now))
+            issued = chain.from_iterable(leases.fill(session, SETTINGS, self.now))
         return [
             jobs.MoveJob.from_json(job.to_json()) if isinstance(job, jobs.MoveJob) else job
             for job in issued
@@ -146,7 +148,7 @@ def test_nothing_is_counted_twice(table: Table) -> None:
     assert table.record(forged) is Outcome.STALE
     table.now += timedelta(seconds=SETTINGS.take_up_seconds + 1)
     with table.database.begin() as session:
-        back = scheduling.roll_back_overdue(session, SETTINGS, table.now, table.now)
+        back = leases.roll_back_overdue(session, SETTINGS, table.now, table.now)
         assert back.total() == 1
     table.wake()
     again = table.issue_one()
@@ -167,7 +169,7 @@ def test_a_worker_that_is_not_heard_of(table: Table) -> None:
             assert recording.take_in(session, told, SETTINGS, table.now) == [Outcome.NOTED] * 2
         table.now += timedelta(seconds=SETTINGS.lease_seconds + 1)
         with table.database.begin() as session:
-            scheduling.roll_back_overdue(session, SETTINGS, table.now, table.now)
+            leases.roll_back_overdue(session, SETTINGS, table.now, table.now)
         table.wake()
     assert table.look(game).status is JobStatus.SET_ASIDE
     assert table.issue() == []
@@ -316,9 +318,9 @@ def test_moves_go_before_matches(table: Table) -> None:
     assert len(others) == 1
     assert table.record(table.answer(first)) is Outcome.FIXED
     assert table.issue() == []
-    table.now += waiting.PRESENT + timedelta(seconds=1)
+    table.now += load.PRESENT + timedelta(seconds=1)
     table.wake()
-    assert len(table.issue()) == 2 * scheduling.AHEAD - 1
+    assert len(table.issue()) == 2 * leases.AHEAD - 1
 
 
 @pytest.mark.parametrize(
@@ -340,7 +342,7 @@ def test_a_move_does_not_wait_for_matches(table: Table) -> None:
     """Though as many of them are under way as are ever issued."""
     with table.database.begin() as session:
         session.execute(sa.update(Ladder).values(state="open"))
-    assert len(table.issue()) == 2 * scheduling.AHEAD
+    assert len(table.issue()) == 2 * leases.AHEAD
     assert table.issue() == []
     table.begin(place=1)
     assert table.issue_one().lease.kind == "move"
@@ -376,4 +378,4 @@ def test_a_game_that_is_over_keeps_no_slot(table: Table) -> None:
     table.change(game, sittings.resign, 0)
     with table.database.begin() as session:
         session.execute(sa.update(Ladder).values(state="open"))
-    assert len(table.issue()) == 2 * scheduling.AHEAD
+    assert len(table.issue()) == 2 * leases.AHEAD

@@ -20,7 +20,7 @@ from arena.models import (
     VersionStatus,
     Worker,
 )
-from arena.recording import Outcome
+from arena.recorder.recording import Outcome
 from arena.sittings import Person, SittingError, bots_for, opponent_named
 from engine import sitting
 from tests.arena.test_sittings import SMALL, Table

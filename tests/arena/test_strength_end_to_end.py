@@ -9,17 +9,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from arena.bots.furnish import ladder_name
 from arena.cli.arguments import SAMPLES
 from arena.db import Database
-from arena.furnish import ladder_name
-from arena.models import (
-    BotVersion,
-    CompetitionState,
-    Entrant,
-    EntrantState,
-    Ladder,
-    StrengthTest,
-)
+from arena.models import BotVersion, CompetitionState, Entrant, EntrantState, Ladder, StrengthTest
 from engine.games import GAMES
 from tests.arena.running import RunningArena, arena, short_folder, until
 from tests.arena.test_end_to_end import TEN_LINES, furnish_small

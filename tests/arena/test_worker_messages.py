@@ -16,8 +16,8 @@ import pytest
 import redis
 from celery import Celery
 
-from arena import processes
-from arena.broker import EmbeddedBroker
+from arena.operation import processes
+from arena.operation.broker import EmbeddedBroker
 from engine import jobs, reporting
 from engine.clock import TimeControl
 from engine.games import GAMES

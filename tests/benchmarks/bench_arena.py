@@ -23,7 +23,7 @@ from tests.benchmarks.table import Table
 
 ROLES = {
     "workers": "workers.tasks",
-    "recorder": "arena.tasks",
+    "recorder": "arena.recorder.tasks",
     "broker": "valkey",
     "pages": "serve",
 }

@@ -3,7 +3,7 @@
 from statistics import mean, stdev
 from time import perf_counter
 
-from tests.arena.tournaments.fields import Field, by_the_ladder, by_the_lot, play_field
+from tests.arena.formats.fields import Field, by_the_ladder, by_the_lot, play_field
 from tests.benchmarks.table import Table
 
 FEWEST_FIELDS = 20

@@ -28,8 +28,8 @@ import psutil
 import sqlalchemy as sa
 from celery import Celery
 
-from arena import furnish
-from arena.broker import EmbeddedBroker
+from arena.bots import furnish
+from arena.bots.submissions import enter, submit
 from arena.db import Database
 from arena.models import (
     Check,
@@ -41,7 +41,7 @@ from arena.models import (
     User,
     VersionStatus,
 )
-from arena.submissions import enter, submit
+from arena.operation.broker import EmbeddedBroker
 from engine.clock import TimeControl
 from engine.game import Variant
 from engine.games import GAMES

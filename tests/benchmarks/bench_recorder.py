@@ -26,11 +26,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from arena import recording, scheduling
 from arena.config import Settings
 from arena.db import Database
-from arena.inbox import TOGETHER
 from arena.models import Check, Entrant, Meeting
+from arena.recorder import recording
+from arena.recorder.inbox import TOGETHER
+from arena.schedule import leases
 from engine import jobs, reporting
 from tests import postgres
 from tests.arena.simulator import CALM, Simulation, give_sign, report_of
@@ -171,7 +172,7 @@ def measure(
         session.execute(sa.delete(Check))
         give_sign(session, "worker", now, slots=SLOTS)
     with database.begin() as session:
-        waiting = deque(chain.from_iterable(scheduling.fill(session, settings, now)))
+        waiting = deque(chain.from_iterable(leases.fill(session, settings, now)))
     stretches, cost = list[Cost](), Cost()
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline or not stretches:
@@ -182,7 +183,7 @@ def measure(
             outcomes = recording.take_in(session, reports, settings, now)
             session.flush()  # else the first statement of the next step would write it
             recorded = time.perf_counter()
-            issued = scheduling.fill(session, settings, now)
+            issued = leases.fill(session, settings, now)
         cost.made += time.perf_counter() - recorded
         cost.cpu += time.process_time() - cpu
         cost.recorded += recorded - began

@@ -7,8 +7,8 @@ those of the product (`Sprt`, asked as it is in play) and only the games are dra
 - pentanomial: game pairs whose opening favours a seat, by about 100 Elo, so that the two games of
   a pair depend on each other; with few draws and with many;
 - four seats: openings of four-handed games from all six seatings, scored as
-  `arena.strength` scores them, with players whose performances are logistic and seats that an
-  opening favours.
+  `arena.strength.sequential` scores them, with players whose performances are logistic and seats
+  that an opening favours.
 
 False positives are tests that pass while elo0 is true, false negatives tests that fail while elo1
 is. Both may be 0.05, give or take what 2,000 tests can tell: one standard error is 0.0049.
@@ -26,9 +26,9 @@ from itertools import product
 from os import sched_getaffinity
 from random import Random
 
-from arena.outcomes import meetings, seatings
 from arena.ratings.elo import cell_scores, expected_score
 from arena.ratings.sprt import Decision, Model, Sprt
+from arena.strength.outcomes import meetings, seatings
 from engine.games import GAMES
 from tests.benchmarks.table import Table
 

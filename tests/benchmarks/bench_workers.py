@@ -12,8 +12,8 @@ from __future__ import annotations
 import heapq
 from random import Random
 
-from arena.scheduling import AHEAD
-from arena.waiting import SHORTEST_TURN, TURN_SECONDS
+from arena.schedule.leases import AHEAD
+from arena.schedule.load import SHORTEST_TURN, TURN_SECONDS
 from tests.benchmarks.bench_recorder import databases, measure
 from tests.benchmarks.table import Table
 

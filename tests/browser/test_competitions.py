@@ -8,8 +8,8 @@ import pytest
 import sqlalchemy as sa
 from playwright.sync_api import Page, ViewportSize, expect
 
+from arena.formats.standings import TIE_BREAKS
 from arena.models import CompetitionState, Ladder, TestTally, Tournament
-from arena.tournaments.standings import TIE_BREAKS
 from tests.browser.conftest import LAPTOP, PHONE, TABLET, WIDE, Watched
 from tests.browser.test_every_page import scrolled, spilled
 from tests.browser.test_leaderboard import LONGEST, renamed

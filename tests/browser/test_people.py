@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from arena import recording, scheduling
 from arena.config import Settings
 from arena.models import Check, JobStatus
+from arena.recorder import recording
+from arena.schedule import leases
 from engine import reporting
 from tests.arena.web.signing_in import PASSWORD
 from tests.browser.conftest import Watched
@@ -83,7 +84,7 @@ def answer(site: Watched, number: int) -> None:
     with site.database.begin() as session:
         check = session.get_one(Check, number)
         check.status = JobStatus.OPEN
-        lease = scheduling.issue(session, check, Settings(), now).lease
+        lease = leases.issue(session, check, Settings(), now).lease
         findings = (
             reporting.Finding(True, "It answers hello.", "hello"),
             reporting.Finding(False, "It said nothing within 2 s.", "ready"),

@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 
 from arena import sittings
 from arena.audit import ARENA
+from arena.bots.submissions import enter
 from arena.competitions import ladder_settings
 from arena.models import Bot, BotVersion, Ladder, User, VersionStatus
 from arena.sittings import Person, Wish
-from arena.submissions import enter
 from engine.games import GAMES
 from tests.browser.conftest import Watched
 

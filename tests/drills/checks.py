@@ -10,10 +10,10 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.assignments import spec_of
 from arena.competitions.tournament_matches import digest
 from arena.db import Database
 from arena.models import Competition, GameSeat, JobStatus, Ladder, Match, PlayedGame, Tournament
+from arena.schedule.jobs import spec_of
 from tests.drills.fields import MATCHES, TOURNAMENT
 from tests.drills.sites import Site
 

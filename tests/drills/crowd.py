@@ -25,11 +25,11 @@ from random import Random
 
 import sqlalchemy as sa
 
-from arena import people
+from arena.bots.submissions import enter
 from arena.db import Database
 from arena.models import Check as BotCheck
 from arena.models import JobStatus, Ladder, Match
-from arena.submissions import enter
+from arena.people import accounts
 from engine.games import GAMES
 from tests import postgres
 from tests.arena.running import RunningArena
@@ -83,7 +83,7 @@ def furnish(crowd: Crowd) -> None:
     crowd.let_in()
     now = datetime.now(UTC)
     with crowd.database.begin() as session:
-        owner = people.get(session, BOSS)
+        owner = accounts.get(session, BOSS)
         ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
         crowd.known.note(*(f"/ladders/{ladder.name}" for ladder in ladders))
         for number, name in enumerate(FIRST):

@@ -9,18 +9,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.audit import Actor
+from arena.bots.submissions import enter, submit
 from arena.competitions.tournaments import Plan, create
 from arena.db import Database
-from arena.models import (
-    BotVersion,
-    Check,
-    CompetitionState,
-    Entrant,
-    Ladder,
-    User,
-    VersionStatus,
-)
-from arena.submissions import enter, submit
+from arena.models import BotVersion, Check, CompetitionState, Entrant, Ladder, User, VersionStatus
 from engine.clock import TimeControl
 from tests.arena.test_end_to_end import VARIANT, furnish_small
 from workers import bundles

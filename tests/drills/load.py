@@ -27,10 +27,11 @@ from statistics import quantiles
 
 import sqlalchemy as sa
 
-from arena import audit, people
+from arena import audit
 from arena.cli.client import form_with_file
 from arena.db import Database
 from arena.models import Check, JobStatus, Match, PlayedGame, Scope
+from arena.people import accounts
 from tests import postgres
 from tests.drills.drill import SETTINGS, Clock, end_in_order
 from tests.drills.fields import BOTS, TOURNAMENT, furnish
@@ -158,9 +159,9 @@ def tokens(database: Database, count: int) -> dict[str, str]:
     with database.begin() as session:
         for number in range(count):
             name = f"crowd-{number}"
-            user = people.add(session, audit.ARENA, name, now=now)
+            user = accounts.add(session, audit.ARENA, name, now=now)
             scopes = [Scope.SUBMIT]
-            made[name] = people.add_token(session, audit.ARENA, user, "load", scopes, now)
+            made[name] = accounts.add_token(session, audit.ARENA, user, "load", scopes, now)
     return made
 
 

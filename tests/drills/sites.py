@@ -24,8 +24,8 @@ import psutil
 import redis
 import sqlalchemy as sa
 
-from arena import processes
-from arena.broker_users import BrokerUser, file_of, users_for
+from arena.operation import processes
+from arena.operation.broker_users import BrokerUser, file_of, users_for
 from tests import postgres
 from tests.arena.running import COMMAND, free_port
 

@@ -27,10 +27,11 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 import sqlalchemy as sa
 
-from arena import audit, people
+from arena import audit
 from arena.cli.client import form_with_file
 from arena.db import Database
 from arena.models import SCOPES, ApiToken, Role
+from arena.people import accounts
 from tests.arena.running import RunningArena, arena
 from tests.arena.web.signing_in import PASSWORD, person
 from tests.drills.wishes import Form, Known, Page, Wishes
@@ -91,10 +92,10 @@ class Crowd:
         with self._lock:
             if new or name not in self._tokens:
                 with self.database.begin() as session:
-                    user, now = people.get(session, name), datetime.now(UTC)
+                    user, now = accounts.get(session, name), datetime.now(UTC)
                     session.execute(sa.delete(ApiToken).where(ApiToken.user_id == user.id))
                     scopes = SCOPES[user.role]
-                    token = people.add_token(session, audit.ARENA, user, "crowd", scopes, now)
+                    token = accounts.add_token(session, audit.ARENA, user, "crowd", scopes, now)
                 self._tokens[name] = token
             return self._tokens[name]
 

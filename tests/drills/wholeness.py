@@ -31,8 +31,8 @@ from arena.models import (
     Tournament,
 )
 from arena.models import Check as BotCheck
-from arena.rebuild import rebuild
-from arena.strength import StrengthError
+from arena.recorder.rebuild import rebuild
+from arena.strength.sequential import StrengthError
 from tests.arena.running import arena
 from tests.drills.checks import Check, fixed_once, torn
 from tests.drills.drill import PATIENCE_SECONDS, Clock

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from arena import queues
+from arena.operation import queues
 from engine import jobs, reporting, sitting
 from engine.clock import TimeControl
 from engine.game import Termination

@@ -8,9 +8,10 @@ from typing import Any
 import sqlalchemy as sa
 from pydantic import RootModel
 
-from arena import audit, queues
-from arena.health import look
+from arena import audit
 from arena.models import HOUSE, AuditEntry, Role, Scope, User
+from arena.operation import queues
+from arena.operation.health import look
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import List, Name, Shape
 from arena.web.api.specification import operation

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from arena.entries import Fate
+from arena.bots.entries import Fate
 from arena.models import Bot, BotVersion, Check, Entrant, JobStatus, VersionStatus
 from arena.web.api.ladder_shapes import EntrantShape, RankedEntrant
 from arena.web.api.shapes import List, Shape

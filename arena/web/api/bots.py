@@ -10,12 +10,12 @@ from flask import abort
 from pydantic import Field
 from sqlalchemy.orm import Session, joinedload
 
-from arena import entries, sharing
+from arena.bots import entries, sharing
+from arena.bots.submissions import SubmissionError
 from arena.competitions.ranks import ranks_of
 from arena.db import LARGEST_ID
 from arena.models import Bot, BotVersion, EntrantState, Scope, User
-from arena.people import PeopleError
-from arena.submissions import SubmissionError
+from arena.people.accounts import PeopleError
 from arena.web import pages, queries, submitting
 from arena.web.api.bot_shapes import (
     BotDetail,

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.db import LARGEST_ID, Database
 from arena.models import Competition, GameSeat, JobStatus, Match, PlayedGame, Scope, User
-from arena.requests import RequestError, request_match
+from arena.schedule.requests import RequestError, request_match
 from arena.web import queries, submitting
 from arena.web.api.game_shapes import (
     GameList,

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from arena import verdicts
 from arena.models import Scope
-from arena.verdicts import VerdictError
+from arena.schedule import verdicts
+from arena.schedule.verdicts import VerdictError
 from arena.web.api.game_shapes import MatchShape
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import operation

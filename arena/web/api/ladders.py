@@ -12,8 +12,8 @@ from sqlalchemy.orm import joinedload
 from arena.competitions import ladder_settings
 from arena.competitions.ladder_settings import SETTINGS, LadderError
 from arena.db import LARGEST_ID
-from arena.idle import why_idle
 from arena.models import BotVersion, Entrant, EntrantState, Ladder, Scope
+from arena.schedule.idle import why_idle
 from arena.web import exports, leaderboards
 from arena.web.api.ladder_shapes import (
     BoardShape,

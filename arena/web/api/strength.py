@@ -15,7 +15,7 @@ from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES, MOST_WEIGHT
 from arena.competitions.strength_reports import Wanted, reports
 from arena.competitions.tournaments import TournamentError, named_versions
 from arena.models import BotVersion, Scope, StrengthTest, TestVerdict
-from arena.strength import StrengthError
+from arena.strength.sequential import StrengthError
 from arena.web import strength
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import TestList, TestShape

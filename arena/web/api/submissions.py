@@ -11,10 +11,10 @@ from pydantic import Field
 from spectree.model_adapter.pydantic_adapter import BaseFile
 from sqlalchemy.orm import joinedload
 
-from arena import entries
+from arena.bots import entries
+from arena.bots.submissions import SubmissionError
 from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES, FirstTest
 from arena.models import BotVersion, Check, Scope
-from arena.submissions import SubmissionError
 from arena.web import submitting, uploads
 from arena.web.api.bot_shapes import CheckList, CheckShape
 from arena.web.api.paging import Pages, page

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 from pydantic import Field
 
-from arena import workforce
+from arena.bots.sharing import belongs_to
 from arena.models import Bot, Role, Scope, Worker
-from arena.sharing import belongs_to
+from arena.schedule import workers
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import operation
 from arena.web.identity import settings, signed_in
@@ -69,7 +69,7 @@ def list_workers() -> WorkerList:
     with reading() as session:
         found = session.scalars(sa.select(Worker).order_by(Worker.name)).all()
     return WorkerList(
-        items=[WorkerShape.of(one, workforce.state(one, weakest, now)) for one in found]
+        items=[WorkerShape.of(one, workers.state(one, weakest, now)) for one in found]
     )
 
 

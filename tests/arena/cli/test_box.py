@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy.orm import Session
 
+from arena.bots.submissions import SubmissionError, submit
 from arena.cli.arguments import find_bots
 from arena.models import Ladder, User
-from arena.submissions import SubmissionError, submit
 from tests.arena.cli.conftest import DICE, ROOT, Cli, assert_refused
 from workers.sandbox import Sandbox
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from arena.bots.submissions import enter
 from arena.cli import prepare
 from arena.db import Database
 from arena.models import Bot, BotVersion, Ladder
-from arena.submissions import enter
 from tests.arena.cli.conftest import Cli, assert_refused
 
 

@@ -19,7 +19,7 @@ from arena.cli.report import Saves
 from arena.cli.running import go_on, launch_all
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision
-from arena.strength import Settings, StrengthTest, Version
+from arena.strength.sequential import Settings, StrengthTest, Version
 from engine.clock import TimeControl
 from engine.games import find_variant
 from tests.arena.cli.strength_command import PROGRAM, SMALL, arena, saved, write_json

@@ -19,9 +19,9 @@ from arena.cli import run
 from arena.cli.top import picture
 from arena.config import Settings
 from arena.db import Database
-from arena.health import look
 from arena.models import JobStatus, Match, PlayedGame, Worker
-from arena.queues import Queues
+from arena.operation.health import look
+from arena.operation.queues import Queues
 from tests.arena.running import COMMAND, environment
 from tests.arena.simulator import CALM, Simulation
 

@@ -14,9 +14,9 @@ import sqlalchemy as sa
 from arena.cli import run
 from arena.config import Settings
 from arena.db import Database
-from arena.matchmaking import new_matches
 from arena.models import Competition, JobStatus
-from arena.supervisor import is_running
+from arena.operation.supervisor import is_running
+from arena.schedule.matchmaking import new_matches
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM, START
 

@@ -11,14 +11,15 @@ import pytest
 from argon2 import PasswordHasher
 from flask import Flask
 
-from arena import audit, people
+from arena import audit
 from arena.audit import ARENA
+from arena.bots.furnish import furnish
 from arena.cli import prepare, run
 from arena.cli.serve import BundleIntake
 from arena.config import Settings
 from arena.db import Database
-from arena.furnish import furnish
 from arena.models import User
+from arena.people import accounts
 from arena.web.app import create_app
 from engine.games import GAMES
 from tests.arena.web.signing_in import Browser
@@ -45,7 +46,7 @@ def say(data: Path, capsys: pytest.CaptureFixture[str]):
 def user(data: Path, name: str) -> User:
     database = Database(f"sqlite:///{data}/arena.db")
     with database.read() as session:
-        found = people.get(session, name)
+        found = accounts.get(session, name)
     database.close()
     return found
 
@@ -166,7 +167,7 @@ def test_a_submission_by_the_command_is_noted(
     database = Database(f"sqlite:///{data}/arena.db")
     with database.begin() as session:
         furnish(session, [], datetime.now(UTC), games=[GAMES["clobber"]])
-        people.add(session, ARENA, "Ada", now=datetime.now(UTC))
+        accounts.add(session, ARENA, "Ada", now=datetime.now(UTC))
     monkeypatch.setenv("LOGNAME", "ada")
     bot = data / "mine.py"
     bot.write_text("print('ready')\n")
@@ -175,7 +176,7 @@ def test_a_submission_by_the_command_is_noted(
     with database.read() as session:
         entry = audit.entries(session, action="submit")[0]
         assert (entry.actor, entry.origin, entry.subject) == ("ada", "command line", "bot mine")
-        assert [one.name for one in people.listed(session)] == ["Ada"]
+        assert [one.name for one in accounts.listed(session)] == ["Ada"]
     database.close()
 
 

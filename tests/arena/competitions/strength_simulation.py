@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.audit import Actor
+from arena.bots.submissions import submit
 from arena.competitions import strength_tests
 from arena.competitions.strength_plans import FirstTest, Plan
 from arena.db import Database
@@ -23,7 +24,6 @@ from arena.models import (
     User,
     VersionStatus,
 )
-from arena.submissions import submit
 from engine.game import State
 from engine.player import Choice, Turn
 from tests.arena.simulator import LotPlayer, Simulation, Villainy

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from arena import scheduling, verdicts
 from arena.audit import entries
 from arena.competitions import tournaments
 from arena.competitions.calling_off import call_off
 from arena.competitions.results import results, to_json
 from arena.competitions.tournaments import TournamentError
 from arena.db import Database
-from arena.matchmaking import new_matches
 from arena.models import CompetitionState, JobStatus, Match, Tournament
+from arena.schedule import leases, verdicts
+from arena.schedule.matchmaking import new_matches
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
 from tests.arena.simulator import CALM, START
 
@@ -102,7 +102,7 @@ def test_what_was_made_meanwhile_is_void_by_the_next_tick(arena: TournamentSimul
         the_cup(session).state = CompetitionState.OPEN
         made = next(new_matches(session, START))
         the_cup(session).state = CompetitionState.CLOSED
-        scheduling.call_off(session)
+        leases.call_off(session)
         assert (made.status, made.problem) == (JobStatus.VOID, "the tournament is called off")
 
 

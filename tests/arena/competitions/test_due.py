@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from arena import scheduling
 from arena.competitions.due import DueMatch, due_matches, due_matches_of, under_way
 from arena.config import Settings
 from arena.db import Database
 from arena.models import Check, JobStatus, Ladder, Place
+from arena.schedule import leases
 from tests.arena.simulator import CALM, START, Simulation
 
 STATES = [
@@ -29,7 +29,7 @@ def test_what_is_due(database: Database) -> None:
     with database.begin() as session:
         session.execute(sa.delete(Check))
         # The second ladder's matches are made between the first one's.
-        made = scheduling.new_matches(session, START)
+        made = leases.new_matches(session, START)
         matches = [next(made) for _ in range(2 * len(STATES))]
         session.flush()
         ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
@@ -39,7 +39,7 @@ def test_what_is_due(database: Database) -> None:
             for match, (status, rated) in zip(its, STATES, strict=True):
                 match.rated = rated
                 if status is JobStatus.ISSUED:
-                    scheduling.issue(session, match, Settings(), START)
+                    leases.issue(session, match, Settings(), START)
                 match.status = status
                 if status is JobStatus.FIXED:
                     match.seq, match.fixed = match.id, START

@@ -9,7 +9,6 @@ from itertools import islice
 import pytest
 import sqlalchemy as sa
 
-from arena import scheduling
 from arena.competitions.due import DueMatch
 from arena.competitions.ladders import (
     ALL_PLACED,
@@ -26,7 +25,7 @@ from arena.competitions.ladders import (
 )
 from arena.config import Settings
 from arena.db import Database
-from arena.idle import why_idle
+from arena.formats.ladder import Met, Rival
 from arena.models import (
     CompetitionState,
     Entrant,
@@ -38,7 +37,8 @@ from arena.models import (
     Worker,
 )
 from arena.ratings.book import NEW
-from arena.tournaments.ladder import Met, Rival
+from arena.schedule import leases
+from arena.schedule.idle import why_idle
 from engine import jobs
 from tests.arena.simulator import CALM, START, Simulation
 
@@ -92,7 +92,7 @@ def test_a_settled_ladder_plays_a_match_now_and_then(
         settle(session, **values)
         made = [
             next(
-                scheduling.new_matches(session, NOW + timedelta(seconds=after), trickle_seconds=60),
+                leases.new_matches(session, NOW + timedelta(seconds=after), trickle_seconds=60),
                 None,
             )
             for after in (0, 30, 59, 61)
@@ -122,7 +122,7 @@ def leave_one(session: sa.orm.Session) -> None:
 
 
 def rest(session: sa.orm.Session) -> None:
-    match = next(scheduling.new_matches(session, NOW), None)
+    match = next(leases.new_matches(session, NOW), None)
     assert match is not None
     match.status = JobStatus.VOID
 
@@ -192,7 +192,7 @@ def test_a_reason_goes_with_no_match(furnished: Database) -> None:
             arrange(session)
             session.flush()
             reason = why_no_match(session, the_ladder(session), NOW, 60)
-            match = next(scheduling.new_matches(session, NOW, trickle_seconds=60), None)
+            match = next(leases.new_matches(session, NOW, trickle_seconds=60), None)
             assert (match is None) == (reason is not None), arrange.__name__
             session.rollback()
 
@@ -207,21 +207,21 @@ def test_a_ladder_that_stands_still_calls_its_matches_off(
     A paused ladder plays them to their end.
     """
     with furnished.begin() as session:
-        matches = [next(scheduling.new_matches(session, NOW), None) for _ in range(2)]
+        matches = [next(leases.new_matches(session, NOW), None) for _ in range(2)]
         assert all(matches)
-        job = scheduling.issue(session, matches[0], Settings(), NOW)
+        job = leases.issue(session, matches[0], Settings(), NOW)
         the_ladder(session).state = CompetitionState.PAUSED
-        scheduling.call_off(session)
+        leases.call_off(session)
         assert {m.status for m in session.scalars(sa.select(Match))} == {
             JobStatus.OPEN,
             JobStatus.ISSUED,
         }
         the_ladder(session).state = state
-        scheduling.call_off(session)
+        leases.call_off(session)
         found = session.scalars(sa.select(Match)).all()
         assert {m.status for m in found} == {JobStatus.VOID}
         assert {m.problem for m in found} == {f"the ladder is {state}"}
-        assert scheduling.find_issued(session, job.lease) is None
+        assert leases.find_issued(session, job.lease) is None
 
 
 @SQLITE
@@ -233,7 +233,7 @@ def test_who_is_in_matches_set_aside_is_not_due_for_ever(furnished: Database) ->
         for turn in range(20):
             # A ladder of which nothing comes rests after each.
             now = NOW + timedelta(seconds=turn * UNPLAYABLE_SECONDS)
-            match = next(scheduling.new_matches(session, now), None)
+            match = next(leases.new_matches(session, now), None)
             assert match is not None
             match.status = JobStatus.SET_ASIDE
             turns.append({place.entrant_id for place in match.places})
@@ -254,7 +254,7 @@ def test_as_many_matches_as_bots_tell_that_nothing_can_be_played(furnished: Data
     """All of the last ones, and at least three; one that was played tells the contrary."""
     with furnished.begin() as session:
         ladder = the_ladder(session)
-        made = [next(scheduling.new_matches(session, NOW)) for _ in range(5)]
+        made = [next(leases.new_matches(session, NOW)) for _ in range(5)]
         session.flush()
         played, *others = made
         played.status, played.seq = JobStatus.FIXED, 1
@@ -285,7 +285,7 @@ def test_what_cannot_be_played_is_tried_every_five_minutes(
     Simulation(sqlite_database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=bots)
     with sqlite_database.begin() as session:
         session.execute(sa.update(Entrant).values(games=100, wins=100, sigma=sigma))
-        for match in list(islice(scheduling.new_matches(session, NOW), aside)):
+        for match in list(islice(leases.new_matches(session, NOW), aside)):
             match.status = JobStatus.SET_ASIDE
         session.flush()
         for after in (0, 299, 300, 599, 600):
@@ -376,7 +376,7 @@ def test_what_comes_of_other_ladders_is_none_of_ones_own(sqlite_database: Databa
     with sqlite_database.begin() as session:
         session.execute(sa.update(Entrant).values(games=100, wins=100))
         ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
-        for seq, match in enumerate(list(islice(scheduling.new_matches(session, NOW), 6)), 1):
+        for seq, match in enumerate(list(islice(leases.new_matches(session, NOW), 6)), 1):
             match.status = JobStatus.SET_ASIDE
             if match.competition == ladders[1]:
                 match.status, match.seq = JobStatus.FIXED, seq

@@ -6,12 +6,12 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import ARENA
+from arena.bots.furnish import furnish, ladder_name
 from arena.competitions import ladder_settings, tournaments
 from arena.competitions.ladder_settings import LadderError
 from arena.competitions.names import demand_name
 from arena.competitions.tournaments import TournamentError
 from arena.db import Database
-from arena.furnish import furnish, ladder_name
 from arena.models import Competition, Ladder, StrengthTest
 from engine.clock import TimeControl
 from engine.games import GAMES

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from arena.competitions.ranks import Rank, note_best, ranks_of
 from arena.db import Database
 from arena.models import Entrant, EntrantState, Ladder
-from arena.rebuild import rebuild
+from arena.recorder.rebuild import rebuild
 from arena.web.leaderboards import leaders
 from tests.arena.simulator import CALM, START, Simulation
 

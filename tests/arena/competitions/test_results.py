@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
-from arena import verdicts
 from arena.competitions import tournament_fields
 from arena.competitions.results import Pair, _records, results, rows, to_json
 from arena.competitions.tournament_matches import digest
 from arena.db import Database
-from arena.matchmaking import new_matches
 from arena.models import CompetitionState, Entrant, EntrantState, JobStatus, Match, Tournament
 from arena.ratings.bradley_terry import Strength
 from arena.ratings.result import GameResult
+from arena.schedule import verdicts
+from arena.schedule.matchmaking import new_matches
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
 from tests.arena.simulator import CALM, START
 

@@ -20,7 +20,7 @@ from arena.models import (
     User,
     VersionStatus,
 )
-from arena.strength import StrengthError
+from arena.strength.sequential import StrengthError
 from engine.clock import TimeControl
 from engine.games import GAMES
 from engine.reporting import Finding

@@ -20,8 +20,8 @@ from arena.competitions.strength_tallies import (
 )
 from arena.db import Database
 from arena.models import JobStatus, Match, TestTally
-from arena.outcomes import Outcome
 from arena.ratings.result import GameResult
+from arena.strength.outcomes import Outcome
 from engine.game import Termination
 from tests.arena.competitions.strength_simulation import StrengthSimulation
 from tests.arena.simulator import CALM

@@ -11,7 +11,6 @@ import sqlalchemy as sa
 from arena import audit
 from arena.competitions import strength_tallies, strength_tests
 from arena.db import Database
-from arena.matchmaking import new_matches
 from arena.models import (
     CompetitionState,
     Entrant,
@@ -21,8 +20,9 @@ from arena.models import (
     PlayedGame,
     TestVerdict,
 )
-from arena.rebuild import rebuild
-from arena.strength import StrengthError
+from arena.recorder.rebuild import rebuild
+from arena.schedule.matchmaking import new_matches
+from arena.strength.sequential import StrengthError
 from engine.games import GAMES
 from engine.openings import Opening, openings
 from engine.player import Choice, CrashError, Turn

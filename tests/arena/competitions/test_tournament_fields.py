@@ -7,15 +7,15 @@ import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
 
-from arena import scheduling
 from arena.audit import entries
 from arena.competitions import tournament_fields, tournaments
 from arena.competitions.formats import FormatError
 from arena.competitions.results import Results, results, rows
 from arena.competitions.tournaments import TournamentError
 from arena.db import MIGRATIONS, Database
-from arena.matchmaking import new_matches
 from arena.models import CompetitionState, Entrant, EntrantState, JobStatus, Match, Tournament
+from arena.schedule import leases
+from arena.schedule.matchmaking import new_matches
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
 from tests.arena.simulator import CALM, START
 
@@ -206,7 +206,7 @@ def test_the_match_under_way_of_who_is_withdrawn_counts(
     with arena.database.begin() as session:
         withdraw(session, "bot-0")
         assert the_cup(session).state is CompetitionState.OPEN
-        scheduling.roll_back(session.get_one(Match, number), "its worker was lost", failed=True)
+        leases.roll_back(session.get_one(Match, number), "its worker was lost", failed=True)
     arena.play_out(1)
     with arena.database.read() as session:
         assert session.get_one(Match, number).status is JobStatus.FIXED
@@ -225,10 +225,10 @@ def test_what_can_not_be_played_is_forfeited(arena: TournamentSimulation) -> Non
     with arena.database.begin() as session:
         withdraw(session, "bot-0")
         match = session.get_one(Match, number)
-        match.failures = scheduling.FAILURES_ALLOWED
-        scheduling.roll_back(match, "its box broke", failed=True)
+        match.failures = leases.FAILURES_ALLOWED
+        leases.roll_back(match, "its box broke", failed=True)
         assert match.status is JobStatus.SET_ASIDE
-        scheduling.schedule(session, arena.settings, arena.now)
+        leases.schedule(session, arena.settings, arena.now)
         assert match.status is JobStatus.VOID
         assert match.problem == "somebody in it was withdrawn, and its box broke"
         cup = the_cup(session)

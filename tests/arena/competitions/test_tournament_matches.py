@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from arena.competitions.tournament_matches import read_match
+from arena.formats.fixtures import Fixture, Result
 from arena.models import JobStatus
 from arena.ratings.result import GameResult
-from arena.tournaments.formats import Fixture, Result
 
 # For each game its seats, each with the bot's number, its share of the rivals beaten, its rank.
 CASES = {

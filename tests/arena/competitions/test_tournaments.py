@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from arena import scheduling, verdicts
 from arena.audit import entries
 from arena.competitions import tournament_matches, tournaments
 from arena.competitions.formats import FORMATS, FormatError, Frame, settings_for
@@ -15,7 +14,6 @@ from arena.competitions.results import results, rows
 from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournaments import Plan, TournamentError
 from arena.db import Database
-from arena.matchmaking import new_matches
 from arena.models import (
     BotVersion,
     CompetitionState,
@@ -29,6 +27,8 @@ from arena.models import (
     Tournament,
     VersionStatus,
 )
+from arena.schedule import leases, verdicts
+from arena.schedule.matchmaking import new_matches
 from engine.clock import TimeControl
 from engine.games import GAMES
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
@@ -382,9 +382,9 @@ def test_a_match_set_aside_holds_a_tournament_up(arena: TournamentSimulation) ->
     with arena.database.begin() as session:
         first = next(new_matches(session, START), None)
         assert first is not None
-        scheduling.issue(session, first, arena.settings, START)
+        leases.issue(session, first, arena.settings, START)
         for _ in range(3):
-            scheduling.roll_back(first, "the host broke", failed=True)
+            leases.roll_back(first, "the host broke", failed=True)
         assert first.status is JobStatus.SET_ASIDE
         others = [next(new_matches(session, START), None) for _ in range(10)]
         assert sum(match is not None for match in others) == 9

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 
-from arena import verdicts
 from arena.audit import Actor
 from arena.competitions.results import results, to_json
 from arena.competitions.tournament_matches import digest
@@ -22,6 +21,7 @@ from arena.models import (
     Tournament,
     VersionStatus,
 )
+from arena.schedule import verdicts
 from engine.clock import TimeControl
 from engine.games import GAMES
 from tests.arena.simulator import CALM, Simulation, Villainy

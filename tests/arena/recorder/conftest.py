@@ -14,10 +14,11 @@ import pytest
 import redis
 import sqlalchemy as sa
 
-from arena import inbox, scheduling
 from arena.config import Settings
 from arena.db import Database
 from arena.models import Competition, Match
+from arena.recorder import inbox
+from arena.schedule import leases
 from engine import jobs
 from tests.arena import running
 from tests.arena.simulator import CALM, Simulation, give_sign, report_of
@@ -46,7 +47,7 @@ def recorder(
     monkeypatch.setenv("ARENA_DATABASE", database.url)
     monkeypatch.setenv("ARENA_BROKER", broker)
     monkeypatch.setattr(inbox, "PACE_SECONDS", 0.05)
-    spec = find_spec("arena.tasks")
+    spec = find_spec("arena.recorder.tasks")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
@@ -66,11 +67,9 @@ def report(database: Database) -> Iterator[Any]:
     def next_report() -> dict[str, Any]:
         now = datetime.now(UTC) - AGO
         with database.begin() as session:
-            match = session.scalar(sa.select(Match)) or next(
-                scheduling.new_matches(session, now), None
-            )
+            match = session.scalar(sa.select(Match)) or next(leases.new_matches(session, now), None)
             assert match is not None
-            return played(scheduling.issue(session, match, Settings(), now))
+            return played(leases.issue(session, match, Settings(), now))
 
     return next_report
 
@@ -80,8 +79,8 @@ def reports(database: Database, report: Any) -> list[dict[str, Any]]:
     """What is said of several matches."""
     now = datetime.now(UTC)
     with database.begin() as session:
-        made = islice(scheduling.new_matches(session, now), SEVERAL)
-        return [played(scheduling.issue(session, match, Settings(), now)) for match in made]
+        made = islice(leases.new_matches(session, now), SEVERAL)
+        return [played(leases.issue(session, match, Settings(), now)) for match in made]
 
 
 def played(job: jobs.AnyJob) -> dict[str, Any]:

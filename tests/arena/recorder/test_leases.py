@@ -11,12 +11,13 @@ import pytest
 import redis
 import sqlalchemy as sa
 
-from arena import recording, scheduling, workforce
 from arena.config import Settings
 from arena.db import Database
-from arena.inbox import Backlog
 from arena.models import JobStatus, Match, Worker
-from arena.queues import keys_of
+from arena.operation.queues import keys_of
+from arena.recorder import recording
+from arena.recorder.inbox import Backlog
+from arena.schedule import leases, workers
 from engine import jobs, reporting
 from engine.messages import pack, unpack
 from tests.arena.recorder.conftest import the_match
@@ -33,8 +34,8 @@ def job(database: Database) -> jobs.Job:
     simulation.furnish([("clobber", {"size": "4x4"})], bots=2)
     with database.begin() as session:
         give_sign(session, "worker", NOW, slots=1)
-        match = next(scheduling.new_matches(session, NOW))
-        issued = scheduling.issue(session, match, simulation.settings, NOW)
+        match = next(leases.new_matches(session, NOW))
+        issued = leases.issue(session, match, simulation.settings, NOW)
     assert isinstance(issued, jobs.Job)
     return issued
 
@@ -54,7 +55,7 @@ def test_a_lease_ends_though_the_clock_was_set_back(
     longest = max(SETTINGS.lease_seconds, SETTINGS.take_up_seconds) * SECOND
     for later, expected in ((0 * SECOND, status), (longest + SECOND, JobStatus.OPEN)):
         with database.begin() as session:
-            scheduling.roll_back_overdue(session, SETTINGS, then + later, then + later)
+            leases.roll_back_overdue(session, SETTINGS, then + later, then + later)
         assert the_match(database).status is expected
 
 
@@ -63,16 +64,16 @@ def test_who_was_heard_before_the_clock_was_set_back_is_not_there(
 ) -> None:
     """A worker that has ended since would have slots for two days."""
     with database.begin() as session:
-        assert workforce.slots(session, "good", NOW) == 1
-        assert workforce.slots(session, "good", NOW - timedelta(days=2)) == 0
+        assert workers.slots(session, "good", NOW) == 1
+        assert workers.slots(session, "good", NOW - timedelta(days=2)) == 0
 
 
 def test_what_may_have_been_said_is_waited_for(database: Database, job: jobs.Job) -> None:
     """A recorder that is behind rolls nothing back of which a report may lie in the queue."""
     late = NOW + SETTINGS.take_up_seconds * SECOND + SECOND
     with database.begin() as session:
-        assert not scheduling.roll_back_overdue(session, SETTINGS, NOW, late)
-        assert scheduling.roll_back_overdue(session, SETTINGS, late, late) == {"not taken up": 1}
+        assert not leases.roll_back_overdue(session, SETTINGS, NOW, late)
+        assert leases.roll_back_overdue(session, SETTINGS, late, late) == {"not taken up": 1}
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_who_took_a_job_in_silence_is_told_from_nobody(
     late = NOW + SETTINGS.take_up_seconds * SECOND + SECOND
     taken_out = None if withdrawn is None else {job.lease.attempt_of} if withdrawn else set()
     with database.begin() as session:
-        found = scheduling.roll_back_overdue(session, SETTINGS, late, late, taken_out)
+        found = leases.roll_back_overdue(session, SETTINGS, late, late, taken_out)
         assert found == count
     match = the_match(database)
     assert (match.problem, match.failures) == (words, 0)
@@ -145,7 +146,7 @@ def restored_before_the_attempt(session: sa.orm.Session) -> None:
 def restored_and_issued_again(session: sa.orm.Session) -> None:
     """The same attempt was given to somebody else."""
     restored_before_the_attempt(session)
-    scheduling.issue(session, session.scalars(sa.select(Match)).one(), SETTINGS, NOW)
+    leases.issue(session, session.scalars(sa.select(Match)).one(), SETTINGS, NOW)
 
 
 def later(lease: jobs.Lease) -> jobs.Lease:

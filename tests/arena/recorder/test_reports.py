@@ -11,10 +11,10 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import undefer
 
-from arena import scheduling
 from arena.db import Database
-from arena.inbox import TOGETHER
 from arena.models import Entrant, GameSeat, JobStatus, Match, PlayedGame, Worker
+from arena.recorder.inbox import TOGETHER
+from arena.schedule import leases
 from engine import jobs
 from engine.messages import pack
 from engine.reporting import SignOfLife
@@ -134,7 +134,7 @@ def test_a_late_report_is_not_held_against_its_worker(
     late = report()
     with database.begin() as session:
         match = session.scalars(sa.select(Match)).one()
-        scheduling.roll_back(match, "not heard of", failed=False)
+        leases.roll_back(match, "not heard of", failed=False)
     report()
     with caplog.at_level("INFO"):
         recorder.record_match(late)

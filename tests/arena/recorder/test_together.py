@@ -13,10 +13,10 @@ import redis
 import sqlalchemy as sa
 from sqlalchemy.orm import undefer
 
-from arena import inbox, rebuild
 from arena.db import Database
-from arena.dispatch import WAKE
 from arena.models import GameSeat, JobStatus, Ladder, Match
+from arena.recorder import inbox, rebuild
+from arena.recorder.dispatch import WAKE
 from engine import jobs
 from tests.arena.recorder.conftest import SEVERAL
 from tests.arena.recorder.spoiling import (

@@ -16,8 +16,8 @@ from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
 from werkzeug.routing import Rule
 
-from arena import scheduling
 from arena.audit import ARENA
+from arena.bots.submissions import enter, submit
 from arena.competitions import strength_plans, strength_tests
 from arena.competitions.tournaments import Plan, create, field_of
 from arena.config import Settings
@@ -37,7 +37,7 @@ from arena.models import (
     User,
     VersionStatus,
 )
-from arena.submissions import enter, submit
+from arena.schedule import leases
 from arena.web.app import create_app
 from engine.game import Termination
 from engine.player import Choice, CrashError, Turn
@@ -180,7 +180,7 @@ def furnish(database: Database) -> dict[str, int]:
             ).one(),
         }
         aside = session.get_one(Match, numbers["aside"])
-        scheduling.roll_back(aside, HOSTILE, failed=True)
+        leases.roll_back(aside, HOSTILE, failed=True)
         aside.status = JobStatus.SET_ASIDE
         for name, query in {
             "faulty": sa.select(GameSeat.game_id)
@@ -240,9 +240,9 @@ def _strength_test(session: sa.orm.Session, ladder: Ladder, now: datetime) -> St
 
 def _issue(session: sa.orm.Session, simulation: Simulation, *, taken_up: bool = True) -> int:
     """A match that is issued; one that a worker took up has played its opening."""
-    match = next(scheduling.new_matches(session, simulation.now), None)
+    match = next(leases.new_matches(session, simulation.now), None)
     assert match is not None
-    scheduling.issue(session, match, simulation.settings, simulation.now)
+    leases.issue(session, match, simulation.settings, simulation.now)
     if taken_up:
         match.worker = "one"
         match.lease_ends = simulation.now + timedelta(days=1)

@@ -15,11 +15,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from arena import audit, people
+from arena import audit
 from arena.config import Settings
 from arena.db import Database
 from arena.models import Role, User
-from arena.people import PeopleError
+from arena.people import accounts
+from arena.people.accounts import PeopleError
 from arena.web.app import create_app
 
 PASSWORD = "correct horse battery"
@@ -38,9 +39,9 @@ def person(database: Database, name: str, role: Role = Role.PARTICIPANT, **more:
     """Somebody with an account, made if need be."""
     with database.begin() as session:
         try:
-            user = people.get(session, name)
+            user = accounts.get(session, name)
         except PeopleError:
-            user = people.add(session, audit.ARENA, name, role=role, now=now())
+            user = accounts.add(session, audit.ARENA, name, role=role, now=now())
         user.password = HASHED
         for key, value in more.items():
             setattr(user, key, value)

@@ -19,11 +19,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from arena.audit import ARENA
+from arena.bots.intake import Intake, TakenIn
 from arena.config import Settings
 from arena.db import Database
-from arena.intake import Intake, TakenIn
 from arena.models import Bot, BotVersion, Check, Entrant, Ladder, Role, Scope, User
-from arena.people import add_token
+from arena.people.accounts import add_token
 from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
 from tests.arena.web.conftest import Site

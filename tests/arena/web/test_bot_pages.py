@@ -28,7 +28,7 @@ from arena.models import (
     StrengthTest,
     VersionStatus,
 )
-from arena.requests import find_entrant
+from arena.schedule.requests import find_entrant
 from arena.sittings import opponent_named
 from arena.web.games import live_game
 from arena.web.on_ladder import OPENINGS_SHOWN, openings

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.models import Role, Scope, User
-from arena.people import add_token
+from arena.people.accounts import add_token
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import Browser, now, person, signed_in
 from tests.arena.web.test_access import PEOPLE, ROUTES, NoIntake, opened, unchanged

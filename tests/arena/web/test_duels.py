@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from arena.bots.furnish import open_ladder
 from arena.db import Database
-from arena.furnish import open_ladder
+from arena.formats.score import Score
 from arena.models import (
     Bot,
     BotVersion,
@@ -23,7 +24,6 @@ from arena.models import (
     User,
     VersionStatus,
 )
-from arena.score import Score
 from arena.web.duels import Side, competitions_of_both, duel
 from engine.game import Termination
 from engine.games import GAMES

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from arena.audit import entries
 from arena.competitions.pairings import Pairing
 from arena.db import Database
-from arena.matchmaking import make
 from arena.models import CompetitionState, Entrant, JobStatus, Ladder, Match, PlayedGame, Role
+from arena.schedule.matchmaking import make
 from tests.arena.simulator import CALM, START, Simulation
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import Browser, pages_of_a_copy, person, signed_in

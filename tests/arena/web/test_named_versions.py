@@ -14,7 +14,7 @@ from arena.audit import ARENA
 from arena.cli import run
 from arena.config import Settings
 from arena.models import Entrant, Ladder, Role, Scope, User
-from arena.people import add_token
+from arena.people.accounts import add_token
 from arena.web.app import create_app
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import Browser, now, person, signed_in

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from arena import audit
 from arena.audit import ARENA
+from arena.bots.suspension import SUSPEND
 from arena.competitions import strength_plans, strength_tests
 from arena.models import (
     Bot,
@@ -23,7 +24,6 @@ from arena.models import (
     StrengthTest,
     Tournament,
 )
-from arena.suspension import SUSPEND
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import now
 

@@ -12,11 +12,11 @@ import sqlalchemy as sa
 from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 
-from arena import health
 from arena.audit import ARENA
 from arena.db import Database
 from arena.models import JobStatus, Ladder, Match, Role, Worker
-from arena.notice import NoticeError, give_notice
+from arena.operation import health
+from arena.operation.notice import NoticeError, give_notice
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.signing_in import Browser, deeds, now, pages, person, signed_in
 from tests.conftest import DATABASES, furnished_database

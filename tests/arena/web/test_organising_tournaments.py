@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from arena.audit import entries
 from arena.config import Settings
 from arena.db import Database
-from arena.matchmaking import new_matches
 from arena.models import Bot, Entrant, Ladder, OpeningPolicy, Role, Tournament, User
+from arena.schedule.matchmaking import new_matches
 from arena.web.app import create_app
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM, START

@@ -12,6 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import ARENA
+from arena.bots.submissions import enter, submit
 from arena.db import Database
 from arena.models import (
     Bot,
@@ -25,8 +26,7 @@ from arena.models import (
     User,
     VersionStatus,
 )
-from arena.people import add_token, get
-from arena.submissions import enter, submit
+from arena.people.accounts import add_token, get
 from tests.arena.simulator import CALM, START, Simulation
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import Browser, now, pages_of_a_copy, person, signed_in

@@ -13,6 +13,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from arena.bots.submissions import enter, submit
 from arena.competitions import strength_tests
 from arena.competitions.strength_reports import last_tests, reports
 from arena.db import Database
@@ -29,7 +30,6 @@ from arena.models import (
     User,
     VersionStatus,
 )
-from arena.submissions import enter, submit
 from tests.arena.competitions.strength_simulation import StrengthSimulation
 from tests.arena.simulator import CALM
 from tests.arena.web.signing_in import Browser, complaints, deeds, pages, person, signed_in

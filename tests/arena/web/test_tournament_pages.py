@@ -19,14 +19,14 @@ from flask.testing import FlaskClient
 
 from arena.config import Settings
 from arena.db import Database
-from arena.matchmaking import new_matches
+from arena.formats.fixtures import Result
+from arena.formats.knockout import Knockout
 from arena.models import CompetitionState, JobStatus, Match, Tournament
-from arena.tournaments.formats import Result
-from arena.tournaments.knockout import Knockout
+from arena.schedule.matchmaking import new_matches
+from arena.schedule.workers import note_alive
 from arena.web.app import create_app
 from arena.web.brackets import brackets
 from arena.web.words import listed
-from arena.workforce import note_alive
 from engine.record import parse_record
 from engine.record import replay as prove
 from engine.reporting import SignOfLife

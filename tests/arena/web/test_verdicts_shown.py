@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from arena import verdicts
 from arena.audit import ARENA
 from arena.config import Settings
 from arena.db import Database
 from arena.models import CompetitionState, Entrant, EntrantState, Ladder, Match, User
-from arena.requests import request_match
+from arena.schedule import verdicts
+from arena.schedule.requests import request_match
 from arena.web.app import create_app
 from tests.arena.simulator import CALM, START, Simulation
 

@@ -17,7 +17,7 @@ from arena.cli.serve import BundleIntake
 from arena.config import Settings
 from arena.db import Database
 from arena.models import Bot, GameSeat, PlayedGame, Scope, User
-from arena.people import add_token
+from arena.people.accounts import add_token
 from arena.web.app import create_app
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.signing_in import now, person

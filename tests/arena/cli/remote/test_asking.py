@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.models import Bot, Entrant, PlayedGame
-from arena.notice import give_notice
+from arena.operation.notice import give_notice
 from tests.arena.cli.remote.conftest import Arena
 from tests.arena.web.signing_in import now
 

@@ -12,9 +12,9 @@ from types import SimpleNamespace
 import pytest
 import sqlalchemy as sa
 
+from arena.bots.submissions import enter
 from arena.db import Database
 from arena.models import Check, JobStatus
-from arena.submissions import enter
 from tests.arena.cli.remote.conftest import Arena
 
 

@@ -8,10 +8,11 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from arena import audit, people
+from arena import audit
 from arena.audit import ARENA
 from arena.db import Database
 from arena.models import SCOPES, Link, Role
+from arena.people import accounts
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import (
     Browser,
@@ -55,8 +56,8 @@ def test_a_view_that_says_nothing_is_for_administrators(
     if role is not None:
         person(database, "someone", role)
         with database.begin() as session:
-            someone = people.get(session, "someone")
-            token = people.add_token(session, ARENA, someone, "ci", list(SCOPES[role]), now())
+            someone = accounts.get(session, "someone")
+            token = accounts.add_token(session, ARENA, someone, "ci", list(SCOPES[role]), now())
         bearer = {"Authorization": f"Bearer {token}"}
     client = app.test_client()
     found = [client.open("/forgotten", method=one, headers=bearer).status_code for one in methods]
@@ -73,7 +74,7 @@ def test_nobody_is_shut_out_by_a_form_that_does_not_say_so(
     refused = signed_in(app, "root").post("/users/ada/active", fields, page="/users")
     assert (refused.status_code, "yes or no" in refused.text) == (400, True)
     with database.read() as session:
-        assert people.get(session, "ada").active
+        assert accounts.get(session, "ada").active
 
 
 def test_the_log_is_read_page_by_page(app: Flask, database: Database) -> None:
@@ -126,7 +127,7 @@ def test_these_pages_keep_what_all_pages_keep(app: Flask, database: Database, ad
 def test_links_are_kept_as_digests_and_thrown_away(app: Flask, database: Database) -> None:
     """The database alone opens no door, and old ones do not heap up."""
     with database.begin() as session:
-        old = people.invite(session, ARENA, Role.PARTICIPANT, now() - timedelta(days=8))
-        people.invite(session, ARENA, Role.PARTICIPANT, now())
+        old = accounts.invite(session, ARENA, Role.PARTICIPANT, now() - timedelta(days=8))
+        accounts.invite(session, ARENA, Role.PARTICIPANT, now())
         (link,) = session.scalars(sa.select(Link))
-        assert link.digest != people.digest(old)
+        assert link.digest != accounts.digest(old)

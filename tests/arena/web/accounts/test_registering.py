@@ -9,10 +9,10 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
-from arena import people
 from arena.audit import ARENA
 from arena.db import Database
 from arena.models import Role
+from arena.people import accounts
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import (
     NEW,
@@ -33,7 +33,7 @@ def test_registering(app: Flask, database: Database) -> None:
     assert answer.location == "/account"
     assert "Welcome" in browser.get("/account").text
     with database.read() as session:
-        assert people.get(session, "bob").role is Role.PARTICIPANT
+        assert accounts.get(session, "bob").role is Role.PARTICIPANT
     assert deeds(database)[-1] == "bob: add user"
 
 
@@ -107,12 +107,12 @@ def test_an_arena_that_is_not_open(database: Database, how: str, words: str) -> 
     assert words in browser.get("/sign-in").text
     assert browser.post("/register", {"name": "bob", **NEW}).status_code == 403
     with database.begin() as session:
-        secret = people.invite(session, ARENA, Role.ORGANISER, now())
+        secret = accounts.invite(session, ARENA, Role.ORGANISER, now())
     page = f"/register?invitation={secret}"
     fields = {"name": "bob", "invitation": secret, **NEW}
     assert browser.post("/register", fields, page=page).location == "/account"
     with database.read() as session:
-        assert people.get(session, "bob").role is Role.ORGANISER
+        assert accounts.get(session, "bob").role is Role.ORGANISER
     again = Browser(app).post("/register", {**fields, "name": "eve"})
     assert again.status_code == 403
     assert "This link was used or is too old" in again.text
@@ -135,6 +135,6 @@ def test_a_reset_link_sets_a_password_once(app: Flask, database: Database) -> No
 def test_an_old_reset_link_is_refused(app: Flask, database: Database) -> None:
     """After a day."""
     with database.begin() as session:
-        ada = people.get(session, "ada")
-        secret = people.reset_link(session, ARENA, ada, now() - timedelta(days=1))
+        ada = accounts.get(session, "ada")
+        secret = accounts.reset_link(session, ARENA, ada, now() - timedelta(days=1))
     assert "too old" in Browser(app).get(f"/reset/{secret}").text

@@ -8,10 +8,11 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
-from arena import audit, people
+from arena import audit
 from arena.audit import ARENA
 from arena.db import Database
 from arena.models import Scope, User
+from arena.people import accounts
 from tests.arena.web.signing_in import (
     NEW,
     PASSWORD,
@@ -34,7 +35,7 @@ def test_signing_in_and_out(app: Flask, database: Database) -> None:
     with database.read() as session:
         entry = audit.entries(session)[0]
         assert (entry.actor, entry.action, entry.origin) == ("ada", "sign in", "192.0.2.7")
-        assert people.get(session, "ada").last_sign_in is not None
+        assert accounts.get(session, "ada").last_sign_in is not None
     assert browser.post("/sign-out", page="/account").location == "/"
     assert browser.get("/account").status_code == 302
 
@@ -115,9 +116,9 @@ def test_who_was_shut_out_can_not_sign_in(app: Flask, database: Database) -> Non
     """Nor go on with a session, nor with a token; only who knows the password is told why."""
     browser = signed_in(app, "ada")
     with database.begin() as session:
-        ada = people.get(session, "ada")
-        token = people.add_token(session, ARENA, ada, "ci", [Scope.READ], now())
-        people.set_active(session, ARENA, ada, active=False, now=now())
+        ada = accounts.get(session, "ada")
+        token = accounts.add_token(session, ARENA, ada, "ci", [Scope.READ], now())
+        accounts.set_active(session, ARENA, ada, active=False, now=now())
     assert browser.get("/account").status_code == 302
     bearer = {"Authorization": f"Bearer {token}"}
     assert browser.client.get("/account", headers=bearer).status_code == 401
@@ -128,8 +129,8 @@ def test_who_was_shut_out_can_not_sign_in(app: Flask, database: Database) -> Non
 def test_who_must_change_the_password_does_so_first(app: Flask, database: Database) -> None:
     """All else that needs an account leads there, and forms change nothing; tokens go on."""
     with database.begin() as session:
-        ada = people.get(session, "ada")
-        token = people.add_token(session, ARENA, ada, "ci", [Scope.READ], now())
+        ada = accounts.get(session, "ada")
+        token = accounts.add_token(session, ARENA, ada, "ci", [Scope.READ], now())
         ada.must_change = True
     browser = Browser(app)
     assert browser.sign_in("ada").location == "/account/password"
@@ -138,7 +139,7 @@ def test_who_must_change_the_password_does_so_first(app: Flask, database: Databa
     made = browser.post("/account/tokens", fields, page="/account/password")
     assert made.location == "/account/password"
     with database.read() as session:
-        assert len(people.tokens_of(session, ada.id)) == 1
+        assert len(accounts.tokens_of(session, ada.id)) == 1
     bearer = {"Authorization": f"Bearer {token}"}
     assert app.test_client().get("/account", headers=bearer).status_code == 200
     browser.post("/account/password", {"present": PASSWORD, **NEW}, page="/account/password")
@@ -352,7 +353,7 @@ def test_a_space_that_a_keyboard_adds_is_no_part_of_a_name(
     browser = Browser(app)
     assert browser.sign_in(name).status_code == 302
     with database.read() as session:
-        assert people.get(session, name).name == "ada"
+        assert accounts.get(session, name).name == "ada"
     stranger = Browser(app, "192.0.2.8")
     for number in range(10):
         spaces = " " * number
@@ -369,5 +370,5 @@ def test_a_name_is_registered_without_the_space(database: Database) -> None:
     assert complaints(refused) == ["A password must not have the name in it."]
     assert browser.post("/register", {"name": "newcomer ", **NEW}, page="/register").location
     with database.read() as session:
-        assert [one.name for one in people.listed(session)].count("newcomer") == 1
+        assert [one.name for one in accounts.listed(session)].count("newcomer") == 1
     opened.extensions["arena.database"].close()

@@ -10,10 +10,10 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from arena import people
 from arena.audit import ARENA
 from arena.db import Database
 from arena.models import ApiToken, Role, Scope
+from arena.people import accounts
 from tests.arena.web.signing_in import (
     complaints,
     now,
@@ -62,9 +62,9 @@ def test_a_use_is_noted_once_a_minute(
     """Of the token that was used, and of no other; the requests between write nothing."""
     used = None if before is None else now() - timedelta(seconds=before)
     with database.begin() as session:
-        ada = people.get(session, "ada")
+        ada = accounts.get(session, "ada")
         token, _ = (
-            people.add_token(session, ARENA, ada, name, [Scope.READ], now())
+            accounts.add_token(session, ARENA, ada, name, [Scope.READ], now())
             for name in ("mine", "another")
         )
         session.execute(sa.update(ApiToken).values(last_used=used))
@@ -90,8 +90,8 @@ def test_a_refusal_says_whether_role_or_token_is_too_little(
     """Another token helps who may do it, and nothing helps who may not."""
     person(database, "root", Role.ADMINISTRATOR)
     with database.begin() as session:
-        user = people.get(session, name)
-        token = people.add_token(session, ARENA, user, "ci", scopes, now())
+        user = accounts.get(session, name)
+        token = accounts.add_token(session, ARENA, user, "ci", scopes, now())
     bearer = {"Authorization": f"Bearer {token}"}
     refused = app.test_client().get("/users.json", headers=bearer)
     assert (refused.status_code, refused.json["detail"]) == (403, words)
@@ -102,9 +102,9 @@ def test_a_role_that_was_lost_is_lost_to_tokens_too(app: Flask, database: Databa
     person(database, "root", Role.ADMINISTRATOR)
     person(database, "second", Role.ADMINISTRATOR)
     with database.begin() as session:
-        second = people.get(session, "second")
-        token = people.add_token(session, ARENA, second, "ci", [Scope.ADMIN], now())
-        people.set_role(session, ARENA, second, Role.PARTICIPANT, now())
+        second = accounts.get(session, "second")
+        token = accounts.add_token(session, ARENA, second, "ci", [Scope.ADMIN], now())
+        accounts.set_role(session, ARENA, second, Role.PARTICIPANT, now())
     bearer = {"Authorization": f"Bearer {token}"}
     assert app.test_client().get("/users.json", headers=bearer).status_code == 403
 
@@ -155,10 +155,10 @@ def test_a_revoked_token_is_refused(app: Flask, database: Database) -> None:
 def test_a_token_makes_and_revokes_no_token_and_no_password(app: Flask, database: Database) -> None:
     """Whoever found one can not dig in with it, nor shut its owner's programs out."""
     with database.begin() as session:
-        ada = people.get(session, "ada")
+        ada = accounts.get(session, "ada")
         # An administrator's: what else it may do.
         ada.role = Role.ADMINISTRATOR
-        token = people.add_token(session, ARENA, ada, "ci", list(Scope), now())
+        token = accounts.add_token(session, ARENA, ada, "ci", list(Scope), now())
     client, bearer = app.test_client(), {"Authorization": f"Bearer {token}"}
     for change in ("tokens", "tokens/1/revoke", "password", "end-sessions"):
         assert client.post(f"/account/{change}", headers=bearer).status_code == 403

@@ -12,7 +12,7 @@ from arena.audit import ARENA
 from arena.cli.serve import BundleIntake
 from arena.config import Settings
 from arena.models import SCOPES, Bot, BotVersion, Check, Ladder, Role, User
-from arena.people import add_token
+from arena.people.accounts import add_token
 from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
 from tests.arena.web.conftest import furnish

@@ -13,17 +13,8 @@ from werkzeug.test import TestResponse
 
 from arena import audit
 from arena.audit import ARENA
-from arena.models import (
-    Bot,
-    Check,
-    GameSeat,
-    JobStatus,
-    PlayedGame,
-    Role,
-    Scope,
-    VersionStatus,
-)
-from arena.people import add_token
+from arena.models import Bot, Check, GameSeat, JobStatus, PlayedGame, Role, Scope, VersionStatus
+from arena.people.accounts import add_token
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import now, person
 

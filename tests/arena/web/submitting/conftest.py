@@ -11,11 +11,11 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from arena.bots.first_tests import admit
+from arena.bots.furnish import furnish
 from arena.cli.serve import BundleIntake
 from arena.config import Settings
 from arena.db import Database
-from arena.first_tests import admit
-from arena.furnish import furnish
 from arena.models import Check, Entrant, JobStatus, VersionStatus
 from arena.web.app import create_app
 from engine.games import GAMES

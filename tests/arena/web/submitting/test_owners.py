@@ -6,9 +6,10 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from arena import audit, people
+from arena import audit
 from arena.db import Database
 from arena.models import Bot, Entrant, EntrantState, Ladder
+from arena.people import accounts
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import Browser, signed_in
 from tests.arena.web.submitting.conftest import BOT, LADDER, OTHER_LADDER, settle, states, submit
@@ -172,5 +173,5 @@ def test_the_account_lists_its_bots(ada: Browser, database: Database) -> None:
     assert "not checked yet" in text
     assert "Clobber 6x7" in text
     with database.read() as session:
-        user = people.get(session, "ada")
+        user = accounts.get(session, "ada")
         assert session.scalars(sa.select(Bot.owner_id)).all() == [user.id]

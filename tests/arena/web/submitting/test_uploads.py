@@ -13,11 +13,12 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from arena import audit, people
+from arena import audit
+from arena.bots.intake import TakenIn
 from arena.config import Settings
 from arena.db import Database
-from arena.intake import TakenIn
 from arena.models import BotVersion, Check, Ladder, Scope
+from arena.people import accounts
 from arena.web.app import create_app
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import Browser, complaints, now, signed_in
@@ -157,8 +158,8 @@ def test_a_token_submits_if_it_may(
 ) -> None:
     """Without the secret of a form, which is for browsers."""
     with database.begin() as session:
-        ada = people.get(session, "ada")
-        token = people.add_token(session, audit.ARENA, ada, "ci", [scope], now())
+        ada = accounts.get(session, "ada")
+        token = accounts.add_token(session, audit.ARENA, ada, "ci", [scope], now())
     answer = app.test_client().post(
         "/submit",
         data={"ladder": LADDER, "file": (io.BytesIO(BOT), "mine.py")},
@@ -199,7 +200,7 @@ def test_a_server_without_a_store_says_so(database: Database) -> None:
 
 def test_a_full_disk_takes_nothing_in(app: Flask, ada: Browser) -> None:
     """That is nobody's fault who uploads, and said in a line without where files lie."""
-    app.extensions["arena.intake"] = FullIntake()
+    app.extensions["arena.bots.intake"] = FullIntake()
     answer = submit(ada, (BOT, "bot.py"))
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
     assert "disk is full, so nothing was taken in" in answer.text

@@ -1,0 +1,1 @@
+"""Bots: taken in, entered, shared, tested first, suspended."""

@@ -1,0 +1,285 @@
+"""What the owner of a bot does with it once it was taken in: enter it, retire it, open its code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, contains_eager, joinedload
+
+from arena import audit
+from arena.audit import Actor
+from arena.bots.first_tests import give_up
+from arena.bots.sharing import belongs_to
+from arena.bots.submissions import SubmissionError, enter
+from arena.models import (
+    Bot,
+    BotVersion,
+    Check,
+    Competition,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Ladder,
+    StrengthTest,
+    TestVerdict,
+    VersionStatus,
+)
+
+
+def ladders_taking_bots(session: Session) -> list[Ladder]:
+    """The ladders that can be entered now, the first made first."""
+    ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id))
+    return [ladder for ladder in ladders if ladder.takes_bots]
+
+
+def fitting(session: Session, version: BotVersion) -> list[Ladder]:
+    """The ladders of the games that a version has proved to play, where it is not active."""
+    checks = sa.select(Check).where(Check.version_id == version.id)
+    checks = checks.options(joinedload(Check.ladder))
+    games = {check.ladder.game for check in session.scalars(checks) if check.passed}
+    there = set(
+        session.scalars(
+            sa.select(Entrant.competition_id).where(
+                Entrant.version_id == version.id, Entrant.state == EntrantState.ACTIVE
+            )
+        )
+    )
+    checked = set(session.scalars(sa.select(Check.ladder_id).where(_under_way(version.id))))
+    return [
+        ladder
+        for ladder in ladders_taking_bots(session)
+        if ladder.game in games and ladder.id not in there | checked
+    ]
+
+
+def _under_way(version_id: int) -> sa.ColumnElement[bool]:
+    return sa.and_(
+        Check.version_id == version_id,
+        Check.status.in_((JobStatus.OPEN, JobStatus.ISSUED)),
+        Check.cancelled == "",
+    )
+
+
+def ask_entry(
+    session: Session, actor: Actor, version: BotVersion, ladder: Ladder, now: datetime
+) -> Check | None:
+    """Enters a version on a ladder: at once if it was there before, else when its check passes.
+
+    Returns:
+        The check, if one is needed.
+
+    Raises:
+        SubmissionError: the ladder takes no bots, or the version was refused.
+    """
+    if not ladder.takes_bots:
+        raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
+    if version.status is VersionStatus.REFUSED:
+        raise SubmissionError(
+            f"the version {version.label} was refused by its check: submit a mended version"
+        )
+    audit.note(session, actor, "enter", f"bot {version.bot.name}", _words(version, ladder), now=now)
+    known = session.scalar(
+        sa.select(Entrant.id).where(
+            Entrant.competition_id == ladder.id, Entrant.version_id == version.id
+        )
+    )
+    if known is not None:
+        enter(session, ladder, version, now)
+        return None
+    asked = _under_way(version.id), Check.ladder_id == ladder.id
+    check = session.scalar(sa.select(Check).where(*asked).limit(1))
+    if check is None:
+        check = Check(
+            version=version, ladder=ladder, status=JobStatus.OPEN, created=now, findings=[]
+        )
+        session.add(check)
+        session.flush()
+    return check
+
+
+def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> None:
+    """Takes a version off a ladder; it keeps its rating for when it comes back.
+
+    What would bring the bot back there by itself ends: checks of it, and a test after which a newer
+    version was to take its place.
+
+    Raises:
+        SubmissionError: the ladder's table is final.
+    """
+    if entrant.state is EntrantState.RETIRED:
+        return
+    if entrant.competition.state is CompetitionState.CLOSED:
+        raise SubmissionError(
+            f"the ladder {entrant.competition.name} is closed, and its table final: "
+            f"{entrant.version.label} stays in it"
+        )
+    version, reason = entrant.version, f"{entrant.version.label} was retired"
+    _cancel_checks(session, version.bot_id, reason, Check.ladder_id == entrant.competition_id)
+    give_up(session, version.bot_id, reason, now, entrant.competition)
+    there = sa.select(Entrant.id).where(
+        Entrant.id == entrant.id, Entrant.state != EntrantState.RETIRED
+    )
+    if session.scalar(there.with_for_update(key_share=True)) is None:
+        return  # the test may just have been passed
+    entrant.state = EntrantState.RETIRED
+    entrant.reason = "its owner retired it"
+    words = _words(version, entrant.competition)
+    audit.note(session, actor, "retire", f"bot {version.bot.name}", words, now=now)
+
+
+def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
+    """Takes a bot off every ladder whose table is not final, and gives how many those were.
+
+    What would let a version enter one of them ends: checks, and tests.
+    """
+    _cancel_checks(session, bot.id, "the bot was withdrawn")
+    give_up(session, bot.id, "the bot was withdrawn", now)
+    active = session.scalars(
+        sa.select(Entrant)
+        .join(Entrant.version)
+        .join(Ladder, Ladder.id == Entrant.competition_id)
+        .where(
+            BotVersion.bot_id == bot.id,
+            Entrant.state != EntrantState.RETIRED,
+            Ladder.state != CompetitionState.CLOSED,
+        )
+        .order_by(Entrant.id)
+        .with_for_update(of=Entrant, key_share=True)
+        .execution_options(populate_existing=True)
+    ).all()
+    for entrant in active:
+        entrant.state = EntrantState.RETIRED
+        entrant.reason = "its owner withdrew the bot"
+    audit.note(session, actor, "withdraw", f"bot {bot.name}", now=now)
+    return len(active)
+
+
+UNDECIDED = (JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE)
+"""How checks stand of which something may come."""
+
+
+def cancel(session: Session, actor: Actor, check: Check, now: datetime) -> None:
+    """Cancels a check: its version enters nothing by it.
+
+    What a worker has already is played to its end there, so that nobody gets more of the workers by
+    cancelling; what is found is told.
+
+    Raises:
+        SubmissionError: it is over, or was cancelled already.
+    """
+    its = sa.select(Check).where(Check.id == check.id).with_for_update(key_share=True)
+    check = session.scalars(its.execution_options(populate_existing=True)).one()
+    if check.status not in UNDECIDED:
+        raise SubmissionError(f"check {check.id} is over")
+    if check.cancelled:
+        raise SubmissionError(f"check {check.id} was cancelled already: {check.cancelled}")
+    _cancel(check, f"{actor.name} cancelled it")
+    words = f"check {check.id}, {_words(check.version, check.ladder)}"
+    audit.note(session, actor, "cancel check", f"bot {check.version.bot.name}", words, now=now)
+
+
+def _cancel_checks(session: Session, bot_id: int, why: str, *which: sa.ColumnElement[bool]) -> None:
+    """Cancels the checks of a bot of which something may come."""
+    its = sa.select(BotVersion.id).where(BotVersion.bot_id == bot_id)
+    query = sa.select(Check).where(
+        Check.version_id.in_(its), Check.status.in_(UNDECIDED), Check.cancelled == "", *which
+    )
+    query = query.order_by(Check.id).with_for_update(key_share=True)
+    for check in session.scalars(query.execution_options(populate_existing=True)).all():
+        _cancel(check, why)
+
+
+def _cancel(check: Check, why: str) -> None:
+    check.cancelled = why
+    if check.status is not JobStatus.ISSUED:
+        check.end_lease(JobStatus.VOID, why)
+
+
+class Fate(NamedTuple):
+    """What became of a version by a check that it passed."""
+
+    word: Literal["entered", "to be tested", "not entered"]
+    test: int | None = None
+    """The number of the strength test that it is to pass before it enters."""
+
+
+def fates(session: Session, checks: Sequence[Check]) -> dict[int, Fate]:
+    """What became of those that passed, by the numbers of the checks."""
+    passed = [check for check in checks if check.passed]
+    versions = {check.version_id for check in passed}
+    entered = sa.select(Entrant.version_id, Entrant.competition_id)
+    entered = entered.join(Ladder, Ladder.id == Entrant.competition_id)
+    entered = entered.where(Entrant.version_id.in_(versions))
+    there = {(version, ladder) for version, ladder in session.execute(entered)}
+    waiting = (
+        sa.select(Entrant.version_id, StrengthTest.ladder_id, StrengthTest.id)
+        .join(StrengthTest, StrengthTest.id == Entrant.competition_id)
+        .where(
+            Entrant.version_id.in_(versions),
+            Entrant.number == 1,
+            StrengthTest.verdict == TestVerdict.RUNNING,
+        )
+    )
+    tests = {(version, ladder): test for version, ladder, test in session.execute(waiting)}
+    found = {}
+    for check in passed:
+        where = check.version_id, check.ladder_id
+        if check.problem:
+            found[check.id] = Fate("not entered")
+        elif where in tests:
+            found[check.id] = Fate("to be tested", tests[where])
+        else:
+            found[check.id] = Fate("entered" if where in there else "not entered")
+    return found
+
+
+def open_source(session: Session, actor: Actor, bot: Bot, *, opened: bool, now: datetime) -> None:
+    """Lets everybody read a bot's code and logs, or its owner alone."""
+    if bot.open_source is not opened:
+        bot.open_source = opened
+        action = "open code" if opened else "close code"
+        audit.note(session, actor, action, f"bot {bot.name}", now=now)
+
+
+def _words(version: BotVersion, ladder: Competition) -> str:
+    return f"version {version.number}, {ladder.name}"
+
+
+def bots_of(session: Session, user_id: int) -> list[tuple[Bot, BotVersion, Sequence[Entrant]]]:
+    """Somebody's own and shared bots by name, each with its last version and active entrants.
+
+    Those that are suspended, too; only retired ones are left out.
+    """
+    newest = (
+        sa.select(BotVersion.bot_id, sa.func.max(BotVersion.number).label("number"))
+        .join(BotVersion.bot)
+        .where(belongs_to(user_id))
+        .group_by(BotVersion.bot_id)
+        .subquery()
+    )
+    versions = session.scalars(
+        sa.select(BotVersion)
+        .join(
+            newest,
+            sa.and_(BotVersion.bot_id == newest.c.bot_id, BotVersion.number == newest.c.number),
+        )
+        .join(BotVersion.bot)
+        .order_by(sa.func.lower(Bot.name))
+        .options(contains_eager(BotVersion.bot).joinedload(Bot.owner))
+    ).all()
+    there: dict[int, list[Entrant]] = {}
+    for entrant in session.scalars(
+        sa.select(Entrant)
+        .join(Entrant.version)
+        .join(BotVersion.bot)
+        .join(Ladder, Ladder.id == Entrant.competition_id)
+        .where(belongs_to(user_id), Entrant.state != EntrantState.RETIRED)
+        .order_by(Entrant.competition_id)
+        .options(joinedload(Entrant.competition), joinedload(Entrant.version))
+    ):
+        there.setdefault(entrant.version.bot_id, []).append(entrant)
+    return [(version.bot, version, there.get(version.bot_id, ())) for version in versions]

@@ -1,0 +1,143 @@
+"""A new version may be tested against the active one before it takes its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload
+
+from arena.audit import Actor
+from arena.bots.submissions import AGAINST, active_on, enter
+from arena.competitions.strength_plans import FirstTest
+from arena.competitions.strength_tallies import versions_of
+from arena.competitions.strength_tests import create, end
+from arena.db import lock
+from arena.models import (
+    BotVersion,
+    Check,
+    Competition,
+    CompetitionState,
+    Entrant,
+    Ladder,
+    StrengthTest,
+    TestVerdict,
+)
+from engine.seeds import derive
+
+
+def admit(session: Session, check: Check, now: datetime) -> None:
+    """A version passed its check: it enters, or begins the test that its owner wants first.
+
+    Checks may end in another order than they began in. The last wish of the owner counts, not the
+    last check to end: what was submitted later keeps its place. What was handed in before a ladder
+    was frozen enters it; only a closed one has a final table.
+    """
+    if problem := _what_hinders(session, check):
+        check.problem = problem
+        return
+    ladder, version = check.ladder, check.version
+    active = active_on(session, ladder, version.bot_id)
+    if check.test_first is None or active is None or active.version.number >= version.number:
+        for test, candidate in _waiting(session, version.bot_id, ladder):
+            if candidate.version.number <= version.number:
+                reason = f"version {version.number} entered meanwhile"
+                end(session, test, TestVerdict.STOPPED, reason, now)
+        enter(session, ladder, version, now)
+        return
+    give_up(session, version.bot_id, f"version {version.number} came after it", now, ladder)
+    owner = version.bot.owner
+    seed = derive(ladder.seed, "first test", version.id)
+    plan = FirstTest.from_json(check.test_first).plan(ladder, seed=seed)
+    by = Actor(owner.id, owner.name, "")
+    create(session, plan, version, active.version, now, by, ladder=ladder)
+
+
+def _what_hinders(session: Session, check: Check) -> str:
+    """Why a version that passed its check neither enters nor is tested; empty if it does."""
+    ladder, version = check.ladder, check.version
+    if check.cancelled:
+        return check.cancelled
+    if ladder.state is CompetitionState.CLOSED:
+        return "the ladder was closed by then, and its table is final"
+    active = active_on(session, ladder, version.bot_id)
+    waiting = [candidate for _, candidate in _waiting(session, version.bot_id, ladder)]
+    for there in [*filter(None, [active]), *waiting]:
+        if _came_later(session, there, check):
+            return f"version {there.version.number} came after it"
+    if check.test_first and active is None and (old := check.test_first.get(AGAINST)):
+        return f"version {old}, against which it was to be tested, plays there no more"
+    return ""
+
+
+def give_up(
+    session: Session, bot_id: int, reason: str, now: datetime, ladder: Competition | None = None
+) -> None:
+    """Stops the tests after which a version of a bot was to enter a ladder.
+
+    To be called before an entrant of the bot is changed or looked at: the recorder, when it ends
+    a test, locks that before entrants, and may let a version enter until it is stopped.
+
+    Args:
+        ladder: by default any.
+    """
+    for test, _ in _waiting(session, bot_id, ladder):
+        lock(session, test)
+        if test.verdict is TestVerdict.RUNNING:
+            end(session, test, TestVerdict.STOPPED, reason, now)
+
+
+def _came_later(session: Session, there: Entrant, check: Check) -> bool:
+    """Whether a check of the version that is there, or waits, was asked for after this one."""
+    query = sa.select(Check.id).where(
+        Check.version_id == there.version_id,
+        Check.version_id != check.version_id,
+        Check.ladder_id == check.ladder_id,
+        Check.id > check.id,
+    )
+    return session.scalar(query.limit(1)) is not None
+
+
+def _waiting(
+    session: Session, bot_id: int, ladder: Competition | None
+) -> Sequence[tuple[StrengthTest, Entrant]]:
+    """The running tests after which a version of a bot is to enter a ladder, or any, with that
+    version."""
+    query = (
+        sa.select(StrengthTest, Entrant)
+        .join(Entrant, Entrant.competition_id == StrengthTest.id)
+        .join(Entrant.version)
+        .where(
+            StrengthTest.ladder_id.is_not(None)
+            if ladder is None
+            else StrengthTest.ladder_id == ladder.id,
+            StrengthTest.verdict == TestVerdict.RUNNING,
+            Entrant.number == 1,
+            BotVersion.bot_id == bot_id,
+        )
+        .order_by(StrengthTest.id)
+        .options(joinedload(Entrant.version))
+    )
+    return session.execute(query).all()
+
+
+def conclude(session: Session, test: StrengthTest, now: datetime) -> None:
+    """Enters the candidate of a test that has just passed, if that is what it waited for."""
+    if test.verdict is TestVerdict.PASSED and test.ladder_id is not None and not test.reason:
+        test.reason = _enter(session, test, now)
+
+
+def _enter(session: Session, test: StrengthTest, now: datetime) -> str:
+    """Enters the candidate that passed, and says what became of that."""
+    ladder = session.get_one(Ladder, test.ladder_id)
+    candidate = versions_of(session, [test])[test.id][0]
+    active = active_on(session, ladder, candidate.bot_id)
+    if active is None:
+        return f"the bot had left {ladder.title} meanwhile"
+    if active.version.number > candidate.number:
+        return f"version {active.version.number} had entered {ladder.title} meanwhile"
+    if ladder.state is CompetitionState.CLOSED:
+        return f"{ladder.title} was closed meanwhile, and its table is final"
+    enter(session, ladder, candidate, now)
+    return f"it entered {ladder.title}"

@@ -1,0 +1,231 @@
+"""Bots taken in: validated, stored, checked, entered, retired."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload
+
+from arena import audit, bot_names
+from arena.bots.lost_bundles import bring_back
+from arena.competitions.strength_plans import FirstTest
+from arena.db import LOCK, lock
+from arena.models import (
+    Bot,
+    BotVersion,
+    Check,
+    CoOwner,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Ladder,
+    Match,
+    User,
+    VersionStatus,
+)
+from arena.ratings.book import NEW
+from arena.ratings.trueskill import Rating
+from arena.strength.sequential import StrengthError
+
+LONGEST_NOTE = 500
+"""Characters of what an owner says of a version."""
+
+AGAINST = "against"
+"""Of the wish for a test first: the number of the version that was active when it was handed in. If
+none is active when its check passes, it was taken off: a version that was to be tested does not
+enter without a test."""
+
+
+class SubmissionError(ValueError):
+    """A bot that can't be taken in; one sentence that says what to do."""
+
+
+def submit(
+    session: Session,
+    owner: User,
+    name: str,
+    *,
+    digest: str,
+    size: int,
+    language: str,
+    ladder: Ladder,
+    note: str = "",
+    test_first: FirstTest | None = None,
+    now: datetime,
+) -> BotVersion:
+    """Takes in a version whose bundle is stored, and has it checked for a ladder.
+
+    A version with the files of the bot's last one is that one: it is only entered.
+
+    Args:
+        owner: who hands it in: a new bot's owner, or whoever else it is shared with.
+        test_first: the test that it is to pass against the bot's active version before it
+            enters, if there is one.
+
+    Raises:
+        SubmissionError: the name is no name or somebody else's, the note is too long, the ladder
+            takes no bots, or it can't be tested so.
+    """
+    if words := bot_names.refusal(name):
+        raise SubmissionError(words)
+    if len(note) > LONGEST_NOTE:
+        raise SubmissionError(f"the note has {len(note)} characters; it may have {LONGEST_NOTE}")
+    if not ladder.takes_bots:
+        raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
+    if size > ladder.bundle_bytes:
+        raise SubmissionError(
+            f"the bot has {size} bytes, and {ladder.name} takes at most {ladder.bundle_bytes}"
+        )
+    if test_first is not None:
+        try:
+            test_first.check(ladder)
+        except StrengthError as error:
+            raise SubmissionError(str(error)) from None
+    session.add(owner)
+    session.flush()  # who is new has no number before
+    # Two forms of one person at the same moment wait for each other here.
+    session.get(User, owner.id, with_for_update=LOCK)
+    bot = session.scalar(sa.select(Bot).where(Bot.lower_name == name.lower()))
+    if bot is None:
+        bot = Bot(name=name, owner=owner, created=now)
+        session.add(bot)
+        session.flush()
+    elif bot.owner_id != owner.id and session.get(CoOwner, (bot.id, owner.id)) is None:
+        raise SubmissionError(f"there is a bot {bot.name} already, of another owner: choose a name")
+    elif bot.name != name:
+        raise SubmissionError(f"your bot is called {bot.name}: write it so, or choose another name")
+    version = _version(session, bot, digest, size, language, note, now)
+    asked = None
+    if test_first is not None:
+        active = active_on(session, ladder, bot.id)
+        asked = {**test_first.to_json(), AGAINST: active and active.version.number}
+    under_way = sa.select(Check).where(
+        Check.version_id == version.id,
+        Check.ladder_id == ladder.id,
+        Check.status.in_((JobStatus.OPEN, JobStatus.ISSUED)),
+        Check.cancelled == "",
+    )
+    # A form that is sent twice asks for one check.
+    if all(check.test_first != asked for check in session.scalars(under_way)):
+        session.add(
+            Check(
+                version=version,
+                ladder=ladder,
+                status=JobStatus.OPEN,
+                created=now,
+                findings=[],
+                test_first=asked,
+            )
+        )
+        session.flush()
+    return version
+
+
+def _version(
+    session: Session,
+    bot: Bot,
+    digest: str,
+    size: int,
+    language: str,
+    note: str,
+    now: datetime,
+) -> BotVersion:
+    last = session.scalar(
+        sa.select(BotVersion)
+        .where(BotVersion.bot_id == bot.id)
+        .order_by(BotVersion.number.desc())
+        .limit(1)
+    )
+    if last is not None and last.digest == digest:
+        return last
+    version = BotVersion(
+        bot=bot,
+        number=last.number + 1 if last else 1,
+        digest=digest,
+        size=size,
+        language=language,
+        note=note,
+        status=VersionStatus.CHECKING,
+        created=now,
+    )
+    session.add(version)
+    session.flush()
+    return version
+
+
+def renote(
+    session: Session, version: BotVersion, note: str, now: datetime, actor: audit.Actor
+) -> None:
+    """Gives a version the note with which its files were handed in again; none changes nothing."""
+    if note and note != version.note:
+        before, version.note = version.note, note
+        words = f"version {version.number}: {note!r}, before {before!r}"
+        audit.note(session, actor, "change note", f"bot {version.bot.name}", words, now=now)
+
+
+def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) -> Entrant:
+    """Enters a version on a ladder; it takes the place of its bot's active one there.
+
+    The new version keeps mu and gets a wider sigma. So does one that was there before and comes
+    back, and it has to play like a newcomer before the ladder may rest.
+    """
+    # Whoever makes its ratings anew, or records in it, does so before the rating is taken over
+    # that this one begins with, or after it has entered. They lock the ladder before entrants, too.
+    lock(session, ladder)
+    bring_back(session, version)
+    # Whoever enters another version at the same moment waits, and sees what became of this one.
+    session.get(Bot, version.bot_id, with_for_update=LOCK)
+    before = session.scalars(
+        sa.select(Entrant)
+        .join(Entrant.version)
+        .where(Entrant.competition_id == ladder.id, BotVersion.bot_id == version.bot_id)
+        .order_by(Entrant.id)
+        .execution_options(populate_existing=True)
+    ).all()
+    for entrant in before:
+        if entrant.state is EntrantState.ACTIVE and entrant.version_id != version.id:
+            entrant.state = EntrantState.RETIRED
+            entrant.reason = f"version {version.number} took its place"
+    last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
+    for entrant in before:
+        if entrant.version_id == version.id:
+            if entrant.state is not EntrantState.ACTIVE:
+                entrant.state, entrant.reason, entrant.returned = EntrantState.ACTIVE, "", now
+                rating = Rating(entrant.mu, entrant.sigma).loosened()
+                entrant.mu, entrant.sigma = rating.mu, rating.sigma
+                # Nothing is played since, where one comes and goes all the time.
+                if last not in entrant.returned_after[-1:]:
+                    entrant.returned_after = [*entrant.returned_after, last]
+                entrant.games_before = entrant.games
+            return entrant
+    predecessor = max(before, key=lambda e: e.version.number, default=None)
+    rating = Rating(predecessor.mu, predecessor.sigma).loosened() if predecessor else NEW
+    entrant = Entrant(
+        competition=ladder,
+        version=version,
+        state=EntrantState.ACTIVE,
+        predecessor_id=predecessor.id if predecessor else None,
+        entered=now,
+        entered_after=last,
+        mu=rating.mu,
+        sigma=rating.sigma,
+    )
+    session.add(entrant)
+    session.flush()
+    return entrant
+
+
+def active_on(session: Session, ladder: Ladder, bot_id: int) -> Entrant | None:
+    """The entrant by which a bot plays on a ladder, whose version a newer one is tested against."""
+    query = (
+        sa.select(Entrant)
+        .join(Entrant.version)
+        .where(
+            Entrant.competition_id == ladder.id,
+            Entrant.state == EntrantState.ACTIVE,
+            BotVersion.bot_id == bot_id,
+        )
+        .options(joinedload(Entrant.version))
+    )
+    return session.scalar(query)

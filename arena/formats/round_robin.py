@@ -1,0 +1,124 @@
+"""Everybody meets everybody, or a few candidates meet a field.
+
+Nothing here depends on results, so all fixtures are due at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arena.formats.fixtures import Entrant, Fixture, Result, check_field, sitting_out, unplayed
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRobin:
+    """Everybody meets everybody once in each cycle, by Berger's tables.
+
+    In every other cycle the seats are exchanged. In a cycle the times that an entrant sits first
+    and second differ by one at most. In an odd field everybody sits out one round of a cycle.
+
+    Raises:
+        ValueError: cycles is below 1.
+    """
+
+    cycles: int = 1
+    """1 is a single round robin, 2 a double one, and so on."""
+
+    def __post_init__(self) -> None:
+        if self.cycles < 1:
+            raise ValueError(f"a round robin has at least 1 cycle, not {self.cycles}")
+
+    def fixtures(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
+        """As `Format` says."""
+        return unplayed(self._all(entrants), results)
+
+    def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
+        """As `Format` says; they give no points, since everybody has as many."""
+        return sitting_out(entrants, self._all(entrants))
+
+    def _all(self, entrants: Sequence[Entrant]) -> list[Fixture]:
+        check_field(entrants, least=2)
+        table = berger_table(len(entrants))
+        return [
+            Fixture(
+                cycle * len(table) + number + 1,
+                tuple(entrants[place] for place in (pair[::-1] if cycle % 2 else pair)),
+            )
+            for cycle in range(self.cycles)
+            for number, pairs in enumerate(table)
+            for pair in pairs
+        ]
+
+
+def berger_table(size: int) -> list[list[tuple[int, int]]]:
+    """The rounds of a single round robin of the entrants 0 to ``size`` - 1.
+
+    It is the table of FIDE's handbook, C.05 annex 1: all but the last entrant stand on a circle,
+    and in each round those meet who are equally far from one of them. That one, half the circle
+    further in each round, meets the last entrant, who sits second in odd rounds and first in
+    even ones. In an odd field the last entrant is nobody.
+    """
+    circle = size - 1 + size % 2
+    rounds = []
+    for number in range(circle):
+        middle = number * (circle + 1) // 2 % circle
+        pairs = [] if size % 2 else [(middle, circle) if number % 2 == 0 else (circle, middle)]
+        pairs += [
+            ((middle + step) % circle, (middle - step) % circle)
+            for step in range(1, (circle + 1) // 2)
+        ]
+        rounds.append(pairs)
+    return rounds
+
+
+@dataclass(frozen=True, slots=True)
+class Gauntlet:
+    """Each of the first few entrants meets each of the others; neither meet among themselves.
+
+    Candidates sit first against every other one of the field, and in every other cycle the seats
+    are exchanged.
+
+    Raises:
+        ValueError: candidates or cycles is below 1.
+    """
+
+    candidates: int = 1
+    """How many entrants, from the first, run the gauntlet."""
+    cycles: int = 1
+    """How often each meets each."""
+
+    def __post_init__(self) -> None:
+        if self.candidates < 1 or self.cycles < 1:
+            raise ValueError(
+                "a gauntlet has at least 1 candidate and 1 cycle, "
+                f"not {self.candidates} and {self.cycles}"
+            )
+
+    def fixtures(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
+        """As `Format` says."""
+        return unplayed(self._all(entrants), results)
+
+    def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
+        """As `Format` says: candidates that wait, where they outnumber the field, for no points.
+
+        The field waits most of the time, and that is no bye.
+        """
+        return sitting_out(entrants[: self.candidates], self._all(entrants))
+
+    def _all(self, entrants: Sequence[Entrant]) -> list[Fixture]:
+        check_field(entrants, least=self.candidates + 1)
+        candidates, field = entrants[: self.candidates], entrants[self.candidates :]
+        # Each candidate walks along the field, one step behind the next, so nobody is met by
+        # two in one round.
+        length = max(len(candidates), len(field))
+        fixtures = []
+        for number in range(self.cycles * length):
+            cycle, step = divmod(number, length)
+            for start, candidate in enumerate(candidates):
+                place = (start + step) % length
+                if place < len(field):
+                    pair = (candidate, field[place])
+                    swapped = (start + place + cycle) % 2
+                    fixtures.append(Fixture(number + 1, pair[::-1] if swapped else pair))
+        return fixtures

@@ -1,0 +1,302 @@
+"""Swiss: in every round those meet who have about as many points and have not met before.
+
+A round is a matching of least cost: a gap in points costs its square, two that are both due in
+the same seat cost something, and among equals the upper half is to meet the lower half in
+order. It is set when the round before is complete, and depends on the rounds before alone.
+
+Two meet again only if no pairing does without. To be paired with who was withdrawn is to meet
+nobody, as a bye is, and who has had that once is spared it like one it has met. In the first half
+as many rounds as there are entrants there always is a pairing without (Dirac, 1952: a graph in
+which everybody still has half of the others as possible opponents has a cycle through all, and so
+a perfect matching).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from arena.formats.fixtures import Entrant, Fixture, Result, check_field, sitting_out, unplayed
+from engine.seeds import derive
+
+NEAREST = 6
+"""How many opponents of least cost are looked at for each entrant at first, and how many that
+are nearest in the ranking."""
+
+# Costs are whole numbers, for which the matching is exact. Each kind outweighs those below it.
+REMATCH = 10**9
+GAP = 10_000
+"""Of a gap of one full win; of others its square's share."""
+SEAT = (0, 60, 300, 10**6)
+"""Of two that are due in the same seat, by the weaker claim."""
+ORDER = 50
+"""Of an entrant that meets somebody half its group away from whom it should."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swiss:
+    """A number of rounds, each of which pairs the whole field; two seats.
+
+    Of an odd field one sits out each round and is given the points of a win: who did so least
+    often, of these who has least points, and of these the last by seeding. In a field of more
+    than two rounds' opponents nobody sits first more than twice oftener than second, or the
+    reverse, as long as there is another pairing without rematches.
+
+    Raises:
+        ValueError: rounds or games is below 1.
+    """
+
+    rounds: int
+    games: int = 1
+    """How many games a fixture has."""
+    seed: int = 0
+    """Draws who of the first pair sits first."""
+    withdrawn: Mapping[Entrant, int] = field(default_factory=dict, hash=False)
+    """The last round that each of those who play no more was paired for: after it they come last
+    and sit out first (see `walkovers.earned`)."""
+
+    def __post_init__(self) -> None:
+        if self.rounds < 1 or self.games < 1:
+            raise ValueError(
+                "a Swiss has at least 1 round and 1 game a fixture, "
+                f"not {self.rounds} and {self.games}"
+            )
+
+    def fixtures(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
+        """As `Format` says."""
+        return unplayed(self._set(entrants, results), results)
+
+    def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
+        """As `Format` says; a bye is worth as much as winning all games of a fixture."""
+        points = (1.0,) * self.games
+        fixtures = self._set(entrants, results)
+        last = max(fixture.round for fixture in fixtures)
+        # A later round was set whole if an early match is played anew: it stays, byes and all.
+        later = [result.fixture for result in results if result.fixture.round > last]
+        tables = Counter(fixture.round for fixture in later)
+        fixtures += [one for one in later if tables[one.round] == len(entrants) // 2]
+        return sitting_out(entrants, fixtures, points=points)
+
+    def _set(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
+        """The fixtures of all rounds up to the first that is not complete."""
+        check_field(entrants, least=2)
+        tables = len(entrants) // 2
+        past: list[Result] = []
+        fixtures: list[Fixture] = []
+        for number in range(1, self.rounds + 1):
+            here = [result for result in results if result.fixture.round == number]
+            given = [result.fixture for result in here]
+            if len(given) < tables:
+                given += self._missing(number, entrants, past, given)
+            fixtures += given
+            if sum(bool(result.games) for result in here) < tables:
+                break
+            past += here
+        return fixtures
+
+    def _missing(
+        self,
+        number: int,
+        entrants: Sequence[Entrant],
+        past: Sequence[Result],
+        given: Sequence[Fixture],
+    ) -> list[Fixture]:
+        """The fixtures of a round beside those that are given already."""
+        fixtures = _paired(self, number, tuple(entrants), tuple(past), tuple(entrants))
+        if set(given) <= set(fixtures):
+            return [fixture for fixture in fixtures if fixture not in given]
+        # An earlier result changed after this round was set. What was set stays.
+        seated = {entrant for fixture in given for entrant in fixture.entrants}
+        free = tuple(one for one in entrants if one not in seated)
+        return list(_paired(self, number, tuple(entrants), tuple(past), free))
+
+
+@lru_cache(maxsize=8)
+def _paired(
+    swiss: Swiss,
+    number: int,
+    entrants: tuple[Entrant, ...],
+    results: tuple[Result, ...],
+    free: tuple[Entrant, ...],
+) -> tuple[Fixture, ...]:
+    """The fixtures of a round among those who have none yet.
+
+    Kept for a while, since whoever sets the fixtures of a round one by one asks for each.
+
+    Args:
+        results: of the rounds before.
+    """
+    gone = [entrant for entrant, last in swiss.withdrawn.items() if last < number]
+    past = _Standing(entrants, results, swiss, gone)
+    ranking = past.ranked(free)
+    swapped = derive(swiss.seed, "swiss") % 2
+    fixtures = []
+    for a, b in _pairs(past, ranking):
+        claim, other = past.claim(ranking[a]), past.claim(ranking[b])
+        if claim != other:
+            first = claim > other
+        elif claim:
+            first = claim > 0
+        else:
+            first = a % 2 == swapped
+        pair = (ranking[a], ranking[b])
+        fixtures.append(Fixture(number, pair if first else pair[::-1]))
+    return tuple(fixtures)
+
+
+class _Standing:
+    """What a pairing needs to know of the rounds before."""
+
+    def __init__(
+        self,
+        entrants: Sequence[Entrant],
+        past: Sequence[Result],
+        swiss: Swiss,
+        withdrawn: Collection[Entrant],
+    ) -> None:
+        self.points = dict.fromkeys(entrants, 0.0)
+        self.games = games = swiss.games
+        self.withdrawn = frozenset(withdrawn)
+        self.seats: dict[Entrant, list[int]] = {entrant: [] for entrant in entrants}
+        """Round by round, 1 for the first seat and -1 for the second."""
+        self._met: Counter[frozenset[Entrant]] = Counter()
+        self._unmet: Counter[Entrant] = Counter()
+        """How often each was paired with who had left."""
+        for result in sorted(past, key=lambda result: result.fixture.round):
+            (a, b), round_ = result.fixture.entrants, result.fixture.round
+            for one, other in ((a, b), (b, a)):
+                self._unmet[one] += swiss.withdrawn.get(other, round_) < round_
+            self._met[frozenset((a, b))] += 1
+            self.seats[a].append(1)
+            self.seats[b].append(-1)
+            for entrant, points in zip((a, b), result.points, strict=True):
+                self.points[entrant] += points
+        rounds = len({result.fixture.round for result in past})
+        self.byes = {entrant: rounds - len(seats) for entrant, seats in self.seats.items()}
+        for entrant, byes in self.byes.items():
+            self.points[entrant] += byes * games
+        for entrant in withdrawn:
+            # Below everybody, so that they meet each other, or whoever would else sit out.
+            self.points[entrant] = self.byes[entrant] = -1
+
+    def met(self, one: Entrant, other: Entrant) -> int:
+        """How often two have met; of who has left, how often the other has met nobody."""
+        if self.withdrawn.isdisjoint((one, other)):
+            return self._met[frozenset((one, other))]
+        there = {one, other} - self.withdrawn
+        return sum(self._unmet[entrant] + self.byes[entrant] for entrant in there)
+
+    def ranked(self, entrants: Sequence[Entrant]) -> list[Entrant]:
+        """By points, and those of equal points as they are seeded."""
+        return sorted(entrants, key=lambda entrant: -self.points[entrant])
+
+    def claim(self, entrant: Entrant) -> int:
+        """How strongly it is due in the first seat, or below 0 in the second; 3 is absolute.
+
+        The degrees are those of FIDE's Dutch system, C.04.3 A.6.
+        """
+        seats = self.seats[entrant]
+        balance = sum(seats)
+        if abs(balance) > 1:
+            return -3 if balance > 0 else 3
+        if len(seats) > 1 and seats[-1] == seats[-2]:
+            return -3 * seats[-1]
+        if balance:
+            return -2 * balance
+        return -seats[-1] if seats else 0
+
+
+Pair = tuple[int, int]
+"""Places in a ranking, the better first."""
+
+
+def _pairs(past: _Standing, ranking: Sequence[Entrant]) -> list[Pair]:
+    """Pairs of all, or of all but the one who sits out."""
+    places = list(range(len(ranking)))
+    if len(places) % 2 == 0:
+        fresh = _matching(past, ranking, places)
+        return fresh if fresh is not None else _rematches(past, ranking, places)
+    fewest = min(past.byes[entrant] for entrant in ranking)
+    outs = [place for place in reversed(places) if past.byes[ranking[place]] == fewest]
+    for out in outs:
+        fresh = _matching(past, ranking, [place for place in places if place != out])
+        if fresh is not None:
+            return fresh
+    return _rematches(past, ranking, [place for place in places if place != outs[0]])
+
+
+def _matching(
+    past: _Standing, ranking: Sequence[Entrant], places: Sequence[int]
+) -> list[Pair] | None:
+    """The cheapest pairs of those who have not met, or None if somebody would be left over.
+
+    Most edges of a large field join those who will never be paired, so they are left out at
+    first.
+    """
+    costs = _costs(past, ranking, places)
+    fresh = {pair: cost for pair, cost in costs.items() if cost < REMATCH}
+    found = _cheapest(_nearest(fresh, places), len(places))
+    if found is None:
+        found = _cheapest(fresh, len(places))
+    return found
+
+
+def _rematches(past: _Standing, ranking: Sequence[Entrant], places: Sequence[int]) -> list[Pair]:
+    """The pairs with the fewest rematches."""
+    found = _cheapest(_costs(past, ranking, places), len(places))
+    assert found is not None, "an even number can be paired if anybody may meet anybody"
+    return found
+
+
+def _costs(past: _Standing, ranking: Sequence[Entrant], places: Sequence[int]) -> dict[Pair, int]:
+    """What it costs to let two meet."""
+    points = [past.points[entrant] / past.games for entrant in ranking]
+    claims = [past.claim(entrant) for entrant in ranking]
+    sizes = Counter(points[place] for place in places)
+    costs = {}
+    for i, a in enumerate(places):
+        size = sizes[points[a]]
+        for j in range(i + 1, len(places)):
+            b = places[j]
+            cost = REMATCH * past.met(ranking[a], ranking[b])
+            if claims[a] * claims[b] > 0:
+                cost += SEAT[min(abs(claims[a]), abs(claims[b]))]
+            if points[a] == points[b]:
+                cost += ORDER * 2 * abs(j - i - size // 2) // size
+            else:
+                cost += round(GAP * (points[a] - points[b]) ** 2)
+            costs[a, b] = cost
+    return costs
+
+
+def _nearest(costs: dict[Pair, int], places: Sequence[int]) -> dict[Pair, int]:
+    """Those pairs that are among the cheapest of one of the two, or next to each other.
+
+    The cheapest are often all of the same points; an odd group needs ways to those below.
+    """
+    orders: list[Callable[[Pair], int]] = [costs.__getitem__, lambda pair: pair[1] - pair[0]]
+    kept: dict[Pair, int] = {}
+    for order in orders:
+        taken = dict.fromkeys(places, 0)
+        for pair in sorted(costs, key=order):
+            a, b = pair
+            if taken[a] < NEAREST or taken[b] < NEAREST:
+                kept[pair] = costs[pair]
+                taken[a] += 1
+                taken[b] += 1
+    return kept
+
+
+def _cheapest(costs: dict[Pair, int], size: int) -> list[Pair] | None:
+    """The perfect matching of least cost, in order; None if there is none."""
+    # Its import takes as long as a pairing, and most programs that import this never pair.
+    import networkx
+
+    graph = networkx.Graph()
+    graph.add_weighted_edges_from((a, b, -cost) for (a, b), cost in costs.items())
+    matching = networkx.max_weight_matching(graph, maxcardinality=True)
+    if 2 * len(matching) < size:
+        return None
+    return sorted((min(pair), max(pair)) for pair in matching)

@@ -1,0 +1,1 @@
+"""How an arena is run: its processes, brokers, health, backups."""

@@ -1,0 +1,435 @@
+"""How an arena is: what waits, who works, what went wrong, and what somebody should look at.
+
+One function reads it all, for the operator's page, /metrics, `arena top` and the log. The
+numbers of games are of the last minutes and read from the newest games only, so that they cost
+the same however many games there are.
+"""
+
+from __future__ import annotations
+
+import logging
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.bots.lost_bundles import lost_versions
+from arena.competitions.ladder_settings import CHANGED
+from arena.competitions.ladders import UNPLAYABLE, why_no_match
+from arena.config import Settings
+from arena.models import (
+    AuditEntry,
+    Check,
+    Competition,
+    CompetitionState,
+    GameSeat,
+    JobStatus,
+    Ladder,
+    Mark,
+    Match,
+    PlayedGame,
+    Worker,
+)
+from arena.schedule import occurrences, workers
+from arena.schedule.occurrences import Occurrences
+from engine.counting import counted
+from engine.game import Termination
+from engine.protocol import visible
+
+log = logging.getLogger("arena.operation.health")
+
+TICK_MARK = "last tick"
+SINCE_MARK = "at work since"
+ALARMS_MARK = "alarms"
+HEARD_MARK = "heard until"
+"""The last moment up to which the recorder has handled all that was said."""
+BROKER_MARK = "problem of the broker"
+BACKUP_MARK = "last backup"
+LOST_MARK = "lost indexes"
+WINDOW = timedelta(minutes=5)
+NEWEST = 5000
+"""Of the games so many are looked at, the newest."""
+MISSED = timedelta(days=7)
+"""A worker that vanished is missed for so long."""
+LATE_TICKS = 30.0
+"""Seconds without a tick after which the recorder must be away, or not able to write."""
+BEHIND = 60.0
+"""Seconds for which a message may wait before that is an alarm."""
+WRONG_CLOCK = 60.0
+"""Seconds by which a worker's clock may be wrong before that is an alarm."""
+MOST_UNTAKEN = 5
+"""Jobs that may be lost within some minutes before that is an alarm: with a worker that is killed
+go those that it has just taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """How many matches, or checks, stand where."""
+
+    open: int
+    issued: int
+    overdue: int
+    """Issued, with a lease that has run out: rolled back by the next tick."""
+    set_aside: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerHealth:
+    """What is known of a worker."""
+
+    name: str
+    state: str
+    slots: int
+    isolation: str
+    silent_seconds: float
+    """Since its last sign of life."""
+    is_there: bool
+    """Whether that was lately; who is not there may be forgotten."""
+    failed: int
+    """Jobs one after the other, up to now."""
+    problem: str
+
+    @property
+    def silence(self) -> str:
+        """How long ago its last sign of life was, in words."""
+        return f"{_since(self.silent_seconds)} ago"
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Something that somebody should look at."""
+
+    kind: str
+    """``idle ladder``, ``set aside``, ``lost bundle``, ``differs``, ``worker``, ``recorder``,
+    ``broker``, ``clock``, ``messages``, ``not taken up`` or ``indexes``.
+    """
+    subject: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How an arena is at a moment."""
+
+    matches: Jobs
+    checks: Jobs
+    workers: tuple[WorkerHealth, ...]
+    games_a_minute: dict[str, float]
+    """Of the last five minutes, by competition; what played nothing is left out."""
+    faults: dict[str, int]
+    """Of the last five minutes, by kind."""
+    tick_seconds: float | None
+    """Since the recorder's last tick; None if there was none ever."""
+    behind_seconds: float | None
+    """For how long the oldest message waits that is not handled; None if nobody ever looked."""
+    occurrences: dict[str, int]
+    """How often each thing ever happened (see `arena.schedule.occurrences`)."""
+    backup_seconds: float | None
+    """Since the last backup by `arena backup`; None if there was none."""
+    alarms: tuple[Alarm, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it as JSON's types."""
+        return asdict(self)
+
+
+def note_tick(
+    session: Session,
+    now: datetime,
+    heard: datetime | None = None,
+    happened: Mapping[str, int] | None = None,
+) -> None:
+    """The recorder is there, and can write.
+
+    Args:
+        heard: up to when it has handled all that was said; None if it can't know yet.
+        happened: what happened since the last tick, and how often.
+    """
+    silent = _silent_seconds(session, now)
+    if silent is None or silent > LATE_TICKS:
+        session.merge(Mark(key=SINCE_MARK, value=now.isoformat()))
+    session.merge(Mark(key=TICK_MARK, value=now.isoformat()))
+    if heard is not None:
+        session.merge(Mark(key=HEARD_MARK, value=heard.isoformat()))
+    occurrences.note(session, happened or {}, now)
+
+
+def note(session: Session, mark: str, problem: str) -> None:
+    """What the recorder finds wrong with the broker, or the database, in words; empty if nothing.
+
+    Args:
+        mark: `BROKER_MARK` or `LOST_MARK`.
+    """
+    session.merge(Mark(key=mark, value=problem))
+
+
+def note_backup(session: Session, now: datetime) -> None:
+    """A backup was written."""
+    session.merge(Mark(key=BACKUP_MARK, value=now.isoformat()))
+
+
+def why_not_recording(session: Session, now: datetime) -> str:
+    """Why nothing is written down now, or only late, in words; empty if it is.
+
+    The recorder writes at each tick, so that a disk that is full or read-only is seen here.
+    """
+    silent = _silent_seconds(session, now)
+    if silent is None:
+        return "the recorder has not begun yet"
+    if abs(silent) > LATE_TICKS:
+        return _silence(silent)
+    behind = _seconds_since(session, HEARD_MARK, now) or 0.0
+    return _lateness(behind) if behind > BEHIND else ""
+
+
+def _silence(silent: float) -> str:
+    if silent < 0:
+        return f"the recorder's last tick is of {-silent:.0f} s to come: a clock was set back"
+    return (
+        f"the recorder was not heard of for {silent:.0f} s: it is stopped, hangs, or its database "
+        "takes no writes"
+    )
+
+
+def _lateness(behind: float) -> str:
+    return f"the recorder is {behind:.0f} s behind with what workers say"
+
+
+def look(session: Session, settings: Settings, now: datetime) -> Health:
+    """How the arena is now."""
+    games, faults = _lately(session, now)
+    known = tuple(_worker(one, settings, now) for one in _workers(session))
+    silent = _silent_seconds(session, now)
+    behind = _seconds_since(session, HEARD_MARK, now)
+    backup = _seconds_since(session, BACKUP_MARK, now)
+    found = occurrences.read(session, now)
+    matches, checks = _jobs(session, Match, now), _jobs(session, Check, now)
+    alarms = (
+        *_idle_ladders(session, settings, now),
+        *_trouble(session, matches, checks),
+        *_of_recorder(found, silent, behind),
+        *_lost(session, known, silent, behind, now),
+        *_clocks(session, behind, now),
+    )
+    return Health(
+        matches, checks, known, games, faults, silent, behind, dict(found.ever), backup, alarms
+    )
+
+
+def log_alarms(session: Session, settings: Settings, now: datetime) -> None:
+    """Writes each alarm to the log when it comes up, and once more when it is over."""
+    found = look(session, settings, now).alarms
+    # A line each, whatever a worker calls itself.
+    alarms = {visible(f"{one.kind}: {one.subject}", but=""): one for one in found}
+    mark = session.get(Mark, ALARMS_MARK)
+    known = set(mark.value.splitlines()) if mark else set()
+    for key in alarms.keys() - known:
+        words = visible(alarms[key].words, but="")
+        log.warning("alarm: %s", words, extra={"alarm": alarms[key].kind})
+    for key in known - alarms.keys():
+        log.warning("the alarm is over: %s", key, extra={"alarm": key.partition(":")[0]})
+    if known != alarms.keys():
+        session.merge(Mark(key=ALARMS_MARK, value="\n".join(sorted(alarms))))
+
+
+def _silent_seconds(session: Session, now: datetime) -> float | None:
+    """Since the recorder's last tick; None if there was none ever."""
+    return _seconds_since(session, TICK_MARK, now)
+
+
+def _seconds_since(session: Session, key: str, now: datetime) -> float | None:
+    mark = session.get(Mark, key)
+    return (now - datetime.fromisoformat(mark.value)).total_seconds() if mark else None
+
+
+def _jobs(session: Session, kind: type[Match] | type[Check], now: datetime) -> Jobs:
+    counts = {
+        status: session.scalar(
+            sa.select(sa.func.count()).select_from(kind).where(kind.status == status)
+        )
+        or 0
+        for status in (JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE)
+    }
+    overdue = sa.select(sa.func.count()).select_from(kind)
+    overdue = overdue.where(kind.status == JobStatus.ISSUED, kind.lease_ends < now)
+    return Jobs(
+        counts[JobStatus.OPEN],
+        counts[JobStatus.ISSUED],
+        session.scalar(overdue) or 0,
+        counts[JobStatus.SET_ASIDE],
+    )
+
+
+def _workers(session: Session) -> Sequence[Worker]:
+    return session.scalars(sa.select(Worker).order_by(Worker.name)).all()
+
+
+def _worker(worker: Worker, settings: Settings, now: datetime) -> WorkerHealth:
+    return WorkerHealth(
+        worker.name,
+        workers.state(worker, settings.minimum_isolation, now),
+        worker.slots,
+        worker.isolation,
+        max(0.0, (now - worker.last_seen).total_seconds()),
+        workers.is_there(worker, now),
+        len(worker.failed),
+        worker.problem,
+    )
+
+
+def _lately(session: Session, now: datetime) -> tuple[dict[str, float], dict[str, int]]:
+    """Games a minute by competition, and faults by kind."""
+    newest = session.scalar(sa.select(sa.func.max(PlayedGame.id))) or 0
+    recent = (PlayedGame.id > newest - NEWEST, PlayedGame.finished > now - WINDOW)
+    games = sa.select(Competition.name, sa.func.count()).join(
+        PlayedGame, PlayedGame.competition_id == Competition.id
+    )
+    minutes = WINDOW.total_seconds() / 60
+    played = {
+        name: count / minutes
+        for name, count in session.execute(games.where(*recent).group_by(Competition.name))
+    }
+    seats = sa.select(GameSeat.fault, sa.func.count()).join(
+        PlayedGame, PlayedGame.id == GameSeat.game_id
+    )
+    # What is null is not equal to anything either.
+    faulty = seats.where(*recent, GameSeat.fault != Termination.RESIGN).group_by(GameSeat.fault)
+    return played, {str(fault): count for fault, count in session.execute(faulty)}
+
+
+def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[Alarm]:
+    """Open ladders that could play and have not for long.
+
+    One that was changed lately has its time to play from then on, for it may have been paused.
+    """
+    before = now - timedelta(seconds=settings.alarm_seconds)
+    since = session.get(Mark, SINCE_MARK)
+    if since is not None and datetime.fromisoformat(since.value) > before:
+        return []  # An arena that was off has had no time to play yet.
+    quiet = sa.select(Ladder).where(
+        Ladder.state == CompetitionState.OPEN,
+        sa.func.coalesce(Ladder.last_game, Ladder.created) < before,
+        ~sa.exists().where(
+            AuditEntry.subject == sa.literal("ladder ").concat(Ladder.name),
+            AuditEntry.action == CHANGED,
+            AuditEntry.at >= before,
+        ),
+    )
+    if settings.only:
+        quiet = quiet.where(Ladder.name == settings.only)
+    return [
+        Alarm(
+            "idle ladder",
+            ladder.name,
+            f"no game was played on the ladder {ladder.name} for "
+            f"{settings.alarm_seconds / 60:.0f} minutes, though it could play",
+        )
+        for ladder in session.scalars(quiet.order_by(Ladder.id))
+        if why_no_match(session, ladder, now, settings.trickle_seconds) in (None, UNPLAYABLE)
+    ]
+
+
+def _trouble(session: Session, matches: Jobs, checks: Jobs) -> list[Alarm]:
+    found = []
+    for word, words, jobs in (("match", "matches", matches), ("check", "checks", checks)):
+        if jobs.set_aside:
+            aside = counted(jobs.set_aside, f"{word} is", f"{words} are")
+            said = f"{aside} set aside after failing three times"
+            found.append(Alarm("set aside", words, said))
+    for version in lost_versions(session):
+        said = (
+            f"the files of {version.label} are lost or damaged, and it is suspended: restore "
+            f"bundles/{version.digest} from a backup, or have its owner submit it again"
+        )
+        found.append(Alarm("lost bundle", version.label, said))
+    differs = sa.select(Competition).where(Competition.alarm != "").order_by(Competition.id)
+    for one in session.scalars(differs):
+        found.append(Alarm("differs", one.name, f"{one.name}: {one.alarm}"))
+    for kind, mark in (("broker", BROKER_MARK), ("indexes", LOST_MARK)):
+        told = session.get(Mark, mark)
+        if told is not None and told.value:
+            found.append(Alarm(kind, kind, told.value))
+    return found
+
+
+def _of_recorder(
+    happened: Occurrences, silent: float | None, behind: float | None
+) -> Iterator[Alarm]:
+    """Whether it is there and in time, and what came to it that should not."""
+    if silent is not None and abs(silent) > LATE_TICKS:
+        yield Alarm("recorder", "recorder", _silence(silent))
+    elif behind is not None and behind > BEHIND:
+        yield Alarm("recorder", "recorder", _lateness(behind))
+    lately = happened.lately
+    odd = {kind: lately[kind] for kind in ODD if lately.get(kind)}
+    if odd:
+        words = ", ".join(f"{count} {kind}" for kind, count in odd.items())
+        said = (
+            f"among the messages of the last minutes were some that no worker of ours sends, or "
+            f"too many: {words}; the recorder's log tells of them"
+        )
+        yield Alarm("messages", "messages", said)
+    if lately.get(occurrences.UNTAKEN, 0) >= MOST_UNTAKEN:
+        said = (
+            f"{lately[occurrences.UNTAKEN]} jobs of the last minutes were taken from the queue, "
+            "and nobody said to have them: a worker hangs or loses them"
+        )
+        yield Alarm("not taken up", "jobs", said)
+
+
+ODD = occurrences.UNREADABLE, occurrences.DROPPED, "forged"
+"""What is counted of messages if something is wrong with who sends them."""
+
+
+def _clocks(session: Session, behind: float | None, now: datetime) -> Iterator[Alarm]:
+    """Workers whose clocks are wrong. Nothing is decided by them, but their logs are of no use."""
+    for worker in workers.living(session, now):
+        ahead = worker.clock_ahead
+        # What is said comes late, by what it waited in the queue.
+        if ahead is None or -WRONG_CLOCK - (behind or 0.0) <= ahead <= WRONG_CLOCK:
+            continue
+        side = "ahead" if ahead > 0 else "behind"
+        said = (
+            f"the clock of the worker {worker.name} is {_since(abs(ahead))} {side}: set it by NTP"
+        )
+        yield Alarm("clock", worker.name, said)
+
+
+def _lost(
+    session: Session,
+    known: Sequence[WorkerHealth],
+    silent: float | None,
+    behind: float | None,
+    now: datetime,
+) -> Iterator[Alarm]:
+    """Workers that are given no jobs, and those that vanished without having been stopped.
+
+    Signs of life are written down by the recorder: if it was away, so was everybody.
+    """
+    since = session.get(Mark, SINCE_MARK)
+    heard = timedelta(seconds=workers.ALIVE_SECONDS)
+    listens = since is None or now - datetime.fromisoformat(since.value) > heard
+    listens = listens and (silent is None or abs(silent) <= LATE_TICKS)
+    listens = listens and (behind is None or behind <= workers.ALIVE_SECONDS / 2)
+    for one in known:
+        if one.state in ("set aside", "of another release", "too weak"):
+            said = f"the worker {one.name} is given no jobs, it is {one.state}"
+            yield Alarm("worker", one.name, f"{said}: {one.problem}".rstrip(": "))
+        elif one.state == "gone" and listens and one.silent_seconds < MISSED.total_seconds():
+            yield Alarm(
+                "worker",
+                one.name,
+                f"the worker {one.name} vanished {one.silence}: start it again, "
+                f"or if it is gone for good, arena worker forget {shlex.quote(one.name)}",
+            )
+
+
+def _since(seconds: float) -> str:
+    for unit, its in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= 2 * its:
+            return counted(int(seconds / its), unit)
+    return f"{seconds:.0f} s"

@@ -1,0 +1,55 @@
+"""The processes that an arena is made of, as commands: on one machine, or each where it belongs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+
+from engine.jobs import MATCHES_QUEUE
+
+PYTHON = [sys.executable, "-P", "-m"]
+# Quiet: what Celery prints at its start is no line of a log, least of all of one in JSON.
+CELERY = [*PYTHON, "celery", "--quiet", "-A"]
+QUIET = ["--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "INFO"]
+
+
+def prepare() -> list[str]:
+    """Brings the database up to date, and ends."""
+    return _without_garbage("arena.cli.prepare")
+
+
+def web(*, wait: bool = False) -> list[str]:
+    """Serves the pages; any number of them may run.
+
+    Args:
+        wait: until standard input ends, with all imported that it takes.
+    """
+    return _without_garbage("arena.cli.serve", f"wait={wait}")
+
+
+def _without_garbage(module: str, arguments: str = "") -> list[str]:
+    # All that is imported stays. To look through it for garbage, again and again meanwhile, takes
+    # a quarter of the start.
+    start = (
+        f"import gc; gc.disable(); from {module} import main; raise SystemExit(main({arguments}))"
+    )
+    return [sys.executable, "-P", "-c", start]
+
+
+def recorder() -> list[str]:
+    """Takes results in and schedules; there is one."""
+    return [*PYTHON, "arena.recorder.tasks"]
+
+
+def worker(slots: int) -> list[str]:
+    """Plays so many matches at a time; any number of them may run, on any machine."""
+    words = ["-Q", MATCHES_QUEUE, "-n", "worker@%h", "-c", str(slots), "--disable-prefetch"]
+    return [*CELERY, "workers.tasks", "worker", *words, *QUIET]
+
+
+OF_THE_ARENA: Mapping[str, Callable[[], list[str]]] = {
+    "prepare": prepare,
+    "web": web,
+    "recorder": recorder,
+}
+"""Those that know the database, or the broker as the arena does."""

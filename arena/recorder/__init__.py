@@ -1,0 +1,1 @@
+"""What takes results in: the one serial recorder, its queue and its tick."""

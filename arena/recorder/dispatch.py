@@ -1,0 +1,110 @@
+"""The queue: tasks by name, sent once a transaction is committed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from math import ceil
+from typing import Any, Protocol
+
+import redis
+from celery import Celery
+
+from arena.config import Settings
+from arena.operation import queues
+from engine import jobs
+from engine.messages import UnreadableError, unpack
+
+TASK = {"match": jobs.PLAY_MATCH, "check": jobs.CHECK_BOT, "move": jobs.PLAY_MOVE}
+WAKE = "arena.wake"
+log = logging.getLogger("arena.recorder.dispatch")
+FIRST, LATER = 0, 6
+"""Priorities; people wait for bots' moves, which overtake what waits in the queue."""
+
+
+class Queue(Protocol):
+    """Whatever takes jobs to workers."""
+
+    def send(self, issued: Iterable[jobs.Batch], now: datetime) -> None:
+        """Sends jobs that were issued in a transaction that is committed."""
+
+
+class CeleryQueue:
+    """The queue of a Celery app."""
+
+    def __init__(self, app: Celery[Any], settings: Settings) -> None:
+        self._app = app
+        self._broker = settings.broker
+
+    def send(self, issued: Iterable[jobs.Batch], now: datetime) -> None:
+        # One connection and one channel for all of them.
+        issued = list(issued)
+        if not issued:
+            return
+        with self._app.producer_pool.acquire(block=True) as producer:
+            for batch in issued:
+                self._app.send_task(
+                    TASK[batch[0].lease.kind],
+                    tuple(job.to_json() for job in batch),
+                    queue=jobs.MATCHES_QUEUE,
+                    priority=FIRST if isinstance(batch[0], jobs.MoveJob) else LATER,
+                    time_limit=jobs.GRACE_SECONDS + ceil(sum(map(_longest_seconds, batch))),
+                    argsrepr="",  # a text of it for people, which takes long and nobody reads
+                    producer=producer,
+                )
+
+    def withdraw(self, standing: Collection[jobs.Attempt]) -> set[jobs.Attempt] | None:
+        """Takes out of the queue what waits there and counts no longer.
+
+        By the arena's clock, and not those of workers, who would throw away what they take.
+
+        Args:
+            standing: the attempts that still count.
+
+        Returns:
+            What no worker will take any more; None if the broker does not say.
+        """
+        found: set[jobs.Attempt] = set()
+        try:
+            with queues.connect(self._broker) as client:
+                for key in queues.keys_of(jobs.MATCHES_QUEUE):
+                    for raw in client.lrange(key, 0, -1):
+                        attempts = _attempts(raw)
+                        if attempts.isdisjoint(standing) and client.lrem(key, 0, raw):
+                            found |= attempts
+        except redis.RedisError as error:
+            log.warning("the broker does not say which jobs wait: %.200s", error)
+            return None
+        return found
+
+
+def _attempts(raw: bytes) -> set[jobs.Attempt]:
+    """What a message of the queue of jobs is about; nothing if it is none of ours."""
+    try:
+        return {jobs.Lease.from_json(job["lease"]).attempt_of for job in unpack(raw).args}
+    except (UnreadableError, jobs.JobError, LookupError, TypeError):
+        return set()
+
+
+def _longest_seconds(job: jobs.AnyJob) -> float:
+    """How long a job may take by its clocks; a check plays one game of its match."""
+    if isinstance(job, jobs.Job):
+        return job.spec.longest_seconds
+    return job.game.time.longest_ms(seats=1, plies=1) / 1000
+
+
+def configure(app: Celery[Any], settings: Settings, **more: Any) -> None:
+    """Settings that every Celery app of the arena shares."""
+    app.conf.update(
+        broker_url=settings.broker,
+        task_ignore_result=True,
+        task_serializer="json",
+        accept_content=["json"],
+        broker_connection_retry_on_startup=True,
+        # For good: Celery gives up after a hundred times, and takes an hour for them.
+        broker_connection_max_retries=None,
+        # A broker whose disk is full takes nothing; it is waited for like one that is away.
+        broker_channel_error_retry=True,
+        **more,
+    )

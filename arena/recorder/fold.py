@@ -1,0 +1,259 @@
+"""The fold over the results of a competition that its ratings and counters are.
+
+It goes over the matches in the order of their completion, as the recorder did, and can be gone on
+with: as far as it came, nothing of a history changes but that a match which counted is made void,
+or that the ladder gets another draw probability. Then it no longer holds, and is begun anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.competitions import strength_tallies
+from arena.models import (
+    Competition,
+    Entrant,
+    GameSeat,
+    JobStatus,
+    Ladder,
+    Match,
+    PlayedGame,
+    StrengthTest,
+)
+from arena.ratings.book import RatingBook
+from arena.ratings.result import GameResult
+from arena.ratings.trends import Trends
+from arena.ratings.trueskill import TrueSkill
+from arena.recorder.counters import EntrantTally, Tally, tally
+
+AT_A_TIME = 2000
+"""Rows that are read or written at a time."""
+RATING_COLUMNS = ("mu_before", "sigma_before", "mu_after", "sigma_after")
+
+
+class _Entry(NamedTuple):
+    """That an entrant came, or came back."""
+
+    after: int
+    """The `Match.seq` of the last match before."""
+    entrant: int
+    again: bool
+    predecessor: int | None
+
+
+@dataclass(slots=True)
+class Fold:
+    """What came out of all matches so far."""
+
+    draws: float
+    """The draw probability by which they were rated."""
+    book: RatingBook[int]
+    trends: Trends[int] = field(default_factory=Trends)
+    total: Tally = field(default_factory=Tally)
+    last_games: dict[int, datetime] = field(default_factory=dict)
+    last_game: datetime | None = None
+    differences: list[str] = field(default_factory=list)
+    seats: list[dict[str, Any]] = field(default_factory=list)
+    """Those whose ratings came out differently, as the parameters of a statement."""
+    last: int = 0
+    """The `Match.seq` of the last of them."""
+    voids: int = 0
+    """How many matches that counted were void and had been completed before it."""
+    entered: list[_Entry] = field(default_factory=list)
+    """Who came and came back so far."""
+    games_before: dict[int, int] = field(default_factory=dict)
+    """How many games each had that came back, when it last did."""
+
+    @classmethod
+    def of(cls, competition: Competition) -> Fold:
+        """That over no match yet."""
+        draws = _draws(competition)
+        return cls(draws, RatingBook[int](TrueSkill(draw_probability=draws)))
+
+    def holds(self, session: Session, competition: Competition) -> bool:
+        """Whether the history is still the one that was folded, as far as that came."""
+        known = _entries(session, competition)[: len(self.entered)]
+        return (
+            self.draws == _draws(competition)
+            and self.voids == _voids(session, competition, self.last)
+            and self.entered == known
+        )
+
+    def go_on(
+        self,
+        session: Session,
+        competition: Competition,
+        advance: Callable[[int], None],
+        most: int | None = None,
+    ) -> bool:
+        """Counts the next matches that count, and rates those of a ladder.
+
+        Args:
+            advance: is told now and then how many more games were folded.
+            most: how many matches at most; by default all.
+
+        Returns:
+            Whether more are left.
+        """
+        upto = _seq_of(session, competition, self.last, most) if most else None
+        rated = isinstance(competition, Ladder)
+        waiting = iter(_entries(session, competition)[len(self.entered) :])
+        due = next(waiting, None)
+        told = self.total.games
+        with _seats(session, competition, self.last, upto) as rows:
+            for seq, match in groupby(rows, key=lambda row: row.seq):
+                # Whoever entered before it was fixed takes over its predecessor's mu of then.
+                while due is not None and due.after < seq:
+                    self._enter(due)
+                    due = next(waiting, None)
+                self._add(competition, list(match), rated=rated)
+                self.last = seq
+                if self.total.games - told >= AT_A_TIME:
+                    advance(self.total.games - told)
+                    told = self.total.games
+        advance(self.total.games - told)
+        if upto is not None:
+            self.last = upto  # which may be unrated, as may all of this part
+        while upto is None and due is not None:
+            self._enter(due)
+            due = next(waiting, None)
+        self.voids = _voids(session, competition, self.last)
+        return upto is not None
+
+    def _enter(self, entry: _Entry) -> None:
+        if entry.again:
+            self.book.come_back(entry.entrant)
+            counted = self.total.entrants.get(entry.entrant, EntrantTally())
+            self.games_before[entry.entrant] = counted.games
+        else:
+            self.book.enter(entry.entrant, after=entry.predecessor)
+        self.entered.append(entry)
+
+    def _add(self, competition: Competition, rows: Sequence[Any], *, rated: bool) -> None:
+        """Adds a match.
+
+        Args:
+            rows: the seats of its games.
+        """
+        variant = competition.variant
+        sides, race = variant.side_of, variant.seats == 1
+        made = strength_tallies.duel if isinstance(competition, StrengthTest) else GameResult
+        games = [list(game) for _, game in groupby(rows, key=lambda row: row.number)]
+        results = []
+        # The games of a race are one result, in which everybody is a side of its own.
+        for seated in [rows] if race else games:
+            result = made(
+                tuple(row.entrant_id for row in seated),
+                tuple(range(len(seated))) if race else sides,
+                tuple(row.rank for row in seated),
+            )
+            results.append(result)
+            if rated:
+                self._rate(result, seated)
+        faults = [(row.entrant_id, row.fault) for row in rows if row.fault is not None]
+        one, when = tally(results, faults, games=len(games)), rows[0].fixed
+        self.total.add(one)
+        self.last_games.update(dict.fromkeys(one.entrants, when))
+        self.last_game = when
+
+    def _rate(self, result: GameResult[int], rows: Sequence[Any]) -> None:
+        """Rates a result, and compares with what the rows of its seats hold."""
+        changes = self.book.apply(result)
+        self.trends.note(changes)
+        for row, change in zip(rows, changes, strict=True):
+            before, after = change.before, change.after
+            made = (before.mu, before.sigma, after.mu, after.sigma)
+            if made != (row.mu_before, row.sigma_before, row.mu_after, row.sigma_after):
+                self.differences.append(f"game {row.game_id}, seat {row.seat + 1}: {made}")
+                values = dict(zip(RATING_COLUMNS, made, strict=True))
+                self.seats.append({"its_game": row.game_id, "its_seat": row.seat, **values})
+
+    def compare(self, stored: object, made: dict[str, Any], label: str, *, write: bool) -> None:
+        """Compares what is stored in a row with what came out; stores that if asked to."""
+        for name, value in made.items():
+            was = getattr(stored, name)
+            if was != value:
+                self.differences.append(f"{label}: {name} {was} is stored, {value} came out")
+                if write:
+                    setattr(stored, name, value)
+
+
+def _draws(competition: Competition) -> float:
+    return competition.draw_probability if isinstance(competition, Ladder) else 0.5
+
+
+def _entries(session: Session, competition: Competition) -> list[_Entry]:
+    """Who came and came back, in the order in which they did."""
+    query = sa.select(
+        Entrant.id, Entrant.entered_after, Entrant.predecessor_id, Entrant.returned_after
+    )
+    query = query.where(Entrant.competition_id == competition.id)
+    return sorted(
+        _Entry(after, number, again, predecessor)
+        for number, entered, predecessor, returned in session.execute(query)
+        for after, again in [(entered, False), *((each, True) for each in returned)]
+    )
+
+
+def _voids(session: Session, competition: Competition, last: int) -> int:
+    """How many matches that counted are void and were completed before another."""
+    query = sa.select(sa.func.count()).select_from(Match)
+    query = query.where(Match.competition_id == competition.id, Match.status == JobStatus.VOID)
+    if isinstance(competition, Ladder):
+        query = query.where(Match.rated)
+    return session.scalars(query.where(Match.seq <= last)).one()
+
+
+def _seq_of(session: Session, competition: Competition, last: int, number: int) -> int | None:
+    """The place of the match that was completed so many after another; None if none was."""
+    query = sa.select(Match.seq).where(
+        Match.competition_id == competition.id, Match.status == JobStatus.FIXED, Match.seq > last
+    )
+    return session.scalars(query.order_by(Match.seq).offset(number - 1).limit(1)).first()
+
+
+def _seats(
+    session: Session, competition: Competition, last: int, upto: int | None
+) -> sa.Result[Any]:
+    """The seats of all games that count in the order of completion, read in small parts.
+
+    Args:
+        last, upto: after which match, and with which as the last one.
+    """
+    query = (
+        sa.select(
+            Match.seq,
+            Match.fixed,
+            PlayedGame.number,
+            GameSeat.game_id,
+            GameSeat.seat,
+            GameSeat.entrant_id,
+            GameSeat.rank,
+            GameSeat.fault,
+            GameSeat.mu_before,
+            GameSeat.sigma_before,
+            GameSeat.mu_after,
+            GameSeat.sigma_after,
+        )
+        .join(PlayedGame, PlayedGame.id == GameSeat.game_id)
+        .join(Match, Match.id == PlayedGame.match_id)
+        .where(
+            Match.competition_id == competition.id,
+            Match.status == JobStatus.FIXED,
+            Match.seq > last,
+        )
+        .order_by(Match.seq, PlayedGame.number, GameSeat.seat)
+        .execution_options(yield_per=AT_A_TIME)
+    )
+    if upto is not None:
+        query = query.where(Match.seq <= upto)
+    if isinstance(competition, Ladder):
+        query = query.where(Match.rated)
+    return session.execute(query)

@@ -1,0 +1,352 @@
+"""Makes ratings and counters anew from the results, and says whether they came out the same.
+
+What is kept beside the results of a competition is a fold over them in the order of completion.
+Who voids a match or changes a ladder's draw probability only marks the competition: the recorder
+makes it anew, between other things, a part at a time, so that nobody who writes waits for long.
+A transaction that changes what a rebuild reads, or writes what it writes, holds the competition's
+row; so the last part is of a whole history, with what came in since the first one.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Generator
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload
+
+from arena.competitions import strength_tallies
+from arena.db import FAILED, Database, lock
+from arena.models import (
+    BotVersion,
+    Competition,
+    CompetitionKind,
+    Entrant,
+    GameSeat,
+    Ladder,
+    Meeting,
+    StrengthTest,
+)
+from arena.recorder.counters import EntrantTally, MeetingTally
+from arena.recorder.fold import AT_A_TIME, RATING_COLUMNS, Fold
+
+log = logging.getLogger("arena.recorder.rebuild")
+
+PART = 1000
+"""Matches that are folded at a time while others write."""
+FRESH_STARTS = 20
+"""How often a rebuild is begun anew because of what others write; then they wait for all of it."""
+
+Advance = Callable[[int], None]
+"""Is told now and then how many more games were folded."""
+Parts = Generator[None, None, "Rebuilt | None"]
+"""Work that is done part by part, and what was found at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What a rebuild of one competition found."""
+
+    competition: str
+    games: int
+    entrants: int
+    differences: tuple[str, ...]
+    """One line for each rating and counter that did not come out as it was stored."""
+
+    @property
+    def equal(self) -> bool:
+        """Whether everything came out as it was stored, ratings to the last bit."""
+        return not self.differences
+
+
+def rebuild(
+    session: Session,
+    competition: Competition,
+    *,
+    write: bool,
+    advance: Advance = lambda _: None,
+) -> Rebuilt:
+    """Folds the results of a ladder or a tournament anew, in the order of completion.
+
+    Args:
+        write: stores what came out; otherwise nothing is changed.
+        advance: is told now and then how many more games were folded.
+    """
+    if write:
+        lock(session, competition)
+    return _finish(session, competition, Fold.of(competition), advance, write=write)
+
+
+def rebuild_in_parts(
+    database: Database,
+    number: int,
+    *,
+    write: bool,
+    advance: Advance = lambda _: None,
+    matches: int = PART,
+) -> Parts:
+    """Does the same so that others write meanwhile: it yields between its transactions.
+
+    Games whose ratings came out differently are stored part by part, all else with the last one.
+    Where matches are made void all the time it would never come to an end, so at last it is done
+    at once.
+
+    Args:
+        number: the competition's.
+        matches: how many a part folds.
+
+    Returns:
+        What came out; None if nothing is written, and it is to be made anew first.
+    """
+    fold: Fold | None = None
+    starts = 0
+    while starts <= FRESH_STARTS:
+        with database.read() as session:
+            competition = session.get_one(Competition, number)
+            if competition.rebuild_due and not write:
+                return None
+            if fold is None or not fold.holds(session, competition):
+                fold, starts = Fold.of(competition), starts + 1
+            more = fold.go_on(session, competition, advance, matches)
+            if not (write or more):
+                return _finish(session, competition, fold, advance, write=False)
+        if write:
+            with database.begin() as session:
+                competition = session.get_one(Competition, number)
+                lock(session, competition)
+                if fold.holds(session, competition):
+                    if not more:
+                        return _finish(session, competition, fold, advance, write=True)
+                    _store_seats(session, fold)
+        yield
+    with database.begin() if write else database.read() as session:
+        competition = session.get_one(Competition, number)
+        if competition.rebuild_due and not write:
+            return None
+        return rebuild(session, competition, write=write, advance=advance)
+
+
+def rebuild_beside(database: Database, number: int, advance: Advance) -> Rebuilt:
+    """Makes a competition anew while others write.
+
+    Args:
+        number: the competition's.
+        advance: is told now and then how many more games were folded.
+    """
+    parts = rebuild_in_parts(database, number, write=True, advance=advance)
+    while True:
+        try:
+            next(parts)
+        except StopIteration as end:
+            found = _found(end)
+            assert found is not None
+            return found
+
+
+def _found(end: StopIteration) -> Rebuilt | None:
+    found: Rebuilt | None = end.value
+    return found
+
+
+def _finish(
+    session: Session, competition: Competition, fold: Fold, advance: Advance, *, write: bool
+) -> Rebuilt:
+    """Folds the rest, and compares what came out with what is stored."""
+    fold.go_on(session, competition, advance)
+    entrants = session.scalars(
+        sa.select(Entrant)
+        .where(Entrant.competition_id == competition.id)
+        .order_by(Entrant.entered_after, Entrant.id)
+        .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
+        .execution_options(populate_existing=write)
+    ).all()
+    total = fold.total
+    made: dict[str, Any] = {
+        "games": total.games,
+        "neighbours": total.neighbours,
+        "ties": total.ties,
+        "last_game": fold.last_game,
+    }
+    fold.compare(competition, made, competition.name, write=write)
+    for entrant in entrants:
+        made = asdict(total.entrants.get(entrant.id, EntrantTally()))
+        made["last_game"] = fold.last_games.get(entrant.id)
+        if isinstance(competition, Ladder):
+            rating = fold.book[entrant.id]
+            made |= {"mu": rating.mu, "sigma": rating.sigma, "trend": fold.trends[entrant.id]}
+            made["games_before"] = fold.games_before.get(entrant.id, 0)
+        fold.compare(entrant, made, entrant.version.label, write=write)
+    _compare_meetings(session, competition, fold, write=write)
+    if isinstance(competition, StrengthTest):
+        fold.differences += strength_tallies.differences(session, competition, write=write)
+    if write:
+        _store_seats(session, fold)
+        competition.rebuild_due, competition.alarm = False, ""
+    return Rebuilt(competition.name, total.games, len(entrants), tuple(fold.differences))
+
+
+def _compare_meetings(
+    session: Session, competition: Competition, fold: Fold, *, write: bool
+) -> None:
+    of_it = sa.select(Meeting).where(Meeting.competition_id == competition.id)
+    stored = {
+        (meeting.first_id, meeting.second_id): meeting
+        for meeting in session.scalars(of_it.execution_options(populate_existing=write))
+    }
+    for pair in sorted(stored.keys() | fold.total.meetings.keys()):
+        made = asdict(fold.total.meetings.get(pair, MeetingTally()))
+        meeting = stored.get(pair)
+        if meeting is None:
+            meeting = Meeting(
+                first_id=pair[0],
+                second_id=pair[1],
+                competition_id=competition.id,
+                **asdict(MeetingTally()),
+            )
+            if write:
+                session.add(meeting)
+        fold.compare(meeting, made, "the meeting of entrants {} and {}".format(*pair), write=write)
+
+
+def _store_seats(session: Session, fold: Fold) -> None:
+    statement = (
+        sa.update(GameSeat)
+        .where(
+            GameSeat.game_id == sa.bindparam("its_game"),
+            GameSeat.seat == sa.bindparam("its_seat"),
+        )
+        .values({name: sa.bindparam(name) for name in RATING_COLUMNS})
+    )
+    for start in range(0, len(fold.seats), AT_A_TIME):
+        session.connection().execute(statement, fold.seats[start : start + AT_A_TIME])
+    fold.seats.clear()
+
+
+def ask_rebuild(session: Session, competition: Competition) -> None:
+    """Has the recorder make a competition anew; until this transaction ends, it waits.
+
+    To be called before anything is changed that a rebuild reads.
+    """
+    session.flush()
+    session.execute(
+        sa.update(Competition).where(Competition.id == competition.id).values(rebuild_due=True)
+    )
+
+
+class Upkeep:
+    """What the recorder makes anew because it is due, and what it checks now and then.
+
+    One competition at a time, and of it a part: the recorder has other things to do. A check of
+    many games waits while another competition is made anew. One that can't be read, as its game
+    is of another release, keeps nobody else waiting.
+    """
+
+    def __init__(self, check_seconds: float, *, matches: int = PART) -> None:
+        """Nothing is under way.
+
+        Args:
+            check_seconds: how often each competition is checked.
+            matches: how many a part folds.
+        """
+        self._check, self._matches = timedelta(seconds=check_seconds), matches
+        self._making: Parts | None = None
+        self._checking: Parts | None = None
+        self._failed: dict[int, datetime] = {}
+        """When a competition failed; it is left alone for as long as between checks."""
+
+    def go_on(self, database: Database, now: datetime) -> Rebuilt | None:
+        """Does the next part of what is due; if it was the last one, says what was found."""
+        parts = self._making = self._making or self._begin_to_make(database, now)
+        if parts is None:
+            parts = self._checking = self._checking or self._begin_to_check(database, now)
+        if parts is None:
+            return None
+        try:
+            next(parts)
+        except StopIteration as end:
+            self._end(parts)
+            return _found(end)
+        except FAILED:
+            self._end(parts)  # it is begun anew
+            raise
+        return None
+
+    def _end(self, parts: Parts) -> None:
+        if parts is self._making:
+            self._making = None
+        else:
+            self._checking = None
+
+    def _begin_to_make(self, database: Database, now: datetime) -> Parts | None:
+        due = sa.select(Competition.id).where(Competition.rebuild_due).order_by(Competition.id)
+        return self._begin(database, due, now, lambda number: self._make(database, number))
+
+    def _begin_to_check(self, database: Database, now: datetime) -> Parts | None:
+        before = now - self._check
+        unchecked = (
+            sa.select(Competition.id)
+            .where(
+                sa.or_(Competition.checked.is_(None), Competition.checked < before),
+                Competition.created < before,
+                Competition.kind != CompetitionKind.TEST,
+            )
+            .order_by(Competition.checked.is_not(None), Competition.checked, Competition.id)
+        )
+        return self._begin(
+            database, unchecked, now, lambda number: self._look_at(database, number, now)
+        )
+
+    def _begin(
+        self,
+        database: Database,
+        query: sa.Select[int],
+        now: datetime,
+        work: Callable[[int], Parts],
+    ) -> Parts | None:
+        """Work on the first competition that did not fail of late."""
+        alone = [number for number, then in self._failed.items() if now - then < self._check]
+        with database.read() as session:
+            number = session.scalar(query.where(Competition.id.not_in(alone)).limit(1))
+        return self._guard(work(number), database, number, now) if number else None
+
+    def _guard(self, parts: Parts, database: Database, number: int, now: datetime) -> Parts:
+        """Work on a competition, which if it fails is an alarm."""
+        try:
+            return (yield from parts)
+        except FAILED:
+            raise
+        except Exception as error:
+            log.exception("the ratings of competition %s can't be made anew", number)
+            self._failed[number] = now
+            alarm = f"its ratings can't be made anew, see the recorder's log: {error!r}"[:2000]
+            with database.begin() as session:
+                session.execute(
+                    sa.update(Competition).where(Competition.id == number).values(alarm=alarm)
+                )
+            return None
+
+    def _make(self, database: Database, number: int) -> Parts:
+        made = yield from rebuild_in_parts(database, number, write=True, matches=self._matches)
+        assert made is not None
+        log.info("%s was made anew: %s differences", made.competition, len(made.differences))
+        return made
+
+    def _look_at(self, database: Database, number: int, now: datetime) -> Parts:
+        """Checks a competition: what does not come out the same is its alarm, and in the log."""
+        found = yield from rebuild_in_parts(database, number, write=False, matches=self._matches)
+        if found is None:
+            return None
+        alarm = ""
+        if not found.equal:
+            alarm = (
+                f"{len(found.differences)} ratings and counters differ from the results, the "
+                f"first: {found.differences[0]}"
+            )[:2000]
+            log.error("%s: %s", found.competition, alarm)
+        checked = sa.update(Competition).where(Competition.id == number)
+        with database.begin() as session:
+            session.execute(checked.values(checked=now, alarm=alarm))
+        return found

@@ -1,0 +1,408 @@
+"""A MatchResult becomes rows and ratings, once.
+
+Everything here runs in the one serial recorder, a message or a few that came together in one
+transaction. A result is taken if and only if its lease is the attempt that counts and the rules
+confirm every record; then the match is fixed, its games are stored, and ratings move, in the
+order of completion. Whatever is said twice, late or falsely changes nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import flag_modified, set_committed_value
+
+from arena.bots.first_tests import admit, conclude
+from arena.bots.lost_bundles import suspend_lost
+from arena.bots.suspension import suspend_if_faulty
+from arena.competitions import strength_tests, tournaments
+from arena.competitions.strength_tallies import duel
+from arena.config import Settings
+from arena.models import (
+    Check,
+    Competition,
+    JobStatus,
+    Ladder,
+    Match,
+    StrengthTest,
+    Tournament,
+    VersionStatus,
+    Worker,
+)
+from arena.ratings.book import RatingBook, RatingChange
+from arena.ratings.result import GameResult
+from arena.ratings.trends import Trends
+from arena.ratings.trueskill import Rating, TrueSkill
+from arena.recorder.counters import Tally, tally
+from arena.recorder.storing import Played, store
+from arena.schedule import leases, workers
+from arena.schedule.jobs import Leased, read_places, spec_of
+from arena.strength.outcomes import outcome
+from engine import jobs, reporting
+from engine.counting import counted
+from engine.match import race_ranks
+from engine.protocol import demand_sayable
+from engine.record import GameRecord, RecordError, replay
+
+
+class Outcome(StrEnum):
+    """What became of a message."""
+
+    FIXED = "fixed"
+    STALE = "stale, ignored"
+    NOTED = "noted"
+    REFUSED = "refused"
+    FORGED = "forged, refused"
+    ROLLED_BACK = "rolled back"
+
+
+Told = reporting.MatchReport | reporting.Started | reporting.Progress | reporting.SignOfLife
+"""What workers say of matches under way, and of themselves; what comes often."""
+log = logging.getLogger("arena.recorder")
+
+
+def take_in(
+    session: Session, told: Sequence[Told], settings: Settings, now: datetime
+) -> list[Outcome]:
+    """Takes in what workers say, in its order and in one transaction.
+
+    Of each comes what would come of it alone, by fewer statements: what they are about is read
+    and locked at once, and the games of all matches are stored at the end. Who else changes several
+    rows locks them in the same order: matches, competitions, entrants, each by their numbers.
+
+    Raises:
+        JobError: a report is of a worker that never gave a sign of life.
+    """
+    intake = _Intake(session, told, settings, now)
+    outcomes = [intake.take(one) for one in told]
+    intake.store()
+    return outcomes
+
+
+class _Intake:
+    """The jobs that are spoken of, and the matches that are fixed but not stored yet."""
+
+    def __init__(
+        self, session: Session, told: Sequence[Told], settings: Settings, now: datetime
+    ) -> None:
+        self._session, self._settings, self._now = session, settings, now
+        leases = [one.lease for one in told if not isinstance(one, reporting.SignOfLife)]
+        self._jobs = leases.find_all(session, leases)
+        reports = [one for one in told if isinstance(one, reporting.MatchReport)]
+        found = [self._present(one.lease) for one in reports]
+        matches = list({job.id: job for job in found if isinstance(job, Match)}.values())
+        self._seq = _lock_competitions(session, matches) if matches else 0
+        read_places(session, matches, to_change=True)
+        names = {one.worker for one in told if not isinstance(one, reporting.Progress)}
+        names |= {match.worker for match in matches if match.worker}
+        # Kept, so that each is found again without a query.
+        known = sa.select(Worker).where(Worker.name.in_(names))
+        self._workers = {one.name: one for one in session.scalars(known)} if names else {}
+        self._played: list[Played] = []
+
+    def take(self, told: Told) -> Outcome:
+        """Takes in one of them."""
+        match told:
+            case reporting.Started():
+                return self._start(told)
+            case reporting.Progress():
+                return self._note(told)
+            case reporting.SignOfLife():
+                return self._note_alive(told)
+        return self._record(told)
+
+    def store(self) -> None:
+        """Stores the games of the matches that were fixed."""
+        store(self._session, self._played)
+        self._played.clear()
+
+    def _present(self, lease: jobs.Lease) -> Leased | None:
+        """The job of a lease, if that is still the attempt that counts."""
+        job = self._jobs.get((lease.kind, lease.job))
+        return job if job is not None and leases.counts(job, lease) else None
+
+    def _start(self, started: reporting.Started) -> Outcome:
+        job = self._present(started.lease)
+        if job is None:
+            return Outcome.STALE
+        return self._take_up(job, started.worker)
+
+    def _take_up(self, job: Leased, worker: str) -> Outcome:
+        known = self._workers.get(worker)
+        taken = leases.take_up(job, worker, known, self._settings, self._now)
+        return Outcome.NOTED if taken else Outcome.STALE
+
+    def _note_alive(self, sign: reporting.SignOfLife) -> Outcome:
+        try:
+            worker = workers.note_alive(self._session, sign, self._now)
+        except workers.WorkerError as error:
+            log.warning("a sign of life was dropped: %s", error)
+            return Outcome.REFUSED
+        self._workers[worker.name] = worker
+        return Outcome.NOTED
+
+    def _note(self, progress: reporting.Progress) -> Outcome:
+        job = self._present(progress.lease)
+        if job is None:
+            return Outcome.STALE
+        job.lease_ends = self._now + timedelta(seconds=self._settings.lease_seconds)
+        if isinstance(job, Match):
+            job.progress = {"game": progress.game, "moves": list(progress.moves)}
+        elif isinstance(job, Check):
+            job.findings = [finding.to_json() for finding in progress.findings]
+        return Outcome.NOTED
+
+    def _record(self, report: reporting.MatchReport) -> Outcome:
+        """Fixes a match with its games and ratings, if this attempt is the one that counts."""
+        session, now = self._session, self._now
+        if report.worker not in self._workers:
+            raise jobs.JobError(f"there is no worker {report.worker!r}")
+        match = self._present(report.lease)
+        if not isinstance(match, Match):
+            job = self._jobs.get((report.lease.kind, report.lease.job))
+            return _refuse(session, report, job, now)
+        # Of a short match nobody may have said that it was taken up.
+        if match.worker is None and self._take_up(match, report.worker) is Outcome.STALE:
+            return Outcome.STALE
+        assert match.worker is not None
+        if problem := contradiction(match, report):
+            label = workers.label(match)
+            workers.note_falsehood(session, match.worker, label, problem, now)
+            leases.roll_back(match, f"{report.worker}: {problem}"[:2000], failed=True)
+            return Outcome.REFUSED
+        workers.note_success(session, match, match.worker)
+        self._seq += 1
+        match.end_lease(JobStatus.FIXED)
+        match.seq, match.fixed, match.played_by = self._seq, now, report.worker
+        played = _play_out(match, report, now)
+        self._played.append(played)
+        if isinstance(match.competition, Ladder) and not played.faulty:
+            return Outcome.FIXED
+        # What follows looks at what is stored.
+        self.store()
+        if isinstance(match.competition, Tournament):
+            tournaments.settle(session, match.competition, now)
+        elif isinstance(match.competition, StrengthTest):
+            found = outcome(match.competition.variant, report.games)
+            strength_tests.count(session, match, found, now)
+            conclude(session, match.competition, now)
+        elif match.rated:
+            # Who played on to the end can only have come further from it.
+            entrants = {place.entrant_id: place.entrant for place in match.places}
+            for entrant in played.faulty:
+                suspend_if_faulty(session, entrants[entrant], now)
+        return Outcome.FIXED
+
+
+_LAST_SEQ = sa.select(sa.func.coalesce(sa.func.max(Match.seq), 0)).scalar_subquery()
+
+
+def _lock_competitions(session: Session, matches: Sequence[Match]) -> int:
+    """Locks the competitions of matches, and gives the last place in the order of completion.
+
+    Whoever makes their ratings anew, or voids a match of them, waits until these are counted.
+    """
+    query = (
+        sa.select(Competition, _LAST_SEQ)
+        .where(Competition.id.in_({match.competition_id for match in matches}))
+        .order_by(Competition.id)
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
+    )
+    rows = session.execute(query).all()
+    competitions = {row[0].id: row[0] for row in rows}
+    for match in matches:
+        set_committed_value(match, "competition", competitions[match.competition_id])
+    return int(rows[0][1])
+
+
+def _refuse(
+    session: Session,
+    report: reporting.MatchReport | reporting.CheckReport,
+    job: Leased | None,
+    now: datetime,
+) -> Outcome:
+    """What a report is whose lease does not count: late, or an invention."""
+    problem = leases.forgery(session, job, report.lease)
+    if problem is None:
+        return Outcome.STALE
+    label = f"{report.lease.kind[:20]} {report.lease.job}"
+    words = f"reported {label}: {problem}"
+    workers.note_falsehood(session, report.worker[:120], label, words, now)
+    return Outcome.FORGED
+
+
+def contradiction(match: Match, report: reporting.MatchReport) -> str | None:
+    """Why a report can't be of this match; None if the rules confirm all of it."""
+    spec = spec_of(match)
+    if len(report.games) != spec.games:
+        return f"{counted(len(report.games), 'game')} reported of a match of {spec.games}"
+    if len(report.logs) != spec.games:
+        logs = counted(len(report.logs), "game")
+        return f"the logs of {logs} reported of a match of {spec.games}"
+    for number, record in enumerate(report.games):
+        names = tuple(spec.entrants[entrant] for entrant in spec.seating(number))
+        expected = (spec.variant, spec.game_seed(number), names, spec.time, len(spec.opening))
+        told = (record.variant, record.seed, record.players, record.time, record.opening)
+        if told != expected or record.moves[: len(spec.opening)] != spec.opening:
+            return f"game {number + 1} is not the one that was issued"
+        if len(report.logs[number]) != spec.variant.seats:
+            return f"game {number + 1} has {len(report.logs[number])} logs"
+        try:
+            demand_sayable(record)
+            replay(record)
+        except RecordError as error:
+            return f"game {number + 1} is refuted by the rules: {error}"
+    return None
+
+
+def results_of(
+    records: Sequence[GameRecord],
+    entrants: Sequence[int],
+    match_seatings: Sequence[Sequence[int]],
+    *,
+    duels: bool = False,
+) -> list[GameResult[int]]:
+    """What a match says about its entrants: a result a game, and a single one for a race.
+
+    Args:
+        entrants: the ids of the match's entrants, by their places.
+        match_seatings: for each game the place of the entrant in each seat.
+        duels: whether two share out the seats, each on several sides maybe.
+    """
+    if records[0].variant.seats == 1:
+        return [GameResult(tuple(entrants), tuple(range(len(entrants))), race_ranks(records))]
+    made = duel if duels else GameResult
+    return [
+        made(tuple(entrants[place] for place in seating), record.variant.side_of, record.ranks)
+        for record, seating in zip(records, match_seatings, strict=True)
+    ]
+
+
+def _play_out(match: Match, report: reporting.MatchReport, now: datetime) -> Played:
+    """Moves the ratings and counters by a match, and says what is to be stored of it."""
+    spec = spec_of(match)
+    ids = [place.entrant_id for place in match.places]
+    seatings = [spec.seating(number) for number in range(spec.games)]
+    duels = isinstance(match.competition, StrengthTest)
+    results = results_of(report.games, ids, seatings, duels=duels)
+    changes = _rate(match, results) if match.rated else None
+    # More time than there was is not believed: it would starve the other matches of a ladder.
+    there_was = max(0.0, (now - match.created).total_seconds())
+    match.competition.worker_seconds += min(report.seconds, there_was)
+    faults = [
+        (ids[seatings[number][fault.seat]], fault.termination)
+        for number, record in enumerate(report.games)
+        for fault in record.faults
+    ]
+    tallied = tally(results, faults, games=len(report.games)) if match.counts else None
+    if tallied:
+        _count(match, tallied, now)
+    faulty = sorted({entrant for entrant, _ in faults})
+    return Played(match, report, seatings, results, changes, tallied, faulty)
+
+
+def _rate(match: Match, results: Sequence[GameResult[int]]) -> list[tuple[RatingChange[int], ...]]:
+    """Moves the ratings of a ladder's entrants, and says how, for each result and its places."""
+    ladder = match.competition
+    assert isinstance(ladder, Ladder)
+    entrants = list({place.entrant_id: place.entrant for place in match.places}.values())
+    book = RatingBook(
+        TrueSkill(draw_probability=ladder.draw_probability),
+        {e.id: Rating(e.mu, e.sigma) for e in entrants},
+    )
+    trends = Trends({e.id: e.trend for e in entrants})
+    changes = [book.apply(result) for result in results]
+    for change in changes:
+        trends.note(change)
+    for entrant in entrants:
+        entrant.mu, entrant.sigma = book[entrant.id].mu, book[entrant.id].sigma
+        entrant.trend = trends[entrant.id]
+    return changes
+
+
+_COUNTED = ("wins", "draws", "losses", "points", "faults")
+"""Of an entrant these are written though they stay the same: rows of which the same columns are
+written are written by one statement."""
+
+
+def _count(match: Match, found: Tally, now: datetime) -> None:
+    """Adds what is counted of a match to its competition and its entrants."""
+    competition = match.competition
+    for place in match.places:
+        entrant = place.entrant
+        found.entrants[place.entrant_id].add_to(entrant)
+        entrant.last_game = now
+        for column in _COUNTED:
+            flag_modified(entrant, column)
+    competition.games += found.games
+    competition.neighbours += found.neighbours
+    competition.ties += found.ties
+    competition.last_game = now
+
+
+def record_check(session: Session, report: reporting.CheckReport, now: datetime) -> Outcome:
+    """Fixes the check of a version; one that passed is ready and enters its ladder."""
+    job = leases.find(session, report.lease)
+    if not isinstance(job, Check) or not leases.counts(job, report.lease):
+        return _refuse(session, report, job, now)
+    check = job
+    workers.note_success(session, check, check.worker or report.worker)
+    check.end_lease(JobStatus.FIXED)
+    # More time than there was is not believed, here as of a match.
+    there_was = max(0.0, (now - check.created).total_seconds())
+    check.ended, check.build_seconds = now, min(report.build_seconds, there_was)
+    check.findings = [finding.to_json() for finding in report.findings]
+    check.log = report.log
+    if not report.passed:
+        if check.version.status is VersionStatus.CHECKING:
+            check.version.status = VersionStatus.REFUSED
+        return Outcome.FIXED
+    check.version.status = VersionStatus.READY
+    admit(session, check, now)
+    # Who plays one variant of a game plays them all: its checks for others are answered too.
+    others = sa.select(Check).where(
+        Check.version_id == check.version_id, Check.status == JobStatus.OPEN
+    )
+    for other in session.scalars(others.order_by(Check.id)).all():
+        if other.ladder.game == check.ladder.game:
+            other.status = JobStatus.FIXED
+            words = f"passed on {check.ladder.title}"
+            other.findings = [reporting.Finding(True, words).to_json()]
+            admit(session, other, now)
+    return Outcome.FIXED
+
+
+def record_void(
+    session: Session,
+    lease: jobs.Lease,
+    problem: str,
+    settings: Settings,
+    now: datetime,
+    *,
+    failed: bool = True,
+) -> Outcome:
+    """Rolls a job back that its worker could not do.
+
+    Args:
+        failed: whether it was tried; a worker of another release does not even know what it is.
+    """
+    job = leases.find_issued(session, lease)
+    if job is None:
+        return Outcome.STALE
+    played = job if failed and isinstance(job, Match) else None
+    if played and suspend_lost(session, played, problem, settings.bundles, now):
+        if isinstance(played.competition, Tournament):
+            tournaments.settle(session, played.competition, now)  # who left is waited for no more
+        return Outcome.ROLLED_BACK
+    if failed and job.worker is not None:
+        failed = workers.note_failure(
+            session, job, job.worker, problem, settings.minimum_isolation, now
+        )
+    leases.roll_back(job, problem, failed=failed)
+    return Outcome.ROLLED_BACK

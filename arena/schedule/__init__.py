@@ -1,0 +1,1 @@
+"""What is played next: jobs are made, leased to workers, decided about."""

@@ -1,0 +1,169 @@
+"""What a worker is told of a job: its lease, what is to be played, and where the bots are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, contains_eager
+from sqlalchemy.orm.attributes import set_committed_value
+
+from arena.config import Settings
+from arena.models import (
+    BotVersion,
+    Check,
+    Competition,
+    Entrant,
+    Match,
+    Place,
+    Sitting,
+    SittingSeat,
+    StrengthTest,
+)
+from arena.signing import bundle_location, sign_ticket
+from arena.strength.outcomes import seatings
+from engine import jobs
+from engine.game import Variant
+from engine.games import GAMES
+from engine.match import MatchSpec, entrants_needed
+from engine.record import GameRecord
+from engine.sitting import position
+
+Leased = Match | Check | Sitting
+KINDS: Mapping[str, type[Leased]] = {"match": Match, "check": Check, "move": Sitting}
+"""What jobs are called in leases."""
+
+
+def jobs_of(
+    session: Session, leased: Sequence[Leased], settings: Settings, now: datetime
+) -> list[jobs.AnyJob]:
+    """Jobs that were handed out, as their workers are told of them."""
+    session.flush()
+    read_places(session, [job for job in leased if isinstance(job, Match)])
+    return [_job(session, job, settings, now) for job in leased]
+
+
+def _job(session: Session, job: Leased, settings: Settings, now: datetime) -> jobs.AnyJob:
+    if isinstance(job, Sitting):
+        return _move_job(session, job, settings, now)
+    spec, versions = _match_spec(job) if isinstance(job, Match) else _check_spec(job)
+    return jobs.Job(
+        _signed(session, job),
+        spec,
+        tuple(_files(session, version, settings, now) for version in versions),
+        _grant(_competition(job)),
+        settings.lease_seconds,
+    )
+
+
+_PLACES = (
+    sa.select(Place)
+    .join(Place.entrant)
+    .join(Entrant.version)
+    .join(BotVersion.bot)
+    .where(Place.match_id.in_(sa.bindparam("matches", expanding=True)))
+    .order_by(Place.entrant_id)
+    .options(
+        contains_eager(Place.entrant).contains_eager(Entrant.version).contains_eager(BotVersion.bot)
+    )
+)
+_TO_CHANGE = _PLACES.with_for_update(of=Entrant, key_share=True)
+
+
+def read_places(session: Session, matches: Sequence[Match], *, to_change: bool = False) -> None:
+    """Reads by one query who plays matches, and all that their jobs tell of them.
+
+    Args:
+        to_change: locks the entrants, in the order of their numbers.
+    """
+    if not matches:
+        return
+    query = _TO_CHANGE if to_change else _PLACES
+    found = session.scalars(query, {"matches": [match.id for match in matches]}).all()
+    order = sorted(found, key=attrgetter("match_id", "number"))
+    places = {key: list(its) for key, its in groupby(order, attrgetter("match_id"))}
+    for match in matches:
+        set_committed_value(match, "places", places.get(match.id, []))
+
+
+def _move_job(
+    session: Session, sitting: Sitting, settings: Settings, now: datetime
+) -> jobs.MoveJob:
+    game = GameRecord.from_json(sitting.game)
+    seat = session.get_one(SittingSeat, (sitting.id, position(game).to_move))
+    assert seat.version is not None, "it is the person's turn"
+    return jobs.MoveJob(
+        _signed(session, sitting),
+        game,
+        _files(session, seat.version, settings, now),
+        _grant(sitting.ladder),
+        settings.lease_seconds,
+    )
+
+
+def attempt_at(job: Leased) -> jobs.Attempt:
+    """The present attempt at a job."""
+    kind = next(name for name, kind in KINDS.items() if isinstance(job, kind))
+    return kind, job.id, job.attempt
+
+
+def _signed(session: Session, job: Leased) -> jobs.Lease:
+    """The lease of a job's present attempt, as its worker is told of it."""
+    assert job.ticket is not None
+    attempt = attempt_at(job)
+    return jobs.Lease(*attempt, sign_ticket(session, words_of(attempt), job.ticket))
+
+
+def words_of(attempt: jobs.Attempt) -> str:
+    """An attempt, as it is signed."""
+    kind, job, number = attempt
+    return f"{kind} {job} {number}"
+
+
+def _competition(job: Match | Check) -> Competition:
+    return job.competition if isinstance(job, Match) else job.ladder
+
+
+def _grant(competition: Competition) -> jobs.Grant:
+    return jobs.Grant(competition.memory_bytes, competition.threads, competition.log_bytes)
+
+
+def _files(
+    session: Session, version: BotVersion, settings: Settings, now: datetime
+) -> jobs.BotFiles:
+    return jobs.BotFiles(version.digest, bundle_location(session, settings, version.digest, now))
+
+
+def _match_spec(match: Match) -> tuple[MatchSpec, list[BotVersion]]:
+    return spec_of(match), [place.entrant.version for place in match.places]
+
+
+def spec_of(match: Match) -> MatchSpec:
+    """What is to be played in a match."""
+    competition = match.competition
+    return MatchSpec(
+        variant=variant_of(match),
+        entrants=tuple(place.entrant.version.label for place in match.places),
+        time=competition.time,
+        opening=tuple(match.opening),
+        seed=match.seed,
+        seatings=seatings(competition.variant) if isinstance(competition, StrengthTest) else (),
+    )
+
+
+def variant_of(match: Match) -> Variant:
+    """The variant of a match, with its lots drawn."""
+    return GAMES[match.competition.game].variant(**match.options)
+
+
+def _check_spec(check: Check) -> tuple[MatchSpec, list[BotVersion]]:
+    """A bot against itself, from the start of the ladder's game."""
+    variant = check.ladder.variant.drawn(0)
+    seats = entrants_needed(variant)
+    return (
+        MatchSpec(variant, (check.version.label,) * seats, check.ladder.time),
+        [check.version] * seats,
+    )

@@ -1,0 +1,378 @@
+"""Which match is played next: issue, fix, rollback.
+
+Theory of operation. A job (a match, the check of a bot, or a bot's move against a person) is
+open, issued, fixed or set aside. Issuing hands it to whichever worker takes it first, with a new
+attempt number, a random ticket and a lease: at first until somebody must have taken it up, then
+renewed by the worker's signs of life. Whoever speaks of a job must name its present attempt and
+ticket; all else is stale and ignored. What outlives its lease is rolled back: it is open again,
+and will be issued as another attempt. So a worker may play a match twice, but only the attempt
+that counts is ever fixed (`arena.recorder.recording`). A job that failed three times is set aside
+for the operator.
+
+Nothing here sends anything: functions return the jobs that were issued, and the caller sends
+them once its transaction is committed (`arena.recorder.dispatch`). A crash between the two leaves
+a job issued that nobody knows of; its lease runs out, and it is issued again.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime, timedelta
+from math import ceil, inf
+from typing import TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.competitions.tournaments import settle
+from arena.competitions.voiding import make_void
+from arena.config import Settings
+from arena.db import LARGEST_ID
+from arena.models import (
+    Check,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    Job,
+    JobStatus,
+    Ladder,
+    Match,
+    Place,
+    Tournament,
+    Worker,
+)
+from arena.schedule import workers
+from arena.schedule.jobs import KINDS, Leased, attempt_at, jobs_of, words_of
+from arena.schedule.load import ASKED, Load, open_checks, open_matches, open_moves
+from arena.schedule.matchmaking import new_matches
+from arena.schedule.occurrences import SILENT, UNTAKEN, WAITED
+from arena.signing import is_own_ticket
+from engine import jobs
+
+FAILURES_ALLOWED = 2
+"""A job that fails once more is set aside."""
+AHEAD = 2
+"""Turns of workers for each slot of a living one: one under way, one waiting."""
+
+
+L = TypeVar("L", bound=Leased)
+
+
+def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch]:
+    """Issues open jobs, and new matches while slots are free.
+
+    What is under way on a ladder that no longer plays is called off, as with a tournament that was,
+    and nobody waits for what can't be played of those who were withdrawn.
+
+    Returns:
+        The jobs issued; to be sent once the transaction is committed.
+    """
+    call_off(session)
+    forfeit(session, now)
+    return fill(session, settings, now)
+
+
+def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch]:
+    """Issues jobs until every living worker has enough.
+
+    A job is a worker's turn, and matches that are short share one: they are issued together.
+
+    Bots' moves against people come first, in half of the slots at most, and are short. While
+    somebody plays one slot is kept free for them, where there are two, and no match waits.
+    Checks get half of the room at most while there are matches to play, so that a heap of
+    uploads does not stop the ladders, and the other way round. So do matches on request.
+
+    While nobody waits for any of these, matches are made several at a time, as soon as there
+    is less than one waiting for every other slot: much of what that takes is done only once.
+
+    Returns:
+        The jobs issued; to be sent once the transaction is committed.
+    """
+    slots = workers.slots(session, settings.minimum_isolation, now)
+    load = Load.read(session, now)
+    enough = max(1, slots - 1) if slots and load.somebody_plays else AHEAD * slots
+    nobody_waits = not (load.open_moves or load.open_checks or load.open_requests)
+    if nobody_waits and load.matches + load.checks > slots + (enough - slots - 1) // 2:
+        return []
+    issued: list[Leased] = []
+    turns: list[float] = []
+
+    def take(waiting: Iterable[Leased], room: float = inf) -> None:
+        """Issues what waits until so many turns are taken."""
+        each = iter(waiting)
+        while room > 0 and (job := next(each, None)) is not None:
+            _lease(job, settings, now)
+            issued.append(job)
+            turns.append(load.add(job))
+            room -= turns[-1]
+
+    def take_checks(most: float = inf) -> None:
+        room = min(load.open_checks, most - load.checks, enough - load.matches - load.checks)
+        take(open_checks(session, ceil(room), settings.build_seconds_an_hour, now))
+
+    def take_requests(most: float = inf) -> None:
+        room = min(load.open_requests, most - load.requests, enough - load.matches - load.checks)
+        take(open_matches(session, ceil(room), ASKED))
+
+    take(open_moves(session, min(load.open_moves, max(1, slots // 2) - load.moves, slots)))
+    take_checks(max(1, enough // 2))
+    room = min(load.open_matches, enough - load.matches - load.checks)
+    take(open_matches(session, ceil(room), ~ASKED))
+    take_requests(max(1, (enough - load.checks) // 2))
+    new = new_matches(session, now, only=settings.only, trickle_seconds=settings.trickle_seconds)
+    take(new, enough - load.matches - load.checks)
+    take_requests()
+    take_checks()
+    return _batches(jobs_of(session, issued, settings, now), turns)
+
+
+def _batches(issued: Sequence[jobs.AnyJob], turns: Sequence[float]) -> list[jobs.Batch]:
+    """Jobs that follow each other and take a turn together."""
+    found: list[list[jobs.AnyJob]] = []
+    taken = inf
+    for job, turn in zip(issued, turns, strict=True):
+        if taken + turn > 1:
+            found.append([])
+            taken = 0.0
+        found[-1].append(job)
+        taken += turn
+    return list(found)
+
+
+def issue(session: Session, job: Leased, settings: Settings, now: datetime) -> jobs.AnyJob:
+    """Hands a job out as a new attempt."""
+    _lease(job, settings, now)
+    (issued,) = jobs_of(session, [job], settings, now)
+    return issued
+
+
+def _lease(job: Leased, settings: Settings, now: datetime) -> None:
+    job.status = JobStatus.ISSUED
+    job.attempt += 1
+    job.ticket = secrets.token_hex(16)
+    job.lease_ends = now + timedelta(seconds=settings.take_up_seconds)
+
+
+def find_all(session: Session, leases: Iterable[jobs.Lease]) -> dict[tuple[str, int], Leased]:
+    """The jobs that leases are of, locked, by their kinds and numbers; whether or not they count.
+
+    Matches come first and each kind by its numbers, so that nobody waits for whom it holds up.
+    """
+    numbers: dict[str, set[int]] = {}
+    for lease in leases:
+        if 0 < lease.job <= LARGEST_ID:
+            numbers.setdefault(lease.kind, set()).add(lease.job)
+    found: dict[tuple[str, int], Leased] = {}
+    for name, kind in KINDS.items():
+        if name in numbers:
+            for job in _lock_all(session, kind, kind.id.in_(numbers[name])):
+                found[name, job.id] = job
+    return found
+
+
+def _lock_all(session: Session, kind: type[L], those: sa.ColumnElement[bool]) -> Sequence[L]:
+    query = sa.select(kind).where(those).order_by(kind.id).with_for_update(key_share=True)
+    return session.scalars(query).all()
+
+
+def find(session: Session, lease: jobs.Lease) -> Leased | None:
+    """The job that a lease is of, locked; whether or not it counts."""
+    return find_all(session, [lease]).get((lease.kind, lease.job))
+
+
+def find_issued(session: Session, lease: jobs.Lease) -> Leased | None:
+    """The job of a lease, if that is still the attempt that counts; else None."""
+    job = find(session, lease)
+    return job if job is not None and counts(job, lease) else None
+
+
+def counts(job: Leased, lease: jobs.Lease) -> bool:
+    """Whether a lease of a job is that of the attempt that counts."""
+    return (
+        job.status is JobStatus.ISSUED
+        and job.attempt == lease.attempt
+        and _knows_ticket(job, lease)
+    )
+
+
+def forgery(session: Session, job: Leased | None, lease: jobs.Lease) -> str | None:
+    """Why a lease can never have been given out; None if it was, or may have been long ago.
+
+    Who was given up for dead speaks of an attempt that counts no more, and means no harm. Nor does
+    whoever speaks of one that this database does not know, or not any more, with a ticket of ours:
+    it was restored from a backup, or lost the last that was written to it.
+
+    Args:
+        job: what it is of; None if there is no such job.
+    """
+    if is_own_ticket(session, words_of(lease.attempt_of), lease.ticket):
+        return None
+    if job is None:
+        return "it was never made"
+    if lease.attempt > job.attempt:
+        return f"its attempt {lease.attempt} was never issued"
+    present = job.status is JobStatus.ISSUED and job.attempt == lease.attempt
+    return "the ticket is wrong" if present and not _knows_ticket(job, lease) else None
+
+
+def _knows_ticket(job: Leased, lease: jobs.Lease) -> bool:
+    nonce = lease.ticket.partition(".")[0]
+    return job.ticket is not None and secrets.compare_digest(job.ticket.encode(), nonce.encode())
+
+
+def take_up(
+    job: Leased, name: str, worker: Worker | None, settings: Settings, now: datetime
+) -> bool:
+    """A worker took an issued job: its lease now lives on signs of life.
+
+    Args:
+        worker: what is known of it; None if it never gave a sign of life.
+
+    Returns:
+        False if the worker is given no jobs: then another gets this one.
+    """
+    if worker is not None and not workers.may_play(worker, settings.minimum_isolation):
+        roll_back(job, f"{name} took it up, which is given no jobs", failed=False)
+        return False
+    job.worker = name
+    job.lease_ends = now + timedelta(seconds=settings.lease_seconds)
+    return True
+
+
+def roll_back(job: Job, problem: str, *, failed: bool) -> None:
+    """Opens an issued job again, or sets it aside if it failed too often.
+
+    A check that was cancelled meanwhile is not tried again. A match that failed costs its
+    competition as much of the workers' time as one that was played: it would else be the next
+    one's turn for ever.
+    """
+    job.failures += failed
+    if isinstance(job, Check) and job.cancelled:
+        job.end_lease(JobStatus.VOID, job.cancelled)
+        return
+    enough = job.failures > FAILURES_ALLOWED
+    job.end_lease(JobStatus.SET_ASIDE if enough else JobStatus.OPEN, problem)
+    if isinstance(job, Match) and failed:
+        job.competition.head_start += job.competition.match_seconds(under_way=0)
+
+
+def call_off(session: Session) -> None:
+    """Makes void what is not played yet on ladders that play no more: their tables stand.
+
+    So is what was made of a tournament just as it was called off.
+    """
+    still = sa.union_all(
+        sa.select(Ladder.id).where(
+            Ladder.state.in_([CompetitionState.FROZEN, CompetitionState.CLOSED])
+        ),
+        sa.select(Tournament.id).where(Tournament.reason.is_not(None)),
+    )
+    unfinished = sa.select(Match).where(
+        Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]), Match.competition_id.in_(still)
+    )
+    for match in session.scalars(unfinished.order_by(Match.id).with_for_update(key_share=True)):
+        one = match.competition
+        word = one.standing if isinstance(one, Tournament) else one.state
+        roll_back(match, f"the {one.kind} is {word}", failed=False)
+        match.status = JobStatus.VOID
+
+
+def forfeit(session: Session, now: datetime) -> None:
+    """Gives matches of tournaments up that could not be played, and somebody in them has left.
+
+    Who is withdrawn plays what is under way to its end, if that comes to one.
+    """
+    aside = (
+        sa.select(Match)
+        .join(Tournament, Tournament.id == Match.competition_id)
+        .where(
+            Match.status == JobStatus.SET_ASIDE,
+            Match.places.any(Place.entrant.has(Entrant.state == EntrantState.RETIRED)),
+        )
+        .order_by(Match.id)
+    )
+    for match in session.scalars(aside.with_for_update(of=Match, key_share=True)).all():
+        make_void(session, match, f"somebody in it was withdrawn, and {match.problem}")
+        assert isinstance(match.competition, Tournament)
+        settle(session, match.competition, now)
+
+
+def roll_back_overdue(
+    session: Session,
+    settings: Settings,
+    heard: datetime,
+    now: datetime,
+    withdrawn: Collection[jobs.Attempt] | None = (),
+) -> Counter[str]:
+    """Rolls back every job that outlived its lease, and counts how they came back.
+
+    A lease that ends later than any that is given now was given before the arena's clock was set
+    back: it ends as if it were given now.
+
+    Args:
+        heard: up to when all that was said is handled; who may have spoken since is not overdue.
+        withdrawn: what was taken out of the queue, in which it waited; None if nobody knows.
+    """
+    longest = timedelta(seconds=max(settings.lease_seconds, settings.take_up_seconds))
+    count: Counter[str] = Counter()
+    for job in _issued(session):
+        assert job.lease_ends is not None
+        job.lease_ends = min(job.lease_ends, now + longest)
+        if job.lease_ends >= heard:
+            continue
+        if job.worker is not None:
+            count[SILENT] += 1
+            roll_back(job, f"its worker {job.worker} was not heard of", failed=True)
+        # What nobody took up is not the job's failure: there was no worker for it.
+        elif withdrawn is not None:
+            waited = attempt_at(job) in withdrawn
+            count[WAITED if waited else UNTAKEN] += 1
+            problem = "it waited in vain for a worker" if waited else "no worker took it up"
+            roll_back(job, problem, failed=False)
+    return count
+
+
+def is_any_overdue(session: Session, heard: datetime) -> bool:
+    """Whether a job waited too long for a worker to take it up."""
+    return any(
+        session.scalar(
+            sa.select(
+                sa.exists().where(
+                    kind.status == JobStatus.ISSUED, kind.worker.is_(None), kind.lease_ends < heard
+                )
+            )
+        )
+        for kind in KINDS.values()
+    )
+
+
+def standing(session: Session, heard: datetime) -> set[jobs.Attempt]:
+    """The attempts that count, and are not overdue."""
+    return {
+        (name, number, attempt)
+        for name, kind in KINDS.items()
+        for number, attempt in session.execute(
+            sa.select(kind.id, kind.attempt).where(
+                kind.status == JobStatus.ISSUED, kind.lease_ends >= heard
+            )
+        )
+    }
+
+
+def roll_back_all(session: Session) -> int:
+    """Rolls back every issued job: for an arena whose workers all ended with it."""
+    issued = _issued(session)
+    for job in issued:
+        roll_back(job, "the arena was started anew", failed=False)
+    return len(issued)
+
+
+def _issued(session: Session) -> list[Leased]:
+    """Every issued job, locked; there are only a few for each worker."""
+    return [
+        job
+        for kind in KINDS.values()
+        for job in _lock_all(session, kind, kind.status == JobStatus.ISSUED)
+    ]

@@ -1,0 +1,230 @@
+"""The jobs that wait to be issued, and how much is under way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from math import inf
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, aliased
+
+from arena.models import (
+    HOUSE,
+    Bot,
+    BotVersion,
+    Check,
+    Competition,
+    JobStatus,
+    Ladder,
+    Match,
+    Sitting,
+    User,
+)
+from arena.schedule.jobs import Leased
+from engine import jobs
+
+PRESENT = timedelta(seconds=60)
+"""For so long after a person's last move the next one may come at any moment."""
+BUDGETED = timedelta(hours=1)
+"""The builds of so long are what an owner's budget counts."""
+ASKED = Match.requester_id.is_not(None)
+TURN_SECONDS = 1.0
+"""Matches that are shorter go to a worker several at a time, as many as take so long."""
+SHORTEST_TURN = 1 / jobs.MOST_MATCHES
+"""That a match is said to take, however short it is."""
+
+
+@dataclass(slots=True)
+class Load:
+    """How much there is to do for workers, and how much they have.
+
+    What they have is counted in turns: a job is one, and so are several matches that are short.
+    """
+
+    moves: int
+    checks: int
+    open_moves: int
+    open_checks: int
+    somebody_plays: bool
+    """Whether a person is in the middle of a game against bots."""
+    matches: float = 0.0
+    """Turns, those of matches on request included."""
+    requests: float = 0.0
+    """Turns of matches on request."""
+    open_matches: int = 0
+    open_requests: int = 0
+    _turns: dict[int, float] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, session: Session, now: datetime) -> Load:
+        """As it is."""
+        load = cls(*session.execute(_LOAD, {"lately": now - PRESENT}).one())
+        for competition, issued, asked, asked_issued, under_way in session.execute(_MATCHES):
+            turn = load._turn(competition, under_way)
+            load.matches += turn * issued
+            load.requests += turn * asked_issued
+            load.open_requests += asked - asked_issued
+            load.open_matches += under_way - issued - (asked - asked_issued)
+        return load
+
+    def add(self, job: Leased) -> float:
+        """Counts a job that was just issued, and says what part of a turn it takes.
+
+        A match that is issued again has a turn of its own: it may be what ended the process that
+        played it, and others with it.
+        """
+        if isinstance(job, Match):
+            turn = self._turn(job.competition, under_way=1) if job.attempt == 1 else 1.0
+            self.matches += turn
+            self.requests += turn if job.requester_id else 0.0
+            return turn
+        if isinstance(job, Check):
+            self.checks += 1
+        else:
+            self.moves += 1
+        return 1.0
+
+    def _turn(self, competition: Competition, under_way: int) -> float:
+        """What part of a turn a match of a competition takes: all of it if it is long.
+
+        Args:
+            under_way: as `Competition.match_seconds` takes it, when this is first asked.
+        """
+        if competition.id not in self._turns:
+            part = competition.match_seconds(under_way) / TURN_SECONDS
+            self._turns[competition.id] = min(1.0, max(SHORTEST_TURN, part))
+        return self._turns[competition.id]
+
+
+def _count(
+    kind: type[Match] | type[Check] | type[Sitting], status: JobStatus
+) -> sa.ScalarSelect[int]:
+    """How many jobs there are of a kind."""
+    query = sa.select(sa.func.count()).select_from(kind)
+    return query.where(kind.status == status).scalar_subquery()
+
+
+_LOAD = sa.select(
+    _count(Sitting, JobStatus.ISSUED),
+    _count(Check, JobStatus.ISSUED),
+    _count(Sitting, JobStatus.OPEN),
+    _count(Check, JobStatus.OPEN),
+    sa.exists().where(Sitting.finished.is_(None), Sitting.moved > sa.bindparam("lately")),
+)
+"""The first fields of a load."""
+_ISSUED = Match.status == JobStatus.ISSUED
+_COUNTS = (
+    sa.select(
+        Match.competition_id,
+        sa.func.count().filter(_ISSUED).label("issued"),
+        sa.func.count().filter(ASKED).label("asked"),
+        sa.func.count().filter(ASKED, _ISSUED).label("asked_issued"),
+        sa.func.count().label("under_way"),
+    )
+    .where(Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]))
+    .group_by(Match.competition_id)
+    .subquery()
+)
+_MATCHES = sa.select(
+    Competition, _COUNTS.c.issued, _COUNTS.c.asked, _COUNTS.c.asked_issued, _COUNTS.c.under_way
+).join(_COUNTS, _COUNTS.c.competition_id == Competition.id)
+"""The matches that are to be played, by their competitions."""
+
+
+_EARLIER, _ITS_LADDER = aliased(Check), aliased(Ladder)
+_IS_FIRST = ~(
+    sa.select(_EARLIER.id)
+    .join(_ITS_LADDER, _ITS_LADDER.id == _EARLIER.ladder_id)
+    .where(
+        _EARLIER.version_id == Check.version_id,
+        _ITS_LADDER.game == Ladder.game,
+        _EARLIER.status.in_([JobStatus.OPEN, JobStatus.ISSUED]),
+        _EARLIER.id < Check.id,
+    )
+    .exists()
+)
+_OF_ITS_OWNER = sa.select(Bot.owner_id).join(BotVersion, BotVersion.bot_id == Bot.id)
+_OF_ITS_OWNER = _OF_ITS_OWNER.join(Check, Check.version_id == BotVersion.id)
+_BUSY = _OF_ITS_OWNER.where(Check.status == JobStatus.ISSUED)
+_SERVED = (
+    _OF_ITS_OWNER.add_columns(
+        sa.func.max(Check.ended).label("last"), sa.func.sum(Check.build_seconds).label("built")
+    )
+    .where(Check.ended > sa.bindparam("since", type_=Check.ended.type))
+    .group_by(Bot.owner_id)
+    .subquery()
+)
+"""Whose bots were checked within the hour, when the last was, and how long they were built."""
+_WAITING = (
+    sa.select(
+        Check.id,
+        Bot.owner_id,
+        (User.name == HOUSE).label("is_of_the_house"),
+        sa.func.row_number().over(partition_by=Bot.owner_id, order_by=Check.id).label("place"),
+    )
+    .join(Check.ladder)
+    .join(Check.version)
+    .join(BotVersion.bot)
+    .join(Bot.owner)
+    .where(Check.status == JobStatus.OPEN, _IS_FIRST)
+    .subquery()
+)
+_BUILT = sa.func.coalesce(_SERVED.c.built, 0.0)
+_OPEN_CHECKS = (
+    sa.select(Check)
+    .join(_WAITING, _WAITING.c.id == Check.id)
+    .outerjoin(_SERVED, _SERVED.c.owner_id == _WAITING.c.owner_id)
+    .where(
+        sa.or_(
+            _WAITING.c.is_of_the_house,
+            sa.and_(
+                _WAITING.c.place == 1,
+                _WAITING.c.owner_id.not_in(_BUSY),
+                sa.bindparam("budget", type_=sa.Double()) > _BUILT,
+            ),
+        )
+    )
+    .order_by(_WAITING.c.is_of_the_house, _SERVED.c.last.nulls_first(), Check.id)
+)
+"""The checks that can be issued, in their order. Written once: it is asked for all the time, and
+what SQLAlchemy takes to put it together is more than what the database takes to answer."""
+
+
+def open_moves(session: Session, count: int) -> Sequence[Sitting]:
+    """The sittings in which a bot's move is due, who waits longest first."""
+    if count <= 0:
+        return []
+    waiting = sa.select(Sitting).where(Sitting.status == JobStatus.OPEN)
+    first = waiting.order_by(Sitting.moved, Sitting.id).limit(count)
+    return session.scalars(first.with_for_update(key_share=True)).all()
+
+
+def open_matches(session: Session, count: int, which: sa.ColumnElement[bool]) -> Sequence[Match]:
+    """The next open matches of a kind."""
+    if count <= 0:
+        return []
+    waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, which)
+    waiting = waiting.order_by(Match.id).limit(count)
+    # Who has one locked is making it void, and may wait for another that is being recorded.
+    return session.scalars(waiting.with_for_update(skip_locked=True, key_share=True)).all()
+
+
+def open_checks(
+    session: Session, count: int, build_seconds: float, now: datetime
+) -> Sequence[Check]:
+    """The next open checks, people's bots first.
+
+    They go round by owner: one check of each is issued at a time, and next is whose last one was
+    longest ago, so that nobody's heap of uploads or slow builds is in front of another's bot. Of
+    one version and game only the first is issued, which speaks for all.
+
+    Args:
+        build_seconds: the builds of one owner within an hour, after which the next waits; 0 for
+            as many as there are.
+    """
+    if count <= 0:
+        return []
+    limits = {"since": now - BUDGETED, "budget": build_seconds or inf}
+    return session.scalars(_OPEN_CHECKS.limit(count), limits).all()

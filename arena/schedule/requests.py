@@ -1,0 +1,150 @@
+"""Matches on request: by a ladder's rules, between bots that somebody chose, for no rating."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from arena import bot_names
+from arena.competitions.pairings import Pairing
+from arena.db import lock
+from arena.models import (
+    Bot,
+    BotVersion,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    Ladder,
+    Match,
+    Place,
+    User,
+)
+from arena.schedule.matchmaking import make
+from engine.counting import counted
+from engine.match import entrants_needed
+
+DAY = timedelta(hours=24)
+MOST_IN_A_RACE = 8
+
+
+class RequestError(ValueError):
+    """A match that can't be made; one sentence that says what to do."""
+
+
+def request_match(
+    session: Session,
+    requester: User,
+    ladder: Ladder,
+    bots: Sequence[str],
+    now: datetime,
+    *,
+    quota: int | None = None,
+    form: str | None = None,
+) -> Match:
+    """Makes an unrated match between chosen bots; workers play it when it is its turn.
+
+    One that was asked for by the same form already is given again.
+
+    Args:
+        bots: names of bots on the ladder in the order of their seats in the first game:
+            ``greedy`` for the version that is active there, ``greedy:2`` for any that ever was.
+        quota: how many matches the requester may ask for within a day; None for no limit.
+        form: what the form or request is called that says so, by the requester alone.
+
+    Raises:
+        RequestError: the ladder is not open, a bot is not on it, there are too few or too many
+            of them, or the requester's matches of the day are used up.
+    """
+    request = form and hashlib.sha256(f"{requester.id} {form}".encode()).hexdigest()
+    if request:
+        # The same form sent twice at the same moment: the second waits for the first here.
+        lock(session, requester)
+        known = session.scalar(sa.select(Match).where(Match.request == request))
+        if known is not None:
+            return known
+    if ladder.state is not CompetitionState.OPEN:
+        raise RequestError(f"the ladder {ladder.name} is {ladder.state}, and plays no matches")
+    race = ladder.variant.seats == 1
+    needed = 2 if race else entrants_needed(ladder.variant)
+    if len(bots) < needed or len(bots) > (MOST_IN_A_RACE if race else needed):
+        words = f"from 2 to {MOST_IN_A_RACE}" if race else str(needed)
+        raise RequestError(f"a match of {ladder.name} is between {words} bots, not {len(bots)}")
+    entrants = [find_entrant(session, ladder, name) for name in bots]
+    if len({entrant.id for entrant in entrants}) < len(entrants):
+        raise RequestError("a bot version sits in a match once: name different ones")
+    if quota is not None:
+        _check_quota(session, requester, quota, now)
+    # Requests are made beside the recorder, and each match has a number of its own.
+    lock(session, ladder)
+    pairing = Pairing(tuple(entrant.id for entrant in entrants))
+    match = make(session, ladder, pairing, now, requester=requester)
+    match.request = request
+    session.flush()
+    return match
+
+
+def find_entrant(session: Session, ladder: Ladder, name: str) -> Entrant:
+    """The entrant of a ladder that a name such as ``greedy`` or ``greedy:2`` stands for.
+
+    Raises:
+        RequestError: there is none.
+    """
+    named = bot_names.read(name, RequestError)
+    query = (
+        sa.select(Entrant)
+        .join(Entrant.version)
+        .join(BotVersion.bot)
+        .where(Entrant.competition_id == ladder.id, Bot.lower_name == named.lower_name)
+    )
+    if named.version is None:
+        found = session.scalar(query.where(Entrant.state == EntrantState.ACTIVE))
+        what = f"active bot {named.name[:60]!r}"
+    else:
+        found = session.scalar(query.where(BotVersion.number == named.version))
+        what = f"version {named.version} of a bot {named.name[:60]}"
+    if found is None:
+        raise RequestError(f"there is no {what} on the ladder {ladder.name}")
+    return found
+
+
+def _check_quota(session: Session, requester: User, quota: int, now: datetime) -> None:
+    # Two requests of one user at the same moment wait for each other here.
+    lock(session, requester)
+    asked = session.scalars(
+        sa.select(Match.created)
+        .where(Match.requester_id == requester.id, Match.created > now - DAY)
+        .order_by(Match.created.desc())
+        .limit(quota)
+    ).all()
+    if len(asked) >= quota:
+        again = f": the next is free at {asked[-1] + DAY:%Y-%m-%d %H:%M} UTC" if asked else ""
+        raise RequestError(
+            f"{counted(quota, 'match', 'matches')} may be asked for within 24 hours{again}"
+        )
+
+
+def asked_lately(session: Session, requester_id: int, now: datetime) -> int:
+    """How many matches somebody asked for within the last day."""
+    query = (
+        sa.select(sa.func.count())
+        .select_from(Match)
+        .where(Match.requester_id == requester_id, Match.created > now - DAY)
+    )
+    return session.scalar(query) or 0
+
+
+def matches_of(session: Session, requester_id: int, *, count: int) -> list[Match]:
+    """The last matches that somebody asked for, each with its ladder and bots."""
+    version = selectinload(Match.places).joinedload(Place.entrant).joinedload(Entrant.version)
+    query = (
+        sa.select(Match)
+        .where(Match.requester_id == requester_id)
+        .order_by(Match.id.desc())
+        .limit(count)
+        .options(joinedload(Match.competition), version.joinedload(BotVersion.bot))
+    )
+    return list(session.scalars(query))

@@ -1,0 +1,295 @@
+"""The workers: which of them are given work, and which are set aside.
+
+A worker gives a sign of life every few seconds. When it fails at a job, either of them may be
+what is wrong, and another worker finds out: until one has tried, the job is not blamed for
+failing again at the first. A job that another did speaks against who failed at it. A worker is
+set aside when it fails once more after jobs enough speak against it and none was done between;
+so bots with which nobody can play set nobody aside, however many they are, and the last worker
+stays. It is not told: it may still take jobs from the queue, more and more slowly while it
+fails. But its slots are not counted, a job that it takes up is issued anew at once, and what it
+says of that one is stale. So it costs some time and spoils nothing until somebody has mended and
+readmitted it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena import audit
+from arena.audit import ARENA, Actor
+from arena.config import ISOLATION
+from arena.models import Match, Sitting, Worker
+from arena.schedule.jobs import Leased
+from engine import jobs
+from engine.reporting import SignOfLife
+
+ALIVE_SECONDS = 30.0
+"""A worker that was not heard of for so long is dead."""
+ENOUGH = 3
+"""So many jobs that speak against a worker, one after the other, set it aside."""
+REMEMBERED = 20
+"""Jobs that a worker failed at, the last ones."""
+MOST_WORKERS, MOST_SLOTS = 1000, 1024
+"""That are believed: how many names are kept, and how many matches each says to play at once."""
+MOST_MATCHES = 10_000
+"""That all workers are given at the same time; each that is issued is a row and a message."""
+GONE_SECONDS = 24 * 60 * 60.0
+"""After which a worker may be forgotten, if there is no room for another."""
+
+
+class WorkerError(ValueError):
+    """What can't be done to a worker; one sentence that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedJob:
+    """A job that a worker failed at."""
+
+    job: str
+    """What it was, e.g. ``match 17``."""
+    against: bool = False
+    """Whether it speaks against the worker: another did it since, or no job can make a worker say
+    what this one said.
+    """
+
+
+def is_distrusted(failed: Sequence[FailedJob]) -> bool:
+    """Whether the jobs that a worker failed at since it last did one speak against the worker."""
+    return len({job.job for job in failed if job.against}) >= ENOUGH
+
+
+def note_alive(session: Session, sign: SignOfLife, now: datetime) -> Worker:
+    """Keeps a worker's sign of life.
+
+    Names are not proven, so that there is no end of them unless it is made here.
+
+    Returns:
+        The worker.
+
+    Raises:
+        WorkerError: it is a new one, and as many are known and not long gone as are kept.
+    """
+    worker = session.get(Worker, sign.worker)
+    if worker is None:
+        _make_room(session, sign.worker, now)
+        worker = Worker(name=sign.worker, failed=[], problem="", set_aside=None)
+        session.add(worker)
+    worker.last_seen = now
+    worker.slots = min(sign.slots, MOST_SLOTS)
+    worker.isolation = sign.isolation
+    worker.languages = list(sign.languages)
+    worker.format = sign.format
+    worker.clock_ahead = None if sign.clock is None else sign.clock - now.timestamp()
+    return worker
+
+
+def _make_room(session: Session, name: str, now: datetime) -> None:
+    """Forgets who is long gone, if that is what it takes to know another worker.
+
+    One that is set aside is not forgotten: it would come back as if nothing had been.
+    """
+    count = sa.select(sa.func.count()).select_from(Worker)
+    if session.scalars(count).one() < MOST_WORKERS:
+        return
+    long_gone = Worker.last_seen < now - timedelta(seconds=GONE_SECONDS)
+    session.execute(sa.delete(Worker).where(long_gone, Worker.set_aside.is_(None)))
+    if session.scalars(count).one() >= MOST_WORKERS:
+        raise WorkerError(
+            f"there are {MOST_WORKERS} workers already, so {name!r} is not one of them: if nobody "
+            "started so many, somebody invents them; see who has a login (arena acl)"
+        )
+
+
+def living(session: Session, now: datetime) -> list[Worker]:
+    """The workers that gave a sign of life lately, by name."""
+    lately = timedelta(seconds=ALIVE_SECONDS)
+    recent = Worker.last_seen.between(now - lately, now + lately)
+    return list(session.scalars(sa.select(Worker).where(recent).order_by(Worker.name)))
+
+
+def may_play(worker: Worker, minimum_isolation: str) -> bool:
+    """Whether a worker is given jobs.
+
+    It is, unless it is set aside, of a release that does not know these jobs, or its boxes are
+    weaker than the arena asks for.
+    """
+    return (
+        worker.set_aside is None
+        and worker.format == jobs.FORMAT
+        and not is_too_weak(worker, minimum_isolation)
+    )
+
+
+def is_too_weak(worker: Worker, minimum_isolation: str) -> bool:
+    """Whether a worker's boxes are weaker than the arena asks for."""
+    if worker.isolation not in ISOLATION:
+        return True
+    return ISOLATION.index(worker.isolation) > ISOLATION.index(minimum_isolation)
+
+
+def state(worker: Worker, minimum_isolation: str, now: datetime) -> str:
+    """Whether a worker is given jobs, and if not why, in words."""
+    if worker.set_aside is not None:
+        return "set aside"
+    # The last thing that one says which was told to end.
+    if not worker.slots:
+        return "stopped"
+    if not is_there(worker, now):
+        return "gone"
+    if worker.format != jobs.FORMAT:
+        return "of another release"
+    return "too weak" if is_too_weak(worker, minimum_isolation) else "at work"
+
+
+def slots(session: Session, minimum_isolation: str, now: datetime) -> int:
+    """How many matches the workers that are given jobs can play at the same time."""
+    said = sum(one.slots for one in living(session, now) if may_play(one, minimum_isolation))
+    return min(said, MOST_MATCHES)
+
+
+def note_success(session: Session, job: Leased, name: str) -> None:
+    """A worker did a job: what it failed at before was not its fault, and this is not the job's."""
+    worker = session.get(Worker, name)
+    if worker is not None and worker.failed:
+        worker.failed = []
+    if not job.failures:
+        return
+    for other in session.scalars(sa.select(Worker).where(Worker.name != name)):
+        known = _failed(other)
+        told = [replace(one, against=True) if one.job == label(job) else one for one in known]
+        if told != known:
+            _remember(other, told)
+
+
+def note_failure(
+    session: Session,
+    job: Leased,
+    name: str,
+    problem: str,
+    minimum_isolation: str,
+    now: datetime,
+) -> bool:
+    """A worker failed at a job through no bot's fault; it may be set aside for it.
+
+    Returns:
+        Whether this tells anything new of the job; False if it failed there before, and another
+        worker is still to try it.
+    """
+    worker = session.get(Worker, name)
+    again = worker is not None and label(job) in {one.job for one in _failed(worker)}
+    _hold_against(session, name, FailedJob(label(job)), problem, now)
+    return not again or not any(
+        other.name != name
+        and other.slots
+        and may_play(other, minimum_isolation)
+        and label(job) not in {one.job for one in _failed(other)}
+        for other in living(session, now)
+    )
+
+
+def note_falsehood(session: Session, name: str, job: str, problem: str, now: datetime) -> None:
+    """A worker said of a job what it can't know, or what the rules refute.
+
+    Names are not proven: whoever may write to the queue of results may use another's.
+
+    Args:
+        job: its label.
+    """
+    _hold_against(session, name, FailedJob(job, against=True), problem, now)
+
+
+def label(job: Leased) -> str:
+    """What a job is called among those that a worker failed at."""
+    if isinstance(job, Match):
+        return f"match {job.id}"
+    if isinstance(job, Sitting):
+        return f"move of game {job.id} of a person"
+    return f"check {job.id}"
+
+
+def _failed(worker: Worker) -> list[FailedJob]:
+    return [FailedJob(entry["job"], entry["against"]) for entry in worker.failed]
+
+
+def _remember(worker: Worker, failed: Sequence[FailedJob]) -> None:
+    worker.failed = [asdict(job) for job in failed[-REMEMBERED:]]
+
+
+def _hold_against(session: Session, name: str, job: FailedJob, problem: str, now: datetime) -> None:
+    worker = session.get(Worker, name)
+    if worker is None or worker.set_aside is not None:
+        return
+    known = {one.job: one for one in _failed(worker)}
+    before = known.pop(job.job, job)
+    failed = [*known.values(), replace(job, against=job.against or before.against)]
+    _remember(worker, failed)
+    worker.problem = problem[:2000]
+    if is_distrusted(failed) and _others_work(session, name, now):
+        worker.set_aside = now
+        words = ", ".join(one.job for one in failed)
+        audit.note(
+            session, ARENA, "set aside", f"worker {name}", f"failed {words}: {problem}", now=now
+        )
+
+
+def _others_work(session: Session, name: str, now: datetime) -> bool:
+    """Whether the arena would still have a worker without this one."""
+    return any(
+        other.name != name
+        and other.slots
+        and other.set_aside is None
+        and other.format == jobs.FORMAT
+        for other in living(session, now)
+    )
+
+
+def readmit(session: Session, actor: Actor, name: str, now: datetime) -> None:
+    """Gives a worker jobs again that was set aside.
+
+    Raises:
+        WorkerError: there is no such worker, or it is not set aside.
+    """
+    worker = _find(session, name)
+    if worker.set_aside is None:
+        raise WorkerError(f"the worker {name} is not set aside")
+    worker.set_aside, worker.failed, worker.problem = None, [], ""
+    audit.note(session, actor, "readmit", f"worker {name}", now=now)
+
+
+def forget(session: Session, actor: Actor, name: str, now: datetime) -> None:
+    """Takes a worker off the list that is not there any more.
+
+    Raises:
+        WorkerError: there is no such worker, or it gave a sign of life a moment ago.
+    """
+    worker = _find(session, name)
+    if is_there(worker, now):
+        if not worker.slots:
+            raise WorkerError(
+                f"the worker {name} is just being stopped, and may still play: forget it "
+                f"{ALIVE_SECONDS:.0f} seconds after it has ended"
+            )
+        raise WorkerError(f"the worker {name} is there: stop it first, or it comes back at once")
+    session.delete(worker)
+    audit.note(session, actor, "forget", f"worker {name}", now=now)
+
+
+def is_there(worker: Worker, now: datetime) -> bool:
+    """Whether a worker gave a sign of life lately; one that is to end does until it has ended.
+
+    One of a time to come was given before the arena's clock was set back.
+    """
+    return abs(now - worker.last_seen) <= timedelta(seconds=ALIVE_SECONDS)
+
+
+def _find(session: Session, name: str) -> Worker:
+    worker = session.get(Worker, name)
+    if worker is None:
+        names = ", ".join(session.scalars(sa.select(Worker.name).order_by(Worker.name)))
+        raise WorkerError(f"there is no worker {name!r}; there are: {names or 'none'}")
+    return worker

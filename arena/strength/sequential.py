@@ -1,0 +1,361 @@
+"""Strength tests: is the candidate stronger than the baseline?
+
+A test is a fold over matches, one after another until it decides. It holds counts and nothing
+of the games themselves, so that it can be saved after any match and go on later. What a match
+says of the two is in `arena.strength.outcomes`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from arena.ratings.elo import Estimate, estimate
+from arena.ratings.sprt import Decision, Model, Sprt
+from arena.strength.faults import clearly_too_many, too_many
+from arena.strength.outcomes import Outcome, cells, seatings
+from engine.clock import TimeControl
+from engine.counting import counted
+from engine.game import Termination, Variant
+from engine.match import entrants_needed
+
+T = TypeVar("T")
+
+FORMAT = 1
+
+
+class StrengthError(ValueError):
+    """A test that can't be made, or can't go on; one sentence for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A bot as it took part: a name, and a digest that changes with the program."""
+
+    name: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is tested, and how; the same settings and bots give the same test.
+
+    Raises:
+        StrengthError: it can't be tested so.
+    """
+
+    variant: Variant
+    candidate: Version
+    baseline: Version
+    time: TimeControl
+    seed: int = 0
+    """Of openings and dice."""
+    elo0: float = 0.0
+    elo1: float = 10.0
+    alpha: float = 0.05
+    beta: float = 0.05
+    model: Model = "normalized"
+    max_games: int | None = None
+    """At most so many; matches are played whole, so it can be a few fewer."""
+    games: int | None = None
+    """Plays just so many (whole matches, so it can be a few more), and decides by whether the
+    95 % interval lies above zero, below, or around it. The hypotheses then count for nothing."""
+    allow_faults: bool = False
+    """Decides whatever share of the games faults ended (see `arena.strength.faults`)."""
+
+    def __post_init__(self) -> None:
+        if self.variant.seats == 1:
+            raise StrengthError(
+                f"{self.variant} can't be a strength test: a puzzle is played alone, so nobody is "
+                "beaten, and its result says as much of the puzzle as of the bot; compare the "
+                f"scores of a race instead (arena play {self.variant.game} BOT BOT)"
+            )
+        if self.games is not None and self.games < 1:
+            raise StrengthError(f"a test has a game or more, not {self.games}")
+        try:
+            self.sprt.llr([0] * cells(self.variant))
+        except ValueError as error:
+            least = Sprt.min_matches * self.games_a_match
+            if self.max_games is not None and self.max_games < least:
+                raise StrengthError(
+                    f"a test of {self.variant} needs {least} games or more, "
+                    f"not {self.max_games}: nothing is decided before"
+                ) from None
+            raise StrengthError(str(error)) from None
+
+    @property
+    def games_a_match(self) -> int:
+        return len(seatings(self.variant))
+
+    @property
+    def most_matches(self) -> int | None:
+        """After so many the test is over, whatever they say."""
+        if self.games is not None:
+            return -(-self.games // self.games_a_match)
+        return None if self.max_games is None else self.max_games // self.games_a_match
+
+    @property
+    def sprt(self) -> Sprt:
+        """The sequential test.
+
+        Raises:
+            ValueError: the hypotheses or limits are none.
+        """
+        return Sprt(
+            self.elo0,
+            self.elo1,
+            self.alpha,
+            self.beta,
+            self.model,
+            max_matches=None if self.games is not None else self.most_matches,
+            games_per_match=self.games_a_match,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings as JSON's types."""
+        return {
+            "game": str(self.variant),
+            "candidate": self.candidate.name,
+            "candidate_digest": self.candidate.digest,
+            "baseline": self.baseline.name,
+            "baseline_digest": self.baseline.digest,
+            "time": self.time.words,
+            "seed": self.seed,
+            "elo0": self.elo0,
+            "elo1": self.elo1,
+            "alpha": self.alpha,
+            "beta": self.beta,
+            "model": self.model,
+            "max_games": self.max_games,
+            "games": self.games,
+            "allow_faults": self.allow_faults,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class StrengthTest:
+    """A test after some matches."""
+
+    settings: Settings
+    counts: tuple[int, ...]
+    """Matches by their score, from the worst to the best in equal steps."""
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    faults: tuple[Mapping[Termination, int], Mapping[Termination, int]] = field(
+        default_factory=lambda: ({}, {})
+    )
+    """By candidate and baseline."""
+    digest: str = ""
+    """SHA-256 over the matches in their order; two tests of equal digest played the same games."""
+    out_of_openings: bool = False
+
+    @classmethod
+    def begin(cls, settings: Settings) -> StrengthTest:
+        """A test before its first match."""
+        return cls(settings, (0,) * cells(settings.variant))
+
+    def add(self, outcome: Outcome) -> StrengthTest:
+        """The test after one more match.
+
+        Raises:
+            StrengthError: it is over; a result more would make another test of it.
+        """
+        if self.decision is not Decision.CONTINUE:
+            raise StrengthError(f"the test is over ({self.decision}) and takes no more matches")
+        counts = list(self.counts)
+        counts[outcome.half_points] += 1
+        return replace(
+            self,
+            counts=tuple(counts),
+            wins=self.wins + outcome.wins,
+            draws=self.draws + outcome.draws,
+            losses=self.losses + outcome.losses,
+            faults=(
+                dict(Counter(self.faults[0]) + Counter(outcome.faults[0])),
+                dict(Counter(self.faults[1]) + Counter(outcome.faults[1])),
+            ),
+            digest=hashlib.sha256((self.digest + outcome.digest).encode()).hexdigest(),
+        )
+
+    def end_of_openings(self) -> StrengthTest:
+        """The test when the board has no opening that it did not use yet."""
+        return replace(self, out_of_openings=True)
+
+    @property
+    def matches(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def games(self) -> int:
+        return self.matches * self.settings.games_a_match
+
+    @property
+    def llr(self) -> float:
+        """The log-likelihood ratio of elo1 against elo0."""
+        return self.settings.sprt.llr(self.counts) if self.matches else 0.0
+
+    @property
+    def estimate(self) -> Estimate:
+        """Elo, as by the mean score of the candidate's meetings with the baseline."""
+        return estimate(self.counts)
+
+    @property
+    def decision(self) -> Decision:
+        """What the matches so far say; any other answer than CONTINUE is final."""
+        return Decision.UNDECIDED if self.is_spoilt else self._said
+
+    @property
+    def is_spoilt(self) -> bool:
+        """Whether faults ended too many of the games for a verdict (`arena.strength.faults`)."""
+        faults = sum(sum(side.values()) for side in self.faults)
+        if self.settings.allow_faults or not faults:
+            return False
+        judge = clearly_too_many if self._said is Decision.CONTINUE else too_many
+        return judge(faults, self.games, entrants_needed(self.settings.variant))
+
+    @property
+    def spoilt_words(self) -> str:
+        """By what faults it is spoilt."""
+        bots = (self.settings.candidate, self.settings.baseline)
+        counts = [sum(side.values()) for side in self.faults]
+        each = ", ".join(f"{bot.name} {n}" for bot, n in zip(bots, counts, strict=True))
+        faults, games = counted(sum(counts), "fault"), counted(self.games, "game")
+        return f"{faults} in {games} ({each}) are too many to tell who is stronger"
+
+    @property
+    def _said(self) -> Decision:
+        """What the results say, however they came about."""
+        if self.settings.games is None:
+            said = self.settings.sprt.decide(self.counts)
+        else:
+            said = self._decide_fixed()
+        if said is Decision.CONTINUE and self.out_of_openings:
+            return Decision.UNDECIDED
+        return said
+
+    def _decide_fixed(self) -> Decision:
+        most = self.settings.most_matches
+        if most is None or self.matches < most:
+            return Decision.CONTINUE
+        found = self.estimate
+        if found.lower > 0:
+            return Decision.ACCEPT
+        return Decision.REJECT if found.upper < 0 else Decision.UNDECIDED
+
+    @property
+    def matches_left(self) -> float | None:
+        """How many more it may take if things go on as they did; None if that can't be told."""
+        most = self.settings.most_matches
+        rest = None if most is None else most - self.matches
+        if self.settings.games is not None or not self.matches or self.llr == 0:
+            return rest
+        sprt, llr = self.settings.sprt, self.llr
+        way = (sprt.upper if llr > 0 else sprt.lower) - llr
+        left = max(way / (llr / self.matches), sprt.min_matches - self.matches, 0.0)
+        return left if rest is None else min(left, rest)
+
+    @property
+    def verdict(self) -> str:
+        """The decision in words."""
+        settings = self.settings
+        if self.is_spoilt:
+            return f"undecided: {self.spoilt_words}"
+        if self.out_of_openings and self.decision is Decision.UNDECIDED:
+            return f"undecided: {settings.variant} has no more different openings"
+        if settings.games is not None:
+            return {
+                Decision.ACCEPT: "passed: the 95 % interval lies above zero",
+                Decision.REJECT: "failed: the 95 % interval lies below zero",
+                Decision.UNDECIDED: "undecided: the 95 % interval holds zero",
+                Decision.CONTINUE: "not finished",
+            }[self.decision]
+        kind = "normalized Elo" if settings.model == "normalized" else "Elo"
+        return {
+            Decision.ACCEPT: f"passed: {settings.elo1:g} {kind} rather than {settings.elo0:g}",
+            Decision.REJECT: f"failed: {settings.elo0:g} {kind} rather than {settings.elo1:g}",
+            Decision.UNDECIDED: f"undecided: the limit of {settings.max_games} games is reached",
+            Decision.CONTINUE: "not finished",
+        }[self.decision]
+
+    def to_json(self) -> dict[str, Any]:
+        """What it takes to go on, as JSON's types; `from_json` takes it back."""
+        return {
+            "strength_test": FORMAT,
+            "settings": self.settings.to_json(),
+            "counts": list(self.counts),
+            "wins": self.wins,
+            "draws": self.draws,
+            "losses": self.losses,
+            "faults": [{str(key): n for key, n in side.items()} for side in self.faults],
+            "digest": self.digest,
+            "out_of_openings": self.out_of_openings,
+        }
+
+    @classmethod
+    def from_json(cls, data: Any, settings: Settings) -> StrengthTest:
+        """The test that `to_json` wrote, to go on under the same settings.
+
+        Raises:
+            StrengthError: it is none, or one with other settings; it says which differ.
+        """
+        if not isinstance(data, dict) or data.get("strength_test") != FORMAT:
+            raise StrengthError("this is no saved strength test of a format known here")
+        try:
+            # A test that was saved before there was this setting did without it.
+            saved = {"allow_faults": False, **data["settings"]}
+            asked = settings.to_json()
+            other = [key for key in asked if saved.get(key) != asked[key]]
+            if other:
+                raise StrengthError(
+                    f"the saved test is another one: {_differences(saved, asked, other)}; "
+                    "give the same settings and bots, or begin a new test"
+                )
+            mine, theirs = (
+                {Termination(key): _count(n) for key, n in side.items()} for side in data["faults"]
+            )
+            test = cls(
+                settings,
+                tuple(map(_count, data["counts"])),
+                _count(data["wins"]),
+                _count(data["draws"]),
+                _count(data["losses"]),
+                (mine, theirs),
+                _of_type(str, data["digest"]),
+                _of_type(bool, data["out_of_openings"]),
+            )
+        except StrengthError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise StrengthError(f"the saved test is damaged: {error}") from None
+        played = test.wins + test.draws + test.losses
+        if len(test.counts) != cells(settings.variant) or played != test.games:
+            raise StrengthError("the saved test is damaged: its counts do not add up")
+        return test
+
+
+def _of_type(kind: type[T], value: Any) -> T:
+    if not isinstance(value, kind):
+        raise StrengthError(f"the saved test is damaged: {str(value)[:40]!r} is no {kind.__name__}")
+    return value
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise StrengthError(f"the saved test is damaged: {str(value)[:40]!r} is no count")
+    return value
+
+
+def _differences(saved: dict[str, Any], asked: dict[str, Any], keys: Sequence[str]) -> str:
+    """How a saved test differs, for people: of a bot's digests no more than that they do."""
+    words = []
+    for key in keys:
+        side, _, kind = key.partition("_")
+        if kind != "digest":
+            words.append(f"{key} is {saved.get(key)} there, not {asked[key]}")
+        elif side not in keys:
+            words.append(f"the files of the {side} {asked[side]} were others")
+    return ", ".join(words)

@@ -1,0 +1,63 @@
+"""What a strength test says in words: on a terminal, in a report, on its page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from arena.ratings.elo import Estimate, signed
+from arena.strength.sequential import StrengthTest
+from engine.game import Termination
+
+RAREST = 1e-9
+"""What is rarer needs no number."""
+MOST_COUNTS = 9
+"""More cells than these are shown in JSON alone."""
+
+
+def result_rows(test: StrengthTest) -> list[tuple[str, str]]:
+    """What is known after so many matches, as names and texts."""
+    settings = test.settings
+    rows = [("test", f"{settings.candidate.name} against {settings.baseline.name}")]
+    rows.append(("game", f"{settings.variant}, {settings.time.words}, seed {settings.seed}"))
+    if test.matches:
+        rows.append(("Elo", elo_words(test.estimate)))
+    if settings.games is None:
+        rows.append(("LLR", f"{llr_words(test)} for {settings.elo0:g} or {settings.elo1:g}"))
+    most = settings.most_matches
+    of = f" of {most * settings.games_a_match}" if most else ""
+    rows.append(("games", f"{test.games}{of}, W-D-L {games_words(test)}"))
+    shown = " ".join(map(str, test.counts)) if len(test.counts) <= MOST_COUNTS else ""
+    rows.append(("matches", f"{test.matches}{shown and f', from 0 points to all: {shown}'}"))
+    sides = zip((settings.candidate, settings.baseline), test.faults, strict=True)
+    rows.append(("faults", ", ".join(f"{bot.name} {faults_words(side)}" for bot, side in sides)))
+    return rows
+
+
+def elo_words(found: Estimate) -> str:
+    """Elo with its 95 % interval, and the likelihood of superiority."""
+    elo, lower, upper = (signed(x, 1) for x in (found.elo, found.lower, found.upper))
+    return f"{elo} [{lower}, {upper}], LOS {found.los:.1%}"
+
+
+def llr_words(test: StrengthTest) -> str:
+    """The LLR and its bounds."""
+    sprt = test.settings.sprt
+    return f"{test.llr:.2f} between {sprt.lower:.2f} and {sprt.upper:.2f}"
+
+
+def games_words(test: StrengthTest) -> str:
+    """Games won, drawn and lost."""
+    return f"{test.wins}-{test.draws}-{test.losses}"
+
+
+def faults_words(side: Mapping[Termination, int]) -> str:
+    """How many faults of a side, and of which kinds."""
+    each = ", ".join(f"{key} {count}" for key, count in side.items())
+    return f"{sum(side.values())}{each and f' ({each})'}"
+
+
+def chance_words(chance: float) -> str:
+    """How seldom chance alone would do something; of a thousand matches it can come out as 0."""
+    if chance < RAREST:
+        return f"fewer than 1 in {1 / RAREST:,.0f}"
+    return f"1 in {1 / chance:,.0f}"

@@ -1,1 +1,0 @@
-"""Who meets whom next: functions of past results."""

@@ -1,0 +1,215 @@
+"""Backups: all of an arena at one moment, restored anywhere, refused where something is."""
+
+from __future__ import annotations
+
+import hashlib
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from arena.config import Settings
+from arena.db import Database
+from arena.models import Base, BotVersion, Competition, User
+from arena.operation.backup import BackupError, restore_backup, write_backup
+from arena.operation.supervisor import is_running
+from arena.recorder.rebuild import rebuild
+from tests import postgres
+from tests.arena.running import arena
+from tests.arena.simulator import CALM, Simulation
+
+CONTENT = b"a bot"
+DIGEST = hashlib.sha256(CONTENT).hexdigest()
+
+
+def quiet(_: str) -> None:
+    pass
+
+
+@pytest.fixture
+def lived(database: Database, tmp_path: Path) -> Settings:
+    """An arena that played for some seconds, with a bundle."""
+    simulation = Simulation(database, 1, CALM)
+    simulation.furnish([("clobber", {"size": "4x3"}), ("blokus", {"mode": "trio"})], bots=4)
+    simulation.alive()
+    simulation.tick()
+    simulation.run(4)
+    settings = Settings(data=tmp_path / "first", database=database.url)
+    settings.bundles.mkdir(parents=True)
+    (settings.bundles / DIGEST).write_bytes(CONTENT)
+    with database.begin() as session:
+        session.execute(sa.update(BotVersion).values(digest=DIGEST))
+    return settings
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Where nothing is yet."""
+    if request.param == "sqlite":
+        yield ""
+        return
+    with postgres.database(request.getfixturevalue("postgres_url")) as url:
+        yield url
+
+
+def rows(database: Database) -> dict[str, list[tuple[object, ...]]]:
+    """All that is in a database."""
+    with database.read() as session:
+        return {
+            table.name: [
+                tuple(row) for row in session.execute(sa.select(table).order_by(*table.primary_key))
+            ]
+            for table in Base.metadata.sorted_tables
+        }
+
+
+def nulls(database: Database) -> int:
+    """Matches without progress, as the database itself sees it."""
+    with database.read() as session:
+        query = "SELECT count(*) FROM match WHERE progress IS NULL OR progress LIKE 'null'"
+        if database.url.startswith("postgres"):
+            query = query.replace("progress LIKE", "progress::text LIKE")
+        return int(session.execute(sa.text(query)).scalar_one())
+
+
+def test_a_restored_arena_is_the_same(
+    database: Database, lived: Settings, empty_url: str, tmp_path: Path
+) -> None:
+    """Row by row, from either database to either; its ratings prove themselves, and it goes on."""
+    file = tmp_path / "backup.tar"
+    write_backup(database, lived, file, quiet)
+    assert file.stat().st_mode & 0o777 == 0o600
+    settings = Settings(data=tmp_path / "second", database=empty_url)
+    restore_backup(file, settings, quiet)
+    restored = Database(settings.database_url)
+    try:
+        assert rows(restored) == rows(database)
+        assert nulls(restored) == nulls(database) > 0
+        assert (settings.bundles / DIGEST).read_bytes() == CONTENT
+        with restored.begin() as session:
+            for competition in session.scalars(sa.select(Competition)).all():
+                assert competition.games > 0
+                assert rebuild(session, competition, write=False).equal
+            session.add(User(name="newcomer", created=competition.created))
+        with pytest.raises(BackupError, match="is not empty"):
+            restore_backup(file, settings, quiet)
+        with pytest.raises(BackupError, match=r"database .* is not empty"):
+            restore_backup(file, Settings(data=tmp_path / "third", database=restored.url), quiet)
+    finally:
+        restored.close()
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_restored_database_is_its_owners_alone(lived: Settings, tmp_path: Path) -> None:
+    """In a folder that all may read, too; one that a restore makes is closed anyway."""
+    file, folder = tmp_path / "arena.tar", tmp_path / "open"
+    database = Database(lived.database_url)
+    write_backup(database, lived, file, quiet)
+    database.close()
+    folder.mkdir(mode=0o755)
+    restore_backup(file, Settings(data=folder), quiet)
+    assert (folder / "arena.db").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_two_commands_do_not_use_one_place(
+    database: Database, lived: Settings, tmp_path: Path
+) -> None:
+    """The second is refused in the midst of the first, of which nothing is lost."""
+    file, settings = tmp_path / "backup.tar", Settings(data=tmp_path / "second")
+    refused = []
+
+    def write_too(_: str) -> None:
+        with pytest.raises(BackupError, match=r"another command writes .*backup.tar: name another"):
+            write_backup(database, lived, file, quiet)
+        refused.append(file)
+
+    def restore_too(_: str) -> None:
+        with pytest.raises(BackupError, match=r"runs on .*second, or is restored there: restore"):
+            restore_backup(file, settings, quiet)
+        assert is_running(settings)
+        refused.append(settings.data)
+
+    write_backup(database, lived, file, write_too)
+    restore_backup(file, settings, restore_too)
+    assert set(refused) == {file, settings.data}
+    assert [path.name for path in tmp_path.iterdir() if "backup" in path.name] == [file.name]
+    assert (settings.bundles / DIGEST).read_bytes() == CONTENT
+    assert not is_running(settings)
+    restored = Database(settings.database_url)
+    assert rows(restored) == rows(database)
+    restored.close()
+
+
+def test_what_is_no_backup_is_refused(database: Database, lived: Settings, tmp_path: Path) -> None:
+    """Damaged, cut short, of something else; and then the same place takes a whole one."""
+    whole = tmp_path / "backup.tar"
+    write_backup(database, lived, whole, quiet)
+    with pytest.raises(BackupError, match="is there already"):
+        write_backup(database, lived, whole, quiet)
+    data = whole.read_bytes()
+    other = tmp_path / "other.tar"
+    with tarfile.open(other, "w") as tar:
+        tar.add(__file__, "bot.py")
+    with tarfile.open(whole) as tar:
+        members = {member.name: member for member in tar}
+    # Cut where a file would begin, a tar seems whole.
+    between = data[: members[f"bundles/{DIGEST}"].offset]
+    name = data.index(b'"', members["tables/user"].offset_data) + 1
+    spoilt = {
+        "is no backup": b"something else" * 100,
+        "no backup of an arena": other.read_bytes(),
+        "cut short": data[: len(data) // 2],
+        "it has no digests": between,
+        "it has no meeting": data[: members["tables/meeting"].offset],
+        "table user is not as it was": _with(data, name, b"Q"),
+        "digests.json can't be read": _with(data, members["digests.json"].offset_data, b"]"),
+        "bundle .* is damaged": data.replace(CONTENT, b"A BOT"),
+        "of which release": data.replace(b'{"format"', b'{"farmot"', 1),
+        "table bot, row 1": _with(data, members["tables/bot"].offset_data, b"]"),
+        "table user, row 1": _with(data, members["tables/user"].offset_data, b"\xff"),
+        "table competition, row 1": _with(data, members["tables/competition"].offset_data, b"{"),
+        r"another release \(format 9": data.replace(b'"format": 2', b'"format": 9', 1),
+        r"another release \(schema": data.replace(b'"schema": "', b'"schema": "x', 1).replace(
+            b'", "made"', b'","made"', 1
+        ),
+    }
+    for number, (words, content) in enumerate(spoilt.items()):
+        file = tmp_path / f"spoilt{number}.tar"
+        file.write_bytes(content)
+        settings = Settings(data=tmp_path / f"data{number}")
+        with pytest.raises(BackupError, match=words):
+            restore_backup(file, settings, quiet)
+        restore_backup(whole, settings, quiet)
+        restored = Database(settings.database_url)
+        assert rows(restored) == rows(database), words
+        restored.close()
+
+
+def _with(data: bytes, at: int, other: bytes) -> bytes:
+    """The same with some bytes put in the place of others."""
+    return data[:at] + other + data[at + len(other) :]
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_the_commands_back_up_restore_and_prove(
+    database: Database, lived: Settings, tmp_path: Path
+) -> None:
+    """As the docs tell it."""
+    file, url = str(tmp_path / "arena.tar"), {"ARENA_DATABASE": database.url}
+    done = arena("backup", file, "--data", str(lived.data), **url)
+    assert done.returncode == 0, done.stderr
+    new = str(tmp_path / "new")
+    done = arena("restore", file, "--data", new)
+    assert done.returncode == 0, done.stderr
+    command = done.stdout.rpartition(": arena ")[2].split()
+    assert command == ["ratings", "rebuild", "--check", "--data", new]
+    done = arena(*command)
+    assert (done.returncode, done.stdout.count(": equal")) == (0, 2), done.stdout
+    other = {"ARENA_DATABASE": f"sqlite:///{tmp_path}/other.db"}
+    done = arena("restore", file, "--data", str(tmp_path / "third"), **other)
+    assert "now prove it, with ARENA_DATABASE set as now: arena" in done.stdout, done.stderr
+    again = arena("restore", file, "--data", new)
+    assert (again.returncode, "is not empty" in again.stderr) == (2, True)
