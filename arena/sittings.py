@@ -35,8 +35,8 @@ from arena.models import (
     User,
     VersionStatus,
 )
-from arena.recorder.recording import Outcome
 from arena.schedule import leases, workers
+from arena.schedule.leases import Fate
 from engine import reporting, sitting
 from engine.counting import counted
 from engine.game import Seat, Variant
@@ -332,11 +332,11 @@ def _set(found: Sitting, game: GameRecord, now: datetime) -> None:
     found.finished = now if over else None
 
 
-def record_move(session: Session, report: reporting.MoveReport, now: datetime) -> Outcome:
+def record_move(session: Session, report: reporting.MoveReport, now: datetime) -> Fate:
     """Keeps what a bot answered, if this attempt is the one that counts."""
     found = leases.find_issued(session, report.lease)
     if not isinstance(found, Sitting):
-        return Outcome.STALE
+        return Fate.STALE
     try:
         demand_sayable(report.game)
         sitting.confirm(record_of(found), report.game)
@@ -345,10 +345,10 @@ def record_move(session: Session, report: reporting.MoveReport, now: datetime) -
         name = found.worker or report.worker
         workers.note_falsehood(session, name, workers.label(found), problem, now)
         leases.roll_back(found, f"{report.worker}: {problem}"[:2000], failed=True)
-        return Outcome.REFUSED
+        return Fate.REFUSED
     workers.note_success(session, found, found.worker or report.worker)
     _set(found, report.game, now)
-    return Outcome.FIXED
+    return Fate.FIXED
 
 
 def give_up_abandoned(session: Session, settings: Settings, now: datetime) -> int:

@@ -5,8 +5,18 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.models import GameSeat, JobStatus, Match, PlayedGame
-from arena.recorder.rebuild import ask_rebuild
+from arena.models import Competition, GameSeat, JobStatus, Match, PlayedGame
+
+
+def ask_rebuild(session: Session, competition: Competition) -> None:
+    """Has the recorder make a competition anew; until this transaction ends, it waits.
+
+    To be called before anything is changed that a rebuild reads.
+    """
+    session.flush()
+    session.execute(
+        sa.update(Competition).where(Competition.id == competition.id).values(rebuild_due=True)
+    )
 
 
 def make_void(session: Session, match: Match, why: str) -> None:

@@ -225,17 +225,6 @@ def _store_seats(session: Session, fold: Fold) -> None:
     fold.seats.clear()
 
 
-def ask_rebuild(session: Session, competition: Competition) -> None:
-    """Has the recorder make a competition anew; until this transaction ends, it waits.
-
-    To be called before anything is changed that a rebuild reads.
-    """
-    session.flush()
-    session.execute(
-        sa.update(Competition).where(Competition.id == competition.id).values(rebuild_due=True)
-    )
-
-
 class Upkeep:
     """What the recorder makes anew because it is due, and what it checks now and then.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -49,18 +48,6 @@ from engine.match import race_ranks
 from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError, replay
 
-
-class Outcome(StrEnum):
-    """What became of a message."""
-
-    FIXED = "fixed"
-    STALE = "stale, ignored"
-    NOTED = "noted"
-    REFUSED = "refused"
-    FORGED = "forged, refused"
-    ROLLED_BACK = "rolled back"
-
-
 Told = reporting.MatchReport | reporting.Started | reporting.Progress | reporting.SignOfLife
 """What workers say of matches under way, and of themselves; what comes often."""
 log = logging.getLogger("arena.recorder")
@@ -68,7 +55,7 @@ log = logging.getLogger("arena.recorder")
 
 def take_in(
     session: Session, told: Sequence[Told], settings: Settings, now: datetime
-) -> list[Outcome]:
+) -> list[leases.Fate]:
     """Takes in what workers say, in its order and in one transaction.
 
     Of each comes what would come of it alone, by fewer statements: what they are about is read
@@ -91,8 +78,8 @@ class _Intake:
         self, session: Session, told: Sequence[Told], settings: Settings, now: datetime
     ) -> None:
         self._session, self._settings, self._now = session, settings, now
-        leases = [one.lease for one in told if not isinstance(one, reporting.SignOfLife)]
-        self._jobs = leases.find_all(session, leases)
+        spoken_of = [one.lease for one in told if not isinstance(one, reporting.SignOfLife)]
+        self._jobs = leases.find_all(session, spoken_of)
         reports = [one for one in told if isinstance(one, reporting.MatchReport)]
         found = [self._present(one.lease) for one in reports]
         matches = list({job.id: job for job in found if isinstance(job, Match)}.values())
@@ -105,7 +92,7 @@ class _Intake:
         self._workers = {one.name: one for one in session.scalars(known)} if names else {}
         self._played: list[Played] = []
 
-    def take(self, told: Told) -> Outcome:
+    def take(self, told: Told) -> leases.Fate:
         """Takes in one of them."""
         match told:
             case reporting.Started():
@@ -126,38 +113,38 @@ class _Intake:
         job = self._jobs.get((lease.kind, lease.job))
         return job if job is not None and leases.counts(job, lease) else None
 
-    def _start(self, started: reporting.Started) -> Outcome:
+    def _start(self, started: reporting.Started) -> leases.Fate:
         job = self._present(started.lease)
         if job is None:
-            return Outcome.STALE
+            return leases.Fate.STALE
         return self._take_up(job, started.worker)
 
-    def _take_up(self, job: Leased, worker: str) -> Outcome:
+    def _take_up(self, job: Leased, worker: str) -> leases.Fate:
         known = self._workers.get(worker)
         taken = leases.take_up(job, worker, known, self._settings, self._now)
-        return Outcome.NOTED if taken else Outcome.STALE
+        return leases.Fate.NOTED if taken else leases.Fate.STALE
 
-    def _note_alive(self, sign: reporting.SignOfLife) -> Outcome:
+    def _note_alive(self, sign: reporting.SignOfLife) -> leases.Fate:
         try:
             worker = workers.note_alive(self._session, sign, self._now)
         except workers.WorkerError as error:
             log.warning("a sign of life was dropped: %s", error)
-            return Outcome.REFUSED
+            return leases.Fate.REFUSED
         self._workers[worker.name] = worker
-        return Outcome.NOTED
+        return leases.Fate.NOTED
 
-    def _note(self, progress: reporting.Progress) -> Outcome:
+    def _note(self, progress: reporting.Progress) -> leases.Fate:
         job = self._present(progress.lease)
         if job is None:
-            return Outcome.STALE
+            return leases.Fate.STALE
         job.lease_ends = self._now + timedelta(seconds=self._settings.lease_seconds)
         if isinstance(job, Match):
             job.progress = {"game": progress.game, "moves": list(progress.moves)}
         elif isinstance(job, Check):
             job.findings = [finding.to_json() for finding in progress.findings]
-        return Outcome.NOTED
+        return leases.Fate.NOTED
 
-    def _record(self, report: reporting.MatchReport) -> Outcome:
+    def _record(self, report: reporting.MatchReport) -> leases.Fate:
         """Fixes a match with its games and ratings, if this attempt is the one that counts."""
         session, now = self._session, self._now
         if report.worker not in self._workers:
@@ -167,14 +154,14 @@ class _Intake:
             job = self._jobs.get((report.lease.kind, report.lease.job))
             return _refuse(session, report, job, now)
         # Of a short match nobody may have said that it was taken up.
-        if match.worker is None and self._take_up(match, report.worker) is Outcome.STALE:
-            return Outcome.STALE
+        if match.worker is None and self._take_up(match, report.worker) is leases.Fate.STALE:
+            return leases.Fate.STALE
         assert match.worker is not None
         if problem := contradiction(match, report):
             label = workers.label(match)
             workers.note_falsehood(session, match.worker, label, problem, now)
             leases.roll_back(match, f"{report.worker}: {problem}"[:2000], failed=True)
-            return Outcome.REFUSED
+            return leases.Fate.REFUSED
         workers.note_success(session, match, match.worker)
         self._seq += 1
         match.end_lease(JobStatus.FIXED)
@@ -182,7 +169,7 @@ class _Intake:
         played = _play_out(match, report, now)
         self._played.append(played)
         if isinstance(match.competition, Ladder) and not played.faulty:
-            return Outcome.FIXED
+            return leases.Fate.FIXED
         # What follows looks at what is stored.
         self.store()
         if isinstance(match.competition, Tournament):
@@ -196,7 +183,7 @@ class _Intake:
             entrants = {place.entrant_id: place.entrant for place in match.places}
             for entrant in played.faulty:
                 suspend_if_faulty(session, entrants[entrant], now)
-        return Outcome.FIXED
+        return leases.Fate.FIXED
 
 
 _LAST_SEQ = sa.select(sa.func.coalesce(sa.func.max(Match.seq), 0)).scalar_subquery()
@@ -226,15 +213,15 @@ def _refuse(
     report: reporting.MatchReport | reporting.CheckReport,
     job: Leased | None,
     now: datetime,
-) -> Outcome:
+) -> leases.Fate:
     """What a report is whose lease does not count: late, or an invention."""
     problem = leases.forgery(session, job, report.lease)
     if problem is None:
-        return Outcome.STALE
+        return leases.Fate.STALE
     label = f"{report.lease.kind[:20]} {report.lease.job}"
     words = f"reported {label}: {problem}"
     workers.note_falsehood(session, report.worker[:120], label, words, now)
-    return Outcome.FORGED
+    return leases.Fate.FORGED
 
 
 def contradiction(match: Match, report: reporting.MatchReport) -> str | None:
@@ -346,7 +333,7 @@ def _count(match: Match, found: Tally, now: datetime) -> None:
     competition.last_game = now
 
 
-def record_check(session: Session, report: reporting.CheckReport, now: datetime) -> Outcome:
+def record_check(session: Session, report: reporting.CheckReport, now: datetime) -> leases.Fate:
     """Fixes the check of a version; one that passed is ready and enters its ladder."""
     job = leases.find(session, report.lease)
     if not isinstance(job, Check) or not leases.counts(job, report.lease):
@@ -362,7 +349,7 @@ def record_check(session: Session, report: reporting.CheckReport, now: datetime)
     if not report.passed:
         if check.version.status is VersionStatus.CHECKING:
             check.version.status = VersionStatus.REFUSED
-        return Outcome.FIXED
+        return leases.Fate.FIXED
     check.version.status = VersionStatus.READY
     admit(session, check, now)
     # Who plays one variant of a game plays them all: its checks for others are answered too.
@@ -375,7 +362,7 @@ def record_check(session: Session, report: reporting.CheckReport, now: datetime)
             words = f"passed on {check.ladder.title}"
             other.findings = [reporting.Finding(True, words).to_json()]
             admit(session, other, now)
-    return Outcome.FIXED
+    return leases.Fate.FIXED
 
 
 def record_void(
@@ -386,7 +373,7 @@ def record_void(
     now: datetime,
     *,
     failed: bool = True,
-) -> Outcome:
+) -> leases.Fate:
     """Rolls a job back that its worker could not do.
 
     Args:
@@ -394,15 +381,15 @@ def record_void(
     """
     job = leases.find_issued(session, lease)
     if job is None:
-        return Outcome.STALE
+        return leases.Fate.STALE
     played = job if failed and isinstance(job, Match) else None
     if played and suspend_lost(session, played, problem, settings.bundles, now):
         if isinstance(played.competition, Tournament):
             tournaments.settle(session, played.competition, now)  # who left is waited for no more
-        return Outcome.ROLLED_BACK
+        return leases.Fate.ROLLED_BACK
     if failed and job.worker is not None:
         failed = workers.note_failure(
             session, job, job.worker, problem, settings.minimum_isolation, now
         )
     leases.roll_back(job, problem, failed=failed)
-    return Outcome.ROLLED_BACK
+    return leases.Fate.ROLLED_BACK

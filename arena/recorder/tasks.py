@@ -207,7 +207,7 @@ def _take_in(messages: Sequence[tuple[Said, Sequence[recording.Told]]]) -> None:
     reports = any(isinstance(one, reporting.MatchReport) for one in told)
     now = _now()
 
-    def do(session: Session) -> tuple[list[recording.Outcome], list[Batch]]:
+    def do(session: Session) -> tuple[list[leases.Fate], list[Batch]]:
         outcomes = recording.take_in(session, told, settings, now)
         return outcomes, leases.fill(session, settings, now) if reports else []
 
@@ -261,13 +261,11 @@ def _hold_against(said: Said, error: Exception) -> None:
         )
 
 
-def _count(outcome: recording.Outcome) -> None:
+def _count(outcome: leases.Fate) -> None:
     counted[outcome.partition(",")[0]] += 1
 
 
-def _store_match(
-    session: Session, report: reporting.MatchReport, now: datetime
-) -> recording.Outcome:
+def _store_match(session: Session, report: reporting.MatchReport, now: datetime) -> leases.Fate:
     (outcome,) = recording.take_in(session, [report], settings, now)
     return outcome
 
@@ -275,8 +273,8 @@ def _store_match(
 def _store_known(
     session: Session,
     report: Report,
-    store: Callable[[Session, Report, datetime], recording.Outcome],
-) -> recording.Outcome:
+    store: Callable[[Session, Report, datetime], leases.Fate],
+) -> leases.Fate:
     """Stores a report of a worker that gave a sign of life at least once.
 
     Raises:
@@ -290,7 +288,7 @@ def _store_known(
 def _record(
     data: dict[str, Any],
     read: Callable[[dict[str, Any]], Report],
-    store: Callable[[Session, Report, datetime], recording.Outcome],
+    store: Callable[[Session, Report, datetime], leases.Fate],
 ) -> None:
     try:
         report = read(data)
@@ -310,15 +308,15 @@ def _record(
             _fill()
 
 
-CHANGING = recording.Outcome.FIXED, recording.Outcome.REFUSED, recording.Outcome.ROLLED_BACK
+CHANGING = leases.Fate.FIXED, leases.Fate.REFUSED, leases.Fate.ROLLED_BACK
 """After these there may be room for other jobs."""
 
 
-def _say(report: Report, outcome: recording.Outcome) -> None:
+def _say(report: Report, outcome: leases.Fate) -> None:
     """Tells what became of a report."""
     _count(outcome)
     lease, worker = report.lease, report.worker
-    bad = outcome in (recording.Outcome.REFUSED, recording.Outcome.FORGED)
+    bad = outcome in (leases.Fate.REFUSED, leases.Fate.FORGED)
     log.log(
         logging.WARNING if bad else logging.INFO,
         "%s %s, attempt %s of %s: %s",

@@ -20,6 +20,7 @@ import secrets
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
+from enum import StrEnum
 from math import ceil, inf
 from typing import TypeVar
 
@@ -55,6 +56,17 @@ FAILURES_ALLOWED = 2
 """A job that fails once more is set aside."""
 AHEAD = 2
 """Turns of workers for each slot of a living one: one under way, one waiting."""
+
+
+class Fate(StrEnum):
+    """What became of what a worker said."""
+
+    FIXED = "fixed"
+    STALE = "stale, ignored"
+    NOTED = "noted"
+    REFUSED = "refused"
+    FORGED = "forged, refused"
+    ROLLED_BACK = "rolled back"
 
 
 L = TypeVar("L", bound=Leased)

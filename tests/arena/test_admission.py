@@ -54,7 +54,7 @@ def handed_in(session: Session, first: FirstTest | None = None) -> tuple[Check, 
 
 def fate_of(session: Session, check: Check, job: jobs.Job) -> tuple[str, str]:
     """What becomes of a version whose check passes, and why."""
-    assert recording.record_check(session, report(job, True), NOW) is recording.Outcome.FIXED
+    assert recording.record_check(session, report(job, True), NOW) is leases.Fate.FIXED
     session.flush()
     return entries.fates(session, [check])[check.id].word, check.problem
 

@@ -17,8 +17,8 @@ from arena.config import Settings
 from arena.db import Database
 from arena.models import BotVersion, Check, JobStatus, Ladder, Match, Sitting, User, VersionStatus
 from arena.recorder import recording
-from arena.recorder.recording import Outcome
 from arena.schedule import leases, load
+from arena.schedule.leases import Fate
 from arena.sittings import Person, SittingError, Wish
 from engine import jobs, reporting, sitting
 from engine.game import IllegalMoveError, Termination
@@ -99,7 +99,7 @@ class Table:
             reporting.MoveReport(job.lease, "one", game).to_json()
         )
 
-    def record(self, report: reporting.MoveReport) -> Outcome:
+    def record(self, report: reporting.MoveReport) -> Fate:
         with self.database.begin() as session:
             return sittings.record_move(session, report, self.now)
 
@@ -124,7 +124,7 @@ def test_a_whole_game_of_every_game(database: Database, number: int) -> None:
             break
         state = sitting.position(record)
         if found.status is JobStatus.OPEN:
-            assert table.record(table.answer(table.issue_one())) is Outcome.FIXED
+            assert table.record(table.answer(table.issue_one())) is Fate.FIXED
         else:
             assert state.to_move in sittings.own_seats(found)
             move = state.legal_moves()[int(chance.random() * len(state.legal_moves()))]
@@ -145,7 +145,7 @@ def test_nothing_is_counted_twice(table: Table) -> None:
     job = table.issue_one()
     assert table.issue() == []
     forged = replace(table.answer(job), lease=replace(job.lease, ticket="x"))
-    assert table.record(forged) is Outcome.STALE
+    assert table.record(forged) is Fate.STALE
     table.now += timedelta(seconds=SETTINGS.take_up_seconds + 1)
     with table.database.begin() as session:
         back = leases.roll_back_overdue(session, SETTINGS, table.now, table.now)
@@ -153,9 +153,9 @@ def test_nothing_is_counted_twice(table: Table) -> None:
     table.wake()
     again = table.issue_one()
     assert (again.lease.attempt, again.game) == (2, job.game)
-    assert table.record(table.answer(job)) is Outcome.STALE
-    assert table.record(table.answer(again)) is Outcome.FIXED
-    assert table.record(table.answer(again)) is Outcome.STALE
+    assert table.record(table.answer(job)) is Fate.STALE
+    assert table.record(table.answer(again)) is Fate.FIXED
+    assert table.record(table.answer(again)) is Fate.STALE
     assert table.look(game).plies == 1
 
 
@@ -166,7 +166,7 @@ def test_a_worker_that_is_not_heard_of(table: Table) -> None:
         job = table.issue_one()
         with table.database.begin() as session:
             told = [reporting.Started(job.lease, "one"), reporting.Progress(job.lease)]
-            assert recording.take_in(session, told, SETTINGS, table.now) == [Outcome.NOTED] * 2
+            assert recording.take_in(session, told, SETTINGS, table.now) == [Fate.NOTED] * 2
         table.now += timedelta(seconds=SETTINGS.lease_seconds + 1)
         with table.database.begin() as session:
             leases.roll_back_overdue(session, SETTINGS, table.now, table.now)
@@ -183,7 +183,7 @@ def test_a_worker_that_can_not_play(table: Table) -> None:
     job = table.issue_one()
     with table.database.begin() as session:
         outcome = recording.record_void(session, job.lease, "no box", SETTINGS, table.now)
-    assert outcome is Outcome.ROLLED_BACK
+    assert outcome is Fate.ROLLED_BACK
     assert table.issue_one().lease.attempt == 2
 
 
@@ -193,16 +193,16 @@ def test_a_false_report_is_refused(table: Table) -> None:
     report = table.answer(table.issue_one())
     moves = sitting.position(report.game).legal_moves()
     twice = replace(report, game=sitting.moved(report.game, moves[0]))
-    assert table.record(twice) is Outcome.REFUSED
+    assert table.record(twice) is Fate.REFUSED
     assert "refuted by the rules" in table.look(game).problem
-    assert table.record(table.answer(table.issue_one())) is Outcome.FIXED
+    assert table.record(table.answer(table.issue_one())) is Fate.FIXED
 
 
 def test_a_bot_that_fails_loses(table: Table) -> None:
     """Its fault is in the record, and the game is over."""
     game = table.begin(place=1)
     crash = Scripted(CrashError("exit status 1"))
-    assert table.record(table.answer(table.issue_one(), crash)) is Outcome.FIXED
+    assert table.record(table.answer(table.issue_one(), crash)) is Fate.FIXED
     found = table.look(game)
     record = sittings.record_of(found)
     assert found.finished == table.now
@@ -241,7 +241,7 @@ def test_who_leaves_while_others_could_play_on(database: Database) -> None:
     found = table.look(game)
     assert (found.status, found.finished) == (JobStatus.FIXED, table.now)
     assert sitting.goes_on(sittings.record_of(found))
-    assert table.record(table.answer(job)) is Outcome.STALE
+    assert table.record(table.answer(job)) is Fate.STALE
     assert table.issue() == []
 
 
@@ -295,7 +295,7 @@ def test_abandoned_games_are_given_up(table: Table) -> None:
     with table.database.begin() as session:
         assert given_up(session, table.now + 2 * days) == 0
     assert table.look(game).status is JobStatus.VOID
-    assert table.record(table.answer(job)) is Outcome.STALE
+    assert table.record(table.answer(job)) is Fate.STALE
 
 
 def test_moves_take_half_of_the_slots(table: Table) -> None:
@@ -304,7 +304,7 @@ def test_moves_take_half_of_the_slots(table: Table) -> None:
         table.begin(place=1, seed=seed)
     job = table.issue_one()
     assert table.issue() == []
-    assert table.record(table.answer(job)) is Outcome.FIXED
+    assert table.record(table.answer(job)) is Fate.FIXED
     assert table.issue_one().lease.job != job.lease.job
 
 
@@ -316,7 +316,7 @@ def test_moves_go_before_matches(table: Table) -> None:
     first, *others = table.issue()
     assert isinstance(first, jobs.MoveJob)
     assert len(others) == 1
-    assert table.record(table.answer(first)) is Outcome.FIXED
+    assert table.record(table.answer(first)) is Fate.FIXED
     assert table.issue() == []
     table.now += load.PRESENT + timedelta(seconds=1)
     table.wake()
@@ -358,7 +358,7 @@ def test_who_waits_longest_is_answered_first(table: Table) -> None:
     table.change(later, sittings.move, move, 0)
     job = table.issue_one()
     assert job.lease.job == sooner
-    assert table.record(table.answer(job)) is Outcome.FIXED
+    assert table.record(table.answer(job)) is Fate.FIXED
     assert table.issue_one().lease.job == later
 
 

@@ -20,7 +20,7 @@ from arena.models import (
     VersionStatus,
     Worker,
 )
-from arena.recorder.recording import Outcome
+from arena.schedule.leases import Fate
 from arena.sittings import Person, SittingError, bots_for, opponent_named
 from engine import sitting
 from tests.arena.test_sittings import SMALL, Table
@@ -175,12 +175,12 @@ def test_a_false_answer_is_held_against_its_worker(database: Database) -> None:
     report = table.answer(table.issue_one())
     moves = sitting.position(report.game).legal_moves()
     twice = replace(report, game=sitting.moved(report.game, moves[0]))
-    assert table.record(twice) is Outcome.REFUSED
+    assert table.record(twice) is Fate.REFUSED
     assert table.look(number).failures == 1
     with database.read() as session:
         worker = session.get_one(Worker, "one")
         assert "its move is refuted by the rules" in worker.problem
         (failed,) = worker.failed
         assert (failed["job"], failed["against"]) == (f"move of game {number} of a person", True)
-    assert table.record(table.answer(table.issue_one())) is Outcome.FIXED
+    assert table.record(table.answer(table.issue_one())) is Fate.FIXED
     assert table.look(number).failures == 0

@@ -188,7 +188,7 @@ def measure(
         cost.cpu += time.process_time() - cpu
         cost.recorded += recorded - began
         cost.matches += len(data)
-        assert outcomes == [recording.Outcome.FIXED] * len(data)
+        assert outcomes == [leases.Fate.FIXED] * len(data)
         if issued:
             waiting += chain.from_iterable(issued)
             stretches.append(cost)

@@ -90,7 +90,7 @@ def answer(site: Watched, number: int) -> None:
             reporting.Finding(False, "It said nothing within 2 s.", "ready"),
         )
         report = reporting.CheckReport(lease, "one", findings, "what it wrote to its log")
-        assert recording.record_check(session, report, now) is recording.Outcome.FIXED
+        assert recording.record_check(session, report, now) is leases.Fate.FIXED
 
 
 def _fill(folder: Path, name: str, count: int) -> None:

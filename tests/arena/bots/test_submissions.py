@@ -295,7 +295,7 @@ def test_what_nobody_takes_up_is_no_failure(database: Database) -> None:
         assert (check.status, check.failures) == (JobStatus.OPEN, 0)
         (job,) = issued(session)
         started = reporting.Started(job.lease, "w")
-        assert recording.take_in(session, [started], SETTINGS, NOW) == [recording.Outcome.NOTED]
+        assert recording.take_in(session, [started], SETTINGS, NOW) == [leases.Fate.NOTED]
         assert came_back(session, late) == 1
         assert (check.status, check.failures) == (JobStatus.OPEN, 1)
 

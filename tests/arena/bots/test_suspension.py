@@ -67,7 +67,7 @@ def crashes(session: Session, requester: User | None = None) -> EntrantState:
     result = play_match(job.spec, lambda place: LotPlayer() if place else Scripted(start=gone))
     report = reporting.MatchReport(job.lease, "w", result.games, result.logs)
     told = recording.take_in(session, [report], Settings(), START)
-    assert told == [recording.Outcome.FIXED]
+    assert told == [leases.Fate.FIXED]
     return first.state
 
 

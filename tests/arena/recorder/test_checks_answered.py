@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from arena.db import Database
 from arena.models import Check, Entrant, JobStatus, Worker
 from arena.recorder import recording
-from arena.recorder.recording import Outcome
+from arena.schedule.leases import Fate
 from engine.reporting import Finding
 from tests.arena.bots.test_submissions import (
     NOW,
@@ -51,7 +51,7 @@ def test_a_check_answers_those_that_wait_for_its_game(
         assert other is not None
         other.status, other.findings = status, KNOWN
         session.flush()
-        assert recording.record_check(session, report(job, True), NOW) is Outcome.FIXED
+        assert recording.record_check(session, report(job, True), NOW) is Fate.FIXED
         session.flush()
         words = f"passed on {ladder(session).title}"
         assert other.findings == ([Finding(True, words).to_json()] if answered else KNOWN)
@@ -73,9 +73,9 @@ def test_a_check_is_a_success_of_its_worker(database: Database, kept: bool) -> N
         known = session.get_one(Worker, "w")
         known.failed = [{"job": "check 99", "against": False}]
         session.flush()
-        assert recording.record_check(session, report(job, kept), NOW) is Outcome.FIXED
+        assert recording.record_check(session, report(job, kept), NOW) is Fate.FIXED
         assert known.failed == []
         assert session.scalars(sa.select(Check)).one().log == "the log"
-        assert recording.record_check(session, report(job, not kept), NOW) is Outcome.STALE
+        assert recording.record_check(session, report(job, not kept), NOW) is Fate.STALE
         entered = session.scalars(sa.select(Entrant)).all()
         assert len(entered) == kept

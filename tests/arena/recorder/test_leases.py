@@ -180,7 +180,7 @@ def test_a_report_from_before_a_restore_is_late_and_no_forgery(
         report = replace(report, lease=forge(report.lease))
     with database.begin() as session:
         found = recording.take_in(session, [report], SETTINGS, NOW)
-        assert found == [recording.Outcome.FORGED if forge else recording.Outcome.STALE]
+        assert found == [leases.Fate.FORGED if forge else leases.Fate.STALE]
         assert len(session.get_one(Worker, "worker").failed) == (1 if forge else 0)
         assert session.scalars(sa.select(Match.status)).all() in (
             [],

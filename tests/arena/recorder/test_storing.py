@@ -77,7 +77,7 @@ def played(database: Database, game: str, options: dict[str, str]) -> Stored:
         )
         report = reporting.MatchReport(job.lease, "w", told, logs)
         outcome = recording.take_in(session, [report], Settings(), END)
-        assert outcome == [recording.Outcome.FIXED]
+        assert outcome == [leases.Fate.FIXED]
     with database.read() as session:
         games = session.scalars(sa.select(PlayedGame).order_by(PlayedGame.number)).all()
         its = sa.select(GameSeat).order_by(GameSeat.seat).options(undefer(GameSeat.log))

@@ -12,8 +12,9 @@ from arena.config import Settings
 from arena.db import Database
 from arena.models import Check, JobStatus, Ladder, Match, PlayedGame, Worker
 from arena.recorder import recording
-from arena.recorder.recording import Outcome, Told
+from arena.recorder.recording import Told
 from arena.schedule import leases
+from arena.schedule.leases import Fate
 from engine import jobs
 from engine.reporting import Progress, Started
 from tests.arena.simulator import CALM, START, Simulation, give_sign, report_of
@@ -44,7 +45,7 @@ def issued(arena: Database, *, rated: bool = True) -> jobs.Job:
     return job
 
 
-def take_in(arena: Database, *told: Told) -> list[Outcome]:
+def take_in(arena: Database, *told: Told) -> list[Fate]:
     """What becomes of each."""
     with arena.begin() as session:
         return recording.take_in(session, told, SETTINGS, LATER)
@@ -63,7 +64,7 @@ def test_who_is_set_aside_takes_nothing_up(arena: Database, played: bool) -> Non
     with arena.begin() as session:
         session.get_one(Worker, "one").set_aside = START
     told = report_of(job, "one") if played else Started(job.lease, "one")
-    assert take_in(arena, told) == [Outcome.STALE]
+    assert take_in(arena, told) == [Fate.STALE]
     match = look(arena, job)
     assert (match.status, match.worker, match.failures) == (JobStatus.OPEN, None, 0)
     with arena.read() as session:
@@ -73,10 +74,10 @@ def test_who_is_set_aside_takes_nothing_up(arena: Database, played: bool) -> Non
 def test_who_was_set_aside_since_may_finish(arena: Database) -> None:
     """What it took up before it is recorded: the rules confirm it."""
     job = issued(arena)
-    assert take_in(arena, Started(job.lease, "one")) == [Outcome.NOTED]
+    assert take_in(arena, Started(job.lease, "one")) == [Fate.NOTED]
     with arena.begin() as session:
         session.get_one(Worker, "one").set_aside = START
-    assert take_in(arena, report_of(job, "one")) == [Outcome.FIXED]
+    assert take_in(arena, report_of(job, "one")) == [Fate.FIXED]
 
 
 def test_a_word_of_progress_renews_the_lease(arena: Database) -> None:
@@ -84,14 +85,14 @@ def test_a_word_of_progress_renews_the_lease(arena: Database) -> None:
     job = issued(arena)
     moves = ("1:b2", "2:c3")
     told = [Started(job.lease, "one"), Progress(job.lease, game=1, moves=moves)]
-    assert take_in(arena, told[0]) == [Outcome.NOTED]
+    assert take_in(arena, told[0]) == [Fate.NOTED]
     with arena.begin() as session:
         session.get_one(Match, job.lease.job).lease_ends = START
-    assert take_in(arena, told[1]) == [Outcome.NOTED]
+    assert take_in(arena, told[1]) == [Fate.NOTED]
     match = look(arena, job)
     assert match.lease_ends == LATER + timedelta(seconds=SETTINGS.lease_seconds)
     assert match.progress == {"game": 1, "moves": list(moves)}
-    assert take_in(arena, report_of(job, "one")) == [Outcome.FIXED]
+    assert take_in(arena, report_of(job, "one")) == [Fate.FIXED]
     assert look(arena, job).progress is None
 
 
@@ -102,10 +103,10 @@ def test_a_match_is_that_workers_who_took_it_up(arena: Database, said: bool) -> 
     for lie in (True, False):
         job = issued(arena)
         if said:
-            assert take_in(arena, Started(job.lease, "one")) == [Outcome.NOTED]
+            assert take_in(arena, Started(job.lease, "one")) == [Fate.NOTED]
         told = report_of(job, "two")
         if lie:
-            assert take_in(arena, replace(told, games=told.games * 2)) == [Outcome.REFUSED]
+            assert take_in(arena, replace(told, games=told.games * 2)) == [Fate.REFUSED]
             with arena.read() as session:
                 blamed = {one.name: one.problem for one in session.scalars(sa.select(Worker))}
                 assert "4 games reported of a match of 2" in blamed.pop(taker)
@@ -114,7 +115,7 @@ def test_a_match_is_that_workers_who_took_it_up(arena: Database, said: bool) -> 
                     f"match {job.lease.job}"
                 ]
         else:
-            assert take_in(arena, told) == [Outcome.FIXED]
+            assert take_in(arena, told) == [Fate.FIXED]
             assert look(arena, job).played_by == "two"
             with arena.read() as session:
                 assert session.get_one(Worker, taker).failed == []
@@ -134,7 +135,7 @@ def test_a_report_is_of_the_whole_match(
     job = issued(arena)
     told = report_of(job, "one")
     short = replace(told, games=told.games[games], logs=told.logs[logs])
-    assert take_in(arena, short) == [Outcome.REFUSED]
+    assert take_in(arena, short) == [Fate.REFUSED]
     match = look(arena, job)
     assert words in match.problem
     assert (match.status, match.failures) == (JobStatus.OPEN, 1)
@@ -157,7 +158,7 @@ def test_a_game_is_as_it_was_issued(arena: Database, opening: int, logs: int, wo
     words_of = (*told.logs[0], "more")[: 2 + logs]
     games = (replace(first, opening=first.opening + opening), second)
     assert take_in(arena, replace(told, games=games, logs=(words_of, told.logs[1]))) == [
-        Outcome.REFUSED
+        Fate.REFUSED
     ]
     assert words in look(arena, job).problem
 
@@ -168,7 +169,7 @@ def test_what_a_ladder_counts(arena: Database) -> None:
     for _ in range(8):
         job = issued(arena)
         told = report_of(job, "one", seconds=1.5)
-        assert take_in(arena, told) == [Outcome.FIXED]
+        assert take_in(arena, told) == [Fate.FIXED]
         tied += [game.ranks == (1, 1) for game in told.games]
     assert 0 < sum(tied) < len(tied)
     with arena.read() as session:
@@ -182,7 +183,7 @@ def test_a_clock_that_was_put_back_takes_no_time_away(arena: Database) -> None:
     job = issued(arena)
     with arena.begin() as session:
         session.get_one(Match, job.lease.job).created = LATER + timedelta(hours=1)
-    assert take_in(arena, report_of(job, "one", seconds=1.5)) == [Outcome.FIXED]
+    assert take_in(arena, report_of(job, "one", seconds=1.5)) == [Fate.FIXED]
     with arena.read() as session:
         assert session.scalars(sa.select(Ladder)).one().worker_seconds == 0
 
@@ -190,7 +191,7 @@ def test_a_clock_that_was_put_back_takes_no_time_away(arena: Database) -> None:
 def test_what_is_not_rated_counts_nowhere(arena: Database) -> None:
     """It is played and kept; no rating moves, and no table knows of it."""
     job = issued(arena, rated=False)
-    assert take_in(arena, report_of(job, "one")) == [Outcome.FIXED]
+    assert take_in(arena, report_of(job, "one")) == [Fate.FIXED]
     with arena.read() as session:
         ladder = session.scalars(sa.select(Ladder)).one()
         assert (ladder.games, ladder.neighbours, ladder.last_game) == (0, 0, None)

@@ -251,7 +251,7 @@ def end_check(session: Session, owner_of: dict[int, str], name: str, seconds: fl
             lease = jobs.Lease("check", check.id, check.attempt, check.ticket or "")
             found = reporting.Finding(False, "it does not build", "build")
             report = reporting.CheckReport(lease, "w", (found,), "", build_seconds=seconds)
-            assert recording.record_check(session, report, now) is recording.Outcome.FIXED
+            assert recording.record_check(session, report, now) is leases.Fate.FIXED
 
 
 @pytest.mark.parametrize(("slots", "first", "then"), [(1, "ab", "c"), (4, "abc", "a")])

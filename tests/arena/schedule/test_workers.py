@@ -103,16 +103,16 @@ class Crew:
     def fails(self, name: str, match: Match) -> None:
         """A worker takes a match up and can't play it."""
         job = leases.issue(self.session, match, SETTINGS, NOW)
-        self.tells(reporting.Started(job.lease, name), recording.Outcome.NOTED)
+        self.tells(reporting.Started(job.lease, name), leases.Fate.NOTED)
         recording.record_void(self.session, job.lease, "no space left", SETTINGS, NOW)
 
     def plays(self, name: str, match: Match) -> None:
         """A worker plays a match."""
         job = leases.issue(self.session, match, SETTINGS, NOW)
-        self.tells(reporting.Started(job.lease, name), recording.Outcome.NOTED)
-        self.tells(report_of(job, name), recording.Outcome.FIXED)
+        self.tells(reporting.Started(job.lease, name), leases.Fate.NOTED)
+        self.tells(report_of(job, name), leases.Fate.FIXED)
 
-    def tells(self, told: recording.Told, outcome: recording.Outcome) -> None:
+    def tells(self, told: recording.Told, outcome: leases.Fate) -> None:
         """A worker says something, and that comes of it."""
         assert recording.take_in(self.session, [told], SETTINGS, NOW) == [outcome]
 
@@ -141,10 +141,10 @@ def test_who_fails_at_what_others_do_is_set_aside(database: Database) -> None:
         noted = session.scalars(sa.select(AuditEntry)).one()
         assert (noted.action, noted.subject) == ("set aside", "worker broken")
         job = leases.issue(session, match, SETTINGS, NOW)
-        crew.tells(reporting.Started(job.lease, "broken"), recording.Outcome.STALE)
+        crew.tells(reporting.Started(job.lease, "broken"), leases.Fate.STALE)
         assert match.status is JobStatus.OPEN
         job = leases.issue(session, match, SETTINGS, NOW)
-        crew.tells(report_of(job, "broken"), recording.Outcome.STALE)
+        crew.tells(report_of(job, "broken"), leases.Fate.STALE)
         assert (match.status, match.failures) == (JobStatus.OPEN, 1)
         crew.plays("sound", match)
         workers.readmit(session, ARENA, "broken", NOW)
