@@ -324,9 +324,7 @@ def test_a_build_with_tools_of_its_own(prepared: Prepare) -> None:
 
     CMake's folders are left out of what an author hands in, not of what the arena built.
     """
-    script = (
-        "#!/bin/sh\nmkdir -p out/CMakeFiles && cp bot.txt out/bot && : > out/CMakeCache.txt\n"
-    )
+    script = "#!/bin/sh\nmkdir -p out/CMakeFiles && cp bot.txt out/bot && : > out/CMakeCache.txt\n"
     said = 'build = "tools/make"\nrun = "out/bot"\n'
     ready = prepared({"bot.toml": said, "tools/make": script, "bot.txt": "#!/bin/true\n"})
     assert os.access(ready.folder / "out" / "bot", os.X_OK)

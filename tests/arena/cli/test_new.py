@@ -57,7 +57,7 @@ def test_a_new_bot_plays_and_passes(
     assert arena(*shlex.split(check)[1:], "--minimum", "reduced", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["bot"], found["passed"], found["variant"]) == ("my-bot", True, "clobber size=4x4")
-    plugins = ["-p", "no:cacheprovider", "-p", "arena.cli.pytest_plugin"]
+    plugins = ["-p", "no:cacheprovider", "-p", "arena.pytest_plugin"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *plugins, "--arena", "my-bot"],
         cwd=tmp_path,

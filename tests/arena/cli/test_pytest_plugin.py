@@ -43,7 +43,7 @@ def test_marked():
 
 def test_that_plays_nothing(pytestconfig):
     loaded = [name for name in sys.modules if name.startswith(("arena.", "engine"))]
-    assert pytestconfig.getoption("--arena") or loaded == ["arena.cli.pytest_plugin"]
+    assert pytestconfig.getoption("--arena") or loaded == ["arena.pytest_plugin"]
 """
 
 

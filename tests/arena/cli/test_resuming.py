@@ -225,6 +225,7 @@ def test_who_ends_a_job_may_not_wait(number, tmp_path):
     while not begun.exists() or len(begun.read_text()) <= 6:
         assert process.poll() is None
         time.sleep(0.01)
+    time.sleep(0.5)  # until what was played is counted
     process.send_signal(number)
     assert process.stderr
     while "saved in " not in (line := process.stderr.readline()):
