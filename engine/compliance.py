@@ -44,7 +44,7 @@ Clause = tuple[str, Callable[[], str]]
 """A clause's name, and what tries it: returns what was found, or raises BotError."""
 
 
-class Check:
+class Examination:
     """The check of a bot, as it goes on."""
 
     def __init__(

@@ -18,7 +18,7 @@ from engine.seeds import derive
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReproducedMove:
     """What a seat did then and does now."""
 
     ply: int
@@ -34,7 +34,7 @@ class Answer:
         return self.recorded == self.now
 
 
-def reproduce(record: GameRecord, players: Mapping[Seat, Player]) -> Iterator[Answer]:
+def reproduce(record: GameRecord, players: Mapping[Seat, Player]) -> Iterator[ReproducedMove]:
     """Every answer of these seats, in the order of the game; a seat's fault is its last.
 
     Raises:
@@ -54,7 +54,7 @@ class _Reproduction:
         self.clocks = [Clock.start(record.time)] * record.variant.seats
         self.out: list[tuple[Seat, int]] = []
 
-    def answers(self) -> Iterator[Answer]:
+    def answers(self) -> Iterator[ReproducedMove]:
         record = self.record
         for seat in sorted(self.players):
             setup = GameSetup(record.variant, seat, record.time, derive(record.seed, "seat", seat))
@@ -87,7 +87,7 @@ class _Reproduction:
         """Whether a fault was made when its seat was asked, and not before the first move."""
         return self.state.to_move == fault.seat and fault.termination is not Termination.START
 
-    def _ask(self, seat: Seat, recorded: str) -> Iterator[Answer]:
+    def _ask(self, seat: Seat, recorded: str) -> Iterator[ReproducedMove]:
         """Asks a seat, if somebody sits there."""
         if seat not in self.players:
             return
@@ -102,14 +102,16 @@ class _Reproduction:
             yield self._fault(seat, recorded, error)
             return
         if move == RESIGN:
-            yield Answer(ply, seat, recorded, str(Termination.RESIGN))
+            yield ReproducedMove(ply, seat, recorded, str(Termination.RESIGN))
             return
         try:
-            yield Answer(ply, seat, recorded, self.state.canonical(move))
+            yield ReproducedMove(ply, seat, recorded, self.state.canonical(move))
         except IllegalMoveError as error:
-            yield Answer(ply, seat, recorded, str(Termination.ILLEGAL), str(error))
+            yield ReproducedMove(ply, seat, recorded, str(Termination.ILLEGAL), str(error))
 
-    def _fault(self, seat: Seat, recorded: str, error: BotError) -> Answer:
+    def _fault(self, seat: Seat, recorded: str, error: BotError) -> ReproducedMove:
         """A fault now; its process has ended, so the seat is asked no more."""
         del self.players[seat]
-        return Answer(len(self.history), seat, recorded, str(error.termination), error.detail)
+        return ReproducedMove(
+            len(self.history), seat, recorded, str(error.termination), error.detail
+        )

@@ -91,7 +91,7 @@ class BuildError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class StartableBot:
     """A bot that can be started in a box."""
 
     folder: Path
@@ -103,7 +103,7 @@ class Ready:
     """How long that took; 0 if it was built before, or there was nothing to build."""
 
 
-def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None) -> Ready:
+def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None) -> StartableBot:
     """Makes an unpacked bundle's bot ready to play; builds it if that was not done before.
 
     Args:
@@ -128,7 +128,7 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
                 "hand in its source, or build it for that"
             )
     if not manifest.is_built:
-        return Ready(folder, launch)
+        return StartableBot(folder, launch)
     target = box.builds / f"{digest}-{toolchain()}"
     if found := _cached(target, launch):
         return found
@@ -157,7 +157,7 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
             (made / "log").write_text(log, encoding="utf-8")
             found_digest = digest_of(made / "files", max_bytes=MAX_BUILT_BYTES)
             (made / "digest").write_text(found_digest or "")
-    return Ready(target / "files", launch, log, built=True, build_seconds=seconds)
+    return StartableBot(target / "files", launch, log, built=True, build_seconds=seconds)
 
 
 def _spoilt_script(files: Files) -> str:
@@ -193,14 +193,14 @@ def toolchain() -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
-def _cached(target: Path, launch: Launch) -> Ready | None:
+def _cached(target: Path, launch: Launch) -> StartableBot | None:
     """What was built before, if it is still as it was."""
     with suppress(FileNotFoundError):
         digest = (target / "digest").read_text()
         if digest_of(target / "files", max_bytes=MAX_BUILT_BYTES) == digest:
             os.utime(target)  # for `bundles.sweep`
             log = (target / "log").read_text(encoding="utf-8")
-            return Ready(target / "files", launch, log, built=True)
+            return StartableBot(target / "files", launch, log, built=True)
     return None
 
 

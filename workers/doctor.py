@@ -21,7 +21,7 @@ from workers.bubblewrap import Bubblewrap, candidates
 from workers.cgroups import SWAP_LIMIT, GroupError, find_places
 from workers.languages import LANGUAGES, LanguageError
 from workers.launches import BOX_PATH, programs_of
-from workers.probe import Finding
+from workers.probe import ProbeFinding
 from workers.program import BoxError
 from workers.sandbox import Sandbox
 from workers.users import BOT_USERS
@@ -35,17 +35,17 @@ SYSTEMD = Path("/run/systemd/system")
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Diagnosis:
     """What was found on a machine."""
 
     level: str
     """The strongest box that holds, one of engine.referee.ISOLATION_LEVELS."""
     minimum: str
-    layers: tuple[Finding, ...]
+    layers: tuple[ProbeFinding, ...]
     """The layers of that box."""
-    host: tuple[Finding, ...]
+    host: tuple[ProbeFinding, ...]
     """What the machine has, and lacks."""
-    languages: tuple[Finding, ...]
+    languages: tuple[ProbeFinding, ...]
     """Which bots can be run."""
 
     @property
@@ -58,7 +58,7 @@ class Report:
         return asdict(self) | {"suffices": self.suffices}
 
 
-def examine(minimum: str = "good", runtime: Path | None = None) -> Report:
+def examine(minimum: str = "good", runtime: Path | None = None) -> Diagnosis:
     """Looks at this machine, and ends what was left of boxes; takes well under a second.
 
     Args:
@@ -68,14 +68,18 @@ def examine(minimum: str = "good", runtime: Path | None = None) -> Report:
     try:
         sandbox = Sandbox("none", runtime)
     except BoxError as error:
-        broken = Finding("runtime folder", False, str(error), "give a runtime folder elsewhere")
-        return Report("none", minimum, (), (broken, *_host()), tuple(_languages()))
+        broken = ProbeFinding(
+            "runtime folder", False, str(error), "give a runtime folder elsewhere"
+        )
+        return Diagnosis("none", minimum, (), (broken, *_host()), tuple(_languages()))
     sandbox.end_orphans()
     better = [
-        Finding("better box", False, failure, remedy_for(failure, systemd=SYSTEMD.is_dir()))
+        ProbeFinding("better box", False, failure, remedy_for(failure, systemd=SYSTEMD.is_dir()))
         for failure in sandbox.failures
     ]
-    return Report(sandbox.level, minimum, sandbox.layers, (*better, *_host()), tuple(_languages()))
+    return Diagnosis(
+        sandbox.level, minimum, sandbox.layers, (*better, *_host()), tuple(_languages())
+    )
 
 
 def remedy_for(failure: str, *, systemd: bool) -> str:
@@ -98,10 +102,10 @@ def remedy_for(failure: str, *, systemd: bool) -> str:
     return "see docs/sandbox.md"
 
 
-def _host() -> Iterator[Finding]:
+def _host() -> Iterator[ProbeFinding]:
     """The facts of the machine that bear on its boxes."""
     machine = os.uname().machine
-    yield Finding(
+    yield ProbeFinding(
         "system",
         machine in seccomp.ARCHITECTURES,
         f"Linux {os.uname().release} on {machine}",
@@ -109,11 +113,11 @@ def _host() -> Iterator[Finding]:
     )
     if os.geteuid() == 0:
         words = f"root; bots run as users {BOT_USERS.start} to {BOT_USERS.stop - 1}"
-        yield Finding("user", True, words)
+        yield ProbeFinding("user", True, words)
     else:
-        yield Finding("user", True, f"an ordinary one, {os.geteuid()}; bots run as it too")
+        yield ProbeFinding("user", True, f"an ordinary one, {os.geteuid()}; bots run as it too")
     found = [f"{path}, {Bubblewrap(path).version}" for path in candidates()]
-    yield Finding(
+    yield ProbeFinding(
         "bubblewrap",
         bool(found),
         "; ".join(found) or "none",
@@ -121,7 +125,7 @@ def _host() -> Iterator[Finding]:
     )
     yield from _switches()
     version = landlock.version()
-    yield Finding(
+    yield ProbeFinding(
         "Landlock",
         version > 0,
         f"version {version}" if version else "not in this kernel, or off",
@@ -131,7 +135,7 @@ def _host() -> Iterator[Finding]:
     yield core_dumps(_text(CORE_PATTERN))
 
 
-def _switches() -> Iterator[Finding]:
+def _switches() -> Iterator[ProbeFinding]:
     """Ways in which a kernel is told to refuse user namespaces."""
     for file, bad, remedy in (
         (USER_NAMESPACES, "0", "sysctl user.max_user_namespaces=10000"),
@@ -143,34 +147,36 @@ def _switches() -> Iterator[Finding]:
         ),
     ):
         if _text(file) == bad and os.geteuid() != 0:
-            yield Finding("user namespaces", False, f"{file} is {bad}", remedy)
+            yield ProbeFinding("user namespaces", False, f"{file} is {bad}", remedy)
 
 
-def _swap() -> Finding:
+def _swap() -> ProbeFinding:
     active = len(_text(Path("/proc/swaps")).splitlines()) > 1
     if not active:
-        return Finding("swap", True, "off")
+        return ProbeFinding("swap", True, "off")
     try:
         places = find_places()
         bounded = places.version == 2 or (places.memory / SWAP_LIMIT).exists()
     except GroupError:
         bounded = True  # without memory groups the limit counts what is swapped out as well
     remedy = "" if bounded else "boot with swapaccount=1, or turn swap off"
-    return Finding("swap", bounded, "on" if bounded else "on, and bots' use has no bound", remedy)
+    return ProbeFinding(
+        "swap", bounded, "on" if bounded else "on, and bots' use has no bound", remedy
+    )
 
 
-def core_dumps(pattern: str) -> Finding:
+def core_dumps(pattern: str) -> ProbeFinding:
     """Whether the kernel's pattern for core files hands bots' crashes to a program.
 
     No resource limit stops that (see core(5)).
     """
     if pattern.startswith("|"):
         remedy = f"echo core > {CORE_PATTERN}"
-        return Finding("core dumps", False, f"crashes are piped to {pattern[1:60]}", remedy)
-    return Finding("core dumps", True, "off for bots")
+        return ProbeFinding("core dumps", False, f"crashes are piped to {pattern[1:60]}", remedy)
+    return ProbeFinding("core dumps", True, "off for bots")
 
 
-def _languages() -> Iterator[Finding]:
+def _languages() -> Iterator[ProbeFinding]:
     """Which interpreters and compilers boxes here have."""
     found: dict[str, list[str] | LanguageError] = {}
     for language in LANGUAGES:
@@ -182,10 +188,10 @@ def _languages() -> Iterator[Finding]:
     versions = _versions(programs)
     for name, paths in found.items():
         if isinstance(paths, LanguageError):
-            yield Finding(name, False, str(paths))
+            yield ProbeFinding(name, False, str(paths))
         else:
             words = (f"{path} {versions[path]}".strip() for path in paths)
-            yield Finding(name, True, ", ".join(words))
+            yield ProbeFinding(name, True, ", ".join(words))
 
 
 def _versions(programs: Collection[str]) -> dict[str, str]:

@@ -42,7 +42,7 @@ echo after
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ProbeFinding:
     """One thing that was looked at, such as a layer of a box."""
 
     name: str
@@ -52,7 +52,7 @@ class Finding:
     """What can be done about it; empty if nothing need be."""
 
 
-def probe(box: Box, scratch: Path) -> tuple[Finding, ...]:
+def probe(box: Box, scratch: Path) -> tuple[ProbeFinding, ...]:
     """Looks at a box from outside and from inside.
 
     Args:
@@ -105,7 +105,7 @@ def _read(program: BoxProgram, last: str | None = None) -> list[str]:
 
 def _seen_from_outside(
     box: Box, program: BoxProgram, limits: Limits, launch: Launch
-) -> Iterator[Finding]:
+) -> Iterator[ProbeFinding]:
     status = status_of(program.pid)
     namespaces = box.level != "reduced"
     if namespaces:
@@ -114,7 +114,7 @@ def _seen_from_outside(
     already = int(status_of(os.getpid()).get("Seccomp_filters", "0"))
     loaded = status.get("Seccomp") == "2" and int(status.get("Seccomp_filters", "1")) > already
     words = "the kernel filters its system calls" if loaded else "none is loaded"
-    yield Finding("call filter", loaded, words)
+    yield ProbeFinding("call filter", loaded, words)
     user = int(status.get("Uid", "0").split()[0])
     rights = [name for name in ("CapPrm", "CapEff") if int(status.get(name, "1"), 16)]
     if namespaces and int(status.get("CapBnd", "1"), 16):
@@ -124,12 +124,12 @@ def _seen_from_outside(
         problems.append("could gain privileges")
     if user == 0:
         problems.append("runs as root")
-    yield Finding("privileges", not problems, ", ".join(problems) or f"none, as user {user}")
+    yield ProbeFinding("privileges", not problems, ", ".join(problems) or f"none, as user {user}")
     metered, counted = box.level == "full", namespaces or os.geteuid() == 0
     wanted = limits.for_process(metered=metered, counted=counted)
     found = read_limits(program.pid)
     loose = sorted(name for name in wanted if found.get(name) != wanted[name])
-    yield Finding(
+    yield ProbeFinding(
         "resource limits",
         not loose,
         f"not set: {', '.join(loose)}" if loose else "read back as they were set",
@@ -141,10 +141,10 @@ def _seen_from_outside(
         keys = {word.partition("=")[0] for word in content} - {"", "PWD"}
         extra = sorted(keys - environment(launch, "").keys())
         detail = f"it sees {', '.join(extra)}" if extra else "only what the box sets"
-        yield Finding("environment", not extra, detail)
+        yield ProbeFinding("environment", not extra, detail)
 
 
-def _namespaces(pid: int, status: Mapping[str, str]) -> Finding:
+def _namespaces(pid: int, status: Mapping[str, str]) -> ProbeFinding:
     """All of them must be new; where root may not look, process 1 of its own must do."""
     try:
         shared = [
@@ -154,29 +154,33 @@ def _namespaces(pid: int, status: Mapping[str, str]) -> Finding:
         ]
     except PermissionError:
         first = status.get("NSpid", "").split()[1:] == ["1"]
-        return Finding("namespaces", first, "only that of processes could be looked at")
+        return ProbeFinding("namespaces", first, "only that of processes could be looked at")
     detail = f"shared with the host: {', '.join(shared)}" if shared else "all seven are its own"
-    return Finding("namespaces", not shared, detail)
+    return ProbeFinding("namespaces", not shared, detail)
 
 
-def _memory_group(pid: int) -> Finding:
+def _memory_group(pid: int) -> ProbeFinding:
     """Whether it is in its group; that the group has its limits was seen when it was made."""
     lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
     inside = any(
         PREFIX in path and (controllers == "" or "memory" in controllers.split(","))
         for _, controllers, path in (line.split(":", 2) for line in lines)
     )
-    return Finding("memory group", inside, "it is in its own" if inside else "it is outside")
+    return ProbeFinding("memory group", inside, "it is in its own" if inside else "it is outside")
 
 
-def _tried_inside(box: Box, lines: list[str]) -> Iterator[Finding]:
+def _tried_inside(box: Box, lines: list[str]) -> Iterator[ProbeFinding]:
     allowed = {"wrote /tmp"} if box.level == "full" else set()
     reached = [line for line in lines if line.startswith("reached")]
     files = [line for line in lines if line not in allowed and line not in reached]
-    yield Finding("files", not files, "; ".join(files) or "nothing of the host read or written")
-    yield Finding("signals", not reached, "; ".join(reached) or "the worker can't be signalled")
+    yield ProbeFinding(
+        "files", not files, "; ".join(files) or "nothing of the host read or written"
+    )
+    yield ProbeFinding(
+        "signals", not reached, "; ".join(reached) or "the worker can't be signalled"
+    )
 
 
-def _fork(lines: list[str]) -> Finding:
+def _fork(lines: list[str]) -> ProbeFinding:
     forked = "forked" in lines
-    return Finding("one process", not forked, "it could fork" if forked else "it can't fork")
+    return ProbeFinding("one process", not forked, "it could fork" if forked else "it can't fork")

@@ -54,7 +54,7 @@ from workers.languages import LanguageError
 from workers.launches import Launch, box_python
 from workers.limits import Limits
 from workers.orphans import end_orphans
-from workers.probe import Finding, probe
+from workers.probe import ProbeFinding, probe
 from workers.program import BoxError
 from workers.runtime import Runtime
 from workers.walls import Box, LandlockBox, NamespaceBox, environment
@@ -87,7 +87,7 @@ class Sandbox:
         """
         self.level = "none"
         """One of engine.referee.ISOLATION_LEVELS."""
-        self.layers: tuple[Finding, ...] = ()
+        self.layers: tuple[ProbeFinding, ...] = ()
         """What the probe found in boxes of this level."""
         self.failures: list[str] = []
         """Why there is no better box, a sentence each."""

@@ -35,7 +35,7 @@ from celery.signals import (
 
 from engine import jobs, reporting, sitting
 from engine.clock import ALLOWANCES, Allowances
-from engine.compliance import Check
+from engine.compliance import Examination
 from engine.every import Every
 from engine.logs import about, use_json
 from engine.match import Players
@@ -50,7 +50,7 @@ from workers.launches import installed_languages
 from workers.limits import Limits
 from workers.program import BoxError
 from workers.sandbox import Sandbox
-from workers.telling import Progress, Reports
+from workers.telling import ProgressTeller, Reports
 
 log = logging.getLogger("workers")
 
@@ -207,7 +207,7 @@ class _Luck:
 def _do(
     data: dict[str, Any],
     read: Callable[[dict[str, Any]], Work],
-    work: Callable[[Work, Progress], Message],
+    work: Callable[[Work, ProgressTeller], Message],
     reports: Reports,
 ) -> None:
     """Does a job, and reports what came of it; of a match with the others of its message."""
@@ -223,7 +223,7 @@ def _do(
         _rest()
         return
     log.info("%s %s begins", job.lease.kind, job.lease.job, extra=about(job.lease))
-    progress = Progress(job.lease, reports, job.lease_seconds / 3)
+    progress = ProgressTeller(job.lease, reports, job.lease_seconds / 3)
     if job.lease.kind != "match":
         progress.take_up()
     try:
@@ -286,7 +286,7 @@ class _Table:
         self._bots: list[_Bot] = []
         self._log_bytes = 0
 
-    def play(self, job: jobs.Job, progress: Progress) -> Message:
+    def play(self, job: jobs.Job, progress: ProgressTeller) -> Message:
         """Plays a job's match."""
         began = time.monotonic()
         spec = job.spec
@@ -317,13 +317,13 @@ class _Table:
         return BotProcess(bot.start, allowances=bot.allowances, log_bytes=self._log_bytes)
 
 
-def _check(job: jobs.Job, progress: Progress) -> Message:
+def _check(job: jobs.Job, progress: ProgressTeller) -> Message:
     """Checks a job's bot."""
     with claimed_core() as core:
         return _check_on(core, job, progress)
 
 
-def _check_on(core: int | None, job: jobs.Job, progress: Progress) -> Message:
+def _check_on(core: int | None, job: jobs.Job, progress: ProgressTeller) -> Message:
     findings = progress.findings
     try:
         bot = _Bot.ready(job.grant, job.bots[0], core=core)
@@ -336,7 +336,7 @@ def _check_on(core: int | None, job: jobs.Job, progress: Progress) -> Message:
         return _checked(job, [finding], _build_log(error.log), error.seconds)
     if bot.built:
         findings.append(reporting.Finding(True, "it was built from its sources", "build"))
-    tested = Check(
+    tested = Examination(
         bot.start,
         job.spec,
         allowances=bot.allowances,
@@ -361,7 +361,7 @@ def _build_log(text: str) -> str:
     return f"=== while building\n{text.rstrip()}\n" if text.strip() else ""
 
 
-def _move(job: jobs.MoveJob, _: Progress) -> Message:
+def _move(job: jobs.MoveJob, _: ProgressTeller) -> Message:
     """Starts a job's bot for one move; somebody waits, so it is not asked to leave in order."""
     with claimed_core() as core:
         bot = _Bot.ready(job.grant, job.bot, core=core)

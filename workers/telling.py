@@ -75,7 +75,7 @@ def _size(report: dict[str, Any]) -> int:
     return len(json.dumps(report))
 
 
-class Progress:
+class ProgressTeller:
     """Says that a job was taken up, and how far it is, from a thread beside it.
 
     Args:
@@ -101,7 +101,7 @@ class Progress:
             say(jobs.JOB_STARTED, reporting.Started(self._lease, worker_name()).to_json())
             self._is_taken_up = True
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressTeller:
         self._thread.start()
         return self
 

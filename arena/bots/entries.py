@@ -199,7 +199,7 @@ def _cancel(check: Check, why: str) -> None:
         check.end_lease(JobStatus.VOID, why)
 
 
-class Fate(NamedTuple):
+class EntryFate(NamedTuple):
     """What became of a version by a check that it passed."""
 
     word: Literal["entered", "to be tested", "not entered"]
@@ -207,7 +207,7 @@ class Fate(NamedTuple):
     """The number of the strength test that it is to pass before it enters."""
 
 
-def fates(session: Session, checks: Sequence[Check]) -> dict[int, Fate]:
+def fates(session: Session, checks: Sequence[Check]) -> dict[int, EntryFate]:
     """What became of those that passed, by the numbers of the checks."""
     passed = [check for check in checks if check.passed]
     versions = {check.version_id for check in passed}
@@ -229,11 +229,11 @@ def fates(session: Session, checks: Sequence[Check]) -> dict[int, Fate]:
     for check in passed:
         where = check.version_id, check.ladder_id
         if check.problem:
-            found[check.id] = Fate("not entered")
+            found[check.id] = EntryFate("not entered")
         elif where in tests:
-            found[check.id] = Fate("to be tested", tests[where])
+            found[check.id] = EntryFate("to be tested", tests[where])
         else:
-            found[check.id] = Fate("entered" if where in there else "not entered")
+            found[check.id] = EntryFate("entered" if where in there else "not entered")
     return found
 
 

@@ -66,7 +66,7 @@ FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 """How it is said that there is no room to write."""
 
 
-class Usage(click.ClickException):
+class InputError(click.ClickException):
     """Wrong input; one line that says what is wrong and what to do."""
 
     exit_code = 2

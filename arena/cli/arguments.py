@@ -15,7 +15,7 @@ from typing import Any, get_args
 import click
 from click.decorators import FC
 
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.ratings.sprt import Model
 from engine.clock import Charge, TimeControl, parse_time
 from engine.game import GameError, State, Variant
@@ -68,7 +68,7 @@ SAMPLES = Path(__file__).parents[2] / "bots"
 
 
 @dataclass(frozen=True, slots=True)
-class Bot:
+class GivenBot:
     """A bot as named on the command line."""
 
     name: str
@@ -129,7 +129,7 @@ def split_words(game: str, words: Sequence[str]) -> tuple[Variant, list[str]]:
     return variant, [word for word in words if not is_option(word)]
 
 
-def find_bots(words: Sequence[str]) -> list[Bot]:
+def find_bots(words: Sequence[str]) -> list[GivenBot]:
     """The bots of these paths, samples' names or commands; each gets a name of its own.
 
     A word with a space that is no path is a command with its arguments.
@@ -137,7 +137,7 @@ def find_bots(words: Sequence[str]) -> list[Bot]:
     Raises:
         LanguageError: one can't be found.
     """
-    bots: list[Bot] = []
+    bots: list[GivenBot] = []
     for word in words:
         command = _command(word)
         path = find_path(command[0] if command else word)
@@ -146,7 +146,7 @@ def find_bots(words: Sequence[str]) -> list[Bot]:
         while name in {bot.name for bot in bots}:
             number += 1
             name = f"{base}#{number}"
-        bots.append(Bot(name, path, command))
+        bots.append(GivenBot(name, path, command))
     return bots
 
 
@@ -189,12 +189,12 @@ def read_hypotheses(text: str) -> tuple[float, float]:
     """The two of ``--elo``.
 
     Raises:
-        Usage: they are no two numbers.
+        InputError: they are no two numbers.
     """
     try:
         elo0, elo1 = map(float, text.split(","))
     except ValueError:
-        raise Usage(f"--elo takes two numbers, as in {HYPOTHESES}, not {text!r}") from None
+        raise InputError(f"--elo takes two numbers, as in {HYPOTHESES}, not {text!r}") from None
     return elo0, elo1
 
 
@@ -202,11 +202,11 @@ def time_control(clock: str | None, move_ms: int | None, *, wall_time: bool = Fa
     """The time control of ``--time`` or ``--move``; without either, DEFAULT_MOVE_MS a move.
 
     Raises:
-        Usage: both are given.
+        InputError: both are given.
         GameError: the text is no time control.
     """
     if clock is not None and move_ms is not None:
-        raise Usage("give --time or --move, not both")
+        raise InputError("give --time or --move, not both")
     charge: Charge = "wall" if wall_time else "cpu"
     if clock is not None:
         parsed = parse_time(clock)

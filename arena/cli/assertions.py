@@ -13,14 +13,14 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
-from arena.cli.arguments import Bot, find_bots, read_position, read_variant, time_control
+from arena.cli.arguments import GivenBot, find_bots, read_position, read_variant, time_control
 from arena.cli.capacity import find_room
 from arena.cli.running import LEAST_BOX, Launcher, go_on, in_order, launch_all, on_cores
 from arena.cli.test import MAX_GAMES
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model
 from arena.strength.outcomes import margin, seatings
-from arena.strength.sequential import Settings, StrengthTest
+from arena.strength.sequential import SequentialTest, TestSettings
 from arena.strength.words import result_rows
 from engine.clock import Clock, TimeControl
 from engine.counting import counted
@@ -88,7 +88,7 @@ class Assertions:
         """
         __tracebackhide__ = True
         candidate, baseline = find_bots([bot, than])
-        settings = Settings(
+        settings = TestSettings(
             read_variant(game),
             version_of(candidate, no_box=self._no_box),
             version_of(baseline, no_box=self._no_box),
@@ -102,7 +102,7 @@ class Assertions:
             max_games=max_games,
             allow_faults=allow_faults,
         )
-        test = StrengthTest.begin(settings)
+        test = SequentialTest.begin(settings)
         mine, theirs = self._launched([candidate, baseline])
         many = find_room(concurrency, settings.variant, [mine, theirs])
         steps = go_on(test, mine, theirs, concurrency=many)
@@ -214,7 +214,7 @@ class Assertions:
         if answer not in wanted:
             raise AssertionError(f"{found.name} plays {answer}, not {' or '.join(wanted)}; {where}")
 
-    def _launched(self, bots: Sequence[Bot]) -> list[Launcher]:
+    def _launched(self, bots: Sequence[GivenBot]) -> list[Launcher]:
         return launch_all(bots, no_box=self._no_box, minimum=self._minimum, say=print)
 
 

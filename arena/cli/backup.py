@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from sqlalchemy.exc import SQLAlchemyError
 
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.data_folder import opened
 from arena.cli.data_option import on_data
 from arena.cli.paths import NamedPath
@@ -34,9 +34,9 @@ def backup(file: Path, data: Path | None) -> None:
         try:
             write_backup(database, settings, file, lambda line: click.echo(line, err=True))
         except BackupError as error:
-            raise Usage(str(error)) from None
+            raise InputError(str(error)) from None
         except OSError as error:
-            raise Usage(f"can't write {file}: {error.strerror}") from None
+            raise InputError(f"can't write {file}: {error.strerror}") from None
         with suppress(SQLAlchemyError), database.begin() as session:
             note_backup(session, datetime.now(UTC))
     click.echo(f"the backup is {file}, {file.stat().st_size / 1e6:.1f} MB")
@@ -57,12 +57,12 @@ def restore(file: Path, data: Path | None) -> None:
         settings = load(data=data)
         restore_backup(file, settings, lambda line: click.echo(line, err=True))
     except (SettingError, SchemaError, BackupError) as error:
-        raise Usage(str(error)) from None
+        raise InputError(str(error)) from None
     except SQLAlchemyError as error:
-        raise Usage(unusable(error)) from None
+        raise InputError(unusable(error)) from None
     except OSError as error:
         where = error.filename or settings.data
-        raise Usage(f"can't restore: {where}: {error.strerror}") from None
+        raise InputError(f"can't restore: {where}: {error.strerror}") from None
     proof = shlex.join(["arena", "ratings", "rebuild", "--check", "--data", str(settings.data)])
     same = ", with ARENA_DATABASE set as now" if settings.database else ""
     click.echo(f"the arena is in {settings.data}; now prove it{same}: {proof}")

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from arena import audit, bot_names
 from arena.bots import entries, sharing
 from arena.bots.submissions import SubmissionError
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.data_folder import changing, find_ladder
 from arena.cli.data_option import on_data
 from arena.competitions.tournaments import TournamentError, named_versions
@@ -64,14 +64,14 @@ def recheck_command(names: tuple[str, ...], every: bool, data: Path | None) -> N
     Example: arena bot recheck mybot:2
     """
     if bool(names) == every:
-        raise Usage("give the names of bots, or --all")
+        raise InputError("give the names of bots, or --all")
     with _changing(data) as (session, now):
         aside = Check.status == JobStatus.SET_ASIDE
         numbers = [] if names else list(session.scalars(_checks(aside)))
         for name in names:
             found = list(session.scalars(_checks(aside, name)))
             if not found:
-                raise Usage(f"no check of {name} is set aside")
+                raise InputError(f"no check of {name} is set aside")
             numbers += [number for number in found if number not in numbers]
         for number in numbers:
             verdicts.requeue_check(session, audit.operator(), number, now)
@@ -93,7 +93,7 @@ def cancel_command(name: str, data: Path | None) -> None:
         of_use = sa.and_(Check.status.in_(entries.UNDECIDED), Check.cancelled == "")
         found = session.scalars(_checks(of_use, name)).all()
         if not found:
-            raise Usage(f"no check of {name} is under way")
+            raise InputError(f"no check of {name} is under way")
         for number in found:
             check = session.get_one(Check, number)
             entries.cancel(session, audit.operator(), check, now)
@@ -105,7 +105,7 @@ def _checks(which: sa.ColumnElement[bool], name: str = "") -> sa.Select[int]:
     """The numbers of such checks, of one bot or version if it is named."""
     query = sa.select(Check.id).join(Check.version).join(BotVersion.bot).where(which)
     if name:
-        named = bot_names.read(name, Usage)
+        named = bot_names.read(name, InputError)
         query = query.where(Bot.lower_name == named.lower_name)
         if named.version is not None:
             query = query.where(BotVersion.number == named.version)
@@ -124,7 +124,7 @@ def retire_command(name: str, ladder_name: str, data: Path | None) -> None:
     with _changing(data) as (session, now):
         entrant = find_entrant(session, find_ladder(session, ladder_name), name)
         if entrant.state is EntrantState.RETIRED:
-            raise Usage(f"{entrant.version.label} is retired already")
+            raise InputError(f"{entrant.version.label} is retired already")
         entries.retire(session, audit.operator(), entrant, now)
         words = f"{entrant.version.label} plays no more on {ladder_name}"
     click.echo(words)
@@ -165,5 +165,5 @@ def unshare_command(name: str, user: str, data: Path | None) -> None:
 def _find(session: Session, name: str) -> Bot:
     found = session.scalar(sa.select(Bot).where(Bot.lower_name == name.lower()))
     if found is None:
-        raise Usage(f"there is no bot {name[:60]!r}: arena bots lists them")
+        raise InputError(f"there is no bot {name[:60]!r}: arena bots lists them")
     return found

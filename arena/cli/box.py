@@ -11,11 +11,11 @@ from functools import partial
 import click
 
 from arena import bot_names
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.arguments import CLOCK, MOVE, find_path, minimum_option, read_variant, time_control
 from arena.cli.boxed import into_box, pack
 from engine.clock import TimeControl
-from engine.compliance import Check
+from engine.compliance import Examination
 from engine.game import OptionError, Variant
 from engine.match import MatchSpec, entrants_needed
 from engine.protocol import visible
@@ -68,7 +68,7 @@ def check(
         box = Sandbox(minimum)
         box.end_orphans()
     except (BundleError, BoxError) as error:
-        raise Usage(str(error)) from None
+        raise InputError(str(error)) from None
     variant = (variant or _game_of(bundle)).drawn(0)
     if not in_json:
         click.echo(
@@ -128,7 +128,7 @@ def _findings(
     names = (bundle.name,) * entrants_needed(variant)
     with claimed_core() as core:
         start, spec = partial(boxed.start, core), MatchSpec(variant, names, control)
-        tested = Check(start, spec, allowances=boxed.allowances, tells_errors=True)
+        tested = Examination(start, spec, allowances=boxed.allowances, tells_errors=True)
         for finding in tested.findings():
             yield finding, ""
     yield None, tested.log

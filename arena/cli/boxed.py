@@ -13,7 +13,7 @@ import click
 from engine.clock import ALLOWANCES, Allowances
 from engine.program import Program
 from workers import building, bundles
-from workers.building import Ready
+from workers.building import StartableBot
 from workers.bundles import Bundle
 from workers.limits import Limits
 from workers.manifest import MANIFEST
@@ -32,7 +32,7 @@ class Boxed:
     """A bot that is ready to be started in boxes."""
 
     box: Sandbox
-    ready: Ready
+    ready: StartableBot
 
     @property
     def allowances(self) -> Allowances:

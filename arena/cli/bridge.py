@@ -11,7 +11,7 @@ from arena.bridges import bot
 from arena.bridges.foreign import BridgeError
 from arena.bridges.gtp import Gtp
 from arena.bridges.ugi import Ugi
-from arena.cli import Usage
+from arena.cli import InputError
 
 
 @click.group()
@@ -40,7 +40,7 @@ def ugi(options: tuple[str, ...], command: tuple[str, ...]) -> None:
     for option in options:
         key, equals, value = option.partition("=")
         if not equals:
-            raise Usage(f"{option[:40]!r} is no option; an option is written NAME=VALUE")
+            raise InputError(f"{option[:40]!r} is no option; an option is written NAME=VALUE")
         chosen[key] = value
     _run(Ugi(command, chosen))
 
@@ -57,7 +57,7 @@ def gtp(first: tuple[str, ...], command: tuple[str, ...]) -> None:
     Example: arena bridge gtp --first "set_random_seed 7" -- pentobi-gtp --nobook --level 3
     """
     if not all(one.strip() for one in first):
-        raise Usage("--first is empty; it takes a GTP command")
+        raise InputError("--first is empty; it takes a GTP command")
     _run(Gtp(command, first))
 
 

@@ -6,7 +6,7 @@ import os
 import resource
 from collections.abc import Sequence
 
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.running import Launcher, cores
 from engine.counting import counted
 from engine.game import Variant
@@ -25,7 +25,7 @@ def find_room(asked: int | None, variant: Variant, launchers: Sequence[Launcher]
     The limit of open files is raised as far as that takes and the machine allows.
 
     Raises:
-        Usage: there is no room for so many.
+        InputError: there is no room for so many.
     """
     bots = entrants_needed(variant)
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -38,7 +38,7 @@ def find_room(asked: int | None, variant: Variant, launchers: Sequence[Launcher]
     most = max(1, min(room.values(), default=asked or cores()))
     if asked is not None and asked > most:
         short = min(room, key=lambda what: room[what])
-        raise Usage(
+        raise InputError(
             f"--concurrency {asked} is too much: the {short} of this machine are enough for "
             f"{counted(most, 'match', 'matches')} at once"
         )

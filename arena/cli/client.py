@@ -23,7 +23,7 @@ import click
 from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.test import encode_multipart
 
-from arena.cli import Usage
+from arena.cli import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -57,11 +57,11 @@ def read_token(text: str, what: str = "this") -> str:
         what: the words for it in a refusal, which must not show a secret.
 
     Raises:
-        Usage: it is none.
+        InputError: it is none.
     """
     token = text.strip()
     if not token or not token.isascii() or not token.isprintable():
-        raise Usage(f"{what} is no token: make one on your account's page")
+        raise InputError(f"{what} is no token: make one on your account's page")
     return token
 
 
@@ -69,7 +69,7 @@ def stored_login() -> Login | None:
     """The login of this user; None if there is none.
 
     Raises:
-        Usage: it can't be read, or has no token.
+        InputError: it can't be read, or has no token.
     """
     file = login_file()
     try:
@@ -78,7 +78,7 @@ def stored_login() -> Login | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):
-        raise Usage(f"can't read {file}: log in again with arena login URL") from None
+        raise InputError(f"can't read {file}: log in again with arena login URL") from None
 
 
 def store_login(login: Login) -> Path:
@@ -90,7 +90,7 @@ def store_login(login: Login) -> Path:
         with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
             json.dump({"server": login.server, "token": login.token}, out)
     except OSError as error:
-        raise Usage(f"can't write {file}: {error.strerror}") from None
+        raise InputError(f"can't write {file}: {error.strerror}") from None
     return file
 
 
@@ -98,7 +98,7 @@ def server_address(text: str) -> str:
     """An arena's address, as it is kept.
 
     Raises:
-        Usage: it is none.
+        InputError: it is none.
     """
     return whole_address(text if "//" in text else f"https://{text}")
 
@@ -111,7 +111,7 @@ def whole_address(text: str) -> str:
     except ValueError:
         right = False
     if not right:
-        raise Usage(f"{text!r} is no address of an arena, such as https://arena.example")
+        raise InputError(f"{text!r} is no address of an arena, such as https://arena.example")
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 
 
@@ -130,13 +130,13 @@ def on_server(command: F) -> F:
     return click.option("--server", metavar="URL", envvar="ARENA_SERVER", help=words)(command)
 
 
-def find_server(server: str | None, data: Path | None = None) -> Server | None:
+def find_server(server: str | None, data: Path | None = None) -> RemoteArena | None:
     """The server that a command is about; None if it is about this machine's data folder.
 
     A data folder that is named comes before all, then ``--server``, then a login.
 
     Raises:
-        Usage: a data folder and a server are named, or a token is none.
+        InputError: a data folder and a server are named, or a token is none.
     """
     if data is not None:
         if (
@@ -144,27 +144,27 @@ def find_server(server: str | None, data: Path | None = None) -> Server | None:
             and click.get_current_context().get_parameter_source("server")
             is not click.core.ParameterSource.ENVIRONMENT
         ):
-            raise Usage("give --server or --data, not both")
+            raise InputError("give --server or --data, not both")
         return None
     login, given = stored_login(), os.environ.get("ARENA_TOKEN")
     token = read_token(given, "ARENA_TOKEN") if given else None
     if server is None:
-        return Server(login.server, token or login.token) if login else None
+        return RemoteArena(login.server, token or login.token) if login else None
     address = server_address(server)
     if token is None and login is not None and login.server == address:
         token = login.token
-    return Server(address, token)
+    return RemoteArena(address, token)
 
 
-def need_server(server: str | None) -> Server:
+def need_server(server: str | None) -> RemoteArena:
     """The server that a command is about.
 
     Raises:
-        Usage: none is named.
+        InputError: none is named.
     """
     found = find_server(server)
     if found is None:
-        raise Usage("which arena? Give --server URL, or log in with arena login URL")
+        raise InputError("which arena? Give --server URL, or log in with arena login URL")
     return found
 
 
@@ -180,13 +180,13 @@ class _StayThere(urllib.request.HTTPRedirectHandler):
         headers: http.client.HTTPMessage,
         newurl: str,
     ) -> None:
-        raise Usage(f"the server sends its visitors to {newurl[:200]}: log in there instead")
+        raise InputError(f"the server sends its visitors to {newurl[:200]}: log in there instead")
 
 
 _OPENER = urllib.request.build_opener(_StayThere)
 
 
-class Server:
+class RemoteArena:
     """The API of an arena elsewhere."""
 
     def __init__(self, address: str, token: str | None) -> None:
@@ -197,7 +197,7 @@ class Server:
         """What an address of the API answers, as JSON's types.
 
         Raises:
-            Usage: the server refuses it.
+            InputError: the server refuses it.
             ServerFault: the server can't be reached, or fails.
         """
         with self._open("GET", self._there(path, query)) as answer:
@@ -311,9 +311,9 @@ def _refusal(server: str, error: urllib.error.HTTPError) -> click.ClickException
     except (ValueError, KeyError, TypeError, OSError):
         detail = ""
     if error.code == 401:
-        return Usage(f"{server} wants a token that it knows: log in with arena login {server}")
+        return InputError(f"{server} wants a token that it knows: log in with arena login {server}")
     if error.code >= 500 or error.code == 429:
         return ServerFault(f"{server} can't do it: {detail or f'status {error.code}'}")
-    return Usage(
+    return InputError(
         detail or f"{server} answers by status {error.code}: is that the address of an arena?"
     )

@@ -12,7 +12,7 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.config import SettingError, Settings, load
 from arena.db import FAILED, Database, SchemaError, unusable
 from arena.models import Ladder
@@ -34,7 +34,7 @@ def opened(data: Path | None, *, new: bool = False) -> Iterator[tuple[Database, 
         new: makes one where there is none.
 
     Raises:
-        Usage: there is none, or it can't be used, at first or while it is used.
+        InputError: there is none, or it can't be used, at first or while it is used.
     """
     with ExitStack() as ends:
         try:
@@ -42,7 +42,7 @@ def opened(data: Path | None, *, new: bool = False) -> Iterator[tuple[Database, 
             if new:
                 settings.data.mkdir(parents=True, exist_ok=True)
             elif not settings.database and not (settings.data / "arena.db").exists():
-                raise Usage(
+                raise InputError(
                     f"there is no arena in {settings.data}: start one with arena up, or name its "
                     "folder with --data"
                 )
@@ -54,16 +54,16 @@ def opened(data: Path | None, *, new: bool = False) -> Iterator[tuple[Database, 
                 # An arena of another release may be at work on it: only its start changes that.
                 database.demand_schema()
         except (SettingError, SchemaError) as error:
-            raise Usage(str(error)) from None
+            raise InputError(str(error)) from None
         except sa.exc.SQLAlchemyError as error:
-            raise Usage(unusable(error)) from None
+            raise InputError(unusable(error)) from None
         except OSError as error:
-            raise Usage(f"can't use {error.filename}: {error.strerror}") from None
+            raise InputError(f"can't use {error.filename}: {error.strerror}") from None
         try:
             yield database, settings
         except FAILED as error:
             # It went away meanwhile, its disk is full, or somebody else writes for too long.
-            raise Usage(unusable(error)) from None
+            raise InputError(unusable(error)) from None
 
 
 @contextmanager
@@ -79,17 +79,17 @@ def changing(
         with opened(data) as (database, _), database.begin() as session:
             yield session, datetime.now(UTC)
     except refusals as error:
-        raise Usage(str(error)) from None
+        raise InputError(str(error)) from None
 
 
 def find_ladder(session: Session, name: str) -> Ladder:
     """The ladder of this name.
 
     Raises:
-        Usage: there is none; it lists those there are.
+        InputError: there is none; it lists those there are.
     """
     ladder = session.scalar(sa.select(Ladder).where(Ladder.name == name))
     if ladder is None:
         names = ", ".join(known.name for known in queries.ladders(session))
-        raise Usage(f"there is no ladder {name!r}; there are: {names or 'none'}")
+        raise InputError(f"there is no ladder {name!r}; there are: {names or 'none'}")
     return ladder

@@ -11,7 +11,7 @@ import click
 import sqlalchemy as sa
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.data_folder import opened
 from arena.cli.data_option import on_data
 from arena.fake.fill import fill
@@ -40,7 +40,7 @@ def fake(data: Path | None, bots: int, ladders: int, games: int, seed: int) -> N
     with opened(data, new=True) as (database, settings):
         with database.read() as session:
             if session.scalar(sa.select(PlayedGame.id).limit(1)) is not None:
-                raise Usage(
+                raise InputError(
                     f"the arena in {settings.data} has games, which made-up ones would spoil: "
                     "name another folder by --data"
                 )

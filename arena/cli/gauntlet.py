@@ -12,8 +12,8 @@ from arena.cli.report import LINE_SECONDS, json_text, leave, verdict_code
 from arena.cli.running import Launcher, play_rounds, weakest
 from arena.cli.stopping import INTERRUPTED, broken_off, stoppable
 from arena.ratings.sprt import Decision
-from arena.strength.gauntlet import Gauntlet, Line
-from arena.strength.sequential import Settings
+from arena.strength.gauntlet import GauntletLine, GauntletTest
+from arena.strength.sequential import TestSettings
 from arena.strength.words import elo_words, faults_words
 from engine.counting import counted
 
@@ -26,7 +26,7 @@ VERDICTS = {
 
 
 def run_gauntlet(
-    settings: Settings,
+    settings: TestSettings,
     pair: tuple[Launcher, Launcher],
     field: Sequence[Launcher],
     *,
@@ -37,10 +37,10 @@ def run_gauntlet(
     """Plays a gauntlet of candidate and baseline, prints its result, and returns the exit code.
 
     Raises:
-        Usage: the result can't be written.
+        InputError: the result can't be written.
     """
     candidate, baseline = pair
-    gauntlet = Gauntlet.begin(
+    gauntlet = GauntletTest.begin(
         settings.variant, games, len(field), allow_faults=settings.allow_faults
     )
     told = wall.monotonic()
@@ -82,7 +82,7 @@ def run_gauntlet(
 
 
 def _print(
-    gauntlet: Gauntlet, candidate: Launcher, baseline: Launcher, field: Sequence[str]
+    gauntlet: GauntletTest, candidate: Launcher, baseline: Launcher, field: Sequence[str]
 ) -> None:
     mean, lower, upper = gauntlet.difference
     click.echo(f"game     {gauntlet.variant}")
@@ -99,6 +99,6 @@ def _print(
     )
 
 
-def _words(line: Line) -> str:
+def _words(line: GauntletLine) -> str:
     faults = ", ".join(f"{key} {count}" for key, count in line.faults.items())
     return f"W-D-L {line.wins}-{line.draws}-{line.losses}, faults {faults or 'none'}"

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, joinedload
 from arena import audit
 from arena.bots.submissions import SubmissionError, active_on
 from arena.bots.submissions import submit as take_in
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.arguments import HYPOTHESES, Seconds, read_hypotheses
 from arena.cli.boxed import pack
 from arena.cli.client import Name, find_server, on_server
@@ -102,14 +102,14 @@ def submit(
         there = find_server(server, data)
         if there is not None:
             if owner is not None:
-                raise Usage("--owner is for this machine's arena; a server goes by the token")
+                raise InputError("--owner is for this machine's arena; a server goes by the token")
             fields = {"ladder": ladder_name, "name": name or bundle.name, "note": note}
             if wish is not None:
                 fields |= {"test_first": "true", "elo0": str(wish.elo0), "elo1": str(wish.elo1)}
                 fields["max_games"] = str(wish.max_games)
             sys.exit(submit_there(there, bundle, fields, wait=wait, seconds=wait_seconds))
         if wait:
-            raise Usage("--wait is for a server: name one with --server, or log in")
+            raise InputError("--wait is for a server: name one with --server, or log in")
         with opened(data) as (database, settings):
             bundles.store(settings.bundles, bundle)
 
@@ -141,7 +141,7 @@ def submit(
                 # Another submission made the same user or bot meanwhile; now it is there.
                 words = enter()
     except (BundleError, SubmissionError) as error:
-        raise Usage(str(error)) from None
+        raise InputError(str(error)) from None
     click.echo(words)
 
 
@@ -163,7 +163,7 @@ def _prospect(
 def _wish(test_first: bool, elo: str | None, max_games: int | None) -> FirstTest | None:
     if not test_first:
         if elo is not None or max_games is not None:
-            raise Usage("--elo and --max-games are for a test: add --test-first")
+            raise InputError("--elo and --max-games are for a test: add --test-first")
         return None
     elo0, elo1 = read_hypotheses(HYPOTHESES if elo is None else elo)
     return FirstTest(elo0, elo1, max_games or MAX_GAMES)
@@ -174,10 +174,10 @@ def _bundle(file: Path | None, repository: str | None) -> Bundle:
 
     Raises:
         BundleError: it is no bot.
-        Usage: both or none are given, or the repository can't be fetched.
+        InputError: both or none are given, or the repository can't be fetched.
     """
     if (file is None) == (repository is None):
-        raise Usage("give the path of a bot, or --git URL#REV")
+        raise InputError("give the path of a bot, or --git URL#REV")
     if file is not None:
         return pack(file)
     assert repository is not None
@@ -188,7 +188,7 @@ def _bundle(file: Path | None, repository: str | None) -> Bundle:
 def _user(session: Session, name: str, now: datetime) -> User:
     name = name.strip()[:40]
     if not name:
-        raise Usage("the owner's name is empty: give one with --owner")
+        raise InputError("the owner's name is empty: give one with --owner")
     found = accounts.find(session, name)
     if found is None:
         found = User(name=name, created=now)

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import click
 
-from arena.cli import Usage
-from arena.cli.client import Login, Server, login_file, read_token, server_address, store_login
+from arena.cli import InputError
+from arena.cli.client import Login, RemoteArena, login_file, read_token, server_address, store_login
 
 HERE = ("localhost", "127.0.0.1", "::1")
 
@@ -38,7 +38,7 @@ def login(url: str, token: str | None) -> None:
     parts = urlsplit(address)
     if parts.scheme == "http" and parts.hostname not in HERE:
         click.echo("without https anybody on the way can read the token", err=True)
-    account = Server(address, token).get("/account")
+    account = RemoteArena(address, token).get("/account")
     file = store_login(Login(address, token))
     scopes = ", ".join(account["scopes"])
     click.echo(f"you are {account['name']} at {address} (scopes: {scopes}); kept in {file}")
@@ -57,5 +57,5 @@ def logout() -> None:
         click.echo("nobody was logged in")
         return
     except OSError as error:
-        raise Usage(f"can't remove {file}: {error.strerror}") from None
+        raise InputError(f"can't remove {file}: {error.strerror}") from None
     click.echo("forgotten")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.arguments import SAMPLES, listed_samples, read_variant
 from engine.game import Variant
 from engine.match import entrants_needed
@@ -104,12 +104,12 @@ def new(name: str, language: str, game: str) -> None:
     Example: arena new mybot --language python --game clobber
     """
     if not NAME.fullmatch(name):
-        raise Usage(
+        raise InputError(
             f"{name[:60]!r} is no name for a bot: take up to 40 letters, digits, '-' and '_', a "
             "letter first"
         )
     if name in {sample["name"] for sample in listed_samples()}:
-        raise Usage(f"{name} is the name of a sample bot: take another")
+        raise InputError(f"{name} is the name of a sample bot: take another")
     variant = read_variant(game)
     template = TEMPLATES[language]
     folder = Path(name)
@@ -117,9 +117,9 @@ def new(name: str, language: str, game: str) -> None:
     try:
         folder.mkdir()
     except FileExistsError:
-        raise Usage(f"{name} is there already: take another name, or another folder") from None
+        raise InputError(f"{name} is there already: take another name, or another folder") from None
     except OSError as error:
-        raise Usage(f"can't make the folder {name}: {error.strerror}") from None
+        raise InputError(f"can't make the folder {name}: {error.strerror}") from None
     try:
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")
@@ -127,7 +127,7 @@ def new(name: str, language: str, game: str) -> None:
         # Half a bot would stand in the way of the next try.
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, OSError):
-            raise Usage(f"can't write the folder {name}: {error.strerror}") from None
+            raise InputError(f"can't write the folder {name}: {error.strerror}") from None
         raise
     play = play_command(variant, name)
     click.echo(f"{name}/ has {', '.join(sorted(files))}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from arena import audit
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.data_folder import changing, opened
 from arena.cli.data_option import on_data
 from arena.operation.notice import NoticeError, give_notice, read_notice
@@ -23,9 +23,9 @@ def notice(text: str | None, clear: bool, data: Path | None) -> None:
     Example: arena notice "Maintenance on Saturday, 18:00 UTC"
     """
     if clear and text is not None:
-        raise Usage("give a text or --clear, not both")
+        raise InputError("give a text or --clear, not both")
     if text is not None and not text.strip():
-        raise Usage("the text is empty; --clear takes the last one away")
+        raise InputError("the text is empty; --clear takes the last one away")
     if text is None and not clear:
         with opened(data) as (database, _), database.read() as session:
             click.echo(read_notice(session) or "there is no notice")

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import joinedload, selectinload
 
 from arena import audit
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.arguments import read_variant
 from arena.cli.data_folder import as_json, changing, find_ladder, opened
 from arena.cli.data_option import on_data
@@ -78,7 +78,9 @@ def change_command(name: str, changes: tuple[str, ...], data: Path | None) -> No
     for text in changes:
         key, equals, value = text.partition("=")
         if not equals:
-            raise Usage(f"{text!r} is no change: write KEY=VALUE, KEY of {', '.join(SETTINGS)}")
+            raise InputError(
+                f"{text!r} is no change: write KEY=VALUE, KEY of {', '.join(SETTINGS)}"
+            )
         chosen[key] = value
     with _changing(data) as (session, now):
         found = find_ladder(session, name)
@@ -116,7 +118,7 @@ def request_command(
                     )
                 )
                 if user is None and user_name is not None:
-                    raise Usage(f"there is no user {user_name!r}")
+                    raise InputError(f"there is no user {user_name!r}")
                 if user is None:
                     user = User(name=audit.machine_user()[:40], created=now)
                     session.add(user)
@@ -125,7 +127,7 @@ def request_command(
                 made = request_match(session, user, found, bots, now, quota=quota)
                 number = made.id
         except RequestError as error:
-            raise Usage(str(error)) from None
+            raise InputError(str(error)) from None
     click.echo(f"match {number} will be played; see /matches/{number} on the arena's pages")
 
 
@@ -157,7 +159,7 @@ def requeue_command(numbers: tuple[int, ...], every: bool, data: Path | None) ->
     Example: arena match requeue 17 21
     """
     if bool(numbers) == every:
-        raise Usage("give the numbers of matches, or --all")
+        raise InputError("give the numbers of matches, or --all")
     with _changing(data) as (session, now):
         if every:
             aside = sa.select(Match.id).where(Match.status == JobStatus.SET_ASIDE)
@@ -206,7 +208,7 @@ def list_command(
         if competition_name:
             known = sa.select(Competition.id).where(Competition.name == competition_name)
             if (found := session.scalar(known)) is None:
-                raise Usage(f"there is no ladder or tournament {competition_name!r}")
+                raise InputError(f"there is no ladder or tournament {competition_name!r}")
             query = query.where(Match.competition_id == found)
         rows = [
             {

@@ -16,8 +16,8 @@ from click.core import ParameterSource
 from rich.markup import escape
 from rich.table import Table
 
-from arena.cli import Usage
-from arena.cli.arguments import CLOCK, MOVE, WALL, Bot, find_bots, split_words, time_control
+from arena.cli import InputError
+from arena.cli.arguments import CLOCK, MOVE, WALL, GivenBot, find_bots, split_words, time_control
 from arena.cli.capacity import find_room
 from arena.cli.counting import counted_games
 from arena.cli.listing import Output, print_table
@@ -25,7 +25,7 @@ from arena.cli.paths import NamedPath
 from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
 from arena.cli.running import MINIMUM, NO_BOX, Launcher, in_order, launch_all, on_cores
 from arena.cli.stopping import INTERRUPTED, UnderWay, broken_off, stoppable
-from arena.cli.tally import Tally
+from arena.cli.tally import RunTally
 from arena.cli.trace import print_logs, traced_channel
 from arena.exclusive import lock_file
 from engine.channel import PipeChannel
@@ -124,10 +124,10 @@ def play(
       arena play --replay games.jsonl --game 3 ./mybot.py --seat 2 --trace
     """
     if recorded is None and (number or seats):
-        raise Usage("--game and --seat belong to --replay")
+        raise InputError("--game and --seat belong to --replay")
     if game is None:
         if recorded is not None:
-            raise Usage("name the bot that is to be asked again, or several")
+            raise InputError("name the bot that is to be asked again, or several")
         raise click.MissingParameter(
             ctx=click.get_current_context(), param_hint="'GAME'", param_type="argument"
         )
@@ -144,12 +144,12 @@ def play(
     bots = find_bots(names)
     _check_count(variant, bots)
     if plies and variant.seats == 1:
-        raise Usage(f"{variant.game} has no openings: leave out --opening")
+        raise InputError(f"{variant.game} has no openings: leave out --opening")
     control = time_control(clock, move_ms, wall_time=wall_time)
     specs = _matches(variant, bots, control, games, seed, plies)
     with _kept(records) as keep:
         launchers = launch_all(bots, no_box=no_box, minimum=minimum, say=_say, quiet=as_json)
-        tally = Tally(variant, [bot.name for bot in bots])
+        tally = RunTally(variant, [bot.name for bot in bots])
         started = wall.monotonic()
         # Lines of several matches at once would be nobody's help.
         many = find_room(1 if trace else concurrency, variant, launchers)
@@ -182,32 +182,34 @@ def _refuse_settled(context: click.Context) -> None:
     """Refuses options that could change nothing about a recorded game.
 
     Raises:
-        Usage: one was given.
+        InputError: one was given.
     """
     for option in context.command.params:
         given = context.get_parameter_source(option.name or "")
         if option.name in SETTLED and given is not ParameterSource.DEFAULT:
-            raise Usage(f"{option.opts[0]} does not go with --replay: that game was played already")
+            raise InputError(
+                f"{option.opts[0]} does not go with --replay: that game was played already"
+            )
 
 
 def _say(text: str) -> None:
     click.echo(text, err=True)
 
 
-def _check_count(variant: Variant, bots: Sequence[Bot]) -> None:
+def _check_count(variant: Variant, bots: Sequence[GivenBot]) -> None:
     needed = entrants_needed(variant)
     if variant.seats == 1:
         if not bots:
-            raise Usage(f"{variant} takes one bot or more; none is given")
+            raise InputError(f"{variant} takes one bot or more; none is given")
     elif len(bots) != needed:
         sides = "" if needed == variant.seats else ", each for all seats of a side"
         given = f"{len(bots)} {'is' if len(bots) == 1 else 'are'} given"
-        raise Usage(f"{variant} takes {needed} bots{sides}; {given}")
+        raise InputError(f"{variant} takes {needed} bots{sides}; {given}")
 
 
 def _matches(
     variant: Variant,
-    bots: Sequence[Bot],
+    bots: Sequence[GivenBot],
     control: TimeControl,
     games: int | None,
     seed: int,
@@ -235,10 +237,10 @@ def _matches(
 
 def _play_all(
     specs: Sequence[tuple[MatchSpec, int]],
-    bots: Sequence[Bot],
+    bots: Sequence[GivenBot],
     launchers: Sequence[Launcher],
     concurrency: int,
-    tally: Tally,
+    tally: RunTally,
     *,
     trace: bool,
     stopped: Callable[[], bool],
@@ -275,7 +277,7 @@ def _kept(name: str | None) -> Iterator[Callable[[GameRecord], None]]:
     """What writes a game into the file of this name, or nowhere if there is none.
 
     Raises:
-        Usage: it can't be written.
+        InputError: it can't be written.
     """
     if name is None:
         yield lambda _: None
@@ -310,12 +312,12 @@ def _claim(file: TextIO, name: str) -> None:
     """Locks a file of records.
 
     Raises:
-        Usage: another command writes it. Lines of both would go through each other.
+        InputError: another command writes it. Lines of both would go through each other.
     """
     with suppress(OSError):  # a file system without locks
         if not lock_file(file.fileno()):
             file.close()
-            raise Usage(f"another command writes {name}: name another file")
+            raise InputError(f"another command writes {name}: name another file")
 
 
 @contextmanager
@@ -323,10 +325,10 @@ def _writing(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise Usage(f"can't write {name}: {error.strerror}") from None
+        raise InputError(f"can't write {name}: {error.strerror}") from None
 
 
-def _print(tally: Tally) -> None:
+def _print(tally: RunTally) -> None:
     """The table at the end."""
     table = Table("bot", title=str(tally.variant))
     # Who plays alone wants to know how far it came, too.

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.arguments import read_position, split_words
 from arena.cli.paths import NamedPath
 from engine import svg
@@ -45,7 +45,7 @@ def find_state(
     """The position that a command's arguments name."""
     variant, rest = split_words(game, words)
     if rest:
-        raise Usage(f"{rest[0]!r} is no option; an option is written key=value")
+        raise InputError(f"{rest[0]!r} is no option; an option is written key=value")
     return read_position(variant, after, position=position, seed=seed)
 
 
@@ -161,7 +161,7 @@ def draw(
         clicked=(chosen,) if chosen else (),
     )
     if chosen and chosen not in {square.name for square in scene.squares}:
-        raise Usage(f"there is no square {chosen[:20]!r} on this board")
+        raise InputError(f"there is no square {chosen[:20]!r} on this board")
     picture = svg.render(scene, theme=theme, size=size)
     if output == "-":
         click.echo(picture, nl=False)
@@ -169,4 +169,4 @@ def draw(
     try:
         Path(output).write_text(picture, encoding="utf-8")
     except OSError as error:
-        raise Usage(f"can't write {output}: {error.strerror}") from None
+        raise InputError(f"can't write {output}: {error.strerror}") from None

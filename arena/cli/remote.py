@@ -16,8 +16,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from arena.cli import Usage
-from arena.cli.client import Name, Server, ServerFault, need_server, on_server
+from arena.cli import InputError
+from arena.cli.client import Name, RemoteArena, ServerFault, need_server, on_server
 from arena.cli.listing import show
 from arena.cli.paths import NamedPath
 from arena.cli.streams import reader_has_gone
@@ -39,12 +39,12 @@ UNDECIDED = ("open", "issued", "set aside")
 
 
 def submit_there(
-    server: Server, bundle: Bundle, fields: dict[str, str], *, wait: bool, seconds: float
+    server: RemoteArena, bundle: Bundle, fields: dict[str, str], *, wait: bool, seconds: float
 ) -> int:
     """Submits a bot, and watches its check if that is wanted; the exit code.
 
     Raises:
-        Usage: the server refuses it.
+        InputError: the server refuses it.
         ServerFault: it fails, or the check has not ended after so many seconds.
     """
     file = f"{fields['name']}.tar"
@@ -82,7 +82,7 @@ def _fate(check: dict[str, Any]) -> str:
     }.get(check.get("fate") or "", "")
 
 
-def _watch(server: Server, check: dict[str, Any], seconds: float) -> dict[str, Any]:
+def _watch(server: RemoteArena, check: dict[str, Any], seconds: float) -> dict[str, Any]:
     """Tells the findings of a check as they come, until it has ended."""
     told, away, ends = 0, "", time.monotonic() + seconds
     console = Console(stderr=True)
@@ -130,7 +130,7 @@ def _show_log(check: dict[str, Any]) -> None:
         click.echo(f"--- what it wrote\n{visible(check['log'].rstrip())}")
 
 
-def whole_board(server: Server, ladder: str) -> dict[str, Any]:
+def whole_board(server: RemoteArena, ladder: str) -> dict[str, Any]:
     """A ladder's leaderboard with all its pages, as `arena.web.exports` has it."""
     path = f"/ladders/{ladder}/leaderboard"
     board: dict[str, Any] = server.get(path)
@@ -160,7 +160,7 @@ def status(bot: str | None, server: str | None, in_json: bool) -> None:
     show(rows, COLUMNS, in_json)
 
 
-def _rows(there: Server, name: str) -> Iterable[dict[str, Any]]:
+def _rows(there: RemoteArena, name: str) -> Iterable[dict[str, Any]]:
     """Of a bot each version on a ladder, and its newest version wherever that is."""
     found = there.get(f"/bots/{name}")
     name, on = found["name"], found["ladders"]
@@ -229,7 +229,7 @@ def logs(
       arena logs --check mybot
     """
     if (game is None) == (bot is None):
-        raise Usage("give the number of a game, or --check BOT")
+        raise InputError("give the number of a game, or --check BOT")
     there = need_server(server)
     if bot is not None:
         sys.exit(_show_check(there, bot, in_json))
@@ -240,7 +240,7 @@ def logs(
         for text in _log(there, f"/games/{game}/logs/{one['seat']}", asked=seat is not None)
     ]
     if not found:
-        raise Usage(f"of game {game} there is no such log for you")
+        raise InputError(f"of game {game} there is no such log for you")
     if in_json:
         click.echo(json.dumps(found))
         return
@@ -249,20 +249,20 @@ def logs(
         click.echo(visible(one["log"].rstrip("\n")))
 
 
-def _log(there: Server, path: str, *, asked: bool) -> list[str]:
+def _log(there: RemoteArena, path: str, *, asked: bool) -> list[str]:
     """The log of a seat; none if it is not for us and nobody asked for just this one."""
     try:
         return [there.text(path)]
-    except Usage:
+    except InputError:
         if asked:
             raise
         return []
 
 
-def _show_check(there: Server, bot: str, in_json: bool) -> int:
+def _show_check(there: RemoteArena, bot: str, in_json: bool) -> int:
     checks = there.get(f"/bots/{bot}/checks", limit=1)["items"]
     if not checks:
-        raise Usage(f"the bot {bot} was never checked")
+        raise InputError(f"the bot {bot} was never checked")
     check = checks[0]
     if in_json:
         click.echo(json.dumps(check))
@@ -296,7 +296,7 @@ def cancel(bot: str, server: str | None) -> None:
     checks = there.get(f"/bots/{bot}/checks", limit=100)["items"]
     open_ = [one for one in checks if one["status"] in UNDECIDED and not one["cancelled"]]
     if not open_:
-        raise Usage(f"no check of {bot} is under way")
+        raise InputError(f"no check of {bot} is under way")
     for one in reversed(open_):
         there.post(f"/checks/{one['number']}/cancel")
         label = f"{one['bot']} v{one['version']}"
@@ -333,7 +333,7 @@ def export(competition: str, output: Path | None, after: int | None, server: str
                 file.write(line)
                 count += 1
     except OSError as error:
-        raise Usage(f"can't write {output}: {error.strerror}") from None
+        raise InputError(f"can't write {output}: {error.strerror}") from None
     click.echo(f"{counted(count, 'game is', 'games are')} in {output}", err=True)
 
 

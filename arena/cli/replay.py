@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.paths import NamedPath
 from engine import svg
 from engine.clicks import illustrate
@@ -53,12 +53,12 @@ def replay(
     records = _records(record, server)
     if number is not None:
         if number > len(records):
-            raise Usage(
+            raise InputError(
                 f"{record} has {counted(len(records), 'game')}, so there is no game {number}"
             )
         records = [records[number - 1]]
     if len(records) > 1 and (ply is not None or output):
-        raise Usage(f"{record} has {len(records)} games: say which with --game N")
+        raise InputError(f"{record} has {len(records)} games: say which with --game N")
     failed = 0
     for index, game in enumerate(records, start=number or 1):
         problem = None
@@ -99,7 +99,7 @@ def _records(name: str, server: str | None) -> list[GameRecord]:
     numbered = name.isascii() and name.isdigit() and not Path(name).exists()
     if not page and not numbered:
         if re.match("https?://", name):
-            raise Usage(f"{name} is no address of a game: give one such as .../games/1207")
+            raise InputError(f"{name} is no address of a game: give one such as .../games/1207")
         return read_records(name)
     from arena.cli.client import need_server  # it takes longer to import than a file to replay
 
@@ -108,26 +108,26 @@ def _records(name: str, server: str | None) -> list[GameRecord]:
     try:
         return [GameRecord.from_json(found)]
     except RecordError as error:
-        raise Usage(f"{name}: {error}") from None
+        raise InputError(f"{name}: {error}") from None
 
 
 def read_records(name: str) -> list[GameRecord]:
     """The records of a file, one a line.
 
     Raises:
-        Usage: the file can't be read, or a line is no record of a format known here.
+        InputError: the file can't be read, or a line is no record of a format known here.
     """
     try:
         text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
     except OSError as error:
-        raise Usage(f"can't read {name}: {error.strerror}") from None
+        raise InputError(f"can't read {name}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise Usage(
+        raise InputError(
             f"{name} is no text file; give a file that `arena play --records` wrote"
         ) from None
     lines = [line for line in text.split("\n") if line.strip()]
     if not lines:
-        raise Usage(f"{name} is empty; give a file that `arena play --records` wrote")
+        raise InputError(f"{name} is empty; give a file that `arena play --records` wrote")
     if text.lstrip().startswith("{\n"):
         lines = [text]
     records = []
@@ -135,7 +135,7 @@ def read_records(name: str) -> list[GameRecord]:
         try:
             records.append(parse_record(line))
         except RecordError as error:
-            raise Usage(f"{name}, line {number}: {error}") from None
+            raise InputError(f"{name}, line {number}: {error}") from None
     return records
 
 
@@ -172,7 +172,7 @@ def _show(game: GameRecord, problem: str | None, ply: int | None, output: str | 
     reached = list(states(game))
     if ply is not None and ply >= len(reached):
         plies = counted(len(game.plies), "ply", "plies")
-        raise Usage(f"the game has {plies}, so there is no position {ply}")
+        raise InputError(f"the game has {plies}, so there is no position {ply}")
     index = len(reached) - 1 if ply is None else ply
     _say(f"position before ply {index}: {reached[index].text()}")
     if output:
@@ -181,7 +181,7 @@ def _show(game: GameRecord, problem: str | None, ply: int | None, output: str | 
         try:
             Path(output).write_text(picture, encoding="utf-8")
         except OSError as error:
-            raise Usage(f"can't write {output}: {error.strerror}") from None
+            raise InputError(f"can't write {output}: {error.strerror}") from None
 
 
 def _show_fault(game: GameRecord, ply: int) -> None:

@@ -20,9 +20,9 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.ratings.sprt import Decision
-from arena.strength.sequential import StrengthTest
+from arena.strength.sequential import SequentialTest
 from arena.strength.words import elo_words, games_words, llr_words, result_rows
 from engine.counting import counted
 
@@ -40,7 +40,7 @@ LONGEST_BASE = 200
 class Display:
     """The progress of a test: renewed in place on a terminal, now and then a line elsewhere."""
 
-    def __init__(self, test: StrengthTest) -> None:
+    def __init__(self, test: SequentialTest) -> None:
         self._test = test
         self._before = test.games
         self._started = self._told = wall.monotonic()
@@ -66,7 +66,7 @@ class Display:
         if self._live:
             self._live.stop()
 
-    def show(self, test: StrengthTest, *, stopping: bool = False) -> None:
+    def show(self, test: SequentialTest, *, stopping: bool = False) -> None:
         """Tells of one more match."""
         self._test, self._stopping = test, stopping
         now = wall.monotonic()
@@ -108,16 +108,16 @@ class Saves:
         self._saved = 0.0
         check_writable(name)
         if self._path and not may_exist and self._path.exists():
-            raise Usage(f"{name} is there already: go on with --resume {name}, or remove it")
+            raise InputError(f"{name} is there already: go on with --resume {name}, or remove it")
 
-    def offer(self, test: StrengthTest, *, last: bool = False) -> None:
+    def offer(self, test: SequentialTest, *, last: bool = False) -> None:
         """Saves into the file that was asked for, if one was, once a second."""
         now = wall.monotonic()
         if self._path and (last or now - self._saved >= SAVE_SECONDS):
             self._saved = now
             _write(self._path, json_text(test.to_json()))
 
-    def keep(self, test: StrengthTest) -> Path:
+    def keep(self, test: SequentialTest) -> Path:
         """Saves in any case, and says where.
 
         That is a new folder among the temporary ones if nothing can be written in this one, or its
@@ -127,17 +127,17 @@ class Saves:
             self._path = _free_path(test)
         try:
             self.offer(test, last=True)
-        except Usage as refusal:
+        except InputError as refusal:
             try:
                 self._path = Path(tempfile.mkdtemp(prefix="arena-test-")) / self._path.name
                 self.offer(test, last=True)
-            except (OSError, Usage):
+            except (OSError, InputError):
                 raise refusal from None
             click.echo(refusal.message, err=True)
         return self._path
 
 
-def _free_path(test: StrengthTest) -> Path:
+def _free_path(test: SequentialTest) -> Path:
     names = f"{test.settings.candidate.name}-{test.settings.baseline.name}"
     base = re.sub(r"[^\w.#-]", "_", names).encode()[:LONGEST_BASE].decode(errors="ignore")
     number, path = 1, Path(f"{base}.test.json")
@@ -147,7 +147,7 @@ def _free_path(test: StrengthTest) -> Path:
     return path
 
 
-def report(test: StrengthTest, seconds: float, level: str) -> dict[str, Any]:
+def report(test: SequentialTest, seconds: float, level: str) -> dict[str, Any]:
     """The result as JSON's types; what it takes to go on is in it too.
 
     Args:
@@ -173,37 +173,37 @@ def check_writable(name: str | None) -> None:
     """Refuses a name under which no file can be written, before that costs any game.
 
     Raises:
-        Usage: there is no such folder, or no name, or it is a folder's or too long, or nothing may
-            be written there.
+        InputError: there is no such folder, or no name, or it is a folder's or too long, or
+            nothing may be written there.
     """
     if name is None:
         return
     if not name:
-        raise Usage("an empty word names no file to write")
+        raise InputError("an empty word names no file to write")
     try:
         if not Path(name).absolute().parent.is_dir():
-            raise Usage(f"can't write {name}: there is no such folder")
+            raise InputError(f"can't write {name}: there is no such folder")
         if Path(name).is_dir():
-            raise Usage(f"can't write {name}: it is a folder")
+            raise InputError(f"can't write {name}: it is a folder")
         if not _is_device(Path(name)):
             with _beside(Path(name)):
                 pass  # it can be made, then
     except OSError as error:
-        raise Usage(f"can't write {name}: {error.strerror}") from None
+        raise InputError(f"can't write {name}: {error.strerror}") from None
 
 
 def read_json(name: str) -> Any:
     """The JSON in a file.
 
     Raises:
-        Usage: it can't be read, or is none.
+        InputError: it can't be read, or is none.
     """
     try:
         return json.loads(Path(name).read_text(encoding="utf-8"))
     except OSError as error:
-        raise Usage(f"can't read {name}: {error.strerror}") from None
+        raise InputError(f"can't read {name}: {error.strerror}") from None
     except (ValueError, RecursionError):
-        raise Usage(f"{name} is no saved test: give a file of --save or --json") from None
+        raise InputError(f"{name} is no saved test: give a file of --save or --json") from None
 
 
 def leave(files: Sequence[tuple[str | None, Callable[[], str]]], show: Callable[[], None]) -> None:
@@ -216,14 +216,14 @@ def leave(files: Sequence[tuple[str | None, Callable[[], str]]], show: Callable[
         files: the name of each report's file, if it is wanted, and what makes its text.
 
     Raises:
-        Usage: a file can't be written; the others were.
+        InputError: a file can't be written; the others were.
     """
     refusals = []
     for name, text in files:
         if name and name != PRINTED:
             try:
                 _write(Path(name), text())
-            except Usage as refusal:
+            except InputError as refusal:
                 refusals.append(refusal)
     printed = [text for name, text in files if name == PRINTED]
     for text in printed:
@@ -241,7 +241,7 @@ def verdict_code(decision: Decision, *, spoilt: bool) -> int:
     return 0 if decision is Decision.ACCEPT else 1
 
 
-def junit_text(test: StrengthTest, seconds: float) -> str:
+def junit_text(test: SequentialTest, seconds: float) -> str:
     """A JUnit report of one case, for systems that show those.
 
     Of a test that is spoilt by faults, or not finished, it is an error.
@@ -285,7 +285,7 @@ def _write(path: Path, text: str) -> None:
     A link stays one, and its target is replaced; a device or a pipe is written to.
 
     Raises:
-        Usage: it can't be written.
+        InputError: it can't be written.
     """
     try:
         if _is_device(path):
@@ -295,7 +295,7 @@ def _write(path: Path, text: str) -> None:
             fresh.write_text(text, encoding="utf-8")
             fresh.replace(_target(path))
     except OSError as error:
-        raise Usage(f"can't write {path}: {error.strerror}") from None
+        raise InputError(f"can't write {path}: {error.strerror}") from None
 
 
 def _target(path: Path) -> Path:

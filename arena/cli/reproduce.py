@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import click
 
-from arena.cli import Usage
-from arena.cli.arguments import Bot
+from arena.cli import InputError
+from arena.cli.arguments import GivenBot
 from arena.cli.replay import read_records
 from arena.cli.running import Launcher
 from arena.cli.trace import print_logs, traced_channel
@@ -19,7 +19,7 @@ from engine.game import Seat
 from engine.process import BotProcess
 from engine.protocol import visible
 from engine.record import GameRecord, RecordError
-from engine.reproduction import Answer, reproduce
+from engine.reproduction import ReproducedMove, reproduce
 from engine.sitting import goes_on
 
 
@@ -27,16 +27,18 @@ def pick_record(name: str, number: int | None) -> GameRecord:
     """The game of a file that is meant.
 
     Raises:
-        Usage: the file can't be read, it isn't said which, or that game is not over.
+        InputError: the file can't be read, it isn't said which, or that game is not over.
     """
     records = read_records(name)
     if number is None and len(records) > 1:
-        raise Usage(f"{name} has {len(records)} games: say which with --game N")
+        raise InputError(f"{name} has {len(records)} games: say which with --game N")
     if number is not None and number > len(records):
-        raise Usage(f"{name} has {counted(len(records), 'game')}, so there is no game {number}")
+        raise InputError(
+            f"{name} has {counted(len(records), 'game')}, so there is no game {number}"
+        )
     record = records[(number or 1) - 1]
     if goes_on(record):
-        raise Usage("the game goes on: bots are asked again in games that are over")
+        raise InputError("the game goes on: bots are asked again in games that are over")
     return record
 
 
@@ -52,7 +54,7 @@ class Show:
 def ask_again(
     record: GameRecord,
     seating: Mapping[Seat, int],
-    bots: Sequence[Bot],
+    bots: Sequence[GivenBot],
     launchers: Sequence[Launcher],
     show: Show,
     core: int | None,
@@ -68,14 +70,14 @@ def ask_again(
         names[seat] = bots[entrant].name
         channel = traced_channel(names[seat]) if show.trace else PipeChannel
         players[seat] = launchers[entrant].player(core=core, open_channel=channel)
-    answers: list[Answer] = []
+    answers: list[ReproducedMove] = []
     try:
         for answer in reproduce(record, players):
             answers.append(answer)
             if not show.in_json:
                 _print(answer, names[answer.seat])
     except RecordError as error:
-        raise Usage(f"the rules contradict this record: {error}") from None
+        raise InputError(f"the rules contradict this record: {error}") from None
     finally:
         for player in players.values():
             player.close()
@@ -94,18 +96,20 @@ def ask_again(
     return 1 if differ else 0
 
 
-def seat_bots(record: GameRecord, bots: Sequence[Bot], seats: Sequence[int]) -> dict[Seat, int]:
+def seat_bots(
+    record: GameRecord, bots: Sequence[GivenBot], seats: Sequence[int]
+) -> dict[Seat, int]:
     """For each seat that is asked the number of its bot.
 
     Raises:
-        Usage: it can't be told.
+        InputError: it can't be told.
     """
     there = len(record.players)
     for seat in seats:
         if seat > there:
-            raise Usage(f"the game has {counted(there, 'seat')}, so there is no seat {seat}")
+            raise InputError(f"the game has {counted(there, 'seat')}, so there is no seat {seat}")
         if seats.count(seat) > 1:
-            raise Usage(f"--seat {seat} is given twice: a seat has one bot")
+            raise InputError(f"--seat {seat} is given twice: a seat has one bot")
     if len(bots) == 1:
         chosen = (
             [seat - 1 for seat in seats]
@@ -113,7 +117,7 @@ def seat_bots(record: GameRecord, bots: Sequence[Bot], seats: Sequence[int]) -> 
             or ([0] if there == 1 else [])
         )
         if not chosen:
-            raise Usage(
+            raise InputError(
                 f"{bots[0].name} did not play this game ({', '.join(record.players)} did): say "
                 "which seat it takes with --seat S"
             )
@@ -122,17 +126,17 @@ def seat_bots(record: GameRecord, bots: Sequence[Bot], seats: Sequence[int]) -> 
         return {seat - 1: entrant for entrant, seat in enumerate(seats)}
     if not seats and len(bots) == there:
         return {seat: seat for seat in range(there)}
-    raise Usage(f"give one bot, or {there}, or a --seat for each of the {len(bots)}")
+    raise InputError(f"give one bot, or {there}, or a --seat for each of the {len(bots)}")
 
 
-def _print(answer: Answer, name: str) -> None:
+def _print(answer: ReproducedMove, name: str) -> None:
     same = "as recorded" if answer.same else f"DIFFERS: recorded {answer.recorded}"
     detail = f" ({answer.detail})" if answer.detail else ""
     words = f"ply {answer.ply:3}  seat {answer.seat + 1} {name}: {answer.now}{detail}  {same}"
     click.echo(visible(words))
 
 
-def _to_json(answer: Answer) -> dict[str, object]:
+def _to_json(answer: ReproducedMove) -> dict[str, object]:
     return {
         "ply": answer.ply,
         "seat": answer.seat + 1,

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.config import SettingError, Settings, load
 from arena.operation import processes
 
@@ -37,11 +37,11 @@ def run(process: str) -> None:
     try:
         settings = load()
     except SettingError as error:
-        raise Usage(str(error)) from None
+        raise InputError(str(error)) from None
     if process in ("web", "recorder", "prepare") and not settings.database:
-        raise Usage("say where the database is, with ARENA_DATABASE")
+        raise InputError("say where the database is, with ARENA_DATABASE")
     if process != "prepare" and not settings.broker:
-        raise Usage("say where the broker is, with ARENA_BROKER")
+        raise InputError("say where the broker is, with ARENA_BROKER")
     command = command_of(process, settings)
     own = settings.without_secrets if process == "worker" else settings
     os.execve(command[0], command, {**os.environ, **own.environment()})  # noqa: S606

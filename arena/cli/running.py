@@ -11,14 +11,14 @@ from typing import TypeVar
 
 import click
 
-from arena.cli import Usage
-from arena.cli.arguments import Bot, minimum_option
+from arena.cli import InputError
+from arena.cli.arguments import GivenBot, minimum_option
 from arena.cli.boxed import into_box, pack
 from arena.cli.stopping import UnderWay
 from arena.ratings.sprt import Decision
-from arena.strength.gauntlet import Gauntlet
+from arena.strength.gauntlet import GauntletTest
 from arena.strength.outcomes import Outcome, outcome, seatings
-from arena.strength.sequential import StrengthTest
+from arena.strength.sequential import SequentialTest
 from engine.channel import PipeChannel
 from engine.clock import ALLOWANCES, Allowances, TimeControl
 from engine.match import MatchSpec, play_match
@@ -71,7 +71,7 @@ class Launcher:
         )
 
 
-def plain(bot: Bot) -> Launcher:
+def plain(bot: GivenBot) -> Launcher:
     """A bot as a plain process: a file in its own folder, a command where we are.
 
     What must be built is built first, in a box if there is one.
@@ -115,7 +115,7 @@ MINIMUM = minimum_option(LEAST_BOX)
 
 
 def launch_all(
-    bots: Sequence[Bot],
+    bots: Sequence[GivenBot],
     *,
     no_box: bool,
     minimum: str = LEAST_BOX,
@@ -132,7 +132,7 @@ def launch_all(
 
     Raises:
         LanguageError: one can't be run.
-        Usage: one is no bot, or can't be built; or there is no such box.
+        InputError: one is no bot, or can't be built; or there is no such box.
     """
     box = None if no_box or all(bot.words for bot in bots) else _strongest_box(minimum)
     if box:
@@ -157,12 +157,12 @@ def _strongest_box(minimum: str) -> Sandbox:
     """The strongest that this machine can build; what was left by runs that were killed is ended.
 
     Raises:
-        Usage: it is weaker than that, or none.
+        InputError: it is weaker than that, or none.
     """
     try:
         box = Sandbox(max(minimum, LEAST_BOX, key=ISOLATION_LEVELS.index))
     except BoxError as error:
-        raise Usage(
+        raise InputError(
             f"{error}; without a box bots run only with --no-box (pytest: --arena-no-box), as "
             "plain processes of this user"
         ) from None
@@ -170,16 +170,16 @@ def _strongest_box(minimum: str) -> Sandbox:
     return box
 
 
-def _boxed(bot: Bot, box: Sandbox) -> Launcher:
+def _boxed(bot: GivenBot, box: Sandbox) -> Launcher:
     try:
         boxed = into_box(pack(bot.path), box)
     except BuildError as error:
         click.echo(visible(error.log.rstrip()), err=True)
-        raise Usage(f"{bot.path} can't be built: {error}") from None
+        raise InputError(f"{bot.path} can't be built: {error}") from None
     except (BundleError, BoxError) as error:
-        raise Usage(str(error)) from None
+        raise InputError(str(error)) from None
     if words := Limits().refusal(boxed.ready.launch):
-        raise Usage(f"{bot.path}: {words}")
+        raise InputError(f"{bot.path}: {words}")
     return Launcher(bot.name, boxed.start, boxed.allowances, box.level)
 
 
@@ -273,13 +273,13 @@ def _play(
 
 
 def go_on(
-    test: StrengthTest,
+    test: SequentialTest,
     candidate: Launcher,
     baseline: Launcher,
     *,
     concurrency: int,
     stopped: Callable[[], bool] = lambda: False,
-) -> Generator[tuple[StrengthTest, tuple[GameRecord, ...]]]:
+) -> Generator[tuple[SequentialTest, tuple[GameRecord, ...]]]:
     """Plays a test from where it stands, and yields it after each match, with its games.
 
     Matches are folded in the order of their openings, whichever ends first, so the test is the
@@ -320,7 +320,7 @@ def go_on(
 
 
 def play_rounds(
-    gauntlet: Gauntlet,
+    gauntlet: GauntletTest,
     candidate: Launcher,
     baseline: Launcher,
     field: Sequence[Launcher],
@@ -329,7 +329,7 @@ def play_rounds(
     seed: int,
     concurrency: int,
     stopped: Callable[[], bool] = lambda: False,
-) -> Generator[Gauntlet]:
+) -> Generator[GauntletTest]:
     """Plays a gauntlet, and yields it after each round, in their order.
 
     It ends early if the board has no more openings, once faults have spoilt it, or once it is

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from arena.cli import Usage
+from arena.cli import InputError
 
 FETCH_SECONDS = 120
 
@@ -24,18 +24,18 @@ def git_folder(address: str) -> Iterator[Path]:
     repository's own hooks or filters is run.
 
     Raises:
-        Usage: there is no git, no such repository, revision or folder.
+        InputError: there is no git, no such repository, revision or folder.
     """
     url, _, rest = address.partition("#")
     revision, _, below = rest.partition(":")
     if not url or not revision or url.startswith("-") or revision.startswith("-"):
-        raise Usage(
+        raise InputError(
             "--git takes URL#REVISION, a branch, a tag or a whole commit, or URL#REV:FOLDER"
         )
     if ".." in PurePosixPath(below).parts or below.startswith("/"):
-        raise Usage(f"the folder {below!r} is none of the repository's")
+        raise InputError(f"the folder {below!r} is none of the repository's")
     if shutil.which("git") is None:
-        raise Usage("git is not installed here; give a folder or an archive instead of --git")
+        raise InputError("git is not installed here; give a folder or an archive instead of --git")
     with tempfile.TemporaryDirectory(prefix="arena-git-") as made:
         # A name of its own, since the bundle takes its name from the folder.
         name = re.sub(r"\.git$", "", url.rstrip("/").rpartition("/")[2].rpartition(":")[2])
@@ -45,12 +45,14 @@ def git_folder(address: str) -> Iterator[Path]:
         _git(folder, "fetch", *options, "--end-of-options", url, revision)
         _git(folder, "checkout", "--quiet", "--detach", "FETCH_HEAD")
         if (folder / ".gitmodules").exists():
-            raise Usage(f"{url} has submodules, which are not fetched: put their files into it")
+            raise InputError(
+                f"{url} has submodules, which are not fetched: put their files into it"
+            )
         shutil.rmtree(folder / ".git")
         found = folder / below
         # A link of the repository could lead anywhere.
         if not found.is_dir() or found.resolve() != folder.resolve() / below:
-            raise Usage(f"there is no folder {below!r} in {url} at {revision}")
+            raise InputError(f"there is no folder {below!r} in {url} at {revision}")
         yield found
 
 
@@ -70,8 +72,8 @@ def _git(folder: Path | None, *words: str) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise Usage(f"git took more than {FETCH_SECONDS} s to fetch: give it later") from None
+        raise InputError(f"git took more than {FETCH_SECONDS} s to fetch: give it later") from None
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.startswith(("fatal:", "error:"))]
         words_said = lines[0] if lines else done.stderr.strip() or "git failed"
-        raise Usage(f"git can't fetch it: {words_said.replace(str(folder), 'the repository')}")
+        raise InputError(f"git can't fetch it: {words_said.replace(str(folder), 'the repository')}")

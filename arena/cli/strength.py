@@ -13,7 +13,7 @@ import click
 from sqlalchemy.orm import Session
 
 from arena import audit
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.arguments import (
     ALPHA,
     BETA,
@@ -29,8 +29,8 @@ from arena.cli.data_folder import as_json, changing, find_ladder, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show as show_rows
 from arena.competitions import strength_tests
-from arena.competitions.strength_plans import MAX_GAMES, Plan
-from arena.competitions.strength_reports import Report, last_tests, reports
+from arena.competitions.strength_plans import MAX_GAMES, TestPlan
+from arena.competitions.strength_reports import TestReport, last_tests, reports
 from arena.competitions.tournaments import TournamentError, named_versions
 from arena.models import StrengthTest
 from arena.ratings.sprt import Model
@@ -52,7 +52,7 @@ class TestNumber(click.ParamType[int]):
         found = re.fullmatch(r"(?:test-)?([0-9]{1,20})", str(value))
         if found is None:
             words = f"{str(value)[:40]!r} is no strength test"
-            raise Usage(f"{words}: give its number, as in 17 or test-17")
+            raise InputError(f"{words}: give its number, as in 17 or test-17")
         return int(found[1])
 
 
@@ -131,7 +131,7 @@ def create(
     Example: arena strength create greedy:2 greedy:1 --ladder clobber-6x7
     """
     if (ladder_name is None) == (game is None):
-        raise Usage("say what is played: --ladder NAME, or --game GAME")
+        raise InputError("say what is played: --ladder NAME, or --game GAME")
     elo0, elo1 = read_hypotheses(elo)
     changes: dict[str, Any] = {
         "elo0": elo0,
@@ -149,10 +149,10 @@ def create(
         changes["time"] = time_control(clock, move_ms)
     with _changing(data) as (session, now):
         if ladder_name is not None:
-            plan = Plan.on(find_ladder(session, ladder_name), **changes)
+            plan = TestPlan.on(find_ladder(session, ladder_name), **changes)
         else:
             given = {"variant": read_variant(game or ""), "time": time_control(clock, move_ms)}
-            plan = Plan(**{**given, **changes})
+            plan = TestPlan(**{**given, **changes})
         mine, theirs = named_versions(session, [candidate, baseline])
         made = strength_tests.create(session, plan, mine, theirs, now, audit.operator())
         said = _one(session, made)
@@ -198,7 +198,7 @@ def show(number: int, data: Path | None, in_json: bool) -> None:
         try:
             found = _one(session, strength_tests.find(session, number))
         except StrengthError as error:
-            raise Usage(str(error)) from None
+            raise InputError(str(error)) from None
     if in_json:
         click.echo(json.dumps(found.to_json()))
         return
@@ -263,11 +263,11 @@ def clone(number: int, data: Path | None, in_json: bool) -> None:
     _say(said, in_json, f"test {said.test.id}, {said.test.title}, was made")
 
 
-def _one(session: Session, test: StrengthTest) -> Report:
+def _one(session: Session, test: StrengthTest) -> TestReport:
     return reports(session, [test])[0]
 
 
-def _say(said: Report, in_json: bool, words: str) -> None:
+def _say(said: TestReport, in_json: bool, words: str) -> None:
     if in_json:
         click.echo(json.dumps(said.to_json()))
     else:

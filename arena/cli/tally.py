@@ -23,7 +23,7 @@ SHOWN_LETTERS = 300
 
 
 @dataclass(slots=True)
-class Line:
+class TallyLine:
     """What one bot did."""
 
     name: str
@@ -53,12 +53,12 @@ class Line:
         return self.charged_us / 1000 / self.moves if self.moves else 0.0
 
 
-class Tally:
+class RunTally:
     """Wins, draws, losses, faults and times of each bot over a run."""
 
     def __init__(self, variant: Variant, names: Sequence[str]) -> None:
         self.variant = variant
-        self.lines = [Line(name) for name in names]
+        self.lines = [TallyLine(name) for name in names]
         self.games = 0
         self.seconds = 0.0
         self.results: list[dict[str, Any]] = []
@@ -106,7 +106,7 @@ class Tally:
             self._add_plies(record, seating, result.logs[number])
 
     @staticmethod
-    def _count(line: Line, outcome: tuple[str, float]) -> None:
+    def _count(line: TallyLine, outcome: tuple[str, float]) -> None:
         kind, share = outcome
         line.games += 1
         line.points += share

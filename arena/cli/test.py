@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 import click
 from click.core import ParameterSource
 
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.arguments import (
     ALPHA,
     BETA,
@@ -42,7 +42,7 @@ from arena.cli.running import MINIMUM, NO_BOX, Launcher, go_on, launch_all, weak
 from arena.cli.stopping import INTERRUPTED, Trouble, broken_off, stoppable
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model
-from arena.strength.sequential import Settings, StrengthError, StrengthTest
+from arena.strength.sequential import SequentialTest, StrengthError, TestSettings
 from arena.strength.words import result_rows
 from engine.counting import counted
 from engine.record import GameRecord
@@ -136,7 +136,7 @@ def test(
     bots = find_bots([candidate, baseline, *opponents])
     elo0, elo1 = read_hypotheses(HYPOTHESES if elo is None else elo)
     try:
-        settings = Settings(
+        settings = TestSettings(
             read_variant(game, options),
             version_of(bots[0], no_box=no_box),
             version_of(bots[1], no_box=no_box),
@@ -151,17 +151,17 @@ def test(
             games=games,
             allow_faults=allow_faults,
         )
-        begun = StrengthTest.begin(settings)
+        begun = SequentialTest.begin(settings)
         if resume is not None:
             try:
-                begun = StrengthTest.from_json(read_json(resume), settings)
+                begun = SequentialTest.from_json(read_json(resume), settings)
             except StrengthError as error:
-                raise Usage(f"{resume}: {error}") from None
+                raise InputError(f"{resume}: {error}") from None
         saves = Saves(resume if save is None else save, may_exist=save in (None, resume))
         for name in (json_file, junit_file):
             check_writable(name)
     except StrengthError as error:
-        raise Usage(str(error)) from None
+        raise InputError(str(error)) from None
     launchers = launch_all(
         bots, no_box=no_box, minimum=minimum, say=lambda text: click.echo(text, err=True)
     )
@@ -216,18 +216,18 @@ def _refuse_contradictions(context: click.Context) -> None:
     for option in OF_SPRT if given["games"] is not None else ():
         if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
             word = option.replace("_", "-")
-            raise Usage(f"--games plays a fixed number: leave out --{word}")
+            raise InputError(f"--games plays a fixed number: leave out --{word}")
     kept = given["save"] or given["resume"] or given["junit_file"]
     if given["against"] is not None and (given["games"] is None or kept):
-        raise Usage("--against takes --games, and goes without --save, --resume and --junit")
+        raise InputError("--against takes --games, and goes without --save, --resume and --junit")
     if given["json_file"] == given["junit_file"] == PRINTED:
-        raise Usage("--json and --junit can't both be printed: give one of them a file")
+        raise InputError("--json and --junit can't both be printed: give one of them a file")
 
 
 class _Run:
     """A test as it is played on."""
 
-    def __init__(self, begun: StrengthTest, saves: Saves) -> None:
+    def __init__(self, begun: SequentialTest, saves: Saves) -> None:
         self.test = begun
         self.first_faults: dict[str, str] = {}
         """By bot, in words: the first of each."""
@@ -252,11 +252,11 @@ class _Run:
                     self._save(test)
             self._saves.offer(self.test, last=True)
 
-    def _save(self, test: StrengthTest) -> None:
+    def _save(self, test: SequentialTest) -> None:
         """Saves it, or says once that it can't be: it may at the end, and there it matters."""
         try:
             self._saves.offer(test)
-        except Usage as refusal:
+        except InputError as refusal:
             if not self._refused:
                 self._refused = True
                 click.echo(refusal.message, err=True)
@@ -265,7 +265,7 @@ class _Run:
         """Saves a test that is not decided, and says how to go on with it.
 
         Raises:
-            Usage: it can't be saved.
+            InputError: it can't be saved.
         """
         how = "interrupted" if self.trouble.is_wish else "broken off"
         click.echo(f"{how} after {counted(self.test.games, 'game')}", err=True)
@@ -277,7 +277,7 @@ class _Run:
         """Saves it while matches are under way still; says where."""
         if not self.test.matches:
             return ""
-        with suppress(Usage):  # at the end it is tried again, and then told
+        with suppress(InputError):  # at the end it is tried again, and then told
             return f"saved in {self._saves.keep(self.test)}; "
         return ""
 

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.arguments import DEFAULT_MOVE_MS, read_variant, time_control
 from arena.cli.data_folder import as_json, find_ladder, opened
 from arena.cli.data_option import on_data
@@ -28,18 +28,18 @@ from arena.cli.tournament_changes import (
     set_state,
     withdraw,
 )
-from arena.cli.tournament_progress import Progress, held_up
+from arena.cli.tournament_progress import TournamentProgress, held_up
 from arena.cli.tournament_tables import print_tables
 from arena.competitions import tournaments
 from arena.competitions.formats import FORMATS
 from arena.competitions.results import flat_rows, results, summary, to_json
 from arena.competitions.tournament_matches import digest
-from arena.competitions.tournaments import Limits, Plan
+from arena.competitions.tournaments import CompetitionLimits, TournamentPlan
 from arena.config import SettingError, load
 from arena.formats.standings import TIE_BREAKS
 from arena.models import CompetitionState, OpeningPolicy, Tournament
 from arena.operation.broker import BrokerError
-from arena.operation.supervisor import StartError, Supervisor, is_running
+from arena.operation.supervisor import StartupError, Supervisor, is_running
 from engine.counting import counted
 
 INTERRUPTED = 130
@@ -134,11 +134,15 @@ def create(
     Example: arena tournament create cup --ladder clobber-6x7 --format swiss
     """
     if ladder_name is None and (game is None or bot_names is None):
-        raise Usage("say what is played and by whom: --ladder NAME, or --game GAME --bots A,B,C")
+        raise InputError(
+            "say what is played and by whom: --ladder NAME, or --game GAME --bots A,B,C"
+        )
     if ladder_name is not None and game is not None:
-        raise Usage("give --ladder or --game, not both: a ladder has its game")
+        raise InputError("give --ladder or --game, not both: a ladder has its game")
     if (top is not None or as_given) and (bot_names is None) == as_given:
-        raise Usage("--top chooses from a ladder's bots, and --as-given is for those of --bots")
+        raise InputError(
+            "--top chooses from a ladder's bots, and --as-given is for those of --bots"
+        )
     with changing(data) as (session, now):
         ladder = find_ladder(session, ladder_name) if ladder_name else None
         if bot_names is not None:
@@ -148,14 +152,14 @@ def create(
         else:
             assert ladder is not None
             field = tournaments.field_of(session, ladder, top)
-        limits = Limits.of(ladder) if ladder else Limits()
+        limits = CompetitionLimits.of(ladder) if ladder else CompetitionLimits()
         if memory_mb is not None:
-            limits = Limits(
+            limits = CompetitionLimits(
                 memory_mb * 2**20, limits.threads, limits.bundle_bytes, limits.log_bytes
             )
         policy = OpeningPolicy(openings) if openings else ladder and ladder.openings
         timed = clock is not None or move_ms is not None
-        plan = Plan(
+        plan = TournamentPlan(
             name=name,
             title=title,
             note=note,
@@ -217,7 +221,9 @@ def show(name: str, with_rounds: bool, in_csv: bool, data: Path | None, in_json:
     Example: arena tournament show cup
     """
     if in_csv and (in_json or with_rounds):
-        raise Usage("--csv is of the standings alone; choose it, --json (all there is) or --rounds")
+        raise InputError(
+            "--csv is of the standings alone; choose it, --json (all there is) or --rounds"
+        )
     with opened(data) as (database, _), database.read() as session:
         _print(session, find_tournament(session, name), in_json, in_csv, with_rounds=with_rounds)
 
@@ -284,12 +290,12 @@ def _run(
         with database.read() as session:
             found = find_tournament(session, name)
             if found.state is CompetitionState.PAUSED:
-                raise Usage(f"{name} is paused; go on with: arena tournament resume {name}")
+                raise InputError(f"{name} is paused; go on with: arena tournament resume {name}")
             if found.is_called_off:
-                raise Usage(f"{name} was called off: {found.reason}")
+                raise InputError(f"{name} was called off: {found.reason}")
         try:
             settings = load(data=data, port=port, workers=workers, only=name)
-            with Progress(database, name) as progress:
+            with TournamentProgress(database, name) as progress:
                 if is_running(settings):
                     progress.follow()
                 elif not progress.is_over():
@@ -298,8 +304,8 @@ def _run(
                         complain=lambda line: progress.say(f"arena: {line}"),
                         over=progress.is_over,
                     )
-        except (SettingError, BrokerError, StartError) as error:
-            raise Usage(str(error)) from None
+        except (SettingError, BrokerError, StartupError) as error:
+            raise InputError(str(error)) from None
         except KeyboardInterrupt:
             click.echo(
                 f"the arena goes on with {name}; see: arena tournament show {name}", err=True

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit
-from arena.cli import Usage, data_folder
+from arena.cli import InputError, data_folder
 from arena.cli.data_option import on_data
 from arena.competitions import calling_off, tournament_fields, tournaments
 from arena.competitions.formats import FormatError
@@ -23,12 +23,12 @@ def find_tournament(session: Session, name: str) -> Tournament:
     """The tournament of this name.
 
     Raises:
-        Usage: there is none; it lists those there are.
+        InputError: there is none; it lists those there are.
     """
     found = session.scalar(sa.select(Tournament).where(Tournament.name == name))
     if found is None:
         names = ", ".join(session.scalars(sa.select(Tournament.name).order_by(Tournament.id)))
-        raise Usage(f"there is no tournament {name!r}; there are: {names or 'none'}")
+        raise InputError(f"there is no tournament {name!r}; there are: {names or 'none'}")
     return found
 
 

@@ -21,7 +21,7 @@ LOOK_SECONDS = 0.5
 LINE_SECONDS = 5.0
 
 
-class Progress:
+class TournamentProgress:
     """Looks at a tournament now and then, and tells how far it is."""
 
     def __init__(self, database: Database, name: str) -> None:

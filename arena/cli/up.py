@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.data_option import on_data
 from arena.config import SettingError, load
 from arena.operation.broker import BrokerError
-from arena.operation.supervisor import StartError, Supervisor
+from arena.operation.supervisor import StartupError, Supervisor
 
 
 @click.command()
@@ -33,8 +33,8 @@ def up(data: Path | None, host: str | None, port: int | None, workers: int | Non
             announce=lambda url: _say(f"the arena is at {url}"),
             complain=lambda line: _say(f"arena: {line}", err=True),
         )
-    except (SettingError, BrokerError, StartError) as error:
-        raise Usage(str(error)) from None
+    except (SettingError, BrokerError, StartupError) as error:
+        raise InputError(str(error)) from None
 
 
 def _say(line: str, *, err: bool = False) -> None:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from hashlib import file_digest, sha256
 from pathlib import Path
 
-from arena.cli.arguments import Bot
+from arena.cli.arguments import GivenBot
 from arena.cli.boxed import pack
 from arena.strength.sequential import Version
 from workers.archives import BundleError, is_archive
@@ -25,7 +25,7 @@ LIBRARIES = {"__pycache__", "node_modules", "site-packages", "dist-packages"}
 """Folders of what others made, or what is made again of the files beside."""
 
 
-def version_of(bot: Bot, *, no_box: bool = False) -> Version:
+def version_of(bot: GivenBot, *, no_box: bool = False) -> Version:
     """The bot as its files are now.
 
     Raises:

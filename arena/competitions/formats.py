@@ -44,7 +44,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class FormatSetting:
     """A setting of a format."""
 
     words: str
@@ -74,7 +74,7 @@ class FormatKind:
     """A way to play a tournament."""
 
     title: str
-    settings: Mapping[str, Setting]
+    settings: Mapping[str, FormatSetting]
     build: Callable[[Frame, Settings], Format]
     tie_breaks: tuple[str, ...]
     """Those that are used if no others are asked for."""
@@ -88,11 +88,11 @@ def _constant(value: int) -> Callable[[Frame], int]:
     return lambda _: value
 
 
-def _yes_or_no(words: str, *, field: int = 2) -> Setting:
-    return Setting(words, _constant(0), 0, _constant(1), yes_or_no=True, field=field)
+def _yes_or_no(words: str, *, field: int = 2) -> FormatSetting:
+    return FormatSetting(words, _constant(0), 0, _constant(1), yes_or_no=True, field=field)
 
 
-_CYCLES = Setting("how often everybody meets everybody", _constant(1), in_a_race=1)
+_CYCLES = FormatSetting("how often everybody meets everybody", _constant(1), in_a_race=1)
 
 FORMATS: Mapping[str, FormatKind] = {
     "round-robin": FormatKind(
@@ -104,12 +104,14 @@ FORMATS: Mapping[str, FormatKind] = {
     "gauntlet": FormatKind(
         "Gauntlet",
         {
-            "candidates": Setting(
+            "candidates": FormatSetting(
                 "how many, the first by seeding, meet all the others",
                 _constant(1),
                 most=lambda frame: frame.size - 1,
             ),
-            "cycles": Setting("how often each candidate meets each", _constant(1), in_a_race=1),
+            "cycles": FormatSetting(
+                "how often each candidate meets each", _constant(1), in_a_race=1
+            ),
         },
         lambda _, settings: Gauntlet(settings["candidates"], settings["cycles"]),
         ("head-to-head", "wins"),
@@ -118,7 +120,7 @@ FORMATS: Mapping[str, FormatKind] = {
     "swiss": FormatKind(
         "Swiss",
         {
-            "rounds": Setting(
+            "rounds": FormatSetting(
                 "how many rounds",
                 lambda frame: ceil(log2(frame.size)),
                 # Beyond these everybody has met everybody.
@@ -131,13 +133,13 @@ FORMATS: Mapping[str, FormatKind] = {
     "knockout": FormatKind(
         "Knockout",
         {
-            "legs": Setting(
+            "legs": FormatSetting(
                 "a tie is the best of so many matches",
                 _constant(1),
                 most=_constant(25),
                 in_a_race=1,
             ),
-            "extra_legs": Setting(
+            "extra_legs": FormatSetting(
                 "how many more are played while it is level",
                 _constant(2),
                 0,
@@ -159,7 +161,7 @@ FORMATS: Mapping[str, FormatKind] = {
     "balanced": FormatKind(
         "Balanced schedule",
         {
-            "rounds": Setting(
+            "rounds": FormatSetting(
                 "how many rounds",
                 lambda frame: rounds_until_met(frame.size, frame.seats, frame.seed),
                 most=_constant(1000),

@@ -33,7 +33,7 @@ class LadderError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class LadderSetting:
     """Something about a ladder that can be chosen."""
 
     words: str
@@ -133,10 +133,10 @@ def _exact(number: float) -> str:
     return f"{number:.12g}"
 
 
-SETTINGS: Mapping[str, Setting] = {
-    "title": Setting("its name for people", "", _text("title", 120), lambda one: one.title),
-    "note": Setting("a line about it", "", _text("note", 1000), lambda one: one.note),
-    "state": Setting(
+SETTINGS: Mapping[str, LadderSetting] = {
+    "title": LadderSetting("its name for people", "", _text("title", 120), lambda one: one.title),
+    "note": LadderSetting("a line about it", "", _text("note", 1000), lambda one: one.note),
+    "state": LadderSetting(
         "open (it plays), paused (it makes no matches for now), frozen (it takes no bots either) "
         "or closed (over for ever)",
         "open",
@@ -144,19 +144,19 @@ SETTINGS: Mapping[str, Setting] = {
         lambda one: str(one.state),
         tuple(map(str, CompetitionState)),
     ),
-    "draws": Setting(
+    "draws": LadderSetting(
         "how likely a draw between equals is; a change has all ratings made anew",
         "0.05",
         _number("draw_probability", 0.001, 0.95, float),
         lambda one: _exact(one.draw_probability),
     ),
-    "weight": Setting(
+    "weight": LadderSetting(
         "how many times the workers' time of a plain ladder it gets while they are scarce",
         "1",
         _number("weight", 0.01, 100, float),
         lambda one: _exact(one.weight),
     ),
-    "openings": Setting(
+    "openings": LadderSetting(
         "random (a balanced opening for each match) or empty (the game's start)",
         "random",
         _choice("openings", *OpeningPolicy),
@@ -164,17 +164,17 @@ SETTINGS: Mapping[str, Setting] = {
         tuple(map(str, OpeningPolicy)),
         stays=True,
     ),
-    "time": Setting(
+    "time": LadderSetting(
         "seconds a game and more a move, such as 10+0.1", "", _time, _time_words, stays=True
     ),
-    "move": Setting(
+    "move": LadderSetting(
         "milliseconds a move",
         "100",
         _move,
         lambda one: "" if one.move_ms is None else str(one.move_ms),
         stays=True,
     ),
-    "charge": Setting(
+    "charge": LadderSetting(
         "cpu (a bot's clock counts its CPU time) or wall",
         "cpu",
         _choice("charge", "cpu", "wall"),
@@ -182,25 +182,25 @@ SETTINGS: Mapping[str, Setting] = {
         ("cpu", "wall"),
         stays=True,
     ),
-    "memory": Setting(
+    "memory": LadderSetting(
         "what a bot's processes may hold, such as 256M",
         "256M",
         _size("memory"),
         lambda one: in_words(one.memory_bytes),
     ),
-    "threads": Setting(
+    "threads": LadderSetting(
         "how many threads a bot may have, those of its interpreter included",
         "16",
         _number("threads", 1, 1024, int),
         lambda one: str(one.threads),
     ),
-    "bundle": Setting(
+    "bundle": LadderSetting(
         "how large a bot's files may be together, such as 16M",
         "16M",
         _size("bundle"),
         lambda one: in_words(one.bundle_bytes),
     ),
-    "log": Setting(
+    "log": LadderSetting(
         "how much of a bot's standard error is kept of a game, such as 64k",
         "64k",
         _size("log"),

@@ -20,7 +20,7 @@ MOST_WEIGHT = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TestPlan:
     """What is to be tested, and how."""
 
     variant: Variant
@@ -42,7 +42,7 @@ class Plan:
     """Decides although faults ended many of the games."""
 
     @classmethod
-    def on(cls, competition: Competition, **changes: Any) -> Plan:
+    def on(cls, competition: Competition, **changes: Any) -> TestPlan:
         """A test under the conditions of a ladder, or of another test."""
         return cls(
             **{
@@ -55,7 +55,7 @@ class Plan:
             }
         )
 
-    def settings(self, candidate: BotVersion, baseline: BotVersion) -> sequential.Settings:
+    def settings(self, candidate: BotVersion, baseline: BotVersion) -> sequential.TestSettings:
         """The test of two versions.
 
         Raises:
@@ -68,7 +68,7 @@ class Plan:
 
     def between(
         self, candidate: sequential.Version, baseline: sequential.Version
-    ) -> sequential.Settings:
+    ) -> sequential.TestSettings:
         """The test of two bots.
 
         Raises:
@@ -80,7 +80,7 @@ class Plan:
             )
         if self.max_games > MOST_GAMES:
             raise StrengthError(f"a test has {MOST_GAMES} games at most, not {self.max_games}")
-        return sequential.Settings(
+        return sequential.TestSettings(
             self.variant,
             candidate,
             baseline,
@@ -96,9 +96,9 @@ class Plan:
         )
 
 
-def plan_of(test: StrengthTest) -> Plan:
+def plan_of(test: StrengthTest) -> TestPlan:
     """The plan of a test; its limit of games may have been raised since it was made."""
-    return Plan.on(
+    return TestPlan.on(
         test,
         elo0=test.elo0,
         elo1=test.elo1,
@@ -121,9 +121,9 @@ class FirstTest:
     elo1: float = 10.0
     max_games: int = MAX_GAMES
 
-    def plan(self, ladder: Competition, *, seed: int = 0) -> Plan:
+    def plan(self, ladder: Competition, *, seed: int = 0) -> TestPlan:
         """The test on a ladder."""
-        return Plan.on(ladder, **asdict(self), seed=seed)
+        return TestPlan.on(ladder, **asdict(self), seed=seed)
 
     def check(self, ladder: Competition) -> None:
         """Refuses what can't be tested on a ladder.

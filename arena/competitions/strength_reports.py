@@ -19,7 +19,7 @@ Colour = Literal["running", "passed", "failed", "close", "open"]
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class TestReport:
     """A test with all that its page shows."""
 
     test: StrengthTest
@@ -27,13 +27,13 @@ class Report:
     baseline: BotVersion
     creator: str | None
     tallies: tuple[TestTally, ...]
-    standing: sequential.StrengthTest
+    standing: sequential.SequentialTest
     """By all workers."""
     odd: dict[str, float]
     """The workers whose results differ from the others', with how likely chance does that."""
 
     @property
-    def without(self) -> sequential.StrengthTest:
+    def without(self) -> sequential.SequentialTest:
         """The test without those workers' matches: to be looked at, not to be decided by."""
         rest = [tally for tally in self.tallies if tally.worker not in self.odd]
         return standing(self.test, (self.candidate, self.baseline), rest)
@@ -111,7 +111,7 @@ class Report:
         return found
 
 
-def _numbers(test: sequential.StrengthTest) -> dict[str, Any]:
+def _numbers(test: sequential.SequentialTest) -> dict[str, Any]:
     sprt = test.settings.sprt
     return {
         "matches": test.matches,
@@ -127,7 +127,7 @@ def _numbers(test: sequential.StrengthTest) -> dict[str, Any]:
     }
 
 
-def reports(session: Session, tests: Iterable[StrengthTest]) -> list[Report]:
+def reports(session: Session, tests: Iterable[StrengthTest]) -> list[TestReport]:
     """What there is to say of some tests, in a fixed number of statements."""
     tests = list(tests)
     tallies, versions = tallies_of(session, tests), versions_of(session, tests)
@@ -144,7 +144,7 @@ def _report(
     versions: Sequence[BotVersion],
     tallies: Sequence[TestTally],
     creator: str | None,
-) -> Report:
+) -> TestReport:
     stands = standing(test, versions, tallies)
     size = stands.settings.games_a_match
     series = {
@@ -160,7 +160,7 @@ def _report(
         for tally in tallies
     }
     candidate, baseline = versions
-    return Report(test, candidate, baseline, creator, tuple(tallies), stands, outliers(series))
+    return TestReport(test, candidate, baseline, creator, tuple(tallies), stands, outliers(series))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ class Wanted:
 
 def last_tests(
     session: Session, wanted: Wanted = Wanted(), *, count: int | None = 100
-) -> list[Report]:
+) -> list[TestReport]:
     """The tests made last, all of them without a count: those that run first, then the last that
     ended.
     """

@@ -79,7 +79,7 @@ def versions_of(session: Session, tests: Iterable[StrengthTest]) -> dict[int, li
     return found
 
 
-def standing_of(session: Session, test: StrengthTest) -> sequential.StrengthTest:
+def standing_of(session: Session, test: StrengthTest) -> sequential.SequentialTest:
     """A test as it stands, from what is kept."""
     return standing(
         test, versions_of(session, [test])[test.id], tallies_of(session, [test])[test.id]
@@ -88,16 +88,16 @@ def standing_of(session: Session, test: StrengthTest) -> sequential.StrengthTest
 
 def standing(
     test: StrengthTest, versions: Sequence[BotVersion], tallies: Sequence[TestTally]
-) -> sequential.StrengthTest:
+) -> sequential.SequentialTest:
     """A test by the counts of some workers.
 
     Args:
         versions: candidate and baseline.
     """
     candidate, baseline = versions
-    begun = sequential.StrengthTest.begin(plan_of(test).settings(candidate, baseline))
+    begun = sequential.SequentialTest.begin(plan_of(test).settings(candidate, baseline))
     rows = [begun.counts, *(tally.counts for tally in tallies)]
-    return sequential.StrengthTest(
+    return sequential.SequentialTest(
         begun.settings,
         tuple(map(sum, zip(*rows, strict=True))),
         sum(tally.wins for tally in tallies),

@@ -62,7 +62,7 @@ class TournamentError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CompetitionLimits:
     """What a bot may use, as on a ladder."""
 
     memory_bytes: int = 256 * 1024 * 1024
@@ -71,7 +71,7 @@ class Limits:
     log_bytes: int = 64 * 1024
 
     @classmethod
-    def of(cls, competition: Competition) -> Limits:
+    def of(cls, competition: Competition) -> CompetitionLimits:
         """Those of a ladder."""
         return cls(
             competition.memory_bytes,
@@ -82,7 +82,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TournamentPlan:
     """What a tournament is to be; its field comes beside it."""
 
     name: str
@@ -97,7 +97,7 @@ class Plan:
     tie_breaks: tuple[str, ...] | None = None
     """By default the format's."""
     openings: OpeningPolicy = OpeningPolicy.RANDOM
-    limits: Limits = Limits()
+    limits: CompetitionLimits = CompetitionLimits()
     seed: int = 0
     note: str = ""
     paused: bool = False
@@ -106,7 +106,7 @@ class Plan:
 
 def create(
     session: Session,
-    plan: Plan,
+    plan: TournamentPlan,
     versions: Sequence[BotVersion],
     now: datetime,
     actor: audit.Actor,

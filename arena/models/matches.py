@@ -30,7 +30,7 @@ class JobStatus(StrEnum):
     VOID = "void"
 
 
-class Job:
+class Leasable:
     """The columns of whatever is handed to a worker with a lease (see arena.schedule.leases)."""
 
     status: Mapped[JobStatus]
@@ -61,7 +61,7 @@ def job_checks() -> tuple[CheckConstraint, ...]:
     )
 
 
-class Match(Job, Base):
+class Match(Leasable, Base):
     """One opening, played once from every rotation of the seats."""
 
     __tablename__ = "match"
@@ -133,7 +133,7 @@ class Place(Base):
     entrant: Mapped[Entrant] = relationship()
 
 
-class Check(Job, Base):
+class Check(Leasable, Base):
     """The check of an uploaded version: compliance, and a whole game against itself."""
 
     __tablename__ = "check"

@@ -107,7 +107,7 @@ class LinkKind(StrEnum):
     RESET = "reset"
 
 
-class Link(Base):
+class AccountLink(Base):
     """A secret address that works once: to register, or to set a new password."""
 
     __tablename__ = "link"

@@ -12,11 +12,11 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from arena.models.base import Base
 from arena.models.bots import BotVersion
 from arena.models.competitions import Ladder
-from arena.models.matches import Job, job_checks
+from arena.models.matches import Leasable, job_checks
 from arena.models.people import User
 
 
-class Sitting(Job, Base):
+class Sitting(Leasable, Base):
     """A person's game; as a job it is the bot's move that is due.
 
     It is open while a bot's move waits to be handed out, issued while a worker makes it, and

@@ -46,7 +46,7 @@ PR_SET_PDEATHSIG = 1
 Tell = Callable[[str], None]
 
 
-class StartError(RuntimeError):
+class StartupError(RuntimeError):
     """The arena can't be started; one sentence that says what to do."""
 
 
@@ -106,7 +106,7 @@ class Supervisor:
             over: asked ten times a second; once it says so, that is the end, too.
 
         Raises:
-            BrokerError, StartError: it can't be started.
+            BrokerError, StartupError: it can't be started.
         """
         # First of all: whoever sees the lock may count on an orderly end.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -144,13 +144,13 @@ class Supervisor:
             (self.data / "logs").chmod(0o700)
             lock = os.open(self.data / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise StartError(
+            raise StartupError(
                 f"can't write the data folder {self.data}: {error.strerror}; choose another with "
                 "--data"
             ) from None
         if not lock_file(lock):
             os.close(lock)
-            raise StartError(
+            raise StartupError(
                 f"an arena runs on {self.data} already; stop it, or choose another folder with "
                 "--data"
             )
@@ -166,7 +166,7 @@ class Supervisor:
                     probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                     probe.bind(address)
         except OSError as error:
-            raise StartError(
+            raise StartupError(
                 f"can't serve on {host}:{port}: {error.strerror}; choose another place with --port "
                 "or --host"
             ) from None
@@ -189,7 +189,7 @@ class Supervisor:
         if process.returncode:
             lines = complaint.decode(errors="replace").strip().splitlines()
             problem = lines[-1] if lines else f"preparing ended with {process.returncode}"
-            raise (StartError if process.returncode == 2 else RuntimeError)(problem)
+            raise (StartupError if process.returncode == 2 else RuntimeError)(problem)
 
     def _read_patiently(self, process: subprocess.Popen[bytes]) -> bytes:
         """What a process writes to standard error until it ends, however long that takes."""
@@ -239,13 +239,13 @@ class Supervisor:
         """Waits until a child answers.
 
         Raises:
-            StartError: it did not in time, or it ended.
+            StartupError: it did not in time, or it ended.
         """
         deadline = time.monotonic() + START_SECONDS
         while not self._signals and not answers():
             self._pulse.beat()
             if not child.runs or time.monotonic() > deadline:
-                raise StartError(f"{what} did not start; {self._log(child)} says why")
+                raise StartupError(f"{what} did not start; {self._log(child)} says why")
             time.sleep(0.02)
 
     def _broker_lives(self) -> bool:

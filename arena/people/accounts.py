@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
-from arena.models import HOUSE, RESERVED, SCOPES, ApiToken, Link, LinkKind, Role, Scope, User
+from arena.models import HOUSE, RESERVED, SCOPES, AccountLink, ApiToken, LinkKind, Role, Scope, User
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
 TOKEN_PREFIX = "arena_"  # noqa: S105 - so that scanners for leaked secrets know it
@@ -144,7 +144,7 @@ def set_password(session: Session, user: User, hashed: str) -> None:
     user.password = hashed
     user.must_change = False
     user.end_sessions()
-    session.execute(sa.delete(Link).where(Link.user_id == user.id))
+    session.execute(sa.delete(AccountLink).where(AccountLink.user_id == user.id))
 
 
 def set_role(session: Session, actor: Actor, user: User, role: Role, now: datetime) -> None:
@@ -214,10 +214,10 @@ def _link(
     user_id: int | None = None,
     role: Role = Role.PARTICIPANT,
 ) -> str:
-    session.execute(sa.delete(Link).where(Link.expires < now))
+    session.execute(sa.delete(AccountLink).where(AccountLink.expires < now))
     secret = secrets.token_urlsafe(32)
     session.add(
-        Link(
+        AccountLink(
             kind=kind, digest=digest(secret), user_id=user_id, role=role, created=now,
             expires=expires,
         )
@@ -225,14 +225,18 @@ def _link(
     return secret
 
 
-def find_link(session: Session, kind: LinkKind, secret: str, now: datetime) -> Link:
+def find_link(session: Session, kind: LinkKind, secret: str, now: datetime) -> AccountLink:
     """The link of this secret, while it works.
 
     Raises:
         PeopleError: there is none, it was used, or it is too old.
     """
     found = session.scalar(
-        sa.select(Link).where(Link.digest == digest(secret), Link.kind == kind, Link.expires > now)
+        sa.select(AccountLink).where(
+            AccountLink.digest == digest(secret),
+            AccountLink.kind == kind,
+            AccountLink.expires > now,
+        )
     )
     if found is None or (found.user is not None and not found.user.active):
         raise PeopleError(
@@ -241,7 +245,7 @@ def find_link(session: Session, kind: LinkKind, secret: str, now: datetime) -> L
     return found
 
 
-def use_link(session: Session, kind: LinkKind, secret: str, now: datetime) -> Link:
+def use_link(session: Session, kind: LinkKind, secret: str, now: datetime) -> AccountLink:
     """Uses a link up, in the transaction of what it allows.
 
     Raises:
@@ -249,7 +253,9 @@ def use_link(session: Session, kind: LinkKind, secret: str, now: datetime) -> Li
     """
     found = find_link(session, kind, secret, now)
     session.expunge(found)
-    used = session.execute(sa.delete(Link).where(Link.id == found.id).returning(Link.id))
+    used = session.execute(
+        sa.delete(AccountLink).where(AccountLink.id == found.id).returning(AccountLink.id)
+    )
     if used.first() is None:
         raise PeopleError("This link was used just now.")
     return found

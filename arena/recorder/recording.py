@@ -38,7 +38,7 @@ from arena.ratings.result import GameResult
 from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
 from arena.recorder.counters import Tally, tally
-from arena.recorder.storing import Played, store
+from arena.recorder.storing import PlayedMatch, store
 from arena.schedule import leases, workers
 from arena.schedule.jobs import Leased, read_places, spec_of
 from arena.strength.outcomes import outcome
@@ -90,7 +90,7 @@ class _Intake:
         # Kept, so that each is found again without a query.
         known = sa.select(Worker).where(Worker.name.in_(names))
         self._workers = {one.name: one for one in session.scalars(known)} if names else {}
-        self._played: list[Played] = []
+        self._played: list[PlayedMatch] = []
 
     def take(self, told: Told) -> leases.Fate:
         """Takes in one of them."""
@@ -271,7 +271,7 @@ def results_of(
     ]
 
 
-def _play_out(match: Match, report: reporting.MatchReport, now: datetime) -> Played:
+def _play_out(match: Match, report: reporting.MatchReport, now: datetime) -> PlayedMatch:
     """Moves the ratings and counters by a match, and says what is to be stored of it."""
     spec = spec_of(match)
     ids = [place.entrant_id for place in match.places]
@@ -291,7 +291,7 @@ def _play_out(match: Match, report: reporting.MatchReport, now: datetime) -> Pla
     if tallied:
         _count(match, tallied, now)
     faulty = sorted({entrant for entrant, _ in faults})
-    return Played(match, report, seatings, results, changes, tallied, faulty)
+    return PlayedMatch(match, report, seatings, results, changes, tallied, faulty)
 
 
 def _rate(match: Match, results: Sequence[GameResult[int]]) -> list[tuple[RatingChange[int], ...]]:

@@ -27,7 +27,7 @@ from engine.record import GameRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PlayedMatch:
     """A match that was fixed, and what is to be stored of it."""
 
     match: Match
@@ -55,7 +55,7 @@ def unpack(stored: bytes) -> GameRecord:
     return GameRecord.from_json(json.loads(zlib.decompress(stored)))
 
 
-def store(session: Session, played: Sequence[Played]) -> None:
+def store(session: Session, played: Sequence[PlayedMatch]) -> None:
     """Stores the games of matches in their order, and adds up who met whom."""
     if not played:
         return
@@ -86,7 +86,7 @@ _INSERT_GAMES = sa.insert(PlayedGame).returning(PlayedGame.id, sort_by_parameter
 _INSERT_SEATS = sa.insert(GameSeat)
 
 
-def _games(played: Played) -> list[dict[str, Any]]:
+def _games(played: PlayedMatch) -> list[dict[str, Any]]:
     match = played.match
     return [
         {
@@ -103,7 +103,7 @@ def _games(played: Played) -> list[dict[str, Any]]:
     ]
 
 
-def _seats(played: Played, number: int, game_id: int) -> list[dict[str, Any]]:
+def _seats(played: PlayedMatch, number: int, game_id: int) -> list[dict[str, Any]]:
     """The rows of a game's seats."""
     record = played.report.games[number]
     race = record.variant.seats == 1

@@ -87,7 +87,7 @@ counted: Counter[str] = Counter()
 """What happened since it was last written down (see `arena.schedule.occurrences`)."""
 
 
-class Ending(Exception):
+class ProcessEnding(Exception):
     """This process is to end, and the message in hand stays in the queue."""
 
 
@@ -129,7 +129,7 @@ def _transact(do: Callable[[Session], T]) -> T:
             pause = next(pauses, None)
             if pause is None:
                 if _Asked.to_end:
-                    raise Ending from error
+                    raise ProcessEnding from error
                 if is_back:
                     raise
                 is_back = not database().is_away()
@@ -213,7 +213,7 @@ def _take_in(messages: Sequence[tuple[Said, Sequence[recording.Told]]]) -> None:
 
     try:
         outcomes, issued = _transact(do)
-    except Ending:
+    except ProcessEnding:
         raise
     except Exception:
         for said, _ in messages:
@@ -236,7 +236,7 @@ def _handle(said: Said) -> None:
         if len(said.args) > jobs.MOST_MATCHES:
             raise jobs.JobError(f"it tells of {len(said.args)} jobs at once")
         TASKS[said.task](*said.args, **said.named)
-    except Ending:
+    except ProcessEnding:
         raise
     except FAILED as error:
         # It took long to play, maybe; but a message that is tried for ever stops all others.
@@ -293,7 +293,7 @@ def _record(
     try:
         report = read(data)
         outcome = _transact(lambda session: _store_known(session, report, store))
-    except (*FAILED, Ending):
+    except (*FAILED, ProcessEnding):
         raise
     except (jobs.JobError, RecordError) as error:
         _refuse(data, str(error))
@@ -499,7 +499,7 @@ def main() -> int:
     except (SchemaError, ClaimError) as error:
         print(f"this recorder records nothing: {error}", file=sys.stderr, flush=True)
         return REFUSED
-    except Ending:
+    except ProcessEnding:
         log.warning("the recorder ends; what it has not written down stays in the queue")
     finally:
         inbox().close()
@@ -522,7 +522,7 @@ def _guarded(do: Callable[[], bool | None]) -> bool | None:
     """Does something, and writes down what was not foreseen, so that all else goes on."""
     try:
         return do()
-    except (Ending, ClaimError):
+    except (ProcessEnding, ClaimError):
         raise
     except Exception:
         log.exception("this should not have happened")

@@ -36,9 +36,9 @@ from arena.models import (
     CompetitionState,
     Entrant,
     EntrantState,
-    Job,
     JobStatus,
     Ladder,
+    Leasable,
     Match,
     Place,
     Tournament,
@@ -253,7 +253,7 @@ def take_up(
     return True
 
 
-def roll_back(job: Job, problem: str, *, failed: bool) -> None:
+def roll_back(job: Leasable, problem: str, *, failed: bool) -> None:
     """Opens an issued job again, or sets it aside if it failed too often.
 
     A check that was cancelled meanwhile is not tried again. A match that failed costs its

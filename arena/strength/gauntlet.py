@@ -30,7 +30,7 @@ Faults = Mapping[Termination, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class GauntletLine:
     """What one bot did against the field."""
 
     half_points: int = 0
@@ -40,9 +40,9 @@ class Line:
     faults: Faults = field(default_factory=dict)
     """Its own."""
 
-    def add(self, outcome: Outcome) -> Line:
+    def add(self, outcome: Outcome) -> GauntletLine:
         """The line after one more match."""
-        return Line(
+        return GauntletLine(
             self.half_points + outcome.half_points,
             self.wins + outcome.wins,
             self.draws + outcome.draws,
@@ -52,7 +52,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Gauntlet:
+class GauntletTest:
     """A gauntlet after some rounds."""
 
     variant: Variant
@@ -62,15 +62,15 @@ class Gauntlet:
     """Rounds by their difference, from the worst for the candidate to the best."""
     opponents: tuple[Faults, ...]
     """Their faults; they are met in this order, again and again."""
-    candidate: Line = Line()
-    baseline: Line = Line()
+    candidate: GauntletLine = GauntletLine()
+    baseline: GauntletLine = GauntletLine()
     allow_faults: bool = False
     """Decides whatever share of the games faults ended."""
 
     @classmethod
     def begin(
         cls, variant: Variant, games: int, opponents: int, *, allow_faults: bool = False
-    ) -> Gauntlet:
+    ) -> GauntletTest:
         """A gauntlet of so many games or a few more: everybody is met equally often.
 
         Raises:
@@ -84,7 +84,7 @@ class Gauntlet:
         rounds, counts = -(-games // a_turn) * opponents, (0,) * (2 * cells(variant) - 1)
         return cls(variant, rounds, counts, ({},) * opponents, allow_faults=allow_faults)
 
-    def add(self, candidate: Outcome, baseline: Outcome) -> Gauntlet:
+    def add(self, candidate: Outcome, baseline: Outcome) -> GauntletTest:
         """The gauntlet after a round: what each of the two did against the same opponent.
 
         Raises:
@@ -116,7 +116,7 @@ class Gauntlet:
         """Those of both bots."""
         return 2 * self.played * len(seatings(self.variant))
 
-    def score(self, line: Line) -> float:
+    def score(self, line: GauntletLine) -> float:
         """The mean share of the points that a bot took from the field."""
         most = cells(self.variant) - 1
         return line.half_points / (self.played * most) if self.played else 0.5
@@ -219,7 +219,7 @@ class Gauntlet:
             ],
         }
 
-    def _line(self, line: Line) -> dict[str, Any]:
+    def _line(self, line: GauntletLine) -> dict[str, Any]:
         return {
             "score": round(self.score(line), 6),
             "wins": line.wins,

@@ -76,7 +76,7 @@ class Outcome:
     """SHA-256 over the games' own digests."""
 
 
-class Played(Protocol):
+class FinishedGame(Protocol):
     """A game that was played: a record, or what is stored of one."""
 
     @property
@@ -86,7 +86,7 @@ class Played(Protocol):
     def digest(self) -> str: ...
 
 
-def outcome(variant: Variant, records: Sequence[Played]) -> Outcome:
+def outcome(variant: Variant, records: Sequence[FinishedGame]) -> Outcome:
     """The outcome of a match from its games, which are in the order of `seatings`."""
     half_points = 0
     results: Counter[int] = Counter()
@@ -103,7 +103,7 @@ def outcome(variant: Variant, records: Sequence[Played]) -> Outcome:
     return Outcome(half_points, results[1], results[0], results[-1], faults, digest.hexdigest())
 
 
-def margin(variant: Variant, record: Played, holders: Sequence[int]) -> int:
+def margin(variant: Variant, record: FinishedGame, holders: Sequence[int]) -> int:
     """How many meetings of a game the candidate won, less those that it lost."""
     return sum(
         (record.ranks[mine] < record.ranks[theirs]) - (record.ranks[mine] > record.ranks[theirs])

@@ -40,7 +40,7 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class TestSettings:
     """What is tested, and how; the same settings and bots give the same test.
 
     Raises:
@@ -136,10 +136,10 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class StrengthTest:
+class SequentialTest:
     """A test after some matches."""
 
-    settings: Settings
+    settings: TestSettings
     counts: tuple[int, ...]
     """Matches by their score, from the worst to the best in equal steps."""
     wins: int = 0
@@ -154,11 +154,11 @@ class StrengthTest:
     out_of_openings: bool = False
 
     @classmethod
-    def begin(cls, settings: Settings) -> StrengthTest:
+    def begin(cls, settings: TestSettings) -> SequentialTest:
         """A test before its first match."""
         return cls(settings, (0,) * cells(settings.variant))
 
-    def add(self, outcome: Outcome) -> StrengthTest:
+    def add(self, outcome: Outcome) -> SequentialTest:
         """The test after one more match.
 
         Raises:
@@ -181,7 +181,7 @@ class StrengthTest:
             digest=hashlib.sha256((self.digest + outcome.digest).encode()).hexdigest(),
         )
 
-    def end_of_openings(self) -> StrengthTest:
+    def end_of_openings(self) -> SequentialTest:
         """The test when the board has no opening that it did not use yet."""
         return replace(self, out_of_openings=True)
 
@@ -296,7 +296,7 @@ class StrengthTest:
         }
 
     @classmethod
-    def from_json(cls, data: Any, settings: Settings) -> StrengthTest:
+    def from_json(cls, data: Any, settings: TestSettings) -> SequentialTest:
         """The test that `to_json` wrote, to go on under the same settings.
 
         Raises:

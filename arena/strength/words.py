@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from arena.ratings.elo import Estimate, signed
-from arena.strength.sequential import StrengthTest
+from arena.strength.sequential import SequentialTest
 from engine.game import Termination
 
 RAREST = 1e-9
@@ -14,7 +14,7 @@ MOST_COUNTS = 9
 """More cells than these are shown in JSON alone."""
 
 
-def result_rows(test: StrengthTest) -> list[tuple[str, str]]:
+def result_rows(test: SequentialTest) -> list[tuple[str, str]]:
     """What is known after so many matches, as names and texts."""
     settings = test.settings
     rows = [("test", f"{settings.candidate.name} against {settings.baseline.name}")]
@@ -39,13 +39,13 @@ def elo_words(found: Estimate) -> str:
     return f"{elo} [{lower}, {upper}], LOS {found.los:.1%}"
 
 
-def llr_words(test: StrengthTest) -> str:
+def llr_words(test: SequentialTest) -> str:
     """The LLR and its bounds."""
     sprt = test.settings.sprt
     return f"{test.llr:.2f} between {sprt.lower:.2f} and {sprt.upper:.2f}"
 
 
-def games_words(test: StrengthTest) -> str:
+def games_words(test: SequentialTest) -> str:
     """Games won, drawn and lost."""
     return f"{test.wins}-{test.draws}-{test.losses}"
 

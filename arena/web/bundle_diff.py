@@ -19,7 +19,7 @@ where their author wants it to, and so many about a second."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """A line of a unified diff."""
 
     kind: str
@@ -27,10 +27,10 @@ class Line:
     text: str
 
 
-def difference(bundles: Path, candidate: BotVersion, baseline: BotVersion) -> list[Line]:
+def difference(bundles: Path, candidate: BotVersion, baseline: BotVersion) -> list[DiffLine]:
     """The unified diff from the baseline's files to the candidate's; empty if they are equal."""
     old, new = (_files(bundles / version.digest) for version in (baseline, candidate))
-    lines: list[Line] = []
+    lines: list[DiffLine] = []
     pairs = 0
     for name in sorted(old.keys() | new.keys()):
         was, now = old.get(name, b""), new.get(name, b"")
@@ -39,7 +39,9 @@ def difference(bundles: Path, candidate: BotVersion, baseline: BotVersion) -> li
         texts = _text(was), _text(now)
         if texts[0] is None or texts[1] is None:
             lines.append(
-                Line("file", f"{name}: {len(was)} and {counted(len(now), 'byte')}, no text to show")
+                DiffLine(
+                    "file", f"{name}: {len(was)} and {counted(len(now), 'byte')}, no text to show"
+                )
             )
             continue
         names = (f"{baseline.label}/{name}", f"{candidate.label}/{name}")
@@ -47,13 +49,13 @@ def difference(bundles: Path, candidate: BotVersion, baseline: BotVersion) -> li
         pairs += len(before) * len(after)
         if pairs > MOST_PAIRS:
             words = f"{len(before)} and {len(after)} lines, too many to compare"
-            lines.append(Line("file", f"{name}: {words}"))
+            lines.append(DiffLine("file", f"{name}: {words}"))
             continue
         made = difflib.unified_diff(before, after, *names, lineterm="")
-        lines += [Line(_kind(line), line) for line in made]
+        lines += [DiffLine(_kind(line), line) for line in made]
     if len(lines) > MOST_LINES:
         left = len(lines) - MOST_LINES
-        lines = [*lines[:MOST_LINES], Line("file", f"and {counted(left, 'line')} more")]
+        lines = [*lines[:MOST_LINES], DiffLine("file", f"and {counted(left, 'line')} more")]
     return lines
 
 

@@ -14,7 +14,7 @@ from itertools import count
 from markupsafe import Markup
 
 from arena.ratings.trueskill import Rating
-from arena.strength.sequential import StrengthTest
+from arena.strength.sequential import SequentialTest
 from arena.web.words import duration, seat_class
 from engine.record import GameRecord
 
@@ -224,7 +224,7 @@ def _strip(record: GameRecord, ply: int, words: str, drawn: Markup) -> Markup:
     ).format(STRIP_WIDTH, STRIP_HEIGHT, words, step, drawn, ply * step, ply * step, STRIP_HEIGHT)
 
 
-def llr_bar(test: StrengthTest, *, large: bool = False) -> Markup:
+def llr_bar(test: SequentialTest, *, large: bool = False) -> Markup:
     """The LLR of a strength test between its bounds, from failed on the left to passed."""
     sprt = test.settings.sprt
     span = sprt.upper - sprt.lower

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from arena.web.leaderboards import Board, Line
+from arena.web.leaderboards import BoardLine, LadderBoard
 
-COLUMNS: Mapping[str, Callable[[Line], Any]] = {
+COLUMNS: Mapping[str, Callable[[BoardLine], Any]] = {
     "rank": lambda line: line.rank,
     "bot": lambda line: line.entrant.version.bot.name,
     "version": lambda line: line.entrant.version.number,
@@ -27,7 +27,7 @@ COLUMNS: Mapping[str, Callable[[Line], Any]] = {
     "uploaded": lambda line: line.entrant.version.created.isoformat(),
     "climbed": lambda line: line.climbed,
 }
-AGAINST_COLUMNS: Mapping[str, Callable[[Line], Any]] = {
+AGAINST_COLUMNS: Mapping[str, Callable[[BoardLine], Any]] = {
     "against_wins": lambda line: line.against and line.against.wins,
     "against_draws": lambda line: line.against and line.against.draws,
     "against_losses": lambda line: line.against and line.against.losses,
@@ -36,22 +36,22 @@ AGAINST_COLUMNS: Mapping[str, Callable[[Line], Any]] = {
 trend besides, which is more than a cell holds."""
 
 
-def columns(board: Board) -> Mapping[str, Callable[[Line], Any]]:
+def columns(board: LadderBoard) -> Mapping[str, Callable[[BoardLine], Any]]:
     """What CSV and JSON say of each bot of a board."""
     return {**COLUMNS, **AGAINST_COLUMNS} if board.picked else COLUMNS
 
 
-def lines(board: Board) -> tuple[Line, ...]:
+def lines(board: LadderBoard) -> tuple[BoardLine, ...]:
     """The bots of a board, the ranked ones first."""
     return (*board.ranked, *board.placement)
 
 
-def rows(board: Board) -> list[dict[str, Any]]:
+def rows(board: LadderBoard) -> list[dict[str, Any]]:
     """What CSV and JSON say of the bots of a board, the ranked ones first."""
     return [{key: value(line) for key, value in columns(board).items()} for line in lines(board)]
 
 
-def board_json(board: Board) -> dict[str, Any]:
+def board_json(board: LadderBoard) -> dict[str, Any]:
     """A board as JSON's types."""
     return {
         "ladder": board.ladder.name,

@@ -41,7 +41,7 @@ Rated = tuple[int, float, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BoardLine:
     """An entrant on the board of its ladder."""
 
     entrant: Entrant
@@ -93,13 +93,13 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class LadderBoard:
     """A ladder's leaderboard, or a page of it."""
 
     ladder: Ladder
     view: View
-    ranked: tuple[Line, ...]
-    placement: tuple[Line, ...]
+    ranked: tuple[BoardLine, ...]
+    placement: tuple[BoardLine, ...]
     """Those nearest to a place on the board."""
     field_count: int
     """How many bots are paired on the ladder."""
@@ -135,7 +135,7 @@ SORTS: Mapping[str, sa.ColumnElement[Any]] = {
 """The orders in which ranked bots can be shown, each with what people look for at the top."""
 
 
-def board(session: Session, ladder: Ladder, view: View = View()) -> Board:
+def board(session: Session, ladder: Ladder, view: View = View()) -> LadderBoard:
     """A ladder's leaderboard, ranked by what is surely believed of each: mu - 3 sigma."""
     field = _field(session, ladder)
     needed = games_to_be_ranked(ladder, len(field))
@@ -161,15 +161,15 @@ def board(session: Session, ladder: Ladder, view: View = View()) -> Board:
     climbed = _climbed(session, ladder, field, ranks)
     against = queries.scores_against(session, [picked.id]) if picked else {}
 
-    def line(entrant_id: int) -> Line:
-        return Line(
+    def line(entrant_id: int) -> BoardLine:
+        return BoardLine(
             shown[entrant_id],
             ranks.get(entrant_id),
             climbed.get(entrant_id, 0),
             against[entrant_id].turned if entrant_id in against else None,
         )
 
-    return Board(
+    return LadderBoard(
         ladder,
         view,
         tuple(map(line, order)),

@@ -67,7 +67,7 @@ def _done(response: Response) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class RateLimit:
     """How often a view may be posted to."""
 
     often: str
@@ -82,23 +82,23 @@ WRITING = {"POST", "PATCH"}
 
 LIMITS = {
     "accounts.sign_in": [
-        Limit("10 per 15 minutes", _wanted, "failed sign-ins to this account", _failed),
-        Limit("30 per 15 minutes", _stranger, "failed sign-ins from your address", _failed),
+        RateLimit("10 per 15 minutes", _wanted, "failed sign-ins to this account", _failed),
+        RateLimit("30 per 15 minutes", _stranger, "failed sign-ins from your address", _failed),
     ],
     "accounts.register": [
-        Limit("20 per hour", address, "failed registrations from your address", _failed),
-        Limit("10 per day", address, "new accounts from your address", _done),
+        RateLimit("20 per hour", address, "failed registrations from your address", _failed),
+        RateLimit("10 per day", address, "new accounts from your address", _done),
     ],
-    "accounts.reset": [Limit("20 per hour", address, "tries from your address")],
-    "accounts.password": [Limit("10 per 15 minutes", _account, "tries", _failed)],
-    "playing.begin": [Limit("60 per hour", _account, "new games", _done)],
-    "playing.move": [Limit("120 per minute", _account, "moves")],
-    "submitting.submit": [Limit("60 per hour", _account, "uploads")],
-    "api.begin_sitting": [Limit("60 per hour", _account, "new games", _done)],
-    "api.play_move": [Limit("120 per minute", _account, "moves")],
-    "api.submit_bot": [Limit("60 per hour", _account, "uploads")],
+    "accounts.reset": [RateLimit("20 per hour", address, "tries from your address")],
+    "accounts.password": [RateLimit("10 per 15 minutes", _account, "tries", _failed)],
+    "playing.begin": [RateLimit("60 per hour", _account, "new games", _done)],
+    "playing.move": [RateLimit("120 per minute", _account, "moves")],
+    "submitting.submit": [RateLimit("60 per hour", _account, "uploads")],
+    "api.begin_sitting": [RateLimit("60 per hour", _account, "new games", _done)],
+    "api.play_move": [RateLimit("120 per minute", _account, "moves")],
+    "api.submit_bot": [RateLimit("60 per hour", _account, "uploads")],
 }
-CHANGES = [Limit("600 per hour", _account, "changes")]
+CHANGES = [RateLimit("600 per hour", _account, "changes")]
 """Of each other operation of the API that changes something."""
 
 

@@ -23,7 +23,7 @@ from wtforms.validators import Length, NumberRange, Optional
 
 from arena.competitions import tournaments
 from arena.competitions.formats import FORMATS, FormatError
-from arena.competitions.tournaments import Limits, Plan, TournamentError
+from arena.competitions.tournaments import CompetitionLimits, TournamentError, TournamentPlan
 from arena.models import CompetitionState, Ladder, Scope, Tournament
 from arena.web import queries
 from arena.web.forms import NEEDED, NOTE_LENGTH_MAX, WholeNumber
@@ -128,7 +128,7 @@ def _create(session: Session, form: TournamentForm) -> Tournament:
     # A box that is not ticked says nothing, and neither does an empty field; a zero does.
     given = {key: form[key].data for key in SETTINGS}
     settings = {key: int(one) for key, one in given.items() if one is not None and one is not False}
-    plan = Plan(
+    plan = TournamentPlan(
         form.name.data or "",
         ladder.variant,
         ladder.time,
@@ -136,7 +136,7 @@ def _create(session: Session, form: TournamentForm) -> Tournament:
         title=(form.title.data or "").strip(),
         settings=settings,
         openings=ladder.openings,
-        limits=Limits.of(ladder),
+        limits=CompetitionLimits.of(ladder),
         seed=form.seed.data or 0,
         note=(form.note.data or "").strip(),
         paused=form.paused.data,

@@ -29,7 +29,7 @@ from arena.schedule.idle import why_idle
 from arena.web import duels, exports, leaderboards, queries
 from arena.web.duels import Duel, Side
 from arena.web.identity import current, settings
-from arena.web.leaderboards import SORTS, Board, View
+from arena.web.leaderboards import SORTS, LadderBoard, View
 from arena.web.lookup import find_bot, find_ladder, reading
 from arena.web.on_ladder import SPLIT_GAMES, on_ladder, shown_first
 from arena.web.words import sentence
@@ -96,7 +96,7 @@ def _view() -> View:
     )
 
 
-def _board(session: Session, name: str) -> Board:
+def _board(session: Session, name: str) -> LadderBoard:
     """The board that an address asks for, as data."""
     view = replace(_view(), in_a_row=True)
     return leaderboards.board(session, find_ladder(session, name), view)

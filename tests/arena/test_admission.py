@@ -11,7 +11,7 @@ from arena.audit import ARENA
 from arena.bots import entries
 from arena.bots.submissions import SubmissionError, enter
 from arena.competitions.strength_plans import FirstTest
-from arena.competitions.tournaments import Plan, create, named_versions
+from arena.competitions.tournaments import TournamentPlan, create, named_versions
 from arena.db import Database
 from arena.models import (
     BotVersion,
@@ -152,5 +152,5 @@ def test_who_failed_its_test_may_enter_a_tournament(database: Database) -> None:
         assert entries.fates(session, [check])[check.id].word == "not entered"
         there = ladder(session)
         field = named_versions(session, ["deep:1", "deep:2"])
-        plan = Plan("cup", there.variant, there.time, "round-robin")
+        plan = TournamentPlan("cup", there.variant, there.time, "round-robin")
         assert create(session, plan, field, NOW, ARENA).name == "cup"

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
+
+SHARED_NAMES = {
+    "Board": {"engine/games"},  # each game has its own, and knows no other's
+}
+"""The classes of one name in several modules, and where alone they may be."""
 
 
 def rooms() -> list[list[str]]:
@@ -48,3 +55,23 @@ def test_what_the_page_names_is_there() -> None:
         if not any(file.with_suffix(".py").is_file() or file.is_dir() for file in files):
             missing.append(name)
     assert missing == []
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    """Whoever reads a public name knows which class is meant, wherever it stands."""
+    homes = defaultdict(list)
+    for top in ("engine", "workers", "arena"):
+        for file in sorted((ROOT / top).rglob("*.py")):
+            for node in ast.parse(file.read_text()).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    homes[node.name].append(file.relative_to(ROOT))
+    several = {name: files for name, files in homes.items() if len(files) > 1}
+    unknown = {
+        name: files
+        for name, files in several.items()
+        if not all(
+            any(file.is_relative_to(home) for home in SHARED_NAMES.get(name, ())) for file in files
+        )
+    }
+    assert unknown == {}
+    assert set(SHARED_NAMES) <= set(several), "a name that is no longer shared can go"

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from arena.audit import Actor
 from arena.bots.submissions import enter, submit
-from arena.competitions.tournaments import Plan, create
+from arena.competitions.tournaments import TournamentPlan, create
 from arena.db import Database
 from arena.models import Check, CompetitionState, JobStatus, Ladder, User, VersionStatus
 from engine.clock import TimeControl
@@ -78,7 +78,7 @@ def furnish(database: Database, folder: Path, mark: str, pause: float) -> None:
             versions.append(version)
         session.execute(sa.delete(Check))
         # Time enough, so that a loaded machine makes nobody lose by the clock.
-        plan = Plan(
+        plan = TournamentPlan(
             "golden", VARIANT, TimeControl(move_ms=5000), "round-robin", settings={"cycles": 2},
             seed=2026,
         )  # fmt: skip

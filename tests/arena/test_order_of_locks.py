@@ -247,7 +247,7 @@ def test_a_bot_is_withdrawn_as_matches_are_made(arena: Simulation) -> None:
         for ladder in ladders(session):
             done = {"status": JobStatus.FIXED, "created": START, "findings": findings}
             session.add(Check(version=new, ladder=ladder, **done))
-            plan = strength_plans.Plan.on(ladder)
+            plan = strength_plans.TestPlan.on(ladder)
             strength_tests.create(session, plan, new, old, START, ARENA, ladder=ladder)
 
     def record(session: Session) -> None:
@@ -337,7 +337,7 @@ def test_a_bot_is_withdrawn_as_its_files_are_lost(
         field = [another_version(session, 2), another_version(session, 3)]
         for ladder, version in zip(both, reversed(field), strict=True):
             enter(session, ladder, version, START)
-        plan = tournaments.Plan("cup", both[0].variant, both[0].time, "round-robin")
+        plan = tournaments.TournamentPlan("cup", both[0].variant, both[0].time, "round-robin")
         tournaments.create(session, plan, field, START, ARENA)
         (match,) = new_matches(session, START)
     problem = " ".join(version.digest for version in field)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from arena.audit import Actor
 from arena.bots.submissions import enter, submit
-from arena.competitions.tournaments import Plan, create
+from arena.competitions.tournaments import TournamentPlan, create
 from arena.db import Database
 from arena.models import BotVersion, Check, CompetitionState, Entrant, Ladder, User, VersionStatus
 from engine.clock import TimeControl
@@ -70,7 +70,7 @@ def furnish(
             enter(session, ladder, version, now)
             versions.append(version)
         session.execute(sa.delete(Check))
-        plan = Plan(
+        plan = TournamentPlan(
             TOURNAMENT, VARIANT, TimeControl(move_ms=60_000), "round-robin",
             settings={"cycles": 2}, seed=2026,
         )  # fmt: skip

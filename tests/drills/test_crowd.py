@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.competitions import strength_tests, tournaments
-from arena.competitions.strength_plans import Plan
+from arena.competitions.strength_plans import TestPlan
 from arena.db import Database
 from arena.models import BotVersion, Competition, CompetitionState, Ladder
 from tests.arena.simulator import CALM, START, Simulation
@@ -93,10 +93,12 @@ def test_what_goes_on_for_ever_is_ended(played: Database) -> None:
         ladder = session.scalars(sa.select(Ladder)).one()
         ladder.state = CompetitionState.OPEN
         versions = session.scalars(sa.select(BotVersion).order_by(BotVersion.id)).all()
-        plan = tournaments.Plan("cup", ladder.variant, ladder.time, "round-robin", paused=True)
+        plan = tournaments.TournamentPlan(
+            "cup", ladder.variant, ladder.time, "round-robin", paused=True
+        )
         tournaments.create(session, plan, versions, START, ARENA)
         test = strength_tests.create(
-            session, Plan.on(ladder), versions[0], versions[1], START, ARENA
+            session, TestPlan.on(ladder), versions[0], versions[1], START, ARENA
         )
         name = test.name
     with played.read() as session:

@@ -11,7 +11,7 @@ import pytest
 from engine import jobs, reporting
 from engine.clauses import LINES_SHOWN
 from engine.clock import Allowances, TimeControl
-from engine.compliance import LONGEST_LOG, Check
+from engine.compliance import LONGEST_LOG, Examination
 from engine.games import find_variant
 from engine.match import MatchSpec, entrants_needed
 from engine.program import PlainProgram
@@ -48,7 +48,7 @@ def check(
     name, *options = game.split()
     variant = find_variant(name, options)
     spec = MatchSpec(variant, ("bot",) * entrants_needed(variant), TimeControl(move_ms=move_ms))
-    tested = Check(lambda: PlainProgram(command), spec, allowances=SHORT)
+    tested = Examination(lambda: PlainProgram(command), spec, allowances=SHORT)
     findings = list(tested.findings())
     assert len({finding.clause for finding in findings}) == len(findings)
     return {finding.clause: finding for finding in findings}, tested.log

@@ -12,7 +12,7 @@ from engine.games import find_variant
 from engine.player import Choice, CrashError, GameEnd, GameSetup, StartError, Turn
 from engine.record import RecordError
 from engine.referee import play_game
-from engine.reproduction import Answer, reproduce
+from engine.reproduction import ReproducedMove, reproduce
 
 SMALL = find_variant("clobber", ["size=3x3"])
 CLOCK = TimeControl(time_ms=60_000, inc_ms=100)
@@ -120,7 +120,7 @@ def test_a_fault_of_now_is_the_last_answer() -> None:
 def test_a_bot_that_did_not_start() -> None:
     record = record_of(Scripted(), Scripted(StartError("too late")))
     assert list(reproduce(record, {1: Scripted(StartError("too late"))})) == [
-        Answer(0, 1, "start", "start", "too late")
+        ReproducedMove(0, 1, "start", "start", "too late")
     ]
     assert list(reproduce(record, {1: Scripted()})) == []
 

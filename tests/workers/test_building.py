@@ -19,7 +19,7 @@ from engine.referee import play_game
 from tests.engine.players import FirstMove
 from tests.requirements import need
 from workers import bundles
-from workers.building import BuildError, Ready, prepare, toolchain
+from workers.building import BuildError, StartableBot, prepare, toolchain
 from workers.languages import LanguageError, language_named
 from workers.launches import Launch, programs_of
 from workers.limits import Limits
@@ -132,7 +132,7 @@ BY_HAND = {
     "src/b.c": C.replace("int main", "int play"),
 }
 MOVE_TIME = TimeControl(move_ms=1000)
-Prepare = Callable[[Mapping[str, str]], Ready]
+Prepare = Callable[[Mapping[str, str]], StartableBot]
 
 
 @pytest.fixture
@@ -163,7 +163,7 @@ def need_language(name: str) -> None:
         need(False, str(error))
 
 
-def plays(sandbox: Sandbox, ready: Ready, limits: Limits) -> None:
+def plays(sandbox: Sandbox, ready: StartableBot, limits: Limits) -> None:
     """Has it play a whole game in a box."""
     bot = BotProcess(lambda: sandbox.start(ready.folder, ready.launch, limits))
     variant = GAMES["clobber"].variant(size="4x4")

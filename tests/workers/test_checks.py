@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.clock import ALLOWANCES, TimeControl
-from engine.compliance import Check
+from engine.compliance import Examination
 from engine.games import find_variant
 from engine.match import MatchSpec
 from tests.workers.conftest import LIMITS, python_launch
@@ -38,7 +38,9 @@ def test_a_bot_is_checked_in_its_box(
     # Who stays is waited for each time; who goes may be slow on a busy machine.
     seconds = 0.1 if any(word.startswith("quit=") for word in script) else 1.0
     allowances = replace(ALLOWANCES, quit_seconds=seconds)
-    tested = Check(lambda: sandbox.start(bot_folder, launch, LIMITS), SPEC, allowances=allowances)
+    tested = Examination(
+        lambda: sandbox.start(bot_folder, launch, LIMITS), SPEC, allowances=allowances
+    )
     findings = list(tested.findings())
     told = {finding.clause: finding.words for finding in findings if not finding.kept}
     assert list(told) == broken, told

@@ -28,7 +28,7 @@ from tests.requirements import need
 from tests.workers.test_building import BOTS, need_language
 from workers import bundles, tasks
 from workers.app import app
-from workers.telling import Progress, Reports
+from workers.telling import ProgressTeller, Reports
 
 MIB = 1 << 20
 KIT = Path(__file__).parents[2] / "bots" / "kit"
@@ -71,9 +71,9 @@ def job_of(
     return jobs.Job.from_json(job.to_json())
 
 
-def unwatched() -> Progress:
+def unwatched() -> ProgressTeller:
     """A job's progress, told to nobody: its thread is not started."""
-    return Progress(jobs.Lease("match", 1, 1, "ticket"), Reports(), 30.0)
+    return ProgressTeller(jobs.Lease("match", 1, 1, "ticket"), Reports(), 30.0)
 
 
 def checked(job: jobs.Job) -> reporting.CheckReport:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from arena.bots.entries import Fate
+from arena.bots.entries import EntryFate
 from arena.models import Bot, BotVersion, Check, Entrant, JobStatus, VersionStatus
 from arena.web.api.ladder_shapes import EntrantShape, RankedEntrant
 from arena.web.api.shapes import List, Shape
@@ -219,7 +219,7 @@ class CheckShape(Shape):
     created: datetime
 
     @classmethod
-    def of(cls, one: Check, fate: Fate | None = None) -> CheckShape:
+    def of(cls, one: Check, fate: EntryFate | None = None) -> CheckShape:
         """A check as it travels, with its version, bot and ladder loaded."""
         ended = one.status not in (JobStatus.OPEN, JobStatus.ISSUED)
         return cls(

@@ -80,7 +80,7 @@ class LadderList(List):
     items: list[LadderShape]
 
 
-class BoardLine(Shape):
+class BoardLineShape(Shape):
     """A bot on a leaderboard."""
 
     rank: int | None = Field(description="Null while it is in placement.")
@@ -119,7 +119,7 @@ class BoardShape(Shape):
     page: int | None
     pages: int
     against: str | None
-    bots: list[BoardLine]
+    bots: list[BoardLineShape]
 
 
 class EntrantShape(Shape):

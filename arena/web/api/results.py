@@ -64,7 +64,7 @@ class StandingShape(Shape):
     elo_upper: float | None
 
 
-class Score(Shape):
+class ScoreShape(Shape):
     """Games of one against another."""
 
     wins: int
@@ -113,7 +113,7 @@ class TournamentDetail(TournamentShape):
     set_aside: int
     quiet: str | None = Field(description="Why no match is played; null if one is, or all are.")
     standings: list[StandingShape]
-    crosstable: list[list[Score | None]] = Field(
+    crosstable: list[list[ScoreShape | None]] = Field(
         description="Both ways in the order of the standings."
     )
     rounds: list[RoundShape]
@@ -121,7 +121,7 @@ class TournamentDetail(TournamentShape):
     digest: str
 
 
-class TestSettings(Shape):
+class TestSettingsShape(Shape):
     """What a strength test tests, and how."""
 
     game: str
@@ -184,7 +184,7 @@ class TestShape(TestNumbers):
     weight: float
     created: datetime
     finished: datetime | None
-    settings: TestSettings
+    settings: TestSettingsShape
     workers: list[TestWorker]
     without_odd_workers: TestNumbers | None = None
 
@@ -193,7 +193,7 @@ class TestList(List):
     items: list[TestShape]
 
 
-class SplitShape(Score):
+class SplitShape(ScoreShape):
     name: str
 
 
@@ -208,11 +208,11 @@ class CommonShape(Shape):
     """An opponent that both have met."""
 
     bot: str
-    first: Score
-    second: Score
+    first: ScoreShape
+    second: ScoreShape
 
 
-class DuelShape(Score):
+class DuelShape(ScoreShape):
     """What two bots did against each other in one competition."""
 
     competition: str

@@ -11,7 +11,7 @@ from pydantic import Field
 from arena.competitions import results, tournament_fields, tournaments
 from arena.competitions.calling_off import call_off
 from arena.competitions.formats import FORMATS, FormatError
-from arena.competitions.tournaments import Limits, Plan, TournamentError
+from arena.competitions.tournaments import CompetitionLimits, TournamentError, TournamentPlan
 from arena.models import CompetitionState, Scope, Tournament
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import TournamentDetail, TournamentList, TournamentShape
@@ -126,7 +126,7 @@ def create_tournament(json: NewTournament) -> tuple[TournamentShape, int]:
             field = tournaments.named_versions(session, json.bots)
             if not json.as_given:
                 field = tournaments.seeded_by(session, ladder, field)
-        plan = Plan(
+        plan = TournamentPlan(
             json.name,
             ladder.variant,
             ladder.time,
@@ -135,7 +135,7 @@ def create_tournament(json: NewTournament) -> tuple[TournamentShape, int]:
             settings=json.settings,
             tie_breaks=None if json.tie_breaks is None else tuple(json.tie_breaks),
             openings=ladder.openings,
-            limits=Limits.of(ladder),
+            limits=CompetitionLimits.of(ladder),
             seed=json.seed,
             note=json.note,
             paused=json.paused,

@@ -13,13 +13,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.arguments import find_bots
 from arena.cli.report import Saves
 from arena.cli.running import go_on, launch_all
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision
-from arena.strength.sequential import Settings, StrengthTest, Version
+from arena.strength.sequential import SequentialTest, TestSettings, Version
 from engine.clock import TimeControl
 from engine.games import find_variant
 from tests.arena.cli.strength_command import PROGRAM, SMALL, arena, saved, write_json
@@ -28,7 +28,7 @@ from tests.arena.cli.strength_command import PROGRAM, SMALL, arena, saved, write
 def test_what_is_played_is_never_played_again():
     """A test stopped when five matches were begun and resumed has the games of one that was not."""
     candidate, baseline = find_bots(["random", "random"])
-    settings = Settings(
+    settings = TestSettings(
         find_variant("clobber", ["size=4x4"]),
         version_of(candidate),
         version_of(baseline),
@@ -36,12 +36,12 @@ def test_what_is_played_is_never_played_again():
         games=16,
     )
     mine, theirs = launch_all([candidate, baseline], no_box=True, say=print)
-    whole = list(go_on(StrengthTest.begin(settings), mine, theirs, concurrency=2))
+    whole = list(go_on(SequentialTest.begin(settings), mine, theirs, concurrency=2))
 
     asked = count()  # before each match whether it is to be begun, whichever ends first
     parted = list(
         go_on(
-            StrengthTest.begin(settings),
+            SequentialTest.begin(settings),
             mine,
             theirs,
             concurrency=2,
@@ -49,7 +49,7 @@ def test_what_is_played_is_never_played_again():
         )
     )
     assert len(parted) == 5
-    half = StrengthTest.from_json(json.loads(json.dumps(parted[-1][0].to_json())), settings)
+    half = SequentialTest.from_json(json.loads(json.dumps(parted[-1][0].to_json())), settings)
     assert half.decision is Decision.CONTINUE
     parted += go_on(half, mine, theirs, concurrency=2)
 
@@ -73,11 +73,11 @@ def test_a_file_is_found_for_what_nobody_named(tmp_path, monkeypatch):
     bots = find_bots(["random", "greedy"])
     variant = find_variant("clobber")
     versions = [version_of(bot) for bot in bots]
-    test = StrengthTest.begin(Settings(variant, *versions, TimeControl(move_ms=9)))
+    test = SequentialTest.begin(TestSettings(variant, *versions, TimeControl(move_ms=9)))
     names = [str(Saves(None, may_exist=False).keep(test)) for _ in range(2)]
     assert names == ["random-greedy.test.json", "random-greedy-2.test.json"]
-    assert StrengthTest.from_json(saved(Path(names[0])), test.settings) == test
-    with pytest.raises(Usage, match="--resume"):
+    assert SequentialTest.from_json(saved(Path(names[0])), test.settings) == test
+    with pytest.raises(InputError, match="--resume"):
         Saves(names[0], may_exist=False)
 
 
@@ -90,13 +90,15 @@ def test_where_nothing_can_be_written_it_is_kept_elsewhere(tmp_path, monkeypatch
     monkeypatch.chdir(here)
     here.rmdir()
     versions = [Version(name, "1" * 64) for name in ("random", "greedy")]
-    begun = StrengthTest.begin(Settings(find_variant("clobber"), *versions, TimeControl(move_ms=9)))
+    begun = SequentialTest.begin(
+        TestSettings(find_variant("clobber"), *versions, TimeControl(move_ms=9))
+    )
     path = Saves(None, may_exist=False).keep(begun)
     assert path.parent.parent == temporary
-    assert StrengthTest.from_json(saved(path), begun.settings) == begun
+    assert SequentialTest.from_json(saved(path), begun.settings) == begun
     assert "can't write random-greedy.test.json" in capsys.readouterr().err
     monkeypatch.setattr(tempfile, "tempdir", str(here))
-    with pytest.raises(Usage, match=r"can't write random-greedy.test.json"):
+    with pytest.raises(InputError, match=r"can't write random-greedy.test.json"):
         Saves(None, may_exist=False).keep(begun)
 
 
@@ -165,8 +167,8 @@ def test_a_save_may_have_the_longest_name_of_a_file(tmp_path):
 def test_long_names_of_bots_are_shortened_in_that_of_a_save(tmp_path, monkeypatch):
     """Two of 200 bytes each, letters of more than one byte among them, would be no file's name."""
     monkeypatch.chdir(tmp_path)
-    begun = StrengthTest.begin(
-        Settings(
+    begun = SequentialTest.begin(
+        TestSettings(
             find_variant("clobber", ["size=4x4"]),
             Version("\N{GREEK SMALL LETTER ALPHA}" * 100, "1" * 64),
             Version("b" * 200, "2" * 64),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli import Usage
+from arena.cli import InputError
 from arena.cli.sources import git_folder
 from tests.requirements import need
 from workers.bundles import pack
@@ -98,6 +98,6 @@ def test_refused(address: str, words: str, repository: Path) -> None:
     git(repository, "add", ".gitmodules")
     git(repository, "commit", "--quiet", "-m", "a submodule")
     where = address.format(url=f"file://{repository}")
-    with pytest.raises(Usage, match=words) as caught, git_folder(where):
+    with pytest.raises(InputError, match=words) as caught, git_folder(where):
         pass
     assert "\n" not in caught.value.message

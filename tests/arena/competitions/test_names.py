@@ -33,7 +33,7 @@ def test_ladders_and_tournaments_are_refused_the_same_names(
     with sqlite_database.begin() as session:
         with pytest.raises(LadderError, match=words):
             ladder_settings.create(session, ARENA, name, VARIANT, {}, START)
-        plan = tournaments.Plan(name, VARIANT, TimeControl(move_ms=100), "swiss")
+        plan = tournaments.TournamentPlan(name, VARIANT, TimeControl(move_ms=100), "swiss")
         with pytest.raises(TournamentError, match=words):
             tournaments.create(session, plan, [], START, ARENA)
 

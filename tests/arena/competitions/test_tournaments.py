@@ -12,7 +12,7 @@ from arena.competitions import tournament_matches, tournaments
 from arena.competitions.formats import FORMATS, FormatError, Frame, settings_for
 from arena.competitions.results import results, rows
 from arena.competitions.tournament_courses import course_of
-from arena.competitions.tournaments import Plan, TournamentError
+from arena.competitions.tournaments import TournamentError, TournamentPlan
 from arena.db import Database
 from arena.models import (
     BotVersion,
@@ -68,7 +68,7 @@ def test_what_can_not_be_is_refused(
     arena: TournamentSimulation, change: dict[str, Any], words: str
 ) -> None:
     """One sentence says what is wrong, and nothing is made."""
-    plan = Plan(
+    plan = TournamentPlan(
         **{"name": "cup", "variant": CLOBBER, "time": MOVE, "format": "round-robin"} | change
     )
     with arena.database.begin() as session:
@@ -81,7 +81,7 @@ def test_what_can_not_be_is_refused(
 
 def test_a_field_has_everybody_once_and_checked(arena: TournamentSimulation) -> None:
     """Fields with a bot twice, a single one, one that isn't checked, or a bot of nobody's."""
-    plan = Plan("cup", CLOBBER, MOVE, "round-robin")
+    plan = TournamentPlan("cup", CLOBBER, MOVE, "round-robin")
     with arena.database.begin() as session:
         one, other = tournaments.named_versions(session, ["bot-0", "bot-1:1"])
         other.status = VersionStatus.CHECKING
@@ -196,7 +196,7 @@ def test_openings_follow_from_seed_and_fixture_alone(arena: TournamentSimulation
 
 def test_an_empty_opening_is_the_games_start(arena: TournamentSimulation) -> None:
     """The policy of openings is kept."""
-    plan = Plan("cup", CLOBBER, MOVE, "gauntlet", openings=OpeningPolicy.EMPTY)
+    plan = TournamentPlan("cup", CLOBBER, MOVE, "gauntlet", openings=OpeningPolicy.EMPTY)
     with arena.database.begin() as session:
         field = tournaments.named_versions(session, ["bot-2", "bot-0", "bot-1"])
         tournaments.create(session, plan, field, START, ORGANISER)

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from arena.audit import Actor
 from arena.competitions.results import results, to_json
 from arena.competitions.tournament_matches import digest
-from arena.competitions.tournaments import Plan, create, field_of
+from arena.competitions.tournaments import TournamentPlan, create, field_of
 from arena.db import Database
 from arena.models import (
     BotVersion,
@@ -53,7 +53,7 @@ class TournamentSimulation(Simulation):
         self, name: str, format_: str, *, seed: int = 1, top: int | None = None, **settings: int
     ) -> None:
         """A tournament between the first bots of the ladder."""
-        plan = Plan(
+        plan = TournamentPlan(
             name, self.variant, TimeControl(move_ms=100), format_, settings=settings, seed=seed
         )
         with self.database.begin() as session:

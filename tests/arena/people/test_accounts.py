@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from arena import audit
 from arena.audit import ARENA
 from arena.db import Database
-from arena.models import HOUSE, ApiToken, Link, LinkKind, Role, Scope, User
+from arena.models import HOUSE, AccountLink, ApiToken, LinkKind, Role, Scope, User
 from arena.people import accounts
 from arena.people.accounts import PeopleError
 
@@ -117,7 +117,7 @@ def test_an_invitation_lasts_a_week(database: Database, after: timedelta, works:
     """And is kept as a digest alone."""
     with database.begin() as session:
         secret = accounts.invite(session, ARENA, Role.ORGANISER, NOW)
-        assert session.scalars(sa.select(Link.digest)).one() != secret
+        assert session.scalars(sa.select(AccountLink.digest)).one() != secret
         if works:
             link = accounts.use_link(session, LinkKind.INVITATION, secret, NOW + after)
             assert link.role is Role.ORGANISER

@@ -7,7 +7,7 @@ import pytest
 
 from arena.cli import run
 from arena.ratings.sprt import Decision
-from arena.strength.gauntlet import Gauntlet
+from arena.strength.gauntlet import GauntletTest
 from arena.strength.outcomes import Outcome
 from arena.strength.sequential import StrengthError
 from engine.game import Termination
@@ -26,13 +26,13 @@ def pair(half_points: int, *, opponent: int = 0, **faults: int) -> Outcome:
 
 def test_everybody_is_met_equally_often():
     """A round is two game pairs: 10 games are 3 rounds, and against 2 opponents 4."""
-    assert Gauntlet.begin(CLOBBER, 10, 1).rounds == 3
-    assert Gauntlet.begin(CLOBBER, 10, 2).rounds == 4
+    assert GauntletTest.begin(CLOBBER, 10, 1).rounds == 3
+    assert GauntletTest.begin(CLOBBER, 10, 2).rounds == 4
 
 
 def test_scores_are_compared_round_by_round():
     """By hand: 3, 4 of 4 against 2, 0: 7/8 against 2/8, differences of +1 and +4 half points."""
-    gauntlet = Gauntlet.begin(CLOBBER, 8, 1)
+    gauntlet = GauntletTest.begin(CLOBBER, 8, 1)
     gauntlet = gauntlet.add(pair(3), pair(2, crash=1)).add(pair(4), pair(0, crash=1))
     assert gauntlet.counts == (0, 0, 0, 0, 0, 1, 0, 0, 1)
     assert gauntlet.difference[0] == pytest.approx(5 / 8)
@@ -49,7 +49,7 @@ def test_a_program_is_told_what_each_of_the_two_did():
     Scores of 3 and 4 of 4 are a game won and one drawn, and two won; 2 and 0 are one won and one
     lost, and two lost. Two rounds, had all been won, leave 0.5 ** 3 for the other's being stronger.
     """
-    gauntlet = Gauntlet.begin(CLOBBER, 12, 1)
+    gauntlet = GauntletTest.begin(CLOBBER, 12, 1)
     assert (gauntlet.score(gauntlet.candidate), gauntlet.difference[0]) == (0.5, 0)
     gauntlet = gauntlet.add(pair(3), pair(2, crash=1)).add(pair(4), pair(0, crash=1))
     told = gauntlet.to_json(["random"])
@@ -77,7 +77,7 @@ def test_a_program_is_told_what_each_of_the_two_did():
 )
 def test_it_is_decided_by_the_interval_at_the_end(candidate, baseline, decision):
     """Forty rounds that differ a little, now and then by chance the other way."""
-    gauntlet = Gauntlet.begin(CLOBBER, 160, 1)
+    gauntlet = GauntletTest.begin(CLOBBER, 160, 1)
     for number in range(40):
         assert gauntlet.decision is Decision.CONTINUE
         luck = number % 2
@@ -91,7 +91,7 @@ def test_elo_has_the_interval_of_the_difference():
     """By hand: 100 rounds, 3 of 4 against 1 in half of them and level in the others, differ by
     0.25 +- 1.96 * 0.25 / 10; and 0.625 against 0.375 is 2 * 400 log10(0.625 / 0.375) Elo.
     """
-    gauntlet = Gauntlet.begin(CLOBBER, 400, 1)
+    gauntlet = GauntletTest.begin(CLOBBER, 400, 1)
     for _ in range(50):
         gauntlet = gauntlet.add(pair(3), pair(1)).add(pair(2), pair(2))
     assert gauntlet.difference == pytest.approx((0.25, 0.201, 0.299), abs=1e-4)
@@ -104,7 +104,7 @@ def test_an_opponent_that_fails_is_no_opponent():
 
     All that the two win against it they win alike, which would hide how far they are apart.
     """
-    names, gauntlet = ["new", "old", "a", "b", "c"], Gauntlet.begin(CLOBBER, 120, 3)
+    names, gauntlet = ["new", "old", "a", "b", "c"], GauntletTest.begin(CLOBBER, 120, 3)
     while gauntlet.decision is Decision.CONTINUE:
         fails = 2 * (gauntlet.played % 3 == 2)
         gauntlet = gauntlet.add(pair(4, opponent=fails), pair(4 if fails else 2, opponent=fails))
@@ -124,7 +124,7 @@ def test_an_opponent_that_fails_is_no_opponent():
 )
 def test_a_fault_now_and_then_spoils_no_gauntlet(candidate, baseline, spoilt):
     """Three in a hundred games are borne, of each by itself, and four are not."""
-    gauntlet = Gauntlet.begin(CLOBBER, 200, 1)
+    gauntlet = GauntletTest.begin(CLOBBER, 200, 1)
     for number in range(50):
         mine, theirs = ({"crash": 1} if number < count else {} for count in (candidate, baseline))
         gauntlet = gauntlet.add(pair(3 - number % 2, **mine), pair(1 + number % 2, **theirs))
@@ -136,7 +136,7 @@ def test_a_fault_now_and_then_spoils_no_gauntlet(candidate, baseline, spoilt):
 def test_what_is_no_gauntlet_is_refused(game, opponents):
     """Puzzles, and nobody to meet."""
     with pytest.raises(StrengthError):
-        Gauntlet.begin(GAMES[game].variant(), 10, opponents)
+        GauntletTest.begin(GAMES[game].variant(), 10, opponents)
 
 
 def arena(*arguments: str) -> int:

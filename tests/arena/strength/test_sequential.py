@@ -12,7 +12,7 @@ import pytest
 from arena.ratings.outliers import Series, outliers
 from arena.ratings.sprt import Decision
 from arena.strength.outcomes import BASELINE, CANDIDATE, Outcome, cells, outcome, seatings
-from arena.strength.sequential import Settings, StrengthError, StrengthTest, Version
+from arena.strength.sequential import SequentialTest, StrengthError, TestSettings, Version
 from arena.strength.words import chance_words
 from engine.clock import TimeControl
 from engine.game import Termination, Variant
@@ -26,8 +26,8 @@ MINE, THEIRS = Version("new", "aa"), Version("old", "bb")
 SECOND = TimeControl(move_ms=1000)
 
 
-def settings(variant: Variant = CLOBBER, **changes) -> Settings:
-    return Settings(variant, MINE, THEIRS, SECOND, **changes)
+def settings(variant: Variant = CLOBBER, **changes) -> TestSettings:
+    return TestSettings(variant, MINE, THEIRS, SECOND, **changes)
 
 
 def record(variant: Variant, *ranks: int, faults: tuple[Fault, ...] = ()) -> GameRecord:
@@ -54,7 +54,7 @@ def pair(half_points: int, mine: int = 0, theirs: int = 0) -> Outcome:
     return Outcome(half_points, wins, draws, 2 - wins - draws, faults, f"{half_points}")
 
 
-def play(test: StrengthTest, scores, random: Random) -> StrengthTest:
+def play(test: SequentialTest, scores, random: Random) -> SequentialTest:
     """Plays to the end; ``scores`` draws the half points of a game."""
     while test.decision is Decision.CONTINUE:
         test = test.add(pair(scores(random) + scores(random)))
@@ -122,7 +122,7 @@ def test_faults_are_told_by_bot():
     resign = Fault(1, 3, Termination.RESIGN, "resigned")
     games = [record(CLOBBER, 2, 1, faults=(crash,)), record(CLOBBER, 1, 2, faults=(resign,))]
     assert outcome(CLOBBER, games).faults == ({Termination.CRASH: 1}, {})
-    test = StrengthTest.begin(settings())
+    test = SequentialTest.begin(settings())
     for _ in range(2):
         test = test.add(outcome(CLOBBER, games[:1] * 2))
     assert test.faults == ({Termination.CRASH: 2}, {Termination.CRASH: 2})
@@ -139,7 +139,7 @@ def test_a_stronger_bot_is_found_and_an_equal_one_is_not():
     for win, right in ((0.435, Decision.ACCEPT), (0.35, Decision.REJECT)):
         for _ in range(30):
             end = play(
-                StrengthTest.begin(asked),
+                SequentialTest.begin(asked),
                 lambda r, win=win: 2 if (x := r.random()) < win else int(x < win + 0.3),
                 random,
             )
@@ -150,7 +150,7 @@ def test_a_stronger_bot_is_found_and_an_equal_one_is_not():
 
 def test_a_finished_test_takes_no_more_matches():
     """The first decision is the last."""
-    end = play(StrengthTest.begin(settings()), lambda _: 2, Random(0))
+    end = play(SequentialTest.begin(settings()), lambda _: 2, Random(0))
     assert end.decision is Decision.ACCEPT
     with pytest.raises(StrengthError, match="is over"):
         end.add(pair(0))
@@ -158,7 +158,7 @@ def test_a_finished_test_takes_no_more_matches():
 
 def test_the_limit_ends_a_test_undecided():
     """After max_games, and not earlier."""
-    test = StrengthTest.begin(settings(elo0=0, elo1=2, max_games=41))
+    test = SequentialTest.begin(settings(elo0=0, elo1=2, max_games=41))
     for number in range(20):
         assert test.decision is Decision.CONTINUE, number
         assert test.matches_left is not None
@@ -175,7 +175,7 @@ def test_the_limit_ends_a_test_undecided():
 )
 def test_how_many_matches_are_left(counts, bound):
     """So many that the ratio comes to Wald's bound at the pace of those before."""
-    test = StrengthTest(settings(elo0=-1, elo1=1), counts)
+    test = SequentialTest(settings(elo0=-1, elo1=1), counts)
     assert test.matches_left is not None
     assert test.llr * (100 + test.matches_left) / 100 == pytest.approx(bound)
     assert replace(test, settings=settings(elo0=-1, elo1=1, max_games=220)).matches_left == 10
@@ -196,7 +196,7 @@ def test_how_many_matches_are_left(counts, bound):
 )
 def test_how_many_matches_are_left_where_it_is_plain(asked, counts, left):
     """To a limit, to the least number, or none; before the first match nobody can tell."""
-    assert StrengthTest(settings(**asked), counts).matches_left == left
+    assert SequentialTest(settings(**asked), counts).matches_left == left
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_how_many_matches_are_left_where_it_is_plain(asked, counts, left):
 )
 def test_a_fixed_number_of_games_is_judged_by_its_interval(scores, decision):
     """All 40 games are played, however clear it is, and then the interval decides."""
-    test = StrengthTest.begin(settings(games=39))
+    test = SequentialTest.begin(settings(games=39))
     for half_points in scores:
         assert test.decision is Decision.CONTINUE
         test = test.add(pair(half_points))
@@ -221,10 +221,10 @@ def test_a_fixed_number_of_games_is_judged_by_its_interval(scores, decision):
 
 def test_a_board_without_openings_ends_a_test_undecided():
     """Nothing is played twice for want of openings, and the reason is told."""
-    test = StrengthTest.begin(settings()).add(pair(2)).end_of_openings()
+    test = SequentialTest.begin(settings()).add(pair(2)).end_of_openings()
     assert test.decision is Decision.UNDECIDED
     assert "no more different openings" in test.verdict
-    end = play(StrengthTest.begin(settings()), lambda _: 2, Random(0))
+    end = play(SequentialTest.begin(settings()), lambda _: 2, Random(0))
     assert end.end_of_openings().decision is Decision.ACCEPT
 
 
@@ -236,7 +236,7 @@ def test_a_board_without_openings_ends_a_test_undecided():
 @pytest.mark.parametrize("asked", [{}, {"elo0": -50, "elo1": 0}, {"games": 100}])
 def test_faults_are_no_proof_of_strength(asked, mine, theirs, score):
     """Whoever fails in every match, nothing is decided, and soon: at the fifth fault."""
-    test = StrengthTest.begin(settings(**asked))
+    test = SequentialTest.begin(settings(**asked))
     while test.decision is Decision.CONTINUE:
         test = test.add(pair(score, mine, theirs))
     assert test.decision is Decision.UNDECIDED
@@ -249,7 +249,7 @@ def test_a_verdict_is_taken_back_by_faults(side):
     """31 wins of 32 games pass; but not with two faults, which are more than 3 in 100."""
     tests = []
     for faults in (1, 2):
-        test = StrengthTest.begin(settings(elo1=150))
+        test = SequentialTest.begin(settings(elo1=150))
         for number in range(16):
             lost = [0, 0]
             lost[side] = int(number < faults)
@@ -263,7 +263,7 @@ def test_a_verdict_is_taken_back_by_faults(side):
 
 def test_a_bot_that_fails_now_and_then_is_tested_still():
     """Two timeouts in a hundred games, one of either side."""
-    test = StrengthTest.begin(settings(games=100))
+    test = SequentialTest.begin(settings(games=100))
     for number in range(50):
         test = test.add(pair(4 if number % 2 else 2, int(number == 0), int(number == 1)))
     assert test.decision is Decision.ACCEPT
@@ -272,11 +272,11 @@ def test_a_bot_that_fails_now_and_then_is_tested_still():
 def test_a_saved_test_goes_on_as_if_nothing_had_been():
     """Through JSON's text after every match, and the end is the same."""
     random = Random(3)
-    whole = halted = StrengthTest.begin(settings(games=40))
+    whole = halted = SequentialTest.begin(settings(games=40))
     for _ in range(20):
         match = pair(random.randrange(5))
         whole = whole.add(match)
-        halted = StrengthTest.from_json(
+        halted = SequentialTest.from_json(
             json.loads(json.dumps(halted.to_json())), halted.settings
         ).add(match)
     assert halted == whole
@@ -284,9 +284,9 @@ def test_a_saved_test_goes_on_as_if_nothing_had_been():
 
 def test_what_was_saved_before_faults_were_judged_goes_on():
     """It has no such setting, and is judged as any other."""
-    saved = StrengthTest.begin(settings()).to_json()
+    saved = SequentialTest.begin(settings()).to_json()
     del saved["settings"]["allow_faults"]
-    assert StrengthTest.from_json(saved, settings()) == StrengthTest.begin(settings())
+    assert SequentialTest.from_json(saved, settings()) == SequentialTest.begin(settings())
 
 
 @pytest.mark.parametrize(
@@ -305,9 +305,9 @@ def test_what_was_saved_before_faults_were_judged_goes_on():
 )
 def test_a_test_does_not_go_on_with_other_settings(changes, message):
     """It says which differ."""
-    saved = StrengthTest.begin(settings()).to_json()
+    saved = SequentialTest.begin(settings()).to_json()
     with pytest.raises(StrengthError, match=message):
-        StrengthTest.from_json(saved, replace(settings(), **changes))
+        SequentialTest.from_json(saved, replace(settings(), **changes))
 
 
 @pytest.mark.parametrize(
@@ -327,9 +327,9 @@ def test_a_test_does_not_go_on_with_other_settings(changes, message):
 )
 def test_a_damaged_file_is_refused(damage):
     """With a sentence, never a traceback."""
-    saved = StrengthTest.begin(settings()).to_json() | damage
+    saved = SequentialTest.begin(settings()).to_json() | damage
     with pytest.raises(StrengthError, match="saved"):
-        StrengthTest.from_json(saved, settings())
+        SequentialTest.from_json(saved, settings())
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from werkzeug.routing import Rule
 from arena.audit import ARENA
 from arena.bots.submissions import enter, submit
 from arena.competitions import strength_plans, strength_tests
-from arena.competitions.tournaments import Plan, create, field_of
+from arena.competitions.tournaments import TournamentPlan, create, field_of
 from arena.config import Settings
 from arena.db import Database
 from arena.models import (
@@ -204,7 +204,7 @@ def furnish(database: Database) -> dict[str, int]:
 def add_competitions(session: sa.orm.Session, now: datetime) -> dict[str, int]:
     """A tournament "cup" of the bots on the ladder of Clobber, and two strength tests."""
     clobber = session.scalars(sa.select(Ladder).where(Ladder.game == "clobber")).one()
-    plan = Plan("cup", clobber.variant, clobber.time, "round-robin")
+    plan = TournamentPlan("cup", clobber.variant, clobber.time, "round-robin")
     cup = create(session, plan, field_of(session, clobber, 3), now, ARENA)
     cup.state = CompetitionState.PAUSED
     test, ended = (_strength_test(session, clobber, now) for _ in range(2))
@@ -220,7 +220,7 @@ def _strength_test(session: sa.orm.Session, ladder: Ladder, now: datetime) -> St
         .order_by(BotVersion.id)
     ).all()[:2]
     test = strength_tests.create(
-        session, strength_plans.Plan.on(ladder, note=HOSTILE), candidate, baseline, now, ARENA
+        session, strength_plans.TestPlan.on(ladder, note=HOSTILE), candidate, baseline, now, ARENA
     )
     for worker in ("one", HOSTILE[:40]):
         session.add(

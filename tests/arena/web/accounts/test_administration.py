@@ -11,7 +11,7 @@ from flask import Flask
 from arena import audit
 from arena.audit import ARENA
 from arena.db import Database
-from arena.models import SCOPES, Link, Role
+from arena.models import SCOPES, AccountLink, Role
 from arena.people import accounts
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import (
@@ -129,5 +129,5 @@ def test_links_are_kept_as_digests_and_thrown_away(app: Flask, database: Databas
     with database.begin() as session:
         old = accounts.invite(session, ARENA, Role.PARTICIPANT, now() - timedelta(days=8))
         accounts.invite(session, ARENA, Role.PARTICIPANT, now())
-        (link,) = session.scalars(sa.select(Link))
+        (link,) = session.scalars(sa.select(AccountLink))
         assert link.digest != accounts.digest(old)
