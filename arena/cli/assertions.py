@@ -20,7 +20,7 @@ from arena.cli.test import MAX_GAMES
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model
 from arena.strength.outcomes import margin, seatings
-from arena.strength.sequential import SequentialTest, TestSettings
+from arena.strength.sequential import SequentialTest, StrengthSettings
 from arena.strength.words import result_rows
 from engine.clock import Clock, TimeControl
 from engine.counting import counted
@@ -88,7 +88,7 @@ class Assertions:
         """
         __tracebackhide__ = True
         candidate, baseline = find_bots([bot, than])
-        settings = TestSettings(
+        settings = StrengthSettings(
             read_variant(game),
             version_of(candidate, no_box=self._no_box),
             version_of(baseline, no_box=self._no_box),

@@ -13,7 +13,7 @@ from arena.cli.running import Launcher, play_rounds, weakest
 from arena.cli.stopping import INTERRUPTED, broken_off, stoppable
 from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletLine, GauntletTest
-from arena.strength.sequential import TestSettings
+from arena.strength.sequential import StrengthSettings
 from arena.strength.words import elo_words, faults_words
 from engine.counting import counted
 
@@ -26,7 +26,7 @@ VERDICTS = {
 
 
 def run_gauntlet(
-    settings: TestSettings,
+    settings: StrengthSettings,
     pair: tuple[Launcher, Launcher],
     field: Sequence[Launcher],
     *,

@@ -29,8 +29,8 @@ from arena.cli.data_folder import as_json, changing, find_ladder, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show as show_rows
 from arena.competitions import strength_tests
-from arena.competitions.strength_plans import MAX_GAMES, TestPlan
-from arena.competitions.strength_reports import TestReport, last_tests, reports
+from arena.competitions.strength_plans import MAX_GAMES, StrengthPlan
+from arena.competitions.strength_reports import StrengthReport, last_tests, reports
 from arena.competitions.tournaments import TournamentError, named_versions
 from arena.models import StrengthTest
 from arena.ratings.sprt import Model
@@ -149,10 +149,10 @@ def create(
         changes["time"] = time_control(clock, move_ms)
     with _changing(data) as (session, now):
         if ladder_name is not None:
-            plan = TestPlan.on(find_ladder(session, ladder_name), **changes)
+            plan = StrengthPlan.on(find_ladder(session, ladder_name), **changes)
         else:
             given = {"variant": read_variant(game or ""), "time": time_control(clock, move_ms)}
-            plan = TestPlan(**{**given, **changes})
+            plan = StrengthPlan(**{**given, **changes})
         mine, theirs = named_versions(session, [candidate, baseline])
         made = strength_tests.create(session, plan, mine, theirs, now, audit.operator())
         said = _one(session, made)
@@ -263,11 +263,11 @@ def clone(number: int, data: Path | None, in_json: bool) -> None:
     _say(said, in_json, f"test {said.test.id}, {said.test.title}, was made")
 
 
-def _one(session: Session, test: StrengthTest) -> TestReport:
+def _one(session: Session, test: StrengthTest) -> StrengthReport:
     return reports(session, [test])[0]
 
 
-def _say(said: TestReport, in_json: bool, words: str) -> None:
+def _say(said: StrengthReport, in_json: bool, words: str) -> None:
     if in_json:
         click.echo(json.dumps(said.to_json()))
     else:

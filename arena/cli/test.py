@@ -42,7 +42,7 @@ from arena.cli.running import MINIMUM, NO_BOX, Launcher, go_on, launch_all, weak
 from arena.cli.stopping import INTERRUPTED, Trouble, broken_off, stoppable
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model
-from arena.strength.sequential import SequentialTest, StrengthError, TestSettings
+from arena.strength.sequential import SequentialTest, StrengthError, StrengthSettings
 from arena.strength.words import result_rows
 from engine.counting import counted
 from engine.record import GameRecord
@@ -136,7 +136,7 @@ def test(
     bots = find_bots([candidate, baseline, *opponents])
     elo0, elo1 = read_hypotheses(HYPOTHESES if elo is None else elo)
     try:
-        settings = TestSettings(
+        settings = StrengthSettings(
             read_variant(game, options),
             version_of(bots[0], no_box=no_box),
             version_of(bots[1], no_box=no_box),

@@ -20,7 +20,7 @@ MOST_WEIGHT = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class TestPlan:
+class StrengthPlan:
     """What is to be tested, and how."""
 
     variant: Variant
@@ -42,7 +42,7 @@ class TestPlan:
     """Decides although faults ended many of the games."""
 
     @classmethod
-    def on(cls, competition: Competition, **changes: Any) -> TestPlan:
+    def on(cls, competition: Competition, **changes: Any) -> StrengthPlan:
         """A test under the conditions of a ladder, or of another test."""
         return cls(
             **{
@@ -55,7 +55,7 @@ class TestPlan:
             }
         )
 
-    def settings(self, candidate: BotVersion, baseline: BotVersion) -> sequential.TestSettings:
+    def settings(self, candidate: BotVersion, baseline: BotVersion) -> sequential.StrengthSettings:
         """The test of two versions.
 
         Raises:
@@ -68,7 +68,7 @@ class TestPlan:
 
     def between(
         self, candidate: sequential.Version, baseline: sequential.Version
-    ) -> sequential.TestSettings:
+    ) -> sequential.StrengthSettings:
         """The test of two bots.
 
         Raises:
@@ -80,7 +80,7 @@ class TestPlan:
             )
         if self.max_games > MOST_GAMES:
             raise StrengthError(f"a test has {MOST_GAMES} games at most, not {self.max_games}")
-        return sequential.TestSettings(
+        return sequential.StrengthSettings(
             self.variant,
             candidate,
             baseline,
@@ -96,9 +96,9 @@ class TestPlan:
         )
 
 
-def plan_of(test: StrengthTest) -> TestPlan:
+def plan_of(test: StrengthTest) -> StrengthPlan:
     """The plan of a test; its limit of games may have been raised since it was made."""
-    return TestPlan.on(
+    return StrengthPlan.on(
         test,
         elo0=test.elo0,
         elo1=test.elo1,
@@ -121,9 +121,9 @@ class FirstTest:
     elo1: float = 10.0
     max_games: int = MAX_GAMES
 
-    def plan(self, ladder: Competition, *, seed: int = 0) -> TestPlan:
+    def plan(self, ladder: Competition, *, seed: int = 0) -> StrengthPlan:
         """The test on a ladder."""
-        return TestPlan.on(ladder, **asdict(self), seed=seed)
+        return StrengthPlan.on(ladder, **asdict(self), seed=seed)
 
     def check(self, ladder: Competition) -> None:
         """Refuses what can't be tested on a ladder.

@@ -19,7 +19,7 @@ Colour = Literal["running", "passed", "failed", "close", "open"]
 
 
 @dataclass(frozen=True, slots=True)
-class TestReport:
+class StrengthReport:
     """A test with all that its page shows."""
 
     test: StrengthTest
@@ -127,7 +127,7 @@ def _numbers(test: sequential.SequentialTest) -> dict[str, Any]:
     }
 
 
-def reports(session: Session, tests: Iterable[StrengthTest]) -> list[TestReport]:
+def reports(session: Session, tests: Iterable[StrengthTest]) -> list[StrengthReport]:
     """What there is to say of some tests, in a fixed number of statements."""
     tests = list(tests)
     tallies, versions = tallies_of(session, tests), versions_of(session, tests)
@@ -144,7 +144,7 @@ def _report(
     versions: Sequence[BotVersion],
     tallies: Sequence[TestTally],
     creator: str | None,
-) -> TestReport:
+) -> StrengthReport:
     stands = standing(test, versions, tallies)
     size = stands.settings.games_a_match
     series = {
@@ -160,7 +160,9 @@ def _report(
         for tally in tallies
     }
     candidate, baseline = versions
-    return TestReport(test, candidate, baseline, creator, tuple(tallies), stands, outliers(series))
+    return StrengthReport(
+        test, candidate, baseline, creator, tuple(tallies), stands, outliers(series)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +197,7 @@ class Wanted:
 
 def last_tests(
     session: Session, wanted: Wanted = Wanted(), *, count: int | None = 100
-) -> list[TestReport]:
+) -> list[StrengthReport]:
     """The tests made last, all of them without a count: those that run first, then the last that
     ended.
     """

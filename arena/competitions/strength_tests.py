@@ -28,7 +28,7 @@ from arena.competitions.fields import demand_proven, enter_field
 from arena.competitions.names import add_by_number
 from arena.competitions.pairings import Pairing
 from arena.competitions.shares import come_back, fair_start
-from arena.competitions.strength_plans import TestPlan, plan_of
+from arena.competitions.strength_plans import StrengthPlan, plan_of
 from arena.competitions.strength_tallies import add, empty_tally, standing_of, versions_of
 from arena.db import LARGEST_ID, LOCK, lock
 from arena.models import (
@@ -66,7 +66,7 @@ OUT_OF_OPENINGS = "the board has no more different openings"
 
 def create(
     session: Session,
-    plan: TestPlan,
+    plan: StrengthPlan,
     candidate: BotVersion,
     baseline: BotVersion,
     now: datetime,
@@ -117,7 +117,9 @@ def create(
     return test
 
 
-def _refuse(session: Session, plan: TestPlan, candidate: BotVersion, baseline: BotVersion) -> None:
+def _refuse(
+    session: Session, plan: StrengthPlan, candidate: BotVersion, baseline: BotVersion
+) -> None:
     """Refuses what can't be tested, before anything is made."""
     plan.settings(candidate, baseline)
     if candidate.id == baseline.id:

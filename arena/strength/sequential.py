@@ -40,7 +40,7 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class TestSettings:
+class StrengthSettings:
     """What is tested, and how; the same settings and bots give the same test.
 
     Raises:
@@ -139,7 +139,7 @@ class TestSettings:
 class SequentialTest:
     """A test after some matches."""
 
-    settings: TestSettings
+    settings: StrengthSettings
     counts: tuple[int, ...]
     """Matches by their score, from the worst to the best in equal steps."""
     wins: int = 0
@@ -154,7 +154,7 @@ class SequentialTest:
     out_of_openings: bool = False
 
     @classmethod
-    def begin(cls, settings: TestSettings) -> SequentialTest:
+    def begin(cls, settings: StrengthSettings) -> SequentialTest:
         """A test before its first match."""
         return cls(settings, (0,) * cells(settings.variant))
 
@@ -296,7 +296,7 @@ class SequentialTest:
         }
 
     @classmethod
-    def from_json(cls, data: Any, settings: TestSettings) -> SequentialTest:
+    def from_json(cls, data: Any, settings: StrengthSettings) -> SequentialTest:
         """The test that `to_json` wrote, to go on under the same settings.
 
         Raises:

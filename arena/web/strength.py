@@ -25,8 +25,8 @@ from wtforms import SelectChoice
 
 from arena.bots.sharing import belongs_to
 from arena.competitions import strength_tests
-from arena.competitions.strength_plans import TestPlan, plan_of
-from arena.competitions.strength_reports import TestReport, Wanted, last_tests, reports
+from arena.competitions.strength_plans import StrengthPlan, plan_of
+from arena.competitions.strength_reports import StrengthReport, Wanted, last_tests, reports
 from arena.competitions.strength_tallies import versions_of
 from arena.models import (
     HOUSE,
@@ -113,7 +113,7 @@ def test_json(number: int) -> Response:
         return jsonify(_find(session, number).to_json())
 
 
-def _shown(found: TestReport) -> dict[str, Any]:
+def _shown(found: StrengthReport) -> dict[str, Any]:
     test = found.test
     account = current()
     return {
@@ -127,7 +127,7 @@ def _shown(found: TestReport) -> dict[str, Any]:
     }
 
 
-def _find(session: Session, number: int) -> TestReport:
+def _find(session: Session, number: int) -> StrengthReport:
     return reports(session, [find_test(session, number)])[0]
 
 
@@ -162,7 +162,7 @@ def create() -> Any:
                 for field in (form.candidate, form.baseline)
             )
             ladder = session.scalars(sa.select(Ladder).where(Ladder.name == form.ladder.data)).one()
-            plan = TestPlan.on(
+            plan = StrengthPlan.on(
                 ladder,
                 elo0=form.elo0.data,
                 elo1=form.elo1.data,

@@ -15,7 +15,7 @@ from arena.bots import entries, first_tests
 from arena.bots.submissions import enter, submit
 from arena.competitions import ladder_settings, strength_tests, tournament_fields, tournaments
 from arena.competitions.ladder_settings import LadderError
-from arena.competitions.strength_plans import TestPlan
+from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.tournaments import TournamentError, named_versions
 from arena.config import Settings
 from arena.db import Database, lock
@@ -190,7 +190,7 @@ def test_a_stop_as_a_test_is_decided(furnished: Database) -> None:
     """The verdict stands."""
     with furnished.begin() as session:
         new, old = named_versions(session, ["bot:2", "bot:1"])
-        plan = TestPlan.on(_ladder(session))
+        plan = StrengthPlan.on(_ladder(session))
         strength_tests.create(session, plan, new, old, now(), ARENA)
 
     def decide(session: Session) -> None:
@@ -231,7 +231,9 @@ def test_who_leaves_as_a_test_for_its_place_is_passed(
         passed = [Finding(True, "played").to_json()]
         session.execute(sa.update(Check).values(status=JobStatus.FIXED, findings=passed))
         (old,) = named_versions(session, ["bot:3"])
-        strength_tests.create(session, TestPlan.on(ladder), new, old, now(), ARENA, ladder=ladder)
+        strength_tests.create(
+            session, StrengthPlan.on(ladder), new, old, now(), ARENA, ladder=ladder
+        )
     lock_and_rest = Pause(lock)
 
     def pass_it(session: Session) -> None:

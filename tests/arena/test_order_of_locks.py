@@ -247,7 +247,7 @@ def test_a_bot_is_withdrawn_as_matches_are_made(arena: Simulation) -> None:
         for ladder in ladders(session):
             done = {"status": JobStatus.FIXED, "created": START, "findings": findings}
             session.add(Check(version=new, ladder=ladder, **done))
-            plan = strength_plans.TestPlan.on(ladder)
+            plan = strength_plans.StrengthPlan.on(ladder)
             strength_tests.create(session, plan, new, old, START, ARENA, ladder=ladder)
 
     def record(session: Session) -> None:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.competitions import strength_tests, tournaments
-from arena.competitions.strength_plans import TestPlan
+from arena.competitions.strength_plans import StrengthPlan
 from arena.db import Database
 from arena.models import BotVersion, Competition, CompetitionState, Ladder
 from tests.arena.simulator import CALM, START, Simulation
@@ -98,7 +98,7 @@ def test_what_goes_on_for_ever_is_ended(played: Database) -> None:
         )
         tournaments.create(session, plan, versions, START, ARENA)
         test = strength_tests.create(
-            session, TestPlan.on(ladder), versions[0], versions[1], START, ARENA
+            session, StrengthPlan.on(ladder), versions[0], versions[1], START, ARENA
         )
         name = test.name
     with played.read() as session:

@@ -121,7 +121,7 @@ class TournamentDetail(TournamentShape):
     digest: str
 
 
-class TestSettingsShape(Shape):
+class StrengthSettingsShape(Shape):
     """What a strength test tests, and how."""
 
     game: str
@@ -184,7 +184,7 @@ class TestShape(TestNumbers):
     weight: float
     created: datetime
     finished: datetime | None
-    settings: TestSettingsShape
+    settings: StrengthSettingsShape
     workers: list[TestWorker]
     without_odd_workers: TestNumbers | None = None
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 
 from arena.competitions import strength_tests
-from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES, MOST_WEIGHT, TestPlan
+from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES, MOST_WEIGHT, StrengthPlan
 from arena.competitions.strength_reports import Wanted, reports
 from arena.competitions.tournaments import TournamentError, named_versions
 from arena.models import BotVersion, Scope, StrengthTest, TestVerdict
@@ -89,7 +89,7 @@ def create_test(json: NewTest) -> tuple[TestShape, int]:
     who = signed_in()
     with changing(StrengthError, TournamentError) as session:
         candidate, baseline = (_usable(session, name) for name in (json.candidate, json.baseline))
-        plan = TestPlan.on(
+        plan = StrengthPlan.on(
             find_ladder(session, json.ladder),
             elo0=json.elo0,
             elo1=json.elo1,

@@ -19,7 +19,7 @@ from arena.cli.report import Saves
 from arena.cli.running import go_on, launch_all
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision
-from arena.strength.sequential import SequentialTest, TestSettings, Version
+from arena.strength.sequential import SequentialTest, StrengthSettings, Version
 from engine.clock import TimeControl
 from engine.games import find_variant
 from tests.arena.cli.strength_command import PROGRAM, SMALL, arena, saved, write_json
@@ -28,7 +28,7 @@ from tests.arena.cli.strength_command import PROGRAM, SMALL, arena, saved, write
 def test_what_is_played_is_never_played_again():
     """A test stopped when five matches were begun and resumed has the games of one that was not."""
     candidate, baseline = find_bots(["random", "random"])
-    settings = TestSettings(
+    settings = StrengthSettings(
         find_variant("clobber", ["size=4x4"]),
         version_of(candidate),
         version_of(baseline),
@@ -73,7 +73,7 @@ def test_a_file_is_found_for_what_nobody_named(tmp_path, monkeypatch):
     bots = find_bots(["random", "greedy"])
     variant = find_variant("clobber")
     versions = [version_of(bot) for bot in bots]
-    test = SequentialTest.begin(TestSettings(variant, *versions, TimeControl(move_ms=9)))
+    test = SequentialTest.begin(StrengthSettings(variant, *versions, TimeControl(move_ms=9)))
     names = [str(Saves(None, may_exist=False).keep(test)) for _ in range(2)]
     assert names == ["random-greedy.test.json", "random-greedy-2.test.json"]
     assert SequentialTest.from_json(saved(Path(names[0])), test.settings) == test
@@ -91,7 +91,7 @@ def test_where_nothing_can_be_written_it_is_kept_elsewhere(tmp_path, monkeypatch
     here.rmdir()
     versions = [Version(name, "1" * 64) for name in ("random", "greedy")]
     begun = SequentialTest.begin(
-        TestSettings(find_variant("clobber"), *versions, TimeControl(move_ms=9))
+        StrengthSettings(find_variant("clobber"), *versions, TimeControl(move_ms=9))
     )
     path = Saves(None, may_exist=False).keep(begun)
     assert path.parent.parent == temporary
@@ -168,7 +168,7 @@ def test_long_names_of_bots_are_shortened_in_that_of_a_save(tmp_path, monkeypatc
     """Two of 200 bytes each, letters of more than one byte among them, would be no file's name."""
     monkeypatch.chdir(tmp_path)
     begun = SequentialTest.begin(
-        TestSettings(
+        StrengthSettings(
             find_variant("clobber", ["size=4x4"]),
             Version("\N{GREEK SMALL LETTER ALPHA}" * 100, "1" * 64),
             Version("b" * 200, "2" * 64),

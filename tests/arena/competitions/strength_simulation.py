@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from arena.audit import Actor
 from arena.bots.submissions import submit
 from arena.competitions import strength_tests
-from arena.competitions.strength_plans import FirstTest, TestPlan
+from arena.competitions.strength_plans import FirstTest, StrengthPlan
 from arena.db import Database
 from arena.models import (
     BotVersion,
@@ -70,7 +70,7 @@ class StrengthSimulation(Simulation):
         with self.database.begin() as session:
             versions = session.scalars(sa.select(BotVersion).order_by(BotVersion.id)).all()
             ladder = session.scalars(sa.select(Ladder)).one()
-            plan = TestPlan.on(ladder, **{"elo1": 100.0, **changes})
+            plan = StrengthPlan.on(ladder, **{"elo1": 100.0, **changes})
             return strength_tests.create(
                 session,
                 plan,

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from arena.competitions import strength_tests
 from arena.competitions.pairings import Pairing
-from arena.competitions.strength_plans import TestPlan
+from arena.competitions.strength_plans import StrengthPlan
 from arena.db import Database
 from arena.models import (
     BotVersion,
@@ -94,7 +94,7 @@ def test_newcomers_come_before_other_ladders_and_share_with_tests(
         session.execute(its.values(games=17, wins=17))
         one, other = session.scalars(sa.select(BotVersion).order_by(BotVersion.id)).all()[:2]
         tests = [
-            strength_tests.create(session, TestPlan.on(placed), one, other, NOW, OWNER)
+            strength_tests.create(session, StrengthPlan.on(placed), one, other, NOW, OWNER)
             for _ in range(2)
         ]
         competitions = [placed, young, *tests]
@@ -176,7 +176,7 @@ def test_only_a_ladders_own_matches_are_rated(ladder: tuple[sa.orm.Session, Ladd
     session, one = ladder
     user = session.scalars(sa.select(User)).one()
     new, old = session.scalars(sa.select(BotVersion).order_by(BotVersion.id))
-    test = strength_tests.create(session, TestPlan.on(one), new, old, NOW, OWNER)
+    test = strength_tests.create(session, StrengthPlan.on(one), new, old, NOW, OWNER)
     made = [
         make(session, one, Pairing((1, 2)), NOW),
         make(session, one, Pairing((1, 2)), NOW, requester=user),

@@ -12,7 +12,7 @@ import pytest
 from arena.ratings.outliers import Series, outliers
 from arena.ratings.sprt import Decision
 from arena.strength.outcomes import BASELINE, CANDIDATE, Outcome, cells, outcome, seatings
-from arena.strength.sequential import SequentialTest, StrengthError, TestSettings, Version
+from arena.strength.sequential import SequentialTest, StrengthError, StrengthSettings, Version
 from arena.strength.words import chance_words
 from engine.clock import TimeControl
 from engine.game import Termination, Variant
@@ -26,8 +26,8 @@ MINE, THEIRS = Version("new", "aa"), Version("old", "bb")
 SECOND = TimeControl(move_ms=1000)
 
 
-def settings(variant: Variant = CLOBBER, **changes) -> TestSettings:
-    return TestSettings(variant, MINE, THEIRS, SECOND, **changes)
+def settings(variant: Variant = CLOBBER, **changes) -> StrengthSettings:
+    return StrengthSettings(variant, MINE, THEIRS, SECOND, **changes)
 
 
 def record(variant: Variant, *ranks: int, faults: tuple[Fault, ...] = ()) -> GameRecord:

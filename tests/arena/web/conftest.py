@@ -220,7 +220,12 @@ def _strength_test(session: sa.orm.Session, ladder: Ladder, now: datetime) -> St
         .order_by(BotVersion.id)
     ).all()[:2]
     test = strength_tests.create(
-        session, strength_plans.TestPlan.on(ladder, note=HOSTILE), candidate, baseline, now, ARENA
+        session,
+        strength_plans.StrengthPlan.on(ladder, note=HOSTILE),
+        candidate,
+        baseline,
+        now,
+        ARENA,
     )
     for worker in ("one", HOSTILE[:40]):
         session.add(

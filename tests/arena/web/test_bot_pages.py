@@ -69,7 +69,7 @@ def test_a_version_says_which_test_it_waits_for(site: Site) -> None:
         candidate, baseline = session.scalars(
             sa.select(BotVersion).where(BotVersion.status == VersionStatus.READY).limit(2)
         ).all()
-        plan = strength_plans.TestPlan.on(ladder)
+        plan = strength_plans.StrengthPlan.on(ladder)
         test = strength_tests.create(
             session, plan, candidate, baseline, now(), ARENA, ladder=ladder
         )

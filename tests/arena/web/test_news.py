@@ -86,7 +86,7 @@ def test_a_feed_tells_what_happened_to_a_bot(site: Site) -> None:
         audit.note(session, ARENA, SUSPEND, "bot bot-1", why, now=now())
         audit.note(session, ARENA, SUSPEND, "bot bot-11", "another bot's", now=now())
         audit.note(session, ARENA, "enter", "bot bot-1", "no suspension", now=now())
-        plan = strength_plans.TestPlan.on(ladder)
+        plan = strength_plans.StrengthPlan.on(ladder)
         test = strength_tests.create(session, plan, version, rival, now(), ARENA)
         number, title = test.id, test.title
     running = told(read(site, "bot-1"))
