@@ -24,7 +24,6 @@ from arena.db import LARGEST_ID, LOCK
 from arena.models import (
     Bot,
     BotVersion,
-    CompetitionKind,
     CompetitionState,
     Entrant,
     EntrantState,
@@ -129,7 +128,6 @@ def _active(
         .join(Entrant.version)
         .join(BotVersion.bot)
         .where(
-            Ladder.kind == CompetitionKind.LADDER,
             Ladder.game == ladder.game,
             Entrant.state == EntrantState.ACTIVE,
             BotVersion.status == VersionStatus.READY,

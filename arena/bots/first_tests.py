@@ -122,8 +122,10 @@ def _waiting(
     return session.execute(query).all()
 
 
-def conclude(session: Session, test: StrengthTest, now: datetime) -> None:
+def conclude(session: Session, test: Competition, now: datetime) -> None:
     """Enters the candidate of a test that has just passed, if that is what it waited for."""
+    if not isinstance(test, StrengthTest):
+        return
     if test.verdict is TestVerdict.PASSED and test.ladder_id is not None and not test.reason:
         test.reason = _enter(session, test, now)
 

@@ -16,8 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.bots.submissions import SubmissionError, submit
-from arena.competitions.names import free_name
-from arena.competitions.shares import fair_start
+from arena.competitions.founding import fair_start, free_name
 from arena.models import (
     HOUSE,
     Bot,

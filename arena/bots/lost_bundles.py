@@ -20,17 +20,16 @@ from sqlalchemy.orm import Session, contains_eager, joinedload
 from arena import audit
 from arena.audit import ARENA
 from arena.bots.suspension import SUSPEND
+from arena.competitions.kinds import KINDS, kind_of
 from arena.competitions.voiding import make_void
 from arena.models import (
     BotVersion,
     Competition,
-    CompetitionKind,
     Entrant,
     EntrantState,
     JobStatus,
     Match,
     Place,
-    StrengthTest,
 )
 
 LOST = "its files are lost or damaged on this server: submit them again"
@@ -58,16 +57,17 @@ def suspend_lost(session: Session, match: Match, problem: str, store: Path, now:
         problem: what the worker said of the match, with the digest of what it could not have.
 
     Returns:
-        Whether there were any. A strength test ends by itself when its matches fail.
+        Whether there were any, in a competition that suspends.
     """
-    if isinstance(match.competition, StrengthTest):
+    if not kind_of(match.competition).suspends:
         return False
     versions = dict.fromkeys(place.entrant.version for place in match.places)
     missed = [one for one in versions if one.digest[:NAMED] in problem]
     lost = [one for one in missed if is_lost(store, one.digest)]
     if not lost:
         return False
-    active = _entrants_with(session, {one.digest for one in lost}, EntrantState.ACTIVE)
+    where = [name for name, kind in KINDS.items() if kind.suspends]
+    active = _entrants_with(session, {one.digest for one in lost}, EntrantState.ACTIVE, where)
     for version in lost:
         entrants = [one for one in active if one.version.digest == version.digest]
         for entrant in entrants:
@@ -99,9 +99,9 @@ def _entrants_with(
     session: Session,
     digests: Collection[str],
     state: EntrantState,
-    where: Sequence[CompetitionKind] = (CompetitionKind.LADDER, CompetitionKind.TOURNAMENT),
+    where: Sequence[str],
 ) -> Sequence[Entrant]:
-    """Those with some files that are in a state, on ladders and in tournaments.
+    """Those with some files that are in a state, in competitions of some kinds.
 
     They are locked: somebody may just be withdrawing one of them.
     """
@@ -117,8 +117,9 @@ def _entrants_with(
 
 
 def bring_back(session: Session, version: BotVersion) -> None:
-    """Lets those play on in tournaments whose files are those of a version that enters a ladder."""
-    where = [CompetitionKind.TOURNAMENT]
+    """Lets those play on that are waited for, and whose files are those of a version that enters
+    a ladder."""
+    where = [name for name, kind in KINDS.items() if kind.waits]
     for entrant in _entrants_with(session, {version.digest}, EntrantState.SUSPENDED, where):
         if entrant.reason == LOST:
             entrant.state, entrant.reason = EntrantState.ACTIVE, ""

@@ -32,7 +32,6 @@ from arena.models import (
     BotVersion,
     Check,
     Competition,
-    CompetitionKind,
     Entrant,
     JobStatus,
     Ladder,
@@ -322,8 +321,7 @@ def rebuild_command(check: bool, data: Path | None, in_json: bool) -> None:
     found = []
     with opened(data) as (database, _):
         with database.read() as session:
-            kept = sa.select(Competition.id, Competition.games)
-            kept = kept.where(Competition.kind != CompetitionKind.TEST).order_by(Competition.id)
+            kept = sa.select(Competition.id, Competition.games).order_by(Competition.id)
             rows = session.execute(kept).all()
         with counted_games("rebuilding", sum(games for _, games in rows)) as advance:
             for id_, _ in rows:

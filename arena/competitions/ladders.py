@@ -10,8 +10,8 @@ from random import Random
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions.due import DueMatch, due_matches_of, times_due
-from arena.competitions.pairings import Pairing, pairs_of
+from arena.competitions.kind import CompetitionKind, Conclusion, Matchmaker, Moment
+from arena.competitions.pairings import DueMatch, Pairing, due_matches_of, pairs_of, times_due
 from arena.formats.ladder import PLACEMENT_GAMES, Met, Rival, all_met, is_settled, next_match
 from arena.models import (
     HOUSE,
@@ -89,7 +89,7 @@ def urgency(ladder: Ladder, young: Sequence[Newcomer], due: Sequence[DueMatch]) 
     )
 
 
-class Field:
+class LadderField:
     """Who can be paired on a ladder, with what is due counted as finished."""
 
     def __init__(
@@ -104,7 +104,7 @@ class Field:
             self.add(match)
 
     @classmethod
-    def read(cls, session: Session, ladder: Ladder, due: Iterable[DueMatch]) -> Field:
+    def read(cls, session: Session, ladder: Ladder, due: Iterable[DueMatch]) -> LadderField:
         """That of a ladder as it stands.
 
         Args:
@@ -132,8 +132,8 @@ class Field:
             self.met.add(*pair)
 
 
-def next_pairing(
-    ladder: Ladder, field: Field, now: datetime, trickle_seconds: float
+def pairing_of(
+    ladder: Ladder, field: LadderField, now: datetime, trickle_seconds: float
 ) -> Pairing | None:
     """Who meets next on a ladder; None if it rests, or no match can be made.
 
@@ -154,7 +154,7 @@ def next_pairing(
     return None if chosen is None else Pairing(chosen)
 
 
-def _is_resting(ladder: Ladder, field: Field, now: datetime, trickle_seconds: float) -> bool:
+def _is_resting(ladder: Ladder, field: LadderField, now: datetime, trickle_seconds: float) -> bool:
     """Whether a ladder waits until its next match is due.
 
     It does where all is known well, and where nothing comes of its matches: to try them costs the
@@ -197,7 +197,7 @@ def why_no_match(
         return STATE_WORDS[ladder.state]
     race = ladder.variant.seats == 1
     needed = 2 if race else entrants_needed(ladder.variant)
-    field = Field.read(session, ladder, due_matches_of(session, ladder))
+    field = LadderField.read(session, ladder, due_matches_of(session, ladder))
     rivals = field.rivals
     if len(rivals) < needed:
         there = {0: "there is none", 1: "there is one"}.get(len(rivals), f"there are {len(rivals)}")
@@ -239,3 +239,71 @@ def _met(session: Session, ladder: Ladder) -> Met:
     meetings = sa.select(Meeting.first_id, Meeting.second_id, Meeting.matches)
     of_it = meetings.where(Meeting.competition_id == ladder.id)
     return Met(session.execute(of_it))
+
+
+class Ladders(CompetitionKind[Ladder]):
+    """Rated without end: whoever entered meets whom it teaches most."""
+
+    model, word = Ladder, "ladder"
+    rated = replays = True
+    waits = follows_up = False
+
+    def matchmaker(self, competitions: Sequence[Ladder], moment: Moment) -> LadderMatchmaker:
+        return LadderMatchmaker(self, competitions, moment)
+
+    def next_pairing(self, competition: Ladder, moment: Moment) -> Pairing | None:
+        return self.matchmaker([competition], moment).next_pairing(competition)
+
+    def why_idle(
+        self, session: Session, competition: Ladder, now: datetime, trickle_seconds: float
+    ) -> str | None:
+        return why_no_match(session, competition, now, trickle_seconds)
+
+    def draw_probability(self, competition: Ladder) -> float:
+        return competition.draw_probability
+
+    def why_not_void(self, competition: Ladder, match: Match) -> str | None:
+        if competition.state is CompetitionState.CLOSED:
+            return f"the ladder {competition.name} is closed, and its table final"
+        return None
+
+    def play_no_more(self) -> sa.Select[int]:
+        ended = CompetitionState.FROZEN, CompetitionState.CLOSED
+        return sa.select(Ladder.id).where(Ladder.state.in_(ended))
+
+    def conclusion(self, competition: Ladder) -> Conclusion:
+        return Conclusion(f"The ladder {competition.title} is closed")
+
+
+class LadderMatchmaker(Matchmaker[Ladder]):
+    """Who meets next on ladders, each of which is read once and kept up with what is made."""
+
+    def __init__(self, kind: Ladders, ladders: Sequence[Ladder], moment: Moment) -> None:
+        super().__init__(kind, moment)
+        self._newcomers = newcomers(moment.session, ladders)
+        self._fields: dict[int, LadderField] = {}
+        self._urgencies: dict[int, int] = {}
+
+    def urgency(self, competition: Ladder) -> int:
+        found = self._urgencies.get(competition.id)
+        if found is None:
+            young = self._newcomers.get(competition.id, [])
+            found = urgency(competition, young, self.moment.due_of(competition))
+            self._urgencies[competition.id] = found
+        return found
+
+    def next_pairing(self, competition: Ladder) -> Pairing | None:
+        moment = self.moment
+        field = self._fields.get(competition.id)
+        if field is None:
+            # What was made is no part of it, and is written all together at the end.
+            with moment.session.no_autoflush:
+                due = moment.due_of(competition)
+                field = LadderField.read(moment.session, competition, due)
+            self._fields[competition.id] = field
+        return pairing_of(competition, field, moment.now, moment.trickle_seconds)
+
+    def made(self, competition: Ladder, match: DueMatch) -> None:
+        self._urgencies.pop(competition.id, None)
+        if field := self._fields.get(competition.id):
+            field.add(match)

@@ -14,6 +14,7 @@ in first can shift the counts by no more than the few matches that are under way
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
@@ -24,12 +25,24 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA, Actor
-from arena.competitions.fields import demand_proven, enter_field
-from arena.competitions.names import add_by_number
-from arena.competitions.pairings import Pairing
-from arena.competitions.shares import come_back, fair_start
+from arena.competitions.founding import (
+    add_by_number,
+    come_back,
+    demand_proven,
+    enter_field,
+    fair_start,
+)
+from arena.competitions.kind import CompetitionKind, Conclusion, Moment
+from arena.competitions.pairings import Pairing, under_way
 from arena.competitions.strength_plans import StrengthPlan, plan_of
-from arena.competitions.strength_tallies import add, empty_tally, standing_of, versions_of
+from arena.competitions.strength_tallies import (
+    add,
+    differences,
+    duel,
+    empty_tally,
+    standing_of,
+    versions_of,
+)
 from arena.db import LARGEST_ID, LOCK, lock
 from arena.models import (
     BotVersion,
@@ -43,13 +56,15 @@ from arena.models import (
     TestVerdict,
     User,
 )
+from arena.ratings.result import GameResult
 from arena.ratings.sprt import Decision
-from arena.strength.outcomes import Outcome
+from arena.strength.outcomes import Outcome, outcome, seatings
 from arena.strength.sequential import StrengthError
 from engine.counting import counted
 from engine.game import Variant
 from engine.games import GAMES
 from engine.openings import Opening, openings
+from engine.record import GameRecord
 
 MOST_ASIDE = 3
 """A test of which so many matches could not be played is stopped: no more can be."""
@@ -149,7 +164,7 @@ def _refuse_too_many(session: Session, user_id: int) -> None:
 # What is played.
 
 
-def next_pairing(
+def pairing_of(
     session: Session, test: StrengthTest, under_way: int, now: datetime
 ) -> Pairing | None:
     """The next match; None if there is none for now.
@@ -340,3 +355,40 @@ def clone(
     """
     candidate, baseline = versions_of(session, [test])[test.id]
     return create(session, replace(plan_of(test), seed=seed), candidate, baseline, now, actor)
+
+
+class StrengthTests(CompetitionKind[StrengthTest]):
+    """Candidate against baseline until a sequential test decides."""
+
+    model, word = StrengthTest, "strength test"
+    suspends = False  # it ends by itself when its matches fail
+
+    def next_pairing(self, competition: StrengthTest, moment: Moment) -> Pairing | None:
+        waiting = under_way(moment.due_of(competition))
+        return pairing_of(moment.session, competition, waiting, moment.now)
+
+    def seatings(self, variant: Variant) -> tuple[tuple[int, ...], ...]:
+        return seatings(variant)
+
+    def result(
+        self, entrants: Sequence[int], sides: Sequence[int], ranks: Sequence[int]
+    ) -> GameResult[int]:
+        return duel(entrants, sides, ranks)
+
+    def follow_up(
+        self, session: Session, match: Match, games: Sequence[GameRecord], now: datetime
+    ) -> None:
+        count(session, match, outcome(self._own(match).variant, games), now)
+
+    def why_not_void(self, competition: StrengthTest, match: Match) -> str | None:
+        return (
+            f"match {match.id} is of the strength test {competition.name}, which decides by its "
+            "matches in their order: start the test anew"
+        )
+
+    def recount(self, session: Session, competition: StrengthTest, *, write: bool) -> list[str]:
+        return differences(session, competition, write=write)
+
+    def conclusion(self, competition: StrengthTest) -> Conclusion:
+        title = f"Strength test {competition.id} {competition.verdict}: {competition.title}"
+        return Conclusion(title, competition.reason)

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, bot_names
-from arena.competitions.fields import enter_field
 from arena.competitions.formats import FORMATS, settings_for
+from arena.competitions.founding import enter_field
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, frame_of
 from arena.competitions.tournaments import TournamentError, check_versions, demand_not_over, settle
 from arena.competitions.voiding import make_void

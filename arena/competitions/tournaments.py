@@ -21,11 +21,18 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, bot_names
 from arena.audit import ARENA
-from arena.competitions.fields import demand_proven, enter_field
 from arena.competitions.formats import FORMATS, FormatError, settings_for
-from arena.competitions.names import add_named, demand_name
+from arena.competitions.founding import (
+    add_named,
+    come_back,
+    demand_name,
+    demand_proven,
+    enter_field,
+    fair_start,
+)
+from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing
-from arena.competitions.shares import come_back, fair_start
+from arena.competitions.results import results
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, new_frame
 from arena.competitions.voiding import make_void
 from arena.db import lock
@@ -267,21 +274,6 @@ def demand_not_over(tournament: Tournament) -> None:
         raise TournamentError(f"the tournament {tournament.name} {word}")
 
 
-def next_pairing(session: Session, tournament: Tournament) -> Pairing | None:
-    """The next fixture that no match was made for yet; None if there is none for now."""
-    course = course_of(session, tournament)
-    made = {one.result.fixture for one in course.made}
-    for fixture in course.due:
-        if fixture not in made and not course.suspended.intersection(fixture.entrants):
-            return Pairing(
-                tuple(course.ids[number] for number in fixture.entrants),
-                fixture.round,
-                fixture.leg,
-                key=("round", fixture.round, *fixture.entrants, "leg", fixture.leg),
-            )
-    return None
-
-
 def settle(session: Session, tournament: Tournament, now: datetime) -> None:
     """Closes a tournament of which all is played; a closed one of which a match is due again
     is opened.
@@ -317,3 +309,45 @@ def _void_strays(session: Session, strays: Sequence[int], now: datetime) -> None
     for match in session.scalars(query).all():
         make_void(session, match, ANOTHER_WAY)
         audit.note(session, ARENA, "void match", f"match {match.id}", ANOTHER_WAY, now=now)
+
+
+class Tournaments(CompetitionKind[Tournament]):
+    """A field that meets by a format until there is a winner."""
+
+    model, word = Tournament, "tournament"
+
+    def next_pairing(self, competition: Tournament, moment: Moment) -> Pairing | None:
+        course = course_of(moment.session, competition)
+        made = {one.result.fixture for one in course.made}
+        for fixture in course.due:
+            if fixture not in made and not course.suspended.intersection(fixture.entrants):
+                return Pairing(
+                    tuple(course.ids[number] for number in fixture.entrants),
+                    fixture.round,
+                    fixture.leg,
+                    key=("round", fixture.round, *fixture.entrants, "leg", fixture.leg),
+                )
+        return None
+
+    def why_idle(
+        self, session: Session, competition: Tournament, now: datetime, trickle_seconds: float
+    ) -> str | None:
+        if competition.state is not CompetitionState.OPEN:
+            return super().why_idle(session, competition, now, trickle_seconds)
+        found = results(session, competition)
+        if not found.is_held_up:
+            return None
+        names = ", ".join(one.version.label for one in found.suspended)
+        if names:
+            return f"Nothing else can be played before {names} can play again, or is withdrawn."
+        return "Nothing else can be played before those matches that were set aside."
+
+    def settle(self, session: Session, competition: Tournament, now: datetime) -> None:
+        settle(session, competition, now)
+
+    def play_no_more(self) -> sa.Select[int]:
+        return sa.select(Tournament.id).where(Tournament.reason.is_not(None))
+
+    def conclusion(self, competition: Tournament) -> Conclusion:
+        end = "was called off" if competition.is_called_off else "is over"
+        return Conclusion(f"The tournament {competition.title} {end}", competition.reason or "")

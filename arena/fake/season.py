@@ -12,6 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.competitions.ladders import Ladders
 from arena.competitions.ranks import games_to_be_ranked
 from arena.fake.stock import StoredMatch
 from arena.models import Entrant, JobStatus, Ladder, Meeting
@@ -19,8 +20,8 @@ from arena.ratings.book import RatingBook, RatingChange
 from arena.ratings.result import GameResult
 from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
-from arena.recorder.counters import EntrantTally, Tally, tally
 from arena.recorder.recording import results_of
+from arena.recorder.storage import EntrantTally, Tally, tally
 from engine.match import MatchSpec, entrants_needed, shares_beaten
 
 DAYS = 120
@@ -93,7 +94,7 @@ class Season:
         stored = self._nearest(chosen)
         spec = stored.spec
         seatings = [spec.seating(game) for game in range(spec.games)]
-        results = results_of(stored.records, chosen, seatings)
+        results = results_of(stored.records, chosen, seatings, Ladders())
         changes = [self.book.apply(result) for result in results]
         for change in changes:
             self.trends.note(change)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+from arena.competitions.ladders import Ladders
 from arena.models import Ladder
 from arena.recorder.recording import results_of
-from arena.recorder.storing import pack
+from arena.recorder.storage import pack
 from engine.match import MatchSpec, entrants_needed, shares_beaten
 from engine.openings import opening
 from engine.player import Choice, CrashError, GameEnd, GameSetup, Turn
@@ -91,9 +92,8 @@ def play_stock(ladder: Ladder, random: Random) -> list[StoredMatch]:
                 names=names,
             )
             records.append(record)
-        results = results_of(
-            records, range(len(entrants)), [spec.seating(game) for game in range(spec.games)]
-        )
+        seatings = [spec.seating(game) for game in range(spec.games)]
+        results = results_of(records, range(len(entrants)), seatings, Ladders())
         score = sum(
             shares_beaten(result.sides, result.ranks)[list(result.entrants).index(0)]
             for result in results

@@ -13,7 +13,6 @@ from arena.models.bots import Bot, BotVersion, CoOwner, VersionStatus
 from arena.models.competitions import (
     CALLED_OFF,
     Competition,
-    CompetitionKind,
     CompetitionState,
     Entrant,
     EntrantState,
@@ -64,7 +63,6 @@ __all__ = [
     "Check",
     "CoOwner",
     "Competition",
-    "CompetitionKind",
     "CompetitionState",
     "Entrant",
     "EntrantState",

@@ -1,7 +1,7 @@
 """Competitions, and what enters them: ladders, tournaments, strength tests.
 
 All kinds are one table: a variant, a time control, limits, a state, and counters. What only one
-kind has is null in the others.
+kind has is null in the others. How each is played is said in `arena.competitions`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,6 @@ from engine.games import GAMES
 
 FIRST_GUESS_SECONDS = 10.0
 """How long a match takes in a competition that has played none yet."""
-
-
-class CompetitionKind(StrEnum):
-    """What a competition is."""
-
-    LADDER = "ladder"
-    TOURNAMENT = "tournament"
-    TEST = "test"
 
 
 class CompetitionState(StrEnum):
@@ -81,7 +73,8 @@ class Competition(Base):
     __mapper_args__ = {"polymorphic_on": "kind", "with_polymorphic": "*"}  # noqa: RUF012
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    kind: Mapped[CompetitionKind]
+    kind: Mapped[str] = mapped_column(sa.String(20))
+    """A name among `arena.competitions.kinds.KINDS`."""
     name: Mapped[str] = mapped_column(sa.String(80), unique=True)
     """In addresses and commands."""
     title: Mapped[str] = mapped_column(sa.String(120))
@@ -147,6 +140,11 @@ class Competition(Base):
         return self.state in (CompetitionState.OPEN, CompetitionState.PAUSED)
 
     @property
+    def standing(self) -> str:
+        """Its state in a word."""
+        return str(self.state)
+
+    @property
     def variant(self) -> Variant:
         """The game with its options."""
         return GAMES[self.game].variant(**self.options)
@@ -174,7 +172,7 @@ class Competition(Base):
 class Ladder(Competition):
     """Rated without end: whoever entered meets whom it teaches most."""
 
-    __mapper_args__ = {"polymorphic_identity": CompetitionKind.LADDER}  # noqa: RUF012
+    __mapper_args__ = {"polymorphic_identity": "ladder"}  # noqa: RUF012
 
     draw_probability: Mapped[float] = mapped_column(nullable=True)
 
@@ -182,7 +180,7 @@ class Ladder(Competition):
 class Tournament(Competition):
     """A field that meets by a format until there is a winner; its versions are frozen."""
 
-    __mapper_args__ = {"polymorphic_identity": CompetitionKind.TOURNAMENT}  # noqa: RUF012
+    __mapper_args__ = {"polymorphic_identity": "tournament"}  # noqa: RUF012
 
     format: Mapped[str] = mapped_column(sa.String(20), nullable=True)
     """A name among `arena.competitions.tournaments.FORMATS`."""
@@ -199,7 +197,7 @@ class Tournament(Competition):
     @property
     def standing(self) -> str:
         """Its state in a word; that it was called off is one of its own."""
-        return CALLED_OFF if self.is_called_off else str(self.state)
+        return CALLED_OFF if self.is_called_off else super().standing
 
 
 class TestVerdict(StrEnum):
@@ -219,7 +217,7 @@ class TestVerdict(StrEnum):
 class StrengthTest(Competition):
     """Candidate against baseline until a sequential test decides."""
 
-    __mapper_args__ = {"polymorphic_identity": CompetitionKind.TEST}  # noqa: RUF012
+    __mapper_args__ = {"polymorphic_identity": "test"}  # noqa: RUF012
 
     elo0: Mapped[float] = mapped_column(nullable=True)
     elo1: Mapped[float] = mapped_column(nullable=True)

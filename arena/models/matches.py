@@ -117,7 +117,7 @@ class Match(Leasable, Base):
 
         What is played on request beside a ladder does not.
         """
-        return self.rated or not isinstance(self.competition, Ladder)
+        return self.requester_id is None
 
 
 class Place(Base):
@@ -188,7 +188,7 @@ class PlayedGame(Base):
     finished: Mapped[datetime]
     digest: Mapped[str] = mapped_column(sa.String(64))
     record: Mapped[bytes] = mapped_column(sa.LargeBinary, deferred=True)
-    """The GameRecord's JSON, compressed (see arena.recorder.storing.pack)."""
+    """The GameRecord's JSON, compressed (see arena.recorder.storage.pack)."""
 
     match: Mapped[Match] = relationship(back_populates="games")
     competition: Mapped[Competition] = relationship()

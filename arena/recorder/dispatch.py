@@ -1,20 +1,25 @@
-"""The queue: tasks by name, sent once a transaction is committed."""
+"""The queue: jobs, sent once a transaction is committed, and the word that wakes the recorder."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable
 from datetime import datetime
+from functools import cache
 from math import ceil
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import redis
-from celery import Celery
 
 from arena.config import Settings
 from arena.operation import queues
 from engine import jobs
 from engine.messages import UnreadableError, unpack
+
+# Celery is imported by who makes an app of it, in pages when somebody plays: it would cost every
+# start of theirs a tenth of a second.
+if TYPE_CHECKING:
+    from celery import Celery
 
 TASK = {"match": jobs.PLAY_MATCH, "check": jobs.CHECK_BOT, "move": jobs.PLAY_MOVE}
 WAKE = "arena.wake"
@@ -108,3 +113,24 @@ def configure(app: Celery[Any], settings: Settings, **more: Any) -> None:
         broker_channel_error_retry=True,
         **more,
     )
+
+
+def wake(settings: Settings) -> None:
+    """Asks the recorder to issue at once what is due; if that fails, its next tick does."""
+    if not settings.broker:
+        return
+    from kombu.exceptions import OperationalError
+
+    try:
+        _sender(settings).send_task(WAKE, queue=jobs.RESULTS_QUEUE, retry=False)
+    except OperationalError as error:
+        log.warning("the recorder was not woken: %s", error)
+
+
+@cache
+def _sender(settings: Settings) -> Celery:
+    from celery import Celery
+
+    app = Celery("arena.pages", set_as_current=False)
+    configure(app, settings)
+    return app

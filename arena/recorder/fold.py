@@ -16,22 +16,20 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions import strength_tallies
+from arena.competitions.kinds import kind_of
 from arena.models import (
     Competition,
     Entrant,
     GameSeat,
     JobStatus,
-    Ladder,
     Match,
     PlayedGame,
-    StrengthTest,
 )
 from arena.ratings.book import RatingBook
 from arena.ratings.result import GameResult
 from arena.ratings.trends import Trends
 from arena.ratings.trueskill import TrueSkill
-from arena.recorder.counters import EntrantTally, Tally, tally
+from arena.recorder.storage import EntrantTally, Tally, tally
 
 AT_A_TIME = 2000
 """Rows that are read or written at a time."""
@@ -103,7 +101,7 @@ class Fold:
             Whether more are left.
         """
         upto = _seq_of(session, competition, self.last, most) if most else None
-        rated = isinstance(competition, Ladder)
+        rated = kind_of(competition).rated
         waiting = iter(_entries(session, competition)[len(self.entered) :])
         due = next(waiting, None)
         told = self.total.games
@@ -144,15 +142,15 @@ class Fold:
         """
         variant = competition.variant
         sides, race = variant.side_of, variant.seats == 1
-        made = strength_tallies.duel if isinstance(competition, StrengthTest) else GameResult
+        kind = kind_of(competition)
         games = [list(game) for _, game in groupby(rows, key=lambda row: row.number)]
         results = []
         # The games of a race are one result, in which everybody is a side of its own.
         for seated in [rows] if race else games:
-            result = made(
-                tuple(row.entrant_id for row in seated),
-                tuple(range(len(seated))) if race else sides,
-                tuple(row.rank for row in seated),
+            result = kind.result(
+                [row.entrant_id for row in seated],
+                range(len(seated)) if race else sides,
+                [row.rank for row in seated],
             )
             results.append(result)
             if rated:
@@ -186,7 +184,7 @@ class Fold:
 
 
 def _draws(competition: Competition) -> float:
-    return competition.draw_probability if isinstance(competition, Ladder) else 0.5
+    return kind_of(competition).draw_probability(competition)
 
 
 def _entries(session: Session, competition: Competition) -> list[_Entry]:
@@ -206,9 +204,8 @@ def _voids(session: Session, competition: Competition, last: int) -> int:
     """How many matches that counted are void and were completed before another."""
     query = sa.select(sa.func.count()).select_from(Match)
     query = query.where(Match.competition_id == competition.id, Match.status == JobStatus.VOID)
-    if isinstance(competition, Ladder):
-        query = query.where(Match.rated)
-    return session.scalars(query.where(Match.seq <= last)).one()
+    query = query.where(Match.requester_id.is_(None), Match.seq <= last)
+    return session.scalars(query).one()
 
 
 def _seq_of(session: Session, competition: Competition, last: int, number: int) -> int | None:
@@ -247,6 +244,7 @@ def _seats(
         .where(
             Match.competition_id == competition.id,
             Match.status == JobStatus.FIXED,
+            Match.requester_id.is_(None),  # as Match.counts says
             Match.seq > last,
         )
         .order_by(Match.seq, PlayedGame.number, GameSeat.seat)
@@ -254,6 +252,4 @@ def _seats(
     )
     if upto is not None:
         query = query.where(Match.seq <= upto)
-    if isinstance(competition, Ladder):
-        query = query.where(Match.rated)
     return session.execute(query)

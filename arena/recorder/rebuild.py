@@ -18,20 +18,17 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena.competitions import strength_tallies
+from arena.competitions.kinds import kind_of
 from arena.db import FAILED, Database, lock
 from arena.models import (
     BotVersion,
     Competition,
-    CompetitionKind,
     Entrant,
     GameSeat,
-    Ladder,
     Meeting,
-    StrengthTest,
 )
-from arena.recorder.counters import EntrantTally, MeetingTally
 from arena.recorder.fold import AT_A_TIME, RATING_COLUMNS, Fold
+from arena.recorder.storage import EntrantTally, MeetingTally
 
 log = logging.getLogger("arena.recorder.rebuild")
 
@@ -163,7 +160,7 @@ def _finish(
         .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
         .execution_options(populate_existing=write)
     ).all()
-    total = fold.total
+    total, kind = fold.total, kind_of(competition)
     made: dict[str, Any] = {
         "games": total.games,
         "neighbours": total.neighbours,
@@ -174,14 +171,13 @@ def _finish(
     for entrant in entrants:
         made = asdict(total.entrants.get(entrant.id, EntrantTally()))
         made["last_game"] = fold.last_games.get(entrant.id)
-        if isinstance(competition, Ladder):
+        if kind.rated:
             rating = fold.book[entrant.id]
             made |= {"mu": rating.mu, "sigma": rating.sigma, "trend": fold.trends[entrant.id]}
             made["games_before"] = fold.games_before.get(entrant.id, 0)
         fold.compare(entrant, made, entrant.version.label, write=write)
     _compare_meetings(session, competition, fold, write=write)
-    if isinstance(competition, StrengthTest):
-        fold.differences += strength_tallies.differences(session, competition, write=write)
+    fold.differences += kind.recount(session, competition, write=write)
     if write:
         _store_seats(session, fold)
         competition.rebuild_due, competition.alarm = False, ""
@@ -280,7 +276,6 @@ class Upkeep:
             .where(
                 sa.or_(Competition.checked.is_(None), Competition.checked < before),
                 Competition.created < before,
-                Competition.kind != CompetitionKind.TEST,
             )
             .order_by(Competition.checked.is_not(None), Competition.checked, Competition.id)
         )

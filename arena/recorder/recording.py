@@ -19,17 +19,14 @@ from sqlalchemy.orm.attributes import flag_modified, set_committed_value
 from arena.bots.first_tests import admit, conclude
 from arena.bots.lost_bundles import suspend_lost
 from arena.bots.suspension import suspend_if_faulty
-from arena.competitions import strength_tests, tournaments
-from arena.competitions.strength_tallies import duel
+from arena.competitions.kind import AnyKind
+from arena.competitions.kinds import kind_of
 from arena.config import Settings
 from arena.models import (
     Check,
     Competition,
     JobStatus,
-    Ladder,
     Match,
-    StrengthTest,
-    Tournament,
     VersionStatus,
     Worker,
 )
@@ -37,11 +34,9 @@ from arena.ratings.book import RatingBook, RatingChange
 from arena.ratings.result import GameResult
 from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
-from arena.recorder.counters import Tally, tally
-from arena.recorder.storing import PlayedMatch, store
+from arena.recorder.storage import PlayedMatch, Tally, store, tally
 from arena.schedule import leases, workers
 from arena.schedule.jobs import Leased, read_places, spec_of
-from arena.strength.outcomes import outcome
 from engine import jobs, reporting
 from engine.counting import counted
 from engine.match import race_ranks
@@ -164,21 +159,18 @@ class _Intake:
             return leases.Fate.REFUSED
         workers.note_success(session, match, match.worker)
         self._seq += 1
-        match.end_lease(JobStatus.FIXED)
+        leases.fix(match)
         match.seq, match.fixed, match.played_by = self._seq, now, report.worker
         played = _play_out(match, report, now)
         self._played.append(played)
-        if isinstance(match.competition, Ladder) and not played.faulty:
+        kind = kind_of(match.competition)
+        if not (kind.follows_up or (match.rated and played.faulty)):
             return leases.Fate.FIXED
         # What follows looks at what is stored.
         self.store()
-        if isinstance(match.competition, Tournament):
-            tournaments.settle(session, match.competition, now)
-        elif isinstance(match.competition, StrengthTest):
-            found = outcome(match.competition.variant, report.games)
-            strength_tests.count(session, match, found, now)
-            conclude(session, match.competition, now)
-        elif match.rated:
+        kind.follow_up(session, match, report.games, now)
+        conclude(session, match.competition, now)
+        if match.rated:
             # Who played on to the end can only have come further from it.
             entrants = {place.entrant_id: place.entrant for place in match.places}
             for entrant in played.faulty:
@@ -252,21 +244,19 @@ def results_of(
     records: Sequence[GameRecord],
     entrants: Sequence[int],
     match_seatings: Sequence[Sequence[int]],
-    *,
-    duels: bool = False,
+    kind: AnyKind,
 ) -> list[GameResult[int]]:
     """What a match says about its entrants: a result a game, and a single one for a race.
 
     Args:
         entrants: the ids of the match's entrants, by their places.
         match_seatings: for each game the place of the entrant in each seat.
-        duels: whether two share out the seats, each on several sides maybe.
+        kind: of the match's competition.
     """
     if records[0].variant.seats == 1:
         return [GameResult(tuple(entrants), tuple(range(len(entrants))), race_ranks(records))]
-    made = duel if duels else GameResult
     return [
-        made(tuple(entrants[place] for place in seating), record.variant.side_of, record.ranks)
+        kind.result([entrants[place] for place in seating], record.variant.side_of, record.ranks)
         for record, seating in zip(records, match_seatings, strict=True)
     ]
 
@@ -276,9 +266,9 @@ def _play_out(match: Match, report: reporting.MatchReport, now: datetime) -> Pla
     spec = spec_of(match)
     ids = [place.entrant_id for place in match.places]
     seatings = [spec.seating(number) for number in range(spec.games)]
-    duels = isinstance(match.competition, StrengthTest)
-    results = results_of(report.games, ids, seatings, duels=duels)
-    changes = _rate(match, results) if match.rated else None
+    kind = kind_of(match.competition)
+    results = results_of(report.games, ids, seatings, kind)
+    changes = _rate(match, results, kind) if match.rated else None
     # More time than there was is not believed: it would starve the other matches of a ladder.
     there_was = max(0.0, (now - match.created).total_seconds())
     match.competition.worker_seconds += min(report.seconds, there_was)
@@ -294,13 +284,13 @@ def _play_out(match: Match, report: reporting.MatchReport, now: datetime) -> Pla
     return PlayedMatch(match, report, seatings, results, changes, tallied, faulty)
 
 
-def _rate(match: Match, results: Sequence[GameResult[int]]) -> list[tuple[RatingChange[int], ...]]:
-    """Moves the ratings of a ladder's entrants, and says how, for each result and its places."""
-    ladder = match.competition
-    assert isinstance(ladder, Ladder)
+def _rate(
+    match: Match, results: Sequence[GameResult[int]], kind: AnyKind
+) -> list[tuple[RatingChange[int], ...]]:
+    """Moves the ratings of a match's entrants, and says how, for each result and its places."""
     entrants = list({place.entrant_id: place.entrant for place in match.places}.values())
     book = RatingBook(
-        TrueSkill(draw_probability=ladder.draw_probability),
+        TrueSkill(draw_probability=kind.draw_probability(match.competition)),
         {e.id: Rating(e.mu, e.sigma) for e in entrants},
     )
     trends = Trends({e.id: e.trend for e in entrants})
@@ -340,7 +330,7 @@ def record_check(session: Session, report: reporting.CheckReport, now: datetime)
         return _refuse(session, report, job, now)
     check = job
     workers.note_success(session, check, check.worker or report.worker)
-    check.end_lease(JobStatus.FIXED)
+    leases.fix(check)
     # More time than there was is not believed, here as of a match.
     there_was = max(0.0, (now - check.created).total_seconds())
     check.ended, check.build_seconds = now, min(report.build_seconds, there_was)
@@ -384,8 +374,8 @@ def record_void(
         return leases.Fate.STALE
     played = job if failed and isinstance(job, Match) else None
     if played and suspend_lost(session, played, problem, settings.bundles, now):
-        if isinstance(played.competition, Tournament):
-            tournaments.settle(session, played.competition, now)  # who left is waited for no more
+        # Who left is waited for no more.
+        kind_of(played.competition).settle(session, played.competition, now)
         return leases.Fate.ROLLED_BACK
     if failed and job.worker is not None:
         failed = workers.note_failure(

@@ -118,7 +118,7 @@ def _transact(do: Callable[[Session], T]) -> T:
     took long to play. One that takes writes again and still fails this one is not.
 
     Raises:
-        Ending: the database failed it, and this process is to end.
+        ProcessEnding: the database failed it, and this process is to end.
     """
     pauses, is_back = iter(PAUSES), False
     while True:
@@ -169,7 +169,7 @@ def turn() -> bool:
     """Handles what waits, as much as is handled together; False if nothing does.
 
     Raises:
-        Ending: this process is to end, and what is not handled stays in the queue.
+        ProcessEnding: this process is to end, and what is not handled stays in the queue.
     """
     together: list[tuple[Said, Sequence[recording.Told]]] = []
     try:

@@ -1,4 +1,4 @@
-"""Why nothing is played on a ladder or in a tournament, in a sentence for whoever looks at it."""
+"""Why nothing is played in a competition, in a sentence for whoever looks at it."""
 
 from __future__ import annotations
 
@@ -6,38 +6,24 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from arena.competitions.ladders import why_no_match
-from arena.competitions.results import Results
+from arena.competitions.kinds import kind_of
 from arena.config import Settings
-from arena.models import CompetitionState, Ladder
+from arena.models import Competition, CompetitionState
 from arena.schedule import workers
 from engine import jobs
 
 ELSEWHERE = "The workers play elsewhere; its turn will come."
 
 
-def why_idle(session: Session, ladder: Ladder, settings: Settings, now: datetime) -> str:
-    """Why no match of a ladder is being played at this moment."""
-    return (
-        why_no_match(session, ladder, now, settings.trickle_seconds)
-        or why_nobody_works(session, settings.minimum_isolation, now)
-        or ELSEWHERE
-    )
-
-
-def why_waiting(session: Session, found: Results, settings: Settings, now: datetime) -> str | None:
-    """Why no match of a tournament is being played at this moment; None if it is over."""
-    tournament = found.tournament
-    if tournament.state is CompetitionState.CLOSED:
-        return None
-    if tournament.state is not CompetitionState.OPEN:
-        return f"The tournament is {tournament.state}: no matches are made for now."
-    if found.is_held_up:
-        names = ", ".join(one.version.label for one in found.suspended)
-        if names:
-            return f"Nothing else can be played before {names} can play again, or is withdrawn."
-        return "Nothing else can be played before those matches that were set aside."
-    if settings.only not in ("", tournament.name):
+def why_idle(
+    session: Session, competition: Competition, settings: Settings, now: datetime
+) -> str | None:
+    """Why no match of a competition is being played at this moment; None if it is over."""
+    kind = kind_of(competition)
+    words = kind.why_idle(session, competition, now, settings.trickle_seconds)
+    if words or competition.state is not CompetitionState.OPEN:
+        return words
+    if settings.only not in ("", competition.name):
         return f"This arena plays {settings.only} alone."
     return why_nobody_works(session, settings.minimum_isolation, now) or ELSEWHERE
 

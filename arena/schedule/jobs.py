@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, contains_eager
 from sqlalchemy.orm.attributes import set_committed_value
 
+from arena.competitions.kinds import kind_of
 from arena.config import Settings
 from arena.models import (
     BotVersion,
@@ -21,10 +22,8 @@ from arena.models import (
     Place,
     Sitting,
     SittingSeat,
-    StrengthTest,
 )
 from arena.signing import bundle_location, sign_ticket
-from arena.strength.outcomes import seatings
 from engine import jobs
 from engine.game import Variant
 from engine.games import GAMES
@@ -33,7 +32,7 @@ from engine.record import GameRecord
 from engine.sitting import position
 
 Leased = Match | Check | Sitting
-KINDS: Mapping[str, type[Leased]] = {"match": Match, "check": Check, "move": Sitting}
+JOBS: Mapping[str, type[Leased]] = {"match": Match, "check": Check, "move": Sitting}
 """What jobs are called in leases."""
 
 
@@ -106,7 +105,7 @@ def _move_job(
 
 def attempt_at(job: Leased) -> jobs.Attempt:
     """The present attempt at a job."""
-    kind = next(name for name, kind in KINDS.items() if isinstance(job, kind))
+    kind = next(name for name, kind in JOBS.items() if isinstance(job, kind))
     return kind, job.id, job.attempt
 
 
@@ -150,7 +149,7 @@ def spec_of(match: Match) -> MatchSpec:
         time=competition.time,
         opening=tuple(match.opening),
         seed=match.seed,
-        seatings=seatings(competition.variant) if isinstance(competition, StrengthTest) else (),
+        seatings=kind_of(competition).seatings(competition.variant),
     )
 
 

@@ -27,25 +27,23 @@ from typing import TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions.tournaments import settle
+from arena.competitions.kinds import KINDS, kind_of
 from arena.competitions.voiding import make_void
 from arena.config import Settings
 from arena.db import LARGEST_ID
 from arena.models import (
     Check,
-    CompetitionState,
+    Competition,
     Entrant,
     EntrantState,
     JobStatus,
-    Ladder,
     Leasable,
     Match,
     Place,
-    Tournament,
     Worker,
 )
 from arena.schedule import workers
-from arena.schedule.jobs import KINDS, Leased, attempt_at, jobs_of, words_of
+from arena.schedule.jobs import JOBS, Leased, attempt_at, jobs_of, words_of
 from arena.schedule.load import ASKED, Load, open_checks, open_matches, open_moves
 from arena.schedule.matchmaking import new_matches
 from arena.schedule.occurrences import SILENT, UNTAKEN, WAITED
@@ -102,42 +100,92 @@ def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch
     Returns:
         The jobs issued; to be sent once the transaction is committed.
     """
-    slots = workers.slots(session, settings.minimum_isolation, now)
-    load = Load.read(session, now)
-    enough = max(1, slots - 1) if slots and load.somebody_plays else AHEAD * slots
-    nobody_waits = not (load.open_moves or load.open_checks or load.open_requests)
-    if nobody_waits and load.matches + load.checks > slots + (enough - slots - 1) // 2:
+    issuing = _Issuing(session, settings, now)
+    if issuing.is_full_enough:
         return []
-    issued: list[Leased] = []
-    turns: list[float] = []
+    issuing.take_moves()
+    issuing.take_checks(max(1, issuing.enough // 2))
+    issuing.take_matches()
+    issuing.take_requests(max(1, (issuing.enough - issuing.load.checks) // 2))
+    issuing.take_new_matches()
+    issuing.take_requests()
+    issuing.take_checks()
+    return _batches(jobs_of(session, issuing.issued, settings, now), issuing.turns)
 
-    def take(waiting: Iterable[Leased], room: float = inf) -> None:
+
+class _Issuing:
+    """Jobs as they are issued in one transaction, and how much is under way by then."""
+
+    def __init__(self, session: Session, settings: Settings, now: datetime) -> None:
+        self._session, self._settings, self._now = session, settings, now
+        self.slots = workers.slots(session, settings.minimum_isolation, now)
+        self.load = Load.read(session, now)
+        somebody_plays = self.slots and self.load.somebody_plays
+        self.enough = max(1, self.slots - 1) if somebody_plays else AHEAD * self.slots
+        """Turns that are under way when all have enough, people's moves not counted."""
+        self.issued: list[Leased] = []
+        self.turns: list[float] = []
+        """What part of a turn each of those takes."""
+
+    @property
+    def is_full_enough(self) -> bool:
+        """Whether nobody waits, and there is still a turn waiting for every other slot."""
+        load = self.load
+        nobody_waits = not (load.open_moves or load.open_checks or load.open_requests)
+        return nobody_waits and self._taken > self.slots + (self.enough - self.slots - 1) // 2
+
+    @property
+    def _taken(self) -> float:
+        return self.load.matches + self.load.checks
+
+    @property
+    def _room(self) -> float:
+        """How many more turns there are for matches and checks."""
+        return self.enough - self._taken
+
+    def take_moves(self) -> None:
+        load = self.load
+        most = min(load.open_moves, max(1, self.slots // 2) - load.moves, self.slots)
+        self._take(open_moves(self._session, most))
+
+    def take_checks(self, most: float = inf) -> None:
+        """Issues checks.
+
+        Args:
+            most: how many may be under way.
+        """
+        room = ceil(min(self.load.open_checks, most - self.load.checks, self._room))
+        budget = self._settings.build_seconds_an_hour
+        self._take(open_checks(self._session, room, budget, self._now))
+
+    def take_matches(self) -> None:
+        """Issues matches that were rolled back."""
+        room = ceil(min(self.load.open_matches, self._room))
+        self._take(open_matches(self._session, room, ~ASKED))
+
+    def take_requests(self, most: float = inf) -> None:
+        """Issues matches on request.
+
+        Args:
+            most: how many turns of them may be under way.
+        """
+        room = ceil(min(self.load.open_requests, most - self.load.requests, self._room))
+        self._take(open_matches(self._session, room, ASKED))
+
+    def take_new_matches(self) -> None:
+        only, trickle = self._settings.only, self._settings.trickle_seconds
+        new = new_matches(self._session, self._now, only=only, trickle_seconds=trickle)
+        self._take(new, self._room)
+
+    def _take(self, waiting: Iterable[Leased], room: float = inf) -> None:
         """Issues what waits until so many turns are taken."""
         each = iter(waiting)
         while room > 0 and (job := next(each, None)) is not None:
-            _lease(job, settings, now)
-            issued.append(job)
-            turns.append(load.add(job))
-            room -= turns[-1]
-
-    def take_checks(most: float = inf) -> None:
-        room = min(load.open_checks, most - load.checks, enough - load.matches - load.checks)
-        take(open_checks(session, ceil(room), settings.build_seconds_an_hour, now))
-
-    def take_requests(most: float = inf) -> None:
-        room = min(load.open_requests, most - load.requests, enough - load.matches - load.checks)
-        take(open_matches(session, ceil(room), ASKED))
-
-    take(open_moves(session, min(load.open_moves, max(1, slots // 2) - load.moves, slots)))
-    take_checks(max(1, enough // 2))
-    room = min(load.open_matches, enough - load.matches - load.checks)
-    take(open_matches(session, ceil(room), ~ASKED))
-    take_requests(max(1, (enough - load.checks) // 2))
-    new = new_matches(session, now, only=settings.only, trickle_seconds=settings.trickle_seconds)
-    take(new, enough - load.matches - load.checks)
-    take_requests()
-    take_checks()
-    return _batches(jobs_of(session, issued, settings, now), turns)
+            issue(job, self._settings, self._now)
+            turn = self.load.add(job)
+            self.issued.append(job)
+            self.turns.append(turn)
+            room -= turn
 
 
 def _batches(issued: Sequence[jobs.AnyJob], turns: Sequence[float]) -> list[jobs.Batch]:
@@ -153,14 +201,8 @@ def _batches(issued: Sequence[jobs.AnyJob], turns: Sequence[float]) -> list[jobs
     return list(found)
 
 
-def issue(session: Session, job: Leased, settings: Settings, now: datetime) -> jobs.AnyJob:
-    """Hands a job out as a new attempt."""
-    _lease(job, settings, now)
-    (issued,) = jobs_of(session, [job], settings, now)
-    return issued
-
-
-def _lease(job: Leased, settings: Settings, now: datetime) -> None:
+def issue(job: Leased, settings: Settings, now: datetime) -> None:
+    """Hands a job out as a new attempt; `arena.schedule.jobs.jobs_of` tells a worker of it."""
     job.status = JobStatus.ISSUED
     job.attempt += 1
     job.ticket = secrets.token_hex(16)
@@ -177,7 +219,7 @@ def find_all(session: Session, leases: Iterable[jobs.Lease]) -> dict[tuple[str, 
         if 0 < lease.job <= LARGEST_ID:
             numbers.setdefault(lease.kind, set()).add(lease.job)
     found: dict[tuple[str, int], Leased] = {}
-    for name, kind in KINDS.items():
+    for name, kind in JOBS.items():
         if name in numbers:
             for job in _lock_all(session, kind, kind.id.in_(numbers[name])):
                 found[name, job.id] = job
@@ -253,6 +295,11 @@ def take_up(
     return True
 
 
+def fix(job: Leasable) -> None:
+    """The attempt that counts was reported: the job is done, and nobody has it any more."""
+    job.end_lease(JobStatus.FIXED)
+
+
 def roll_back(job: Leasable, problem: str, *, failed: bool) -> None:
     """Opens an issued job again, or sets it aside if it failed too often.
 
@@ -271,44 +318,36 @@ def roll_back(job: Leasable, problem: str, *, failed: bool) -> None:
 
 
 def call_off(session: Session) -> None:
-    """Makes void what is not played yet on ladders that play no more: their tables stand.
-
-    So is what was made of a tournament just as it was called off.
-    """
-    still = sa.union_all(
-        sa.select(Ladder.id).where(
-            Ladder.state.in_([CompetitionState.FROZEN, CompetitionState.CLOSED])
-        ),
-        sa.select(Tournament.id).where(Tournament.reason.is_not(None)),
-    )
+    """Makes void what is not played yet in competitions that play no more: their tables stand."""
+    still = sa.union_all(*(kind.play_no_more() for kind in KINDS.values()))
     unfinished = sa.select(Match).where(
         Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]), Match.competition_id.in_(still)
     )
     for match in session.scalars(unfinished.order_by(Match.id).with_for_update(key_share=True)):
-        one = match.competition
-        word = one.standing if isinstance(one, Tournament) else one.state
-        roll_back(match, f"the {one.kind} is {word}", failed=False)
+        competition = match.competition
+        word = kind_of(competition).word
+        roll_back(match, f"the {word} is {competition.standing}", failed=False)
         match.status = JobStatus.VOID
 
 
 def forfeit(session: Session, now: datetime) -> None:
-    """Gives matches of tournaments up that could not be played, and somebody in them has left.
+    """Gives matches up that could not be played and are waited for, and somebody in them has left.
 
     Who is withdrawn plays what is under way to its end, if that comes to one.
     """
     aside = (
         sa.select(Match)
-        .join(Tournament, Tournament.id == Match.competition_id)
+        .join(Match.competition)
         .where(
             Match.status == JobStatus.SET_ASIDE,
+            Competition.kind.in_([name for name, kind in KINDS.items() if kind.waits]),
             Match.places.any(Place.entrant.has(Entrant.state == EntrantState.RETIRED)),
         )
         .order_by(Match.id)
     )
     for match in session.scalars(aside.with_for_update(of=Match, key_share=True)).all():
         make_void(session, match, f"somebody in it was withdrawn, and {match.problem}")
-        assert isinstance(match.competition, Tournament)
-        settle(session, match.competition, now)
+        kind_of(match.competition).settle(session, match.competition, now)
 
 
 def roll_back_overdue(
@@ -356,7 +395,7 @@ def is_any_overdue(session: Session, heard: datetime) -> bool:
                 )
             )
         )
-        for kind in KINDS.values()
+        for kind in JOBS.values()
     )
 
 
@@ -364,7 +403,7 @@ def standing(session: Session, heard: datetime) -> set[jobs.Attempt]:
     """The attempts that count, and are not overdue."""
     return {
         (name, number, attempt)
-        for name, kind in KINDS.items()
+        for name, kind in JOBS.items()
         for number, attempt in session.execute(
             sa.select(kind.id, kind.attempt).where(
                 kind.status == JobStatus.ISSUED, kind.lease_ends >= heard
@@ -385,6 +424,6 @@ def _issued(session: Session) -> list[Leased]:
     """Every issued job, locked; there are only a few for each worker."""
     return [
         job
-        for kind in KINDS.values()
+        for kind in JOBS.values()
         for job in _lock_all(session, kind, kind.status == JobStatus.ISSUED)
     ]

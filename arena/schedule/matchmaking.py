@@ -1,32 +1,30 @@
 """Whose turn it is: the next match of all competitions.
 
 The workers' time is shared: next is the one for which they have played the least, by its weight,
-with what is under way counted in. Among ladders, those with bots in placement go first, people's
-bots before the house's; whichever ladder is first then shares with the tournaments. What is to
-be played is for a competition's kind to say (`arena.competitions`).
+with what is under way counted in. Among the competitions of a kind the more urgent ones go first,
+as ladders do that have bots in placement; whichever is first then shares with those of the other
+kinds. What is to be played is for a competition's kind to say (`arena.competitions.kind`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions import ladders, strength_tests, tournaments
-from arena.competitions.due import DueMatch, due_matches, under_way
-from arena.competitions.pairings import Pairing
+from arena.competitions.kind import Matchmaker, Moment
+from arena.competitions.kinds import KINDS, kind_of
+from arena.competitions.pairings import DueMatch, Pairing, due_matches, under_way
 from arena.models import (
     Competition,
     CompetitionState,
     JobStatus,
-    Ladder,
     Match,
     OpeningPolicy,
     Place,
-    StrengthTest,
-    Tournament,
     User,
 )
 from engine.openings import opening
@@ -52,93 +50,50 @@ def new_matches(
     # locked may wait for another in which something was just recorded: its turn is the next time.
     query = query.order_by(Competition.id).with_for_update(skip_locked=True, key_share=True)
     competitions = session.scalars(query.execution_options(populate_existing=True)).all()
-    turns = _Turns(session, competitions, now, trickle_seconds)
+    due = due_matches(session)
+    turns = _Turns(competitions, Moment(session, now, due, trickle_seconds))
     while next_one := turns.next():
-        competition, pairing = next_one
+        competition, pairing, maker = next_one
         match = make(session, competition, pairing, now)
-        turns.made(match, pairing)
+        competition.last_match = now
+        made = DueMatch(pairing.entrants, match.rated)
+        due.setdefault(competition.id, []).append(made)
+        maker.made(competition, made)
         yield match
 
 
 class _Turns:
     """Whose turn it is, by what was there at the beginning and was made since."""
 
-    def __init__(
-        self,
-        session: Session,
-        competitions: Sequence[Competition],
-        now: datetime,
-        trickle_seconds: float,
-    ) -> None:
-        self._session, self._now, self._trickle_seconds = session, now, trickle_seconds
-        self._ladders = [one for one in competitions if isinstance(one, Ladder)]
-        self._others = [one for one in competitions if not isinstance(one, Ladder)]
-        self._due = due_matches(session)
-        self._newcomers = ladders.newcomers(session, self._ladders)
-        self._fields: dict[int, ladders.Field] = {}
-        self._urgencies: dict[int, int] = {}
+    def __init__(self, competitions: Sequence[Competition], moment: Moment) -> None:
+        self._moment = moment
+        self._groups: list[tuple[Matchmaker[Any], list[Competition]]] = []
+        for kind in KINDS.values():
+            its = [one for one in competitions if kind_of(one) is kind]
+            if its:
+                self._groups.append((kind.matchmaker(its, moment), its))
 
-    def next(self) -> tuple[Competition, Pairing] | None:
+    def next(self) -> tuple[Competition, Pairing, Matchmaker[Any]] | None:
         """The competition whose turn it is, and who meets there; None if nobody can."""
-        those = sorted(self._ladders, key=lambda one: (self._urgency(one), self._share(one)))
-        others = sorted(self._others, key=self._share)
-        groups: tuple[Sequence[Competition], ...] = (those, others)
-        firsts: list[tuple[Competition, Pairing]] = []
-        for group in groups:
-            for competition in group:
-                if pairing := self._pairing(competition):
-                    firsts.append((competition, pairing))
+        firsts: list[tuple[Competition, Pairing, Matchmaker[Any]]] = []
+        for maker, competitions in self._groups:
+            order = sorted(competitions, key=lambda one: (maker.urgency(one), self._share(one)))
+            for competition in order:
+                if pairing := maker.next_pairing(competition):
+                    firsts.append((competition, pairing, maker))
                     break
         return min(firsts, key=lambda first: self._share(first[0]), default=None)
-
-    def made(self, match: Match, pairing: Pairing) -> None:
-        """Keeps a match that was made."""
-        match.competition.last_match = self._now
-        due = DueMatch(pairing.entrants, match.rated)
-        self._due.setdefault(match.competition.id, []).append(due)
-        self._urgencies.pop(match.competition.id, None)
-        if field := self._fields.get(match.competition.id):
-            field.add(due)
-
-    def _urgency(self, ladder: Ladder) -> int:
-        found = self._urgencies.get(ladder.id)
-        if found is None:
-            young = self._newcomers.get(ladder.id, [])
-            found = ladders.urgency(ladder, young, self._due_of(ladder))
-            self._urgencies[ladder.id] = found
-        return found
 
     def _share(self, competition: Competition) -> tuple[float, float]:
         """The workers' time for a competition by its weight, and since when it has waited.
 
         What is under way counts by the mean so far.
         """
-        matches = under_way(self._due_of(competition))
+        matches = under_way(self._moment.due_of(competition))
         to_come = matches * competition.match_seconds(matches)
         seconds = competition.head_start + competition.worker_seconds + to_come
         last = competition.last_match
         return seconds / competition.weight, last.timestamp() if last else 0.0
-
-    def _due_of(self, competition: Competition) -> Sequence[DueMatch]:
-        return self._due.get(competition.id, ())
-
-    def _pairing(self, competition: Competition) -> Pairing | None:
-        session, due = self._session, self._due_of(competition)
-        match competition:
-            case Ladder():
-                field = self._fields.get(competition.id)
-                if field is None:
-                    # What was made is no part of it, and is written all together at the end.
-                    with session.no_autoflush:
-                        field = ladders.Field.read(session, competition, due)
-                    self._fields[competition.id] = field
-                return ladders.next_pairing(competition, field, self._now, self._trickle_seconds)
-            case Tournament():
-                return tournaments.next_pairing(session, competition)
-            case StrengthTest():
-                return strength_tests.next_pairing(session, competition, under_way(due), self._now)
-            case _:
-                return None
 
 
 def make(
@@ -167,7 +122,7 @@ def make(
         attempt=0,
         round=pairing.round,
         leg=pairing.leg,
-        rated=isinstance(competition, Ladder) and requester is None,
+        rated=kind_of(competition).rated and requester is None,
         requester_id=requester and requester.id,
         options=dict(variant.options),
         opening=moves,

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
-from arena.competitions import tournaments
+from arena.competitions.kinds import kind_of
 from arena.competitions.voiding import make_void
 from arena.db import LARGEST_ID, LOCK, lock
 from arena.models import (
@@ -22,11 +22,8 @@ from arena.models import (
     Competition,
     CompetitionState,
     JobStatus,
-    Ladder,
     Match,
     Place,
-    StrengthTest,
-    Tournament,
 )
 
 
@@ -75,21 +72,14 @@ def void(
     if match.status not in (JobStatus.FIXED, JobStatus.SET_ASIDE):
         known = "is void already" if match.status is JobStatus.VOID else "is not played yet"
         raise VerdictError(f"match {number} {known}")
-    if isinstance(competition, StrengthTest):
-        raise VerdictError(
-            f"match {number} is of the strength test {competition.name}, which decides by its "
-            "matches in their order: start the test anew"
-        )
-    if isinstance(competition, Ladder) and competition.state is CompetitionState.CLOSED:
-        raise VerdictError(f"the ladder {competition.name} is closed, and its table final")
+    kind = kind_of(competition)
+    if problem := kind.why_not_void(competition, match):
+        raise VerdictError(problem)
     if replay and competition.state is CompetitionState.FROZEN:
-        raise VerdictError(f"the ladder {competition.name} is frozen: nothing is played there")
+        raise VerdictError(f"the {kind.word} {competition.name} is frozen: nothing is played there")
     make_void(session, match, note.strip()[:2000])
-    again = None
-    if isinstance(competition, Tournament):
-        tournaments.settle(session, competition, now)
-    elif replay:
-        again = _again(session, match, now)
+    kind.settle(session, competition, now)
+    again = _again(session, match, now) if replay and kind.replays else None
     detail = match.problem + (f"; replayed as match {again.id}" if again else "")
     audit.note(session, actor, "void match", f"match {match.id}", detail, now=now)
     return again

@@ -36,6 +36,8 @@ from arena.web.api import api, problems
 from arena.web.bundles import bundles
 from arena.web.changing_tournaments import changing_tournaments
 from arena.web.co_owners import co_owners
+from arena.web.competitions import FILTERS as ADDRESSES_OF
+from arena.web.competitions import competitions
 from arena.web.docs import docs
 from arena.web.games import games
 from arena.web.judging import judging
@@ -59,6 +61,7 @@ BLUEPRINTS = (
     playing,
     docs,
     pictures,
+    competitions,
     tournaments,
     organising_tournaments,
     changing_tournaments,
@@ -75,7 +78,14 @@ BLUEPRINTS = (
     operating,
     api,
 )
-FILTERS = boards.FILTERS | brackets.FILTERS | charts.FILTERS | score_charts.FILTERS | words.FILTERS
+FILTERS = (
+    ADDRESSES_OF
+    | boards.FILTERS
+    | brackets.FILTERS
+    | charts.FILTERS
+    | score_charts.FILTERS
+    | words.FILTERS
+)
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"

@@ -9,7 +9,8 @@ from flask import Blueprint, Response, abort, jsonify, render_template, request
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from arena.models import CompetitionState, Entrant, JobStatus, Ladder, Match, Scope, StrengthTest
+from arena.competitions.kinds import kind_of
+from arena.models import Entrant, JobStatus, Match, Scope
 from arena.schedule.jobs import spec_of, variant_of
 from arena.web import boards, charts
 from arena.web.forms import VoidForm
@@ -55,6 +56,7 @@ def match_page(session: Session, number: int, form: VoidForm | None, problem: st
     return render_template(
         "match.html",
         match=found,
+        kind=kind_of(found.competition),
         live=live_game(found),
         form=form,
         problem=problem,
@@ -65,11 +67,8 @@ def match_page(session: Session, number: int, form: VoidForm | None, problem: st
 def _can_be_void(match: Match) -> bool:
     """Whether it makes sense to offer it; `arena.schedule.verdicts` decides."""
     competition = match.competition
-    return (
-        match.status in (JobStatus.FIXED, JobStatus.SET_ASIDE)
-        and not isinstance(competition, StrengthTest)
-        and not (isinstance(competition, Ladder) and competition.state is CompetitionState.CLOSED)
-    )
+    played = match.status in (JobStatus.FIXED, JobStatus.SET_ASIDE)
+    return played and kind_of(competition).why_not_void(competition, match) is None
 
 
 @games.get("/matches/<int:number>/live")

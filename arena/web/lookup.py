@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 from arena.db import LARGEST_ID, Database
 from arena.models import Bot, Competition, Ladder, Match, PlayedGame, StrengthTest, Tournament
 from arena.operation.notice import read_notice
-from arena.recorder.storing import unpack
+from arena.recorder.storage import unpack
 from arena.web import queries
 from engine.record import GameRecord
 

@@ -15,6 +15,7 @@ from flask import Blueprint, Response, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload
 
 from arena.bots.suspension import SUSPEND
+from arena.competitions.kinds import kind_of
 from arena.models import (
     AuditEntry,
     Bot,
@@ -24,9 +25,8 @@ from arena.models import (
     CompetitionState,
     Entrant,
     JobStatus,
-    StrengthTest,
-    Tournament,
 )
+from arena.web.competitions import address_of
 from arena.web.identity import may_read
 from arena.web.lookup import find_bot, reading
 from engine.protocol import visible
@@ -120,16 +120,7 @@ def _ends(session: Session, bot: Bot, count: int) -> Iterator[Event]:
         .limit(count)
     )
     for one in session.scalars(query):
-        match one:
-            case StrengthTest():
-                title = f"Strength test {one.id} {one.verdict}: {one.title}"
-                words = visible(one.reason)
-                address = url_for("strength.test", number=one.id, _external=True)
-            case Tournament():
-                end = "was called off" if one.is_called_off else "is over"
-                title, words = f"The tournament {one.title} {end}", visible(one.reason or "")
-                address = url_for("tournaments.tournament", name=one.name, _external=True)
-            case _:
-                title, words = f"The ladder {one.title} is closed", ""
-                address = url_for("pages.leaderboard", name=one.name, _external=True)
-        yield Event(f"end-{one.id}", one.finished or one.created, title, words, address)
+        title, words = kind_of(one).conclusion(one)
+        address = address_of(one, external=True)
+        when = one.finished or one.created
+        yield Event(f"end-{one.id}", when, title, visible(words), address)

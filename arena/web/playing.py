@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from arena import sittings
 from arena.models import GUEST, JobStatus, Ladder, Scope, Sitting
-from arena.recorder.waking import wake
+from arena.recorder.dispatch import wake
 from arena.sittings import Person, SittingError, Wish
 from arena.web import boards, charts, forms, queries
 from arena.web.games import draw, lasting, position

@@ -16,7 +16,6 @@ from arena.models import (
     BotVersion,
     Check,
     Competition,
-    CompetitionKind,
     Entrant,
     GameSeat,
     JobStatus,
@@ -141,7 +140,7 @@ def entrants_of_bot(session: Session, bot: Bot) -> list[Entrant]:
             sa.select(Entrant)
             .join(Entrant.version)
             .join(Entrant.competition)
-            .where(BotVersion.bot_id == bot.id, Competition.kind == CompetitionKind.LADDER)
+            .where(BotVersion.bot_id == bot.id, Competition.kind == "ladder")
             .order_by(Entrant.competition_id, BotVersion.number.desc())
             .options(joinedload(Entrant.competition), joinedload(Entrant.version))
         )

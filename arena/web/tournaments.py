@@ -17,7 +17,7 @@ from arena.competitions.results import Results, flat_rows, results, to_json
 from arena.competitions.tournament_matches import digest
 from arena.formats.score import Score
 from arena.models import BotVersion, Entrant, GameSeat, JobStatus, PlayedGame, Tournament
-from arena.schedule.idle import why_waiting
+from arena.schedule.idle import why_idle
 from arena.web import queries
 from arena.web.identity import current, settings
 from arena.web.lookup import find_tournament, reading
@@ -54,7 +54,9 @@ def tournament(name: str) -> str:
             kind=FORMATS[found.tournament.format],
             owned=_owns_any(found),
             running=running,
-            quiet=None if running else why_waiting(session, found, settings(), datetime.now(UTC)),
+            quiet=None
+            if running
+            else why_idle(session, found.tournament, settings(), datetime.now(UTC)),
             aside=found.set_aside,
             played=found.count(JobStatus.FIXED),
             SHOWN_CELLS=SHOWN_CELLS,
@@ -125,7 +127,7 @@ def whole(session: Session, tournament: Tournament) -> dict[str, Any]:
     """All that the API and the JSON beside the page say of a tournament."""
     found = results(session, tournament)
     running = queries.running_matches(session, ladder=tournament)
-    quiet = None if running else why_waiting(session, found, settings(), datetime.now(UTC))
+    quiet = None if running else why_idle(session, found.tournament, settings(), datetime.now(UTC))
     return {**to_json(found), "quiet": quiet, "digest": digest(session, tournament)}
 
 

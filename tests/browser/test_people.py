@@ -16,6 +16,7 @@ from arena.models import Check, JobStatus
 from arena.recorder import recording
 from arena.schedule import leases
 from engine import reporting
+from tests.arena.issuing import issued
 from tests.arena.web.signing_in import PASSWORD
 from tests.browser.conftest import Watched
 
@@ -84,7 +85,7 @@ def answer(site: Watched, number: int) -> None:
     with site.database.begin() as session:
         check = session.get_one(Check, number)
         check.status = JobStatus.OPEN
-        lease = leases.issue(session, check, Settings(), now).lease
+        lease = issued(session, check, Settings(), now).lease
         findings = (
             reporting.Finding(True, "It answers hello.", "hello"),
             reporting.Finding(False, "It said nothing within 2 s.", "ready"),

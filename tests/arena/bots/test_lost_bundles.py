@@ -32,7 +32,7 @@ from arena.models import (
 )
 from arena.operation import health
 from arena.recorder import recording
-from arena.schedule.idle import why_waiting
+from arena.schedule.idle import why_idle
 from engine import jobs, reporting
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM
@@ -122,7 +122,7 @@ def test_who_has_lost_its_files_plays_no_more_until_they_are_back(arena: Losing)
         cup = session.scalars(sa.select(Tournament)).one()
         found = results(session, cup)
         assert (found.count(JobStatus.FIXED), found.is_held_up) == (3, True)
-        assert why_waiting(session, found, arena.settings, arena.now) == (
+        assert why_idle(session, found.tournament, arena.settings, arena.now) == (
             f"Nothing else can be played before {GONE} can play again, or is withdrawn."
         )
         # Handed in again, its files are stored anew, and when its check has passed it enters.

@@ -18,6 +18,7 @@ from engine import jobs, reporting
 from engine.game import Termination
 from engine.match import play_match
 from engine.player import CrashError
+from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, START, LotPlayer, Simulation, give_sign
 from tests.engine.players import Scripted
 
@@ -61,7 +62,7 @@ def crashes(session: Session, requester: User | None = None) -> EntrantState:
     first, second = session.scalars(sa.select(Entrant).order_by(Entrant.id)).all()
     pairing = Pairing((first.id, second.id))
     match = matchmaking.make(session, ladder, pairing, START, requester=requester)
-    job = leases.issue(session, match, Settings(), START)
+    job = issued(session, match, Settings(), START)
     assert isinstance(job, jobs.Job)
     gone = CrashError("gone")
     result = play_match(job.spec, lambda place: LotPlayer() if place else Scripted(start=gone))

@@ -9,20 +9,20 @@ from itertools import islice
 import pytest
 import sqlalchemy as sa
 
-from arena.competitions.due import DueMatch
 from arena.competitions.ladders import (
     ALL_PLACED,
     HOUSE_IN_PLACEMENT,
     PEOPLE_IN_PLACEMENT,
     UNPLAYABLE,
     UNPLAYABLE_SECONDS,
-    Field,
+    LadderField,
     Newcomer,
     is_unplayable,
-    next_pairing,
+    pairing_of,
     urgency,
     why_no_match,
 )
+from arena.competitions.pairings import DueMatch
 from arena.config import Settings
 from arena.db import Database
 from arena.formats.ladder import Met, Rival
@@ -40,6 +40,7 @@ from arena.ratings.book import NEW
 from arena.schedule import leases
 from arena.schedule.idle import why_idle
 from engine import jobs
+from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, START, Simulation
 
 NOW = START + timedelta(days=1)
@@ -209,7 +210,7 @@ def test_a_ladder_that_stands_still_calls_its_matches_off(
     with furnished.begin() as session:
         matches = [next(leases.new_matches(session, NOW), None) for _ in range(2)]
         assert all(matches)
-        job = leases.issue(session, matches[0], Settings(), NOW)
+        job = issued(session, matches[0], Settings(), NOW)
         the_ladder(session).state = CompetitionState.PAUSED
         leases.call_off(session)
         assert {m.status for m in session.scalars(sa.select(Match))} == {
@@ -329,7 +330,7 @@ def test_what_is_due_counts_as_finished(game: str, games: int) -> None:
         (False, True, 0, 0),
     ):
         due = [DueMatch((1, 2), rated, aside)]
-        field = Field(Ladder(game=game, options={}), [first, second], Met(), due)
+        field = LadderField(Ladder(game=game, options={}), [first, second], Met(), due)
         assert [rival.games for rival in field.rivals] == [10 + played] * 2
         assert field.met.times(first, second) == met
 
@@ -337,11 +338,11 @@ def test_what_is_due_counts_as_finished(game: str, games: int) -> None:
 def test_each_match_of_a_ladder_is_drawn_by_its_number() -> None:
     """The same one again by the same number, and not always the same two."""
     ladder = Ladder(game="clobber", options={}, seed=1)
-    field = Field(ladder, [Rival(number, NEW, 0) for number in range(1, 11)], Met(), [])
+    field = LadderField(ladder, [Rival(number, NEW, 0) for number in range(1, 11)], Met(), [])
     drawn = []
     for ladder.matches_made in range(20):
-        drawn.append(next_pairing(ladder, field, NOW, 60))
-        assert next_pairing(ladder, field, NOW, 60) == drawn[-1]
+        drawn.append(pairing_of(ladder, field, NOW, 60))
+        assert pairing_of(ladder, field, NOW, 60) == drawn[-1]
     assert len({frozenset(one.entrants) for one in drawn if one}) > 1
 
 

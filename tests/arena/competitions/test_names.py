@@ -8,8 +8,8 @@ import sqlalchemy as sa
 from arena.audit import ARENA
 from arena.bots.furnish import furnish, ladder_name
 from arena.competitions import ladder_settings, tournaments
+from arena.competitions.founding import demand_name
 from arena.competitions.ladder_settings import LadderError
-from arena.competitions.names import demand_name
 from arena.competitions.tournaments import TournamentError
 from arena.db import Database
 from arena.models import Competition, Ladder, StrengthTest

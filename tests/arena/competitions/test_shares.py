@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from arena.competitions.shares import come_back, fair_start, weigh_anew
+from arena.competitions.founding import come_back, fair_start, weigh_anew
 from arena.db import Database
 from arena.models import CompetitionState, Ladder
 from tests.arena.simulator import CALM, Simulation

@@ -32,6 +32,7 @@ from arena.schedule.matchmaking import new_matches
 from engine.clock import TimeControl
 from engine.games import GAMES
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
+from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, START
 
 CLOBBER = GAMES["clobber"].variant(size="4x3")
@@ -382,7 +383,7 @@ def test_a_match_set_aside_holds_a_tournament_up(arena: TournamentSimulation) ->
     with arena.database.begin() as session:
         first = next(new_matches(session, START), None)
         assert first is not None
-        leases.issue(session, first, arena.settings, START)
+        issued(session, first, arena.settings, START)
         for _ in range(3):
             leases.roll_back(first, "the host broke", failed=True)
         assert first.status is JobStatus.SET_ASIDE

@@ -12,7 +12,7 @@ from arena.db import Database
 from arena.fake.fill import fill
 from arena.models import Bot, Entrant, GameSeat, Ladder, Match, Meeting, PlayedGame
 from arena.recorder.rebuild import rebuild
-from arena.recorder.storing import unpack
+from arena.recorder.storage import unpack
 from engine.record import replay
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)

@@ -21,6 +21,7 @@ from arena.recorder import inbox
 from arena.schedule import leases
 from engine import jobs
 from tests.arena import running
+from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, Simulation, give_sign, report_of
 
 
@@ -69,7 +70,7 @@ def report(database: Database) -> Iterator[Any]:
         with database.begin() as session:
             match = session.scalar(sa.select(Match)) or next(leases.new_matches(session, now), None)
             assert match is not None
-            return played(leases.issue(session, match, Settings(), now))
+            return played(issued(session, match, Settings(), now))
 
     return next_report
 
@@ -80,7 +81,7 @@ def reports(database: Database, report: Any) -> list[dict[str, Any]]:
     now = datetime.now(UTC)
     with database.begin() as session:
         made = islice(leases.new_matches(session, now), SEVERAL)
-        return [played(leases.issue(session, match, Settings(), now)) for match in made]
+        return [played(issued(session, match, Settings(), now)) for match in made]
 
 
 def played(job: jobs.AnyJob) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena.ratings.result import GameResult
-from arena.recorder.counters import EntrantTally, MeetingTally, Tally, tally
+from arena.recorder.storage import EntrantTally, MeetingTally, Tally, tally
 from engine.game import Termination
 
 

@@ -21,7 +21,7 @@ from arena.operation import processes, queues
 from arena.operation.broker import EmbeddedBroker, _program
 from arena.operation.broker_users import file_of, users_for
 from arena.operation.health import TICK_MARK
-from arena.recorder import waking
+from arena.recorder import dispatch
 from arena.recorder.dispatch import configure
 from arena.web.app import create_app
 from engine import jobs, reporting
@@ -82,7 +82,7 @@ def test_the_pages_go_on_with_a_full_broker() -> None:
         assert browser.sign_in("ada", "wrong").status_code == 422
         assert browser.sign_in("ada").status_code == 302
         assert browser.get("/account").status_code == 200
-        waking.wake(settings)  # says so in the log, and no more
+        dispatch.wake(settings)  # says so in the log, and no more
 
 
 def test_a_full_broker_is_waited_for() -> None:

@@ -20,6 +20,7 @@ from arena.recorder.inbox import Backlog
 from arena.schedule import leases, workers
 from engine import jobs, reporting
 from engine.messages import pack, unpack
+from tests.arena.issuing import issued
 from tests.arena.recorder.conftest import the_match
 from tests.arena.simulator import CALM, Simulation, give_sign, report_of
 
@@ -35,9 +36,9 @@ def job(database: Database) -> jobs.Job:
     with database.begin() as session:
         give_sign(session, "worker", NOW, slots=1)
         match = next(leases.new_matches(session, NOW))
-        issued = leases.issue(session, match, simulation.settings, NOW)
-    assert isinstance(issued, jobs.Job)
-    return issued
+        job = issued(session, match, simulation.settings, NOW)
+    assert isinstance(job, jobs.Job)
+    return job
 
 
 SETTINGS = Settings()
@@ -146,7 +147,7 @@ def restored_before_the_attempt(session: sa.orm.Session) -> None:
 def restored_and_issued_again(session: sa.orm.Session) -> None:
     """The same attempt was given to somebody else."""
     restored_before_the_attempt(session)
-    leases.issue(session, session.scalars(sa.select(Match)).one(), SETTINGS, NOW)
+    issued(session, session.scalars(sa.select(Match)).one(), SETTINGS, NOW)
 
 
 def later(lease: jobs.Lease) -> jobs.Lease:

@@ -36,6 +36,7 @@ from arena.recorder.rebuild import FRESH_STARTS, Upkeep, rebuild, rebuild_in_par
 from arena.schedule import leases, verdicts
 from arena.schedule.requests import request_match
 from engine.game import Termination
+from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, Simulation, give_sign, report_of
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
@@ -87,7 +88,7 @@ def test_a_new_version_takes_over_the_rating_of_its_moment(database: Database) -
         owner = session.scalars(sa.select(User)).one()
         for digest in ("e", "f", "0"):
             match = next(leases.new_matches(session, NOW))
-            job = leases.issue(session, match, Settings(), NOW)
+            job = issued(session, match, Settings(), NOW)
             recording.take_in(session, [report_of(job, "w")], Settings(), NOW)
             entrant = session.scalars(sa.select(Entrant).order_by(Entrant.id)).first()
             assert entrant is not None
@@ -116,7 +117,7 @@ def test_who_came_back_is_held_less_firmly_from_that_moment(
         for _ in range(2):
             for _ in range(20):
                 match = next(leases.new_matches(session, NOW))
-                job = leases.issue(session, match, Settings(), NOW)
+                job = issued(session, match, Settings(), NOW)
                 recording.take_in(session, [report_of(job, "w")], Settings(), NOW)
             assert entrant.sigma < 5
             entrant.state = EntrantState.RETIRED

@@ -10,13 +10,14 @@ import sqlalchemy as sa
 
 from arena.config import Settings
 from arena.db import Database
-from arena.models import Check, JobStatus, Ladder, Match, PlayedGame, Worker
+from arena.models import Check, JobStatus, Ladder, Match, PlayedGame, User, Worker
 from arena.recorder import recording
 from arena.recorder.recording import Told
 from arena.schedule import leases
 from arena.schedule.leases import Fate
 from engine import jobs
 from engine.reporting import Progress, Started
+from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, START, Simulation, give_sign, report_of
 
 SETTINGS = Settings()
@@ -34,13 +35,18 @@ def arena(sqlite_database: Database) -> Database:
     return sqlite_database
 
 
-def issued(arena: Database, *, rated: bool = True) -> jobs.Job:
-    """A new match, which nobody has taken up."""
+def issued_match(arena: Database, *, asked: bool = False) -> jobs.Job:
+    """A new match, which nobody has taken up.
+
+    Args:
+        asked: whether somebody asked for it, so that it is not rated.
+    """
     with arena.begin() as session:
         match = next(leases.new_matches(session, START))
-        match.rated = rated
+        if asked:
+            match.rated, match.requester_id = False, session.scalars(sa.select(User.id)).first()
         session.flush()
-        job = leases.issue(session, match, SETTINGS, START)
+        job = issued(session, match, SETTINGS, START)
     assert isinstance(job, jobs.Job)
     return job
 
@@ -60,7 +66,7 @@ def look(arena: Database, job: jobs.Job) -> Match:
 @pytest.mark.parametrize("played", [False, True], ids=["begun", "played"])
 def test_who_is_set_aside_takes_nothing_up(arena: Database, played: bool) -> None:
     """Another gets the match, though this one says that it has played it already."""
-    job = issued(arena)
+    job = issued_match(arena)
     with arena.begin() as session:
         session.get_one(Worker, "one").set_aside = START
     told = report_of(job, "one") if played else Started(job.lease, "one")
@@ -73,7 +79,7 @@ def test_who_is_set_aside_takes_nothing_up(arena: Database, played: bool) -> Non
 
 def test_who_was_set_aside_since_may_finish(arena: Database) -> None:
     """What it took up before it is recorded: the rules confirm it."""
-    job = issued(arena)
+    job = issued_match(arena)
     assert take_in(arena, Started(job.lease, "one")) == [Fate.NOTED]
     with arena.begin() as session:
         session.get_one(Worker, "one").set_aside = START
@@ -82,7 +88,7 @@ def test_who_was_set_aside_since_may_finish(arena: Database) -> None:
 
 def test_a_word_of_progress_renews_the_lease(arena: Database) -> None:
     """And says which game is running, and its moves."""
-    job = issued(arena)
+    job = issued_match(arena)
     moves = ("1:b2", "2:c3")
     told = [Started(job.lease, "one"), Progress(job.lease, game=1, moves=moves)]
     assert take_in(arena, told[0]) == [Fate.NOTED]
@@ -101,7 +107,7 @@ def test_a_match_is_that_workers_who_took_it_up(arena: Database, said: bool) -> 
     """A lie is held against it, and a success is its own; who reports is written down."""
     taker = "one" if said else "two"
     for lie in (True, False):
-        job = issued(arena)
+        job = issued_match(arena)
         if said:
             assert take_in(arena, Started(job.lease, "one")) == [Fate.NOTED]
         told = report_of(job, "two")
@@ -132,7 +138,7 @@ def test_a_report_is_of_the_whole_match(
     arena: Database, games: slice, logs: slice, words: str
 ) -> None:
     """No less than was issued."""
-    job = issued(arena)
+    job = issued_match(arena)
     told = report_of(job, "one")
     short = replace(told, games=told.games[games], logs=told.logs[logs])
     assert take_in(arena, short) == [Fate.REFUSED]
@@ -152,7 +158,7 @@ def test_a_report_is_of_the_whole_match(
 )
 def test_a_game_is_as_it_was_issued(arena: Database, opening: int, logs: int, words: str) -> None:
     """Its opening has as many moves, and there is a log for each seat."""
-    job = issued(arena)
+    job = issued_match(arena)
     told = report_of(job, "one")
     first, second = told.games
     words_of = (*told.logs[0], "more")[: 2 + logs]
@@ -167,7 +173,7 @@ def test_what_a_ladder_counts(arena: Database) -> None:
     """Games, and how many of them were ties, by the ranks that the rules give; time as it was."""
     tied: list[bool] = []
     for _ in range(8):
-        job = issued(arena)
+        job = issued_match(arena)
         told = report_of(job, "one", seconds=1.5)
         assert take_in(arena, told) == [Fate.FIXED]
         tied += [game.ranks == (1, 1) for game in told.games]
@@ -180,7 +186,7 @@ def test_what_a_ladder_counts(arena: Database) -> None:
 
 def test_a_clock_that_was_put_back_takes_no_time_away(arena: Database) -> None:
     """A match that seems to be made after it was recorded cost its ladder nothing."""
-    job = issued(arena)
+    job = issued_match(arena)
     with arena.begin() as session:
         session.get_one(Match, job.lease.job).created = LATER + timedelta(hours=1)
     assert take_in(arena, report_of(job, "one", seconds=1.5)) == [Fate.FIXED]
@@ -190,7 +196,7 @@ def test_a_clock_that_was_put_back_takes_no_time_away(arena: Database) -> None:
 
 def test_what_is_not_rated_counts_nowhere(arena: Database) -> None:
     """It is played and kept; no rating moves, and no table knows of it."""
-    job = issued(arena, rated=False)
+    job = issued_match(arena, asked=True)
     assert take_in(arena, report_of(job, "one")) == [Fate.FIXED]
     with arena.read() as session:
         ladder = session.scalars(sa.select(Ladder)).one()

@@ -36,6 +36,7 @@ from arena.schedule.load import Load
 from arena.schedule.matchmaking import make, new_matches
 from arena.sittings import Person, Wish
 from engine import jobs, reporting
+from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, START, Simulation, give_sign
 
 NOW = START + timedelta(days=1)
@@ -101,9 +102,9 @@ def test_load_is_counted_in_turns(sqlite_database: Database) -> None:
         short, long = ladders_of(session)
         user = session.scalars(sa.select(User)).one()
         for ladder, own, asked in ((short, (4, 3), (2, 1)), (long, (1, 1), (1, 2))):
-            for (issued, still_open), who in ((own, None), (asked, user)):
-                for match in some(session, ladder, issued + still_open, who)[:issued]:
-                    leases.issue(session, match, SETTINGS, NOW)
+            for (under_way, still_open), who in ((own, None), (asked, user)):
+                for match in some(session, ladder, under_way + still_open, who)[:under_way]:
+                    issued(session, match, SETTINGS, NOW)
         short.matches_made += 8
         short.worker_seconds = 2.0
         session.flush()
@@ -117,7 +118,7 @@ def test_load_is_counted_in_turns(sqlite_database: Database) -> None:
             (long, user, 1.0, 2.75),
         ):
             (match,) = some(session, ladder, 1, who)
-            leases.issue(session, match, SETTINGS, NOW)
+            issued(session, match, SETTINGS, NOW)
             assert load.add(match) == turn
             assert load.requests == requests
         assert load.matches == 3.5 + 1.5
@@ -307,7 +308,7 @@ def test_a_tick_calls_off_and_rolls_back_before_it_issues(database: Database) ->
         frozen, other = ladders_of(session)
         (called_off,), (overdue,) = some(session, frozen, 1), some(session, other, 1)
         for match in (called_off, overdue):
-            leases.issue(session, match, SETTINGS, NOW)
+            issued(session, match, SETTINGS, NOW)
         frozen.state = CompetitionState.FROZEN
         late = NOW + timedelta(seconds=SETTINGS.take_up_seconds + 1)
         give_sign(session, "w", late, slots=1)
@@ -328,7 +329,7 @@ def test_a_start_is_no_failure_of_any_job(sqlite_database: Database) -> None:
         matches = some(session, ladders_of(session)[0], 2)
         for _ in range(5):
             for match in matches:
-                leases.issue(session, match, SETTINGS, NOW)
+                issued(session, match, SETTINGS, NOW)
             session.flush()
             assert leases.roll_back_all(session) == 2
         assert {(one.status, one.failures) for one in matches} == {(JobStatus.OPEN, 0)}
@@ -356,7 +357,7 @@ def test_who_is_given_no_jobs_takes_none_up(
         for name, value in said.items():
             setattr(worker, name, value)
         (match,) = some(session, ladders_of(session)[0], 1)
-        leases.issue(session, match, SETTINGS, NOW)
+        issued(session, match, SETTINGS, NOW)
         assert leases.take_up(match, "w", worker, SETTINGS, NOW) is plays
         assert (match.status, match.worker, match.failures) == (
             (JobStatus.ISSUED, "w", 0) if plays else (JobStatus.OPEN, None, 0)

@@ -31,6 +31,7 @@ from arena.schedule.idle import why_nobody_works
 from arena.schedule.requests import request_match
 from arena.schedule.workers import FailedJob, WorkerError, is_distrusted
 from engine import jobs, reporting
+from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, Simulation, give_sign, report_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -102,13 +103,13 @@ class Crew:
 
     def fails(self, name: str, match: Match) -> None:
         """A worker takes a match up and can't play it."""
-        job = leases.issue(self.session, match, SETTINGS, NOW)
+        job = issued(self.session, match, SETTINGS, NOW)
         self.tells(reporting.Started(job.lease, name), leases.Fate.NOTED)
         recording.record_void(self.session, job.lease, "no space left", SETTINGS, NOW)
 
     def plays(self, name: str, match: Match) -> None:
         """A worker plays a match."""
-        job = leases.issue(self.session, match, SETTINGS, NOW)
+        job = issued(self.session, match, SETTINGS, NOW)
         self.tells(reporting.Started(job.lease, name), leases.Fate.NOTED)
         self.tells(report_of(job, name), leases.Fate.FIXED)
 
@@ -140,10 +141,10 @@ def test_who_fails_at_what_others_do_is_set_aside(database: Database) -> None:
         assert workers.slots(session, "good", NOW) == 2
         noted = session.scalars(sa.select(AuditEntry)).one()
         assert (noted.action, noted.subject) == ("set aside", "worker broken")
-        job = leases.issue(session, match, SETTINGS, NOW)
+        job = issued(session, match, SETTINGS, NOW)
         crew.tells(reporting.Started(job.lease, "broken"), leases.Fate.STALE)
         assert match.status is JobStatus.OPEN
-        job = leases.issue(session, match, SETTINGS, NOW)
+        job = issued(session, match, SETTINGS, NOW)
         crew.tells(report_of(job, "broken"), leases.Fate.STALE)
         assert (match.status, match.failures) == (JobStatus.OPEN, 1)
         crew.plays("sound", match)
@@ -179,7 +180,7 @@ def test_a_match_that_fails_costs_its_ladder_as_much_as_one_that_is_played(
         match = crew.match()
         crew.fails("one", match)
         assert match.competition.head_start == FIRST_GUESS_SECONDS
-        job = leases.issue(session, match, SETTINGS, NOW)
+        job = issued(session, match, SETTINGS, NOW)
         recording.record_void(session, job.lease, "not understood", SETTINGS, NOW, failed=False)
         assert match.competition.head_start == FIRST_GUESS_SECONDS
 

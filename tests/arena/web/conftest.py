@@ -41,6 +41,7 @@ from arena.schedule import leases
 from arena.web.app import create_app
 from engine.game import Termination
 from engine.player import Choice, CrashError, Turn
+from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, LotPlayer, Simulation
 from tests.conftest import DATABASES, furnished_database
 
@@ -247,7 +248,7 @@ def _issue(session: sa.orm.Session, simulation: Simulation, *, taken_up: bool = 
     """A match that is issued; one that a worker took up has played its opening."""
     match = next(leases.new_matches(session, simulation.now), None)
     assert match is not None
-    leases.issue(session, match, simulation.settings, simulation.now)
+    issued(session, match, simulation.settings, simulation.now)
     if taken_up:
         match.worker = "one"
         match.lease_ends = simulation.now + timedelta(days=1)

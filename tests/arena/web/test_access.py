@@ -85,6 +85,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "playing.resign"): ("/play/{sitting}/resign", (401, 403, 409, 403, 403)),
     ("GET", "tournaments.listing"): ("/tournaments", ALL),
     ("GET", "tournaments.tournament"): ("/tournaments/cup", ALL),
+    ("GET", "competitions.competition"): ("/competitions/cup", (302,) * 5),
     ("GET", "tournaments.tournament_json"): ("/tournaments/cup.json", ALL),
     ("GET", "tournaments.tournament_csv"): ("/tournaments/cup.csv", ALL),
     ("GET", "tournaments.meetings"): ("/tournaments/cup/1/2", ALL),

@@ -16,7 +16,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.models import Competition, Match, PlayedGame
-from arena.recorder.storing import pack, unpack
+from arena.recorder.storage import pack, unpack
 from arena.web.app import POLICY
 from arena.web.games import draw, live_game, position
 from engine.clock import TimeControl

@@ -7,7 +7,7 @@ import io
 import pytest
 from PIL import Image
 
-from arena.recorder.storing import unpack
+from arena.recorder.storage import unpack
 from arena.web.app import POLICY
 from arena.web.games import position
 from arena.web.lookup import find_game

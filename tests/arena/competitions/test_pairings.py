@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from arena.competitions.due import DueMatch, due_matches, due_matches_of, under_way
+from arena.competitions.pairings import DueMatch, due_matches, due_matches_of, under_way
 from arena.config import Settings
 from arena.db import Database
 from arena.models import Check, JobStatus, Ladder, Place
 from arena.schedule import leases
+from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, START, Simulation
 
 STATES = [
@@ -39,7 +40,7 @@ def test_what_is_due(database: Database) -> None:
             for match, (status, rated) in zip(its, STATES, strict=True):
                 match.rated = rated
                 if status is JobStatus.ISSUED:
-                    leases.issue(session, match, Settings(), START)
+                    issued(session, match, Settings(), START)
                 match.status = status
                 if status is JobStatus.FIXED:
                     match.seq, match.fixed = match.id, START

@@ -22,6 +22,7 @@ from engine.game import Termination
 from engine.match import MatchSpec, play_match, points
 from engine.player import Choice, CrashError, GameSetup, Turn
 from engine.record import GameRecord
+from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, START, LotPlayer, Simulation, give_sign
 
 END = START + timedelta(minutes=1)
@@ -69,7 +70,7 @@ def played(database: Database, game: str, options: dict[str, str]) -> Stored:
         give_sign(session, "w", START, slots=1)
         # The second, so that its number is no other's.
         *_, match = islice(new_matches(session, START), 2)
-        job = leases.issue(session, match, Settings(), START)
+        job = issued(session, match, Settings(), START)
         assert isinstance(job, jobs.Job)
         told = play_match(job.spec, lambda entrant: Spender() if entrant else Crasher()).games
         logs = tuple(

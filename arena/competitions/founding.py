@@ -1,0 +1,197 @@
+"""What every competition gets when it is made: a name, a field, and its share of the workers' time.
+
+One that comes late, or comes back, counts as having had as much of that time as the open one that
+had the least: it would else have the workers to itself until it had caught up. For the same
+reason, one whose weight is changed counts as having had what it had, by the weight that it has now.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from itertools import count
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from arena.models import (
+    BotVersion,
+    Check,
+    Competition,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Ladder,
+    Match,
+    StrengthTest,
+    VersionStatus,
+)
+from arena.ratings.book import NEW
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
+_OF_A_TEST = re.compile(r"test-[0-9]+", re.ASCII)
+
+
+def demand_name(session: Session, name: str, kind: str, refusal: type[ValueError]) -> None:
+    """Refuses what is no name, and one that another competition has or may get by itself.
+
+    Args:
+        kind: what is to be called so, in a word.
+    """
+    if not _NAME.fullmatch(name):
+        raise refusal(
+            f"{name[:60]!r} is no name for a {kind}: 1 to 80 small letters, digits and '-'"
+        )
+    if _OF_A_TEST.fullmatch(name):
+        raise refusal(f"{name} is what a strength test is called: choose another name")
+    if _is_taken(session, name):
+        raise refusal(_taken(name))
+
+
+def add_named(session: Session, competition: Competition, refusal: type[ValueError]) -> None:
+    """Adds a competition, and refuses it if another took its name at the same moment."""
+    session.add(competition)
+    try:
+        session.flush()
+    except IntegrityError:
+        raise refusal(_taken(competition.name)) from None
+
+
+def free_name(session: Session, name: str) -> str:
+    """A name that no competition has: this one, or with the first number behind it."""
+    named = (name if number == 1 else f"{name}-{number}" for number in count(1))
+    return next(one for one in named if not _is_taken(session, one))
+
+
+def add_by_number(session: Session, make: Callable[[], StrengthTest]) -> StrengthTest:
+    """Adds a strength test, which is called by its number: the next one whose name is free.
+
+    An arena may have a ladder of such a name, from when none was refused.
+
+    Args:
+        make: makes the test, but for its name.
+    """
+    without_name: list[StrengthTest] = []
+    while not without_name or _is_taken(session, f"test-{without_name[-1].id}"):
+        # The last keeps its number meanwhile, or it would be the next one's, too.
+        test = make()
+        test.name = uuid.uuid4().hex
+        session.add(test)
+        session.flush()
+        without_name.append(test)
+    made = without_name.pop()
+    made.name = f"test-{made.id}"
+    for test in without_name:
+        session.delete(test)
+    session.flush()
+    return made
+
+
+def _is_taken(session: Session, name: str) -> bool:
+    return session.scalar(sa.select(Competition.id).where(Competition.name == name)) is not None
+
+
+def _taken(name: str) -> str:
+    return f"there is a competition {name} already: choose another name"
+
+
+def proven(session: Session, game: str, versions: Sequence[BotVersion]) -> set[int]:
+    """The ids of those of some versions that can play a game: they passed a check of it, or were on
+    a ladder of it.
+
+    That one was not entered, for a test that it failed, or since the ladder was closed, is no
+    reason against it.
+    """
+    ids, of_it = [version.id for version in versions], Ladder.game == game
+    entered = sa.select(Entrant.version_id).join(Ladder, Ladder.id == Entrant.competition_id)
+    checks = sa.select(Check).join(Check.ladder)
+    checks = checks.where(of_it, Check.version_id.in_(ids), Check.status == JobStatus.FIXED)
+    found = set(session.scalars(entered.where(of_it, Entrant.version_id.in_(ids))))
+    return found | {check.version_id for check in session.scalars(checks) if check.passed}
+
+
+def demand_proven(
+    session: Session,
+    game: str,
+    versions: Sequence[BotVersion],
+    what: str,
+    refusal: type[ValueError],
+) -> None:
+    """Refuses versions that passed no check of a game.
+
+    Args:
+        what: what they are for, as ``play``.
+        refusal: what is raised.
+    """
+    checked = proven(session, game, versions)
+    for version in versions:
+        if version.status is VersionStatus.REFUSED:
+            raise refusal(f"the version {version.label} can't {what}: its check is refused")
+        if version.status is VersionStatus.CHECKING:
+            raise refusal(f"the version {version.label} can't {what} yet: it has passed no check")
+        if version.id not in checked:
+            raise refusal(
+                f"the version {version.label} has passed no check for {game}: submit it to a "
+                "ladder of that game first"
+            )
+
+
+def enter_field(
+    session: Session,
+    competition: Competition,
+    versions: Sequence[BotVersion],
+    now: datetime,
+    *,
+    first: int = 1,
+) -> None:
+    """Enters versions in a competition that has not begun, numbered in their order.
+
+    Args:
+        first: the number of the first of them.
+    """
+    last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
+    session.add_all(
+        Entrant(
+            competition=competition,
+            version=version,
+            state=EntrantState.ACTIVE,
+            number=number,
+            entered=now,
+            entered_after=last,
+            mu=NEW.mu,
+            sigma=NEW.sigma,
+        )
+        for number, version in enumerate(versions, first)
+    )
+    session.flush()
+
+
+def fair_start(session: Session, weight: float, *, but: Competition | None = None) -> float:
+    """The workers' time, in seconds, that a competition of a weight is to count as having had.
+
+    Args:
+        but: a competition that is not looked at: the one that comes back.
+    """
+    had = Competition.head_start + Competition.worker_seconds
+    share = sa.select(sa.func.min(had / Competition.weight)).where(
+        Competition.state == CompetitionState.OPEN
+    )
+    if but is not None:
+        share = share.where(Competition.id != but.id)
+    return (session.scalar(share) or 0.0) * weight
+
+
+def come_back(session: Session, competition: Competition) -> None:
+    """Lets a competition that was not open take its place among those that were."""
+    start = fair_start(session, competition.weight, but=competition)
+    competition.head_start = max(competition.head_start, start - competition.worker_seconds)
+
+
+def weigh_anew(competition: Competition, before: float) -> None:
+    """Leaves a competition its place among the others though its weight was another before."""
+    had = competition.head_start + competition.worker_seconds
+    competition.head_start = had * competition.weight / before - competition.worker_seconds

@@ -1,0 +1,175 @@
+"""What is asked of every kind of competition, and what most of them answer.
+
+A kind is a class of rows (a subclass of `arena.models.Competition`, with a name that the database
+knows it by) and a `CompetitionKind`, which says how such a competition is played. Scheduling,
+recording, verdicts and pages ask that, and never what kind it is. One with a field that is set,
+that plays each of its matches and is over then, has to say only who meets next and when it is over.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.competitions.pairings import DueMatch, Pairing
+from arena.models import Competition, CompetitionState, Match
+from arena.ratings.result import GameResult
+from engine.game import Variant
+from engine.record import GameRecord
+
+C = TypeVar("C", bound=Competition)
+
+NO_DUE: Sequence[DueMatch] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What is there when new matches are made, in the transaction that makes them."""
+
+    session: Session
+    now: datetime
+    due: Mapping[int, Sequence[DueMatch]]
+    """The matches of each competition that are not fixed, by its id; kept up with what is made."""
+    trickle_seconds: float = 0.0
+    """How long a settled ladder rests after each match."""
+
+    def due_of(self, competition: Competition) -> Sequence[DueMatch]:
+        """Those of one competition."""
+        return self.due.get(competition.id, NO_DUE)
+
+
+class Conclusion(NamedTuple):
+    """How a competition ended, for people."""
+
+    title: str
+    words: str = ""
+    """What else there is to say."""
+
+
+class CompetitionKind(ABC, Generic[C]):
+    """How the competitions of a kind are played."""
+
+    model: type[C]
+    """The class of their rows."""
+    word: str
+    """What people call one."""
+    rated = False
+    """Whether results move the ratings of entrants."""
+    waits = True
+    """Whether nothing goes on without a match that can't be played: somebody who was suspended is
+    waited for, and where somebody has left, the match is given up."""
+    suspends = True
+    """Whether who can't be played is suspended, and the others play on."""
+    replays = False
+    """Whether a match that is made void is played again only if somebody asks for it; elsewhere
+    it is due again by itself."""
+    follows_up = True
+    """Whether something follows from every match (`follow_up`), and not only from faults."""
+
+    @property
+    def name(self) -> str:
+        """What the database knows it by."""
+        return str(self.model.__mapper__.polymorphic_identity)
+
+    # What is played.
+
+    def matchmaker(self, competitions: Sequence[C], moment: Moment) -> Matchmaker[C]:
+        """Who says who meets next in open competitions, as long as a transaction makes matches."""
+        return Matchmaker(self, moment)
+
+    @abstractmethod
+    def next_pairing(self, competition: C, moment: Moment) -> Pairing | None:
+        """Who meets next in an open competition; None if nobody can for now."""
+
+    def seatings(self, variant: Variant) -> tuple[tuple[int, ...], ...]:
+        """Of each game of a match the place of the entrant in each seat; by default, which is
+        empty, all take turns in the seats, one in each."""
+        return ()
+
+    def why_idle(
+        self, session: Session, competition: C, now: datetime, trickle_seconds: float
+    ) -> str | None:
+        """Why none of its matches is made or played, in a sentence; None if it is only a matter
+        of workers, or it is over."""
+        if competition.state in (CompetitionState.OPEN, CompetitionState.CLOSED):
+            return None
+        return f"The {self.word} is {competition.standing}: no matches are made for now."
+
+    # What comes of it.
+
+    def result(
+        self, entrants: Sequence[int], sides: Sequence[int], ranks: Sequence[int]
+    ) -> GameResult[int]:
+        """What a game says about its entrants.
+
+        Args:
+            entrants, sides, ranks: of each seat.
+        """
+        return GameResult(tuple(entrants), tuple(sides), tuple(ranks))
+
+    def draw_probability(self, competition: C) -> float:
+        """By which results are rated, if they are."""
+        return 0.5
+
+    def follow_up(
+        self, session: Session, match: Match, games: Sequence[GameRecord], now: datetime
+    ) -> None:
+        """What follows from a match that was just fixed and stored."""
+        self.settle(session, self._own(match), now)
+
+    def settle(self, session: Session, competition: C, now: datetime) -> None:
+        """Ends a competition that is over; opens one again that is not, since a match is void."""
+
+    def why_not_void(self, competition: C, match: Match) -> str | None:
+        """Why a match that was played can't be made void, in a sentence; None if it can."""
+        return None
+
+    def play_no_more(self) -> sa.Select[int]:
+        """The ids of those of which all that is not played is void."""
+        return sa.select(self.model.id).where(sa.false())
+
+    def recount(self, session: Session, competition: C, *, write: bool) -> list[str]:
+        """Makes anew what is counted beside `arena.models.Competition`'s own counters.
+
+        Args:
+            write: keeps what came out.
+
+        Returns:
+            A line for each that differs from what was stored.
+        """
+        return []
+
+    def conclusion(self, competition: C) -> Conclusion:
+        """How a closed competition ended."""
+        return Conclusion(f"The {self.word} {competition.title} is over")
+
+    def _own(self, match: Match) -> C:
+        assert isinstance(match.competition, self.model)
+        return match.competition
+
+
+class Matchmaker(Generic[C]):
+    """Says who meets next in competitions of a kind; it may remember what it read."""
+
+    def __init__(self, kind: CompetitionKind[C], moment: Moment) -> None:
+        self.kind, self.moment = kind, moment
+
+    def urgency(self, competition: C) -> int:
+        """Among the competitions of the kind those of the smallest number come first."""
+        return 0
+
+    def next_pairing(self, competition: C) -> Pairing | None:
+        """Who meets next in a competition; None if nobody can for now."""
+        return self.kind.next_pairing(competition, self.moment)
+
+    def made(self, competition: C, match: DueMatch) -> None:
+        """Keeps a match that was made of what it said."""
+
+
+AnyKind = CompetitionKind[Any]

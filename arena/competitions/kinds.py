@@ -1,0 +1,24 @@
+"""The kinds of competition that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from arena.competitions.kind import AnyKind
+from arena.competitions.ladders import Ladders
+from arena.competitions.strength_tests import StrengthTests
+from arena.competitions.tournaments import Tournaments
+from arena.models import Competition
+
+ALL: tuple[AnyKind, ...] = (
+    Ladders(),
+    Tournaments(),
+    StrengthTests(),
+)
+KINDS: Mapping[str, AnyKind] = {kind.name: kind for kind in ALL}
+"""By the names that the database knows them by."""
+
+
+def kind_of(competition: Competition) -> AnyKind:
+    """How a competition is played."""
+    return KINDS[competition.kind]

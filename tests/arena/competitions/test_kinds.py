@@ -1,0 +1,198 @@
+"""What every kind of competition keeps, whichever there are; a fourth is registered for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import cast
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.competitions import strength_tests
+from arena.competitions.kind import AnyKind
+from arena.competitions.kinds import KINDS, kind_of
+from arena.competitions.strength_plans import StrengthPlan
+from arena.competitions.tournaments import TournamentPlan, create
+from arena.config import Settings
+from arena.db import Database
+from arena.models import BotVersion, Competition, CompetitionState, JobStatus, Ladder, Match
+from arena.recorder.rebuild import rebuild
+from arena.schedule import leases, verdicts
+from arena.schedule.idle import why_idle
+from arena.web.app import create_app
+from engine.games import GAMES
+from engine.match import entrants_needed
+from tests.arena.competitions.duels import Duels, challenge
+from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
+from tests.arena.simulator import CALM, START
+
+DUEL = Duels()
+ALL = (*KINDS.values(), DUEL)
+Maker = Callable[[Session, Ladder, list[BotVersion]], Competition]
+
+
+def _ladder(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
+    ladder.state = CompetitionState.OPEN
+    return ladder
+
+
+def _tournament(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
+    plan = TournamentPlan("cup", ladder.variant, ladder.time, "round-robin", settings={"cycles": 2})
+    return create(session, plan, versions, START, ORGANISER)
+
+
+def _test(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
+    plan = StrengthPlan.on(ladder, elo1=100.0, max_games=32)
+    return strength_tests.create(session, plan, *versions, START, ORGANISER)
+
+
+def _duel(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
+    return challenge(session, ladder, versions, 3, START)
+
+
+MAKERS: dict[str, Maker] = {
+    "ladder": _ladder,
+    "tournament": _tournament,
+    "test": _test,
+    "duel": _duel,
+}
+"""What makes one of two bots."""
+ENDLESS = {"ladder"}
+
+
+@pytest.fixture(autouse=True)
+def _with_a_fourth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(cast(dict[str, AnyKind], KINDS), DUEL.name, DUEL)
+
+
+@pytest.fixture(params=[kind.name for kind in ALL])
+def kind(request: pytest.FixtureRequest) -> AnyKind:
+    return next(one for one in ALL if one.name == request.param)
+
+
+@pytest.fixture
+def arena(sqlite_database: Database) -> TournamentSimulation:
+    return TournamentSimulation(sqlite_database, 1, CALM, "clobber", 2, size="4x4")
+
+
+@pytest.fixture
+def number(arena: TournamentSimulation, kind: AnyKind) -> int:
+    """The id of a competition of the kind."""
+    with arena.database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder)).one()
+        versions = session.scalars(sa.select(BotVersion).order_by(BotVersion.id)).all()
+        made = MAKERS[kind.name](session, ladder, list(versions))
+        session.flush()
+        return made.id
+
+
+def found(arena: TournamentSimulation, number: int) -> Iterator[tuple[Session, Competition]]:
+    with arena.database.begin() as session:
+        yield session, session.get_one(Competition, number)
+
+
+def play(arena: TournamentSimulation, number: int, matches: int) -> None:
+    """Until it is over, or has had so many."""
+    arena.alive()
+    arena.tick()
+    for _ in range(100):
+        arena.run(2)
+        for session, competition in found(arena, number):
+            played = matches_of(session, competition, JobStatus.FIXED)
+            if len(played) >= matches or competition.state is CompetitionState.CLOSED:
+                return
+    raise AssertionError("nothing more is played")
+
+
+def matches_of(session: Session, competition: Competition, status: JobStatus) -> list[Match]:
+    query = sa.select(Match).where(Match.competition_id == competition.id, Match.status == status)
+    return list(session.scalars(query.order_by(Match.id)))
+
+
+def test_each_kind_is_that_of_its_class() -> None:
+    """Whatever the table holds is of a kind that is known, and each kind has a maker here."""
+    classes = {mapper.class_ for mapper in sa.inspect(Competition).self_and_descendants}
+    assert {kind.model for kind in ALL} == classes - {Competition}
+    assert {kind.name for kind in ALL} == MAKERS.keys()
+    assert len({kind.word for kind in ALL}) == len(ALL)
+
+
+def test_what_is_recorded_is_what_is_made_anew(
+    arena: TournamentSimulation, kind: AnyKind, number: int
+) -> None:
+    """Results, counters and a kind's own counts are the same from the records."""
+    play(arena, number, 6)
+    for session, competition in found(arena, number):
+        assert kind_of(competition) is kind
+        assert competition.games > 0
+        assert rebuild(session, competition, write=False).differences == ()
+        assert why_idle(session, competition, Settings(), arena.now) or competition.finished
+
+
+def test_one_that_is_over_ends_once_and_says_how(
+    arena: TournamentSimulation, kind: AnyKind, number: int
+) -> None:
+    """To settle it again changes nothing, and it has its page before and after."""
+    address = f"/competitions/{name_of(arena, number)}"
+    client = create_app(Settings(database=str(arena.database.engine.url))).test_client()
+    assert client.get(address, follow_redirects=True).status_code == 200
+    play(arena, number, 6 if kind.name in ENDLESS else 1000)
+    for session, competition in found(arena, number):
+        if kind.name in ENDLESS:
+            competition.state = CompetitionState.CLOSED
+        before = competition.state, competition.finished
+        kind.settle(session, competition, arena.now)
+        assert (competition.state, competition.finished) == before
+        assert competition.state is CompetitionState.CLOSED
+        assert competition.title in kind.conclusion(competition).title
+        # A strength test's last matches are counted though it is over.
+        leases.call_off(session)
+        assert bool(matches_of(session, competition, JobStatus.VOID)) <= (kind.name in ENDLESS)
+    page = client.get(address, follow_redirects=True)
+    assert page.status_code == 200
+    assert "bot-0" in page.text
+
+
+def name_of(arena: TournamentSimulation, number: int) -> str:
+    with arena.database.read() as session:
+        return session.get_one(Competition, number).name
+
+
+def test_a_match_is_void_or_it_is_said_why_not(
+    arena: TournamentSimulation, kind: AnyKind, number: int
+) -> None:
+    """What waits for every match plays it again; nothing that was counted of it is left."""
+    play(arena, number, 3)
+    for session, competition in found(arena, number):
+        match = matches_of(session, competition, JobStatus.FIXED)[-1]
+        problem = kind.why_not_void(competition, match)
+        if problem:
+            with pytest.raises(verdicts.VerdictError, match="strength test"):
+                verdicts.void(session, ORGANISER, match.id, "why", now=arena.now)
+            return
+        again = verdicts.void(session, ORGANISER, match.id, "why", replay=True, now=arena.now)
+        assert (again is not None) is kind.replays
+        assert competition.state is CompetitionState.OPEN
+        voided = match.id
+    play(arena, number, 6)
+    for session, competition in found(arena, number):
+        assert [one.id for one in matches_of(session, competition, JobStatus.VOID)] == [voided]
+        rebuild(session, competition, write=True)
+        assert rebuild(session, competition, write=False).differences == ()
+        fixed = matches_of(session, competition, JobStatus.FIXED)
+        assert competition.games == sum(len(one.games) for one in fixed)
+
+
+@pytest.mark.parametrize("game", sorted(GAMES))
+def test_the_seats_of_a_match_are_fair(kind: AnyKind, game: str) -> None:
+    """Everybody sits in every seat equally often, whoever shares a side."""
+    variant = GAMES[game].variant()
+    seatings = kind.seatings(variant)
+    times = Counter((place, seat) for seats in seatings for seat, place in enumerate(seats))
+    assert len(set(times.values())) <= 1
+    assert all(len(seats) == variant.seats for seats in seatings)
+    places = {place for seats in seatings for place in seats}
+    assert len(times) == len(places) * variant.seats
+    assert variant.seats == 1 or len(places) <= entrants_needed(variant)
