@@ -160,7 +160,10 @@ def _strongest_box(minimum: str) -> Sandbox:
         InputError: it is weaker than that, or none.
     """
     try:
-        box = Sandbox(max(minimum, LEAST_BOX, key=ISOLATION_LEVELS.index))
+        box = Sandbox("none" if minimum == LEAST_BOX else minimum)
+        if box.box is None:
+            why = "; ".join(box.failures)
+            raise BoxError(f"no box can be built here ({why}); `arena doctor` says what helps")
     except BoxError as error:
         raise InputError(
             f"{error}; without a box bots run only with --no-box (pytest: --arena-no-box), as "
