@@ -49,7 +49,10 @@ LEFT_OUT_WITH = frozenset({"CMakeCache.txt", "pyvenv.cfg", "CACHEDIR.TAG"})
 """Files that tell of such a folder, whatever its name: one in which CMake has built, a virtual
 environment of Python, a cache (https://bford.info/cachedir). The bot's own folder is none."""
 READABLE = "a zip, tar or tar.gz archive"
-OTHER_ARCHIVES = (".7z", ".rar", ".gz", ".bz2", ".xz", ".zst", ".tbz", ".tbz2", ".txz", ".lzma")
+OTHER_ARCHIVES = (
+    *(".7z", ".rar", ".gz", ".bz2", ".xz", ".zst", ".lzma", ".lz", ".lz4", ".z", ".br"),
+    *(".tbz", ".tbz2", ".txz", ".tzst", ".tlz", ".cpio", ".cab", ".dmg", ".iso", ".deb", ".rpm"),
+)
 
 
 class BundleError(ValueError):
@@ -57,6 +60,8 @@ class BundleError(ValueError):
 
 
 TOO_MANY = f"the archive names more than {MAX_MEMBERS} files and folders"
+GZIP = b"\x1f\x8b"
+"""How gzip begins (RFC 1952, 2.3.1)."""
 BROKEN_ZIP = (
     zipfile.BadZipFile,
     zlib.error,
@@ -119,10 +124,10 @@ def collect(path: Path, *, whole: bool = False) -> Collected:
             collected.take(_in_folder(path, () if whole else LEFT_OUT))
         elif name.endswith(".zip"):
             _from_zip(collected, _whole(path, MAX_ARCHIVE_BYTES))
-        elif name.endswith(".tar"):
-            read_tar(collected, _whole(path, MAX_ARCHIVE_BYTES))
-        elif name.endswith((".tar.gz", ".tgz")):
-            read_tar(collected, _gunzip(_whole(path, MAX_ARCHIVE_BYTES)))
+        elif is_archive(path):
+            data = _whole(path, MAX_ARCHIVE_BYTES)
+            # Browsers and mail programs unpack on the way, and leave the name as it was.
+            read_tar(collected, _gunzip(data) if data.startswith(GZIP) else data)
         elif name.endswith(OTHER_ARCHIVES):
             raise BundleError(f"{path.name} can't be read: give {READABLE}")
         else:
@@ -261,7 +266,7 @@ def _gunzip(data: bytes) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             found = file.read(MAX_ARCHIVE_BYTES + 1)
     except (OSError, EOFError, zlib.error):
-        raise BundleError("the archive is no whole gzip file") from None
+        raise BundleError(f"the archive is no whole gzip file: give {READABLE}") from None
     if len(found) > MAX_ARCHIVE_BYTES:
         raise BundleError(f"the files have more than {MAX_BYTES // MIB} MiB unpacked")
     return found
@@ -291,9 +296,9 @@ def read_tar(collected: Collected, data: bytes) -> None:
     """
     headers = _Headers(data)
     members = []
+    place = 0
     try:
         with tarfile.open(fileobj=headers, mode="r:", encoding="utf-8") as archive:
-            place = 0
             for count, member in enumerate(archive, 1):
                 # A size below zero leads back; some releases of Python go round for ever.
                 if archive.offset <= place:
@@ -312,7 +317,8 @@ def read_tar(collected: Collected, data: bytes) -> None:
     except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, BundleError):
             raise
-        raise BundleError("the archive is no whole tar file") from None
+        whole = "no whole tar file" if place else "no tar file, whatever its name"
+        raise BundleError(f"the archive is {whole}: give {READABLE}") from None
     collected.take(members)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -63,7 +64,10 @@ class Foreign:
                 preexec_fn=_end_with_us,  # noqa: PLW1509  a bridge has a single thread
             )
         except OSError as error:
-            raise BridgeError(f"{command[0]} can't be started: {error.strerror}") from None
+            # Of a name that is nowhere the system may say that some folder can't be read.
+            is_nowhere = os.sep not in command[0] and shutil.which(command[0]) is None
+            why = "there is no such program" if is_nowhere else error.strerror
+            raise BridgeError(f"{command[0]} can't be started: {why}") from None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._input, self._output = self._process.stdin, self._process.stdout

@@ -7,8 +7,9 @@ import os
 import shlex
 import shutil
 import tomllib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, get_args
 
@@ -137,17 +138,37 @@ def find_bots(words: Sequence[str]) -> list[GivenBot]:
     Raises:
         LanguageError: one can't be found.
     """
-    bots: list[GivenBot] = []
+    found = []
     for word in words:
         command = _command(word)
         path = find_path(command[0] if command else word)
-        base = name = _name(word, path, command)
+        found.append(GivenBot(_name(word, path, command), path, command))
+    bots: list[GivenBot] = []
+    for bot in found:
+        base = name = _distinct_name(bot, found)
         number = 1
-        while name in {bot.name for bot in bots}:
+        while name in {other.name for other in bots}:
             number += 1
             name = f"{base}#{number}"
-        bots.append(GivenBot(name, path, command))
+        bots.append(replace(bot, name=name))
     return bots
+
+
+def _distinct_name(bot: GivenBot, bots: Sequence[GivenBot]) -> str:
+    """A bot's name, with what tells its command from others that would be called the same."""
+    alike = {other.words for other in bots if other.words and other.name == bot.name}
+    if not bot.words or len(alike) == 1:
+        return bot.name
+    begin = _same_at_the_front(alike)
+    end = _same_at_the_front([words[begin:][::-1] for words in alike])
+    own = bot.words[begin : len(bot.words) - end]
+    named = own and Path(own[0]).name == bot.name
+    return " ".join(own if named else (bot.name, *own))
+
+
+def _same_at_the_front(commands: Iterable[Sequence[str]]) -> int:
+    """So many words, from the first on, are the same in all of them."""
+    return len([*takewhile(lambda words: len({*words}) == 1, zip(*commands, strict=False))])
 
 
 def _name(word: str, path: Path, command: Sequence[str]) -> str:

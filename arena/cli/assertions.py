@@ -6,7 +6,8 @@ import json
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import cycle, islice
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import IO
 
 from arena.cli.arguments import GivenBot, find_bots, read_position, read_variant, time_control
 from arena.cli.capacity import find_room
+from arena.cli.first_faults import FirstFaults, has_failed
 from arena.cli.running import LEAST_BOX, Launcher, go_on, in_order, launch_all, on_cores
 from arena.cli.test import MAX_GAMES
 from arena.cli.versions import version_of
@@ -35,6 +37,8 @@ from workers.cores import claimed_core
 
 SHOWN_GAMES = 5
 """Games whose replay a failing test suggests."""
+LOST, WITH_FAULTS = "lost games", "games with faults"
+"""Which."""
 
 
 class Assertions:
@@ -105,15 +109,21 @@ class Assertions:
         test = SequentialTest.begin(settings)
         mine, theirs = self._launched([candidate, baseline])
         many = find_room(concurrency, settings.variant, [mine, theirs])
-        steps = go_on(test, mine, theirs, concurrency=many)
+        steps, faults = go_on(test, mine, theirs, concurrency=many), FirstFaults()
         with closing(steps), _games(self._file) as games:
             for step, records in steps:
                 test = step
+                faults.note(records)
                 for record, holders in zip(records, seatings(settings.variant), strict=False):
-                    games.add(record, told=margin(settings.variant, record, holders) < 0)
+                    lost = margin(settings.variant, record, holders) < 0
+                    games.add(record, {LOST: lost, WITH_FAULTS: has_failed(record)})
             if test.decision is not Decision.ACCEPT:
                 rows = "\n".join(f"  {name:<8} {text}" for name, text in result_rows(test))
-                raise AssertionError(f"{test.verdict}\n{rows}\n{games.keep('lost games')}")
+                words = f"{test.verdict}\n{rows}"
+                if test.is_spoilt:
+                    why = "\n".join([*faults.lines, "mend the bots, or say allow_faults=True"])
+                    raise AssertionError(f"{words}\n{why}\n{games.keep(WITH_FAULTS)}")
+                raise AssertionError(f"{words}\n{games.keep(LOST)}")
 
     def assert_plays_clean(
         self,
@@ -164,13 +174,13 @@ class Assertions:
                     if fault.termination.is_failure
                 ]
                 faults += found_here
-                kept.add(record, told=bool(found_here))
+                kept.add(record, {WITH_FAULTS: bool(found_here)})
             if faults:
                 text = visible("\n".join(faults[:SHOWN_GAMES]))
                 raise AssertionError(
                     f"{found.name} has {counted(len(faults), 'fault')} in "
                     f"{counted(games, 'game')} of {variant}\n"
-                    f"{text}\n{kept.keep('games with faults')}"
+                    f"{text}\n{kept.keep(WITH_FAULTS)}"
                 )
 
     def assert_finds(
@@ -225,23 +235,26 @@ class _Games:
         self._path = path
         self._file = file
         self._count = 0
-        self._told: list[int] = []
+        self._told: defaultdict[str, list[int]] = defaultdict(list)
 
-    def add(self, record: GameRecord, *, told: bool) -> None:
-        """Takes a game, one that a failure tells of if ``told``."""
+    def add(self, record: GameRecord, kinds: Mapping[str, bool]) -> None:
+        """Takes a game, and of which kinds it is."""
         self._count += 1
         self._file.write(json.dumps(record.to_json()) + "\n")
-        if told and len(self._told) < SHOWN_GAMES:
-            self._told.append(self._count)
+        for what, told in kinds.items():
+            if told and len(self._told[what]) < SHOWN_GAMES:
+                self._told[what].append(self._count)
 
     def keep(self, what: str) -> str:
-        """Keeps the games, and says how those to be told of are replayed."""
+        """Keeps the games, and says how the first ones of a kind are replayed."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._file.seek(0)
         with self._path.open("w", encoding="utf-8") as kept:
             shutil.copyfileobj(self._file, kept)
         file = shlex.quote(str(self._path))
-        return "\n".join([f"{what}:", *(f"  arena replay {file} --game {n}" for n in self._told)])
+        return "\n".join(
+            [f"{what}:", *(f"  arena replay {file} --game {n}" for n in self._told[what])]
+        )
 
 
 @contextmanager

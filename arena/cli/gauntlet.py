@@ -8,6 +8,7 @@ from contextlib import closing
 
 import click
 
+from arena.cli.first_faults import ADVICE, FirstFaults
 from arena.cli.report import LINE_SECONDS, json_text, leave, verdict_code
 from arena.cli.running import Launcher, play_rounds, weakest
 from arena.cli.stopping import INTERRUPTED, broken_off, stoppable
@@ -43,6 +44,7 @@ def run_gauntlet(
     gauntlet = GauntletTest.begin(
         settings.variant, games, len(field), allow_faults=settings.allow_faults
     )
+    faults = FirstFaults()
     told = wall.monotonic()
     with stoppable() as stopped, broken_off() as trouble:
         rounds = play_rounds(
@@ -56,8 +58,9 @@ def run_gauntlet(
             stopped=stopped,
         )
         with closing(rounds):
-            for step in rounds:
+            for step, records in rounds:
                 gauntlet = step
+                faults.note(records)
                 if wall.monotonic() - told >= LINE_SECONDS:
                     told = wall.monotonic()
                     click.echo(
@@ -73,8 +76,10 @@ def run_gauntlet(
         click.echo(f"box      {level}")
         click.echo(verdict)
 
-    result = {"verdict": verdict, "isolation": level}
+    result = {"verdict": verdict, "first_faults": faults.lines, "isolation": level}
     leave([(json_file, lambda: json_text(gauntlet.to_json(names) | result))], show)
+    if spoilt:
+        click.echo("\n".join([*faults.lines, ADVICE]), err=True)
     trouble.tell()
     if gauntlet.decision is Decision.CONTINUE and stopped():
         return INTERRUPTED

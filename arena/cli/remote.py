@@ -34,7 +34,9 @@ COLUMNS = (
 """Of the table of bots."""
 FAILED = 1
 """The exit code when a bot did not pass, or passed and entered nothing."""
-UNDECIDED = ("open", "issued", "set aside")
+UNDER_WAY = ("open", "issued")
+"""How checks stand that have not ended."""
+UNDECIDED = (*UNDER_WAY, "set aside")
 """How checks stand of which something may come."""
 
 
@@ -91,7 +93,7 @@ def _watch(server: RemoteArena, check: dict[str, Any], seconds: float) -> dict[s
             for finding in check["findings"][told:]:
                 click.echo(_finding(finding))
             told = len(check["findings"])
-            if check["passed"] is not None:
+            if check["status"] not in UNDER_WAY:
                 return check
             if time.monotonic() > ends:
                 raise ServerFault(
@@ -278,7 +280,8 @@ def _show_check(there: RemoteArena, bot: str, in_json: bool) -> int:
         for finding in check["findings"]:
             click.echo(_finding(finding))
         _show_log(check)
-    failed = check["passed"] is False or check.get("fate") == "not entered"
+    ended = check["status"] not in UNDER_WAY
+    failed = ended and (not check["passed"] or check.get("fate") == "not entered")
     return FAILED if failed else 0
 
 

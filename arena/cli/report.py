@@ -147,11 +147,14 @@ def _free_path(test: SequentialTest) -> Path:
     return path
 
 
-def report(test: SequentialTest, seconds: float, level: str) -> dict[str, Any]:
+def report(
+    test: SequentialTest, seconds: float, level: str, first_faults: Sequence[str]
+) -> dict[str, Any]:
     """The result as JSON's types; what it takes to go on is in it too.
 
     Args:
         level: of the weakest box in which it was played.
+        first_faults: in words, that of each bot that had one.
     """
     sprt = test.settings.sprt
     played = {
@@ -163,6 +166,7 @@ def report(test: SequentialTest, seconds: float, level: str) -> dict[str, Any]:
         **test.estimate.to_json(),
         "llr": None if test.settings.games else round(test.llr, 6),
         "llr_bounds": None if test.settings.games else [sprt.lower, sprt.upper],
+        "first_faults": list(first_faults),
         "seconds": round(seconds, 3),
         "isolation": level,
     }
@@ -241,10 +245,13 @@ def verdict_code(decision: Decision, *, spoilt: bool) -> int:
     return 0 if decision is Decision.ACCEPT else 1
 
 
-def junit_text(test: SequentialTest, seconds: float) -> str:
+def junit_text(test: SequentialTest, seconds: float, first_faults: Sequence[str]) -> str:
     """A JUnit report of one case, for systems that show those.
 
     Of a test that is spoilt by faults, or not finished, it is an error.
+
+    Args:
+        first_faults: in words, that of each bot that had one.
     """
     is_known = test.decision is not Decision.CONTINUE and not test.is_spoilt
     kind = "failure" if is_known else "error"
@@ -267,7 +274,8 @@ def junit_text(test: SequentialTest, seconds: float) -> str:
         time=f"{seconds:.3f}",
     )
     if not passed:
-        ElementTree.SubElement(case, kind, message=test.verdict)
+        problem = ElementTree.SubElement(case, kind, message=test.verdict)
+        problem.text = "\n".join(first_faults)
     output = ElementTree.SubElement(case, "system-out")
     output.text = "\n".join(f"{name}: {text}" for name, text in result_rows(test))
     text = ElementTree.tostring(suite, encoding="unicode", xml_declaration=False)

@@ -17,7 +17,7 @@ from arena.cli.boxed import into_box, pack
 from arena.cli.stopping import UnderWay
 from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletTest
-from arena.strength.outcomes import Outcome, outcome, seatings
+from arena.strength.outcomes import outcome, seatings
 from arena.strength.sequential import SequentialTest
 from engine.channel import PipeChannel
 from engine.clock import ALLOWANCES, Allowances, TimeControl
@@ -160,7 +160,10 @@ def _strongest_box(minimum: str) -> Sandbox:
         InputError: it is weaker than that, or none.
     """
     try:
-        box = Sandbox(max(minimum, LEAST_BOX, key=ISOLATION_LEVELS.index))
+        box = Sandbox("none" if minimum == LEAST_BOX else minimum)
+        if box.box is None:
+            why = "; ".join(box.failures)
+            raise BoxError(f"no box can be built here ({why}); `arena doctor` says what helps")
     except BoxError as error:
         raise InputError(
             f"{error}; without a box bots run only with --no-box (pytest: --arena-no-box), as "
@@ -329,21 +332,20 @@ def play_rounds(
     seed: int,
     concurrency: int,
     stopped: Callable[[], bool] = lambda: False,
-) -> Generator[GauntletTest]:
-    """Plays a gauntlet, and yields it after each round, in their order.
+) -> Generator[tuple[GauntletTest, tuple[GameRecord, ...]]]:
+    """Plays a gauntlet, and yields it after each round, in their order, with its games.
 
     It ends early if the board has no more openings, once faults have spoilt it, or once it is
     `stopped`.
     """
     under_way = UnderWay()
 
-    def play(job: tuple[int, Opening], core: int | None) -> tuple[Outcome, Outcome]:
+    def play(job: tuple[int, Opening], core: int | None) -> list[tuple[GameRecord, ...]]:
         opponent = field[job[0] % len(field)]
-        mine, theirs = (
-            outcome(gauntlet.variant, _play((bot, opponent), job, time, seed, under_way, core))
+        return [
+            _play((bot, opponent), job, time, seed, under_way, core)
             for bot in (candidate, baseline)
-        )
-        return mine, theirs
+        ]
 
     series = islice(enumerate(openings(gauntlet.variant, seed)), gauntlet.rounds)
     results = in_order(
@@ -354,8 +356,10 @@ def play_rounds(
     )
     try:
         for _, (mine, theirs) in results:
-            gauntlet = gauntlet.add(mine, theirs)
-            yield gauntlet
+            gauntlet = gauntlet.add(
+                outcome(gauntlet.variant, mine), outcome(gauntlet.variant, theirs)
+            )
+            yield gauntlet, mine + theirs
             if gauntlet.decision is not Decision.CONTINUE:
                 return
     finally:

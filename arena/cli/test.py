@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time as wall
-from collections.abc import Sequence
 from contextlib import closing, suppress
 
 import click
@@ -25,6 +24,7 @@ from arena.cli.arguments import (
     time_control,
 )
 from arena.cli.capacity import find_room
+from arena.cli.first_faults import ADVICE, FirstFaults
 from arena.cli.gauntlet import run_gauntlet
 from arena.cli.report import (
     PRINTED,
@@ -45,7 +45,6 @@ from arena.ratings.sprt import Decision, Model
 from arena.strength.sequential import SequentialTest, StrengthError, StrengthSettings
 from arena.strength.words import result_rows
 from engine.counting import counted
-from engine.record import GameRecord
 
 MAX_GAMES = 20_000
 OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
@@ -183,6 +182,7 @@ def test(
     run.play(first, second, concurrency=many)
     seconds = wall.monotonic() - started
     ended = run.test
+    faults = run.first_faults.lines
     is_over = ended.decision is not Decision.CONTINUE
     with broken_off() as unsaved:
         if not is_over:
@@ -196,15 +196,13 @@ def test(
 
     leave(
         [
-            (json_file, lambda: json_text(report(ended, seconds, weakest(launchers)))),
-            (junit_file, lambda: junit_text(ended, seconds)),
+            (json_file, lambda: json_text(report(ended, seconds, weakest(launchers), faults))),
+            (junit_file, lambda: junit_text(ended, seconds, faults)),
         ],
         show,
     )
     if ended.is_spoilt:
-        for words in run.first_faults.values():
-            click.echo(words, err=True)
-        click.echo("mend the bots, or count faults as games lost with --allow-faults", err=True)
+        click.echo("\n".join([*faults, ADVICE]), err=True)
     unsaved.tell()
     run.trouble.tell()
     sys.exit(verdict_code(ended.decision, spoilt=ended.is_spoilt) if is_over else INTERRUPTED)
@@ -229,8 +227,7 @@ class _Run:
 
     def __init__(self, begun: SequentialTest, saves: Saves) -> None:
         self.test = begun
-        self.first_faults: dict[str, str] = {}
-        """By bot, in words: the first of each."""
+        self.first_faults = FirstFaults()
         self._saves = saves
         self._refused = False
         self.trouble = Trouble()
@@ -247,7 +244,7 @@ class _Run:
             with closing(steps):
                 for test, records in steps:
                     self.test = test
-                    self._note_faults(records)
+                    self.first_faults.note(records)
                     display.show(test, stopping=stopped())
                     self._save(test)
             self._saves.offer(self.test, last=True)
@@ -280,11 +277,3 @@ class _Run:
         with suppress(InputError):  # at the end it is tried again, and then told
             return f"saved in {self._saves.keep(self.test)}; "
         return ""
-
-    def _note_faults(self, records: Sequence[GameRecord]) -> None:
-        for record in records:
-            for fault in record.faults:
-                name = record.players[fault.seat]
-                if fault.termination.is_failure and name not in self.first_faults:
-                    what = f"{fault.termination}, {fault.detail}"
-                    self.first_faults[name] = f"{name}: ply {fault.ply}: {what}"

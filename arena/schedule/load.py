@@ -228,3 +228,11 @@ def open_checks(
         return []
     limits = {"since": now - BUDGETED, "budget": build_seconds or inf}
     return session.scalars(_OPEN_CHECKS.limit(count), limits).all()
+
+
+def waits_for_builds(session: Session, owner: User, build_seconds: float, now: datetime) -> bool:
+    """Whether an owner's checks wait, as `open_checks` says, since so much was built for them."""
+    if not build_seconds or owner.name == HOUSE:
+        return False
+    built = sa.select(_SERVED.c.built).where(_SERVED.c.owner_id == owner.id)
+    return (session.scalar(built, {"since": now - BUDGETED}) or 0.0) >= build_seconds

@@ -37,6 +37,7 @@ from arena.models import (
     Scope,
 )
 from arena.operation import retention
+from arena.schedule.load import waits_for_builds
 from arena.web import forms, queries, uploads
 from arena.web.forms import BotForm, SubmitForm
 from arena.web.identity import (
@@ -163,9 +164,12 @@ def _check(session: Session, number: int) -> dict[str, Any]:
             "fitting": entries.fitting(session, version),
             "fate": entries.fates(session, [found])[number],
         }
-    return shown | {
-        "workers": queries.living_workers(session, datetime.now(UTC)),
-    }
+    now, seconds = datetime.now(UTC), settings().build_seconds_an_hour
+    if found.status is JobStatus.OPEN and waits_for_builds(
+        session, version.bot.owner, seconds, now
+    ):
+        shown["build_minutes"] = seconds / 60
+    return shown | {"workers": queries.living_workers(session, now)}
 
 
 def own_bot(session: Session, name: str) -> Bot:

@@ -265,10 +265,13 @@ REFUSED: Mapping[str, tuple[Callable[[Path], object], str]] = {
         lambda p: make_folder(p, {"bot.py": b"", "x": bytes(MAX_BYTES + 1)}),
         "more than 16 MiB",
     ),
-    "other archive": (
-        lambda p: make_folder(p, {"a.tar.xz": b"x"}) / "a.tar.xz",
-        "a.tar.xz can't be read: give a zip, tar or tar.gz archive",
-    ),
+    **{
+        f"other archive{ending}": (
+            lambda p, name=f"a{ending}": make_folder(p, {name: b"x"}) / name,  # type: ignore[misc]
+            f"a{ending} can't be read: give a zip, tar or tar.gz archive",
+        )
+        for ending in (".tar.xz", ".tar.lz", ".LZ4", ".7z", ".dmg")
+    },
     "holes": (lambda p: tar_of_holes(p / "a.tar"), "says too much of one of its files"),
     # Of this Python says nothing, and the rest would be left out.
     "damaged header": (lambda p: tar_with_a_damaged_header(p / "a.tar"), "no whole tar file"),
@@ -300,9 +303,15 @@ REFUSED: Mapping[str, tuple[Callable[[Path], object], str]] = {
     ),
     "half a gzip": (
         lambda p: make_folder(p, {"a.tgz": gzip.compress(bytes(9999))[:-9]}) / "a.tgz",
-        "no whole gzip file",
+        "no whole gzip file: give a zip, tar or tar.gz archive",
     ),
-    "no tar": (lambda p: make_folder(p, {"a.tar": b"x" * 999}) / "a.tar", "no whole tar file"),
+    **{
+        f"no {name[2:]}": (
+            lambda p, name=name: make_folder(p, {name: b"x" * 999}) / name,  # type: ignore[misc]
+            "no tar file, whatever its name: give a zip, tar or tar.gz archive",
+        )
+        for name in ("a.tar", "a.tar.gz", "a.tgz")
+    },
 }
 
 
@@ -313,6 +322,13 @@ def test_refused(make: Callable[[Path], Path], words: str, tmp_path: Path) -> No
     with pytest.raises(BundleError, match=words) as caught:
         pack(make(tmp_path))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("made", "name"), [("a.tgz", "a.tar"), ("a.tar", "a.tar.gz")])
+def test_a_tar_that_was_packed_or_unpacked_on_its_way(made: str, name: str, tmp_path: Path) -> None:
+    """Its name tells what it was; what it is is read."""
+    path = make_tar(tmp_path / made, FILES).rename(tmp_path / name)
+    assert {name: file.content for name, file in collect(path).files.items()} == FILES
 
 
 TAKEN: Mapping[str, Callable[[Path], object]] = {

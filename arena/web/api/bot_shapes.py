@@ -207,7 +207,9 @@ class CheckShape(Shape):
     version: int
     ladder: str
     status: JobStatus
-    passed: bool | None = Field(description="Null as long as it has not ended.")
+    passed: bool | None = Field(
+        description="Null if nothing was found yet, or never will be: see status, and cancelled."
+    )
     fate: Literal["entered", "to be tested", "not entered"] | None = Field(
         description="What became of the version by it on the ladder; null if it has not passed."
     )
@@ -221,14 +223,13 @@ class CheckShape(Shape):
     @classmethod
     def of(cls, one: Check, fate: EntryFate | None = None) -> CheckShape:
         """A check as it travels, with its version, bot and ladder loaded."""
-        ended = one.status not in (JobStatus.OPEN, JobStatus.ISSUED)
         return cls(
             number=one.id,
             bot=one.version.bot.name,
             version=one.version.number,
             ladder=one.ladder.name,
             status=one.status,
-            passed=one.passed if ended else None,
+            passed=one.passed if one.status is JobStatus.FIXED else None,
             fate=fate and fate.word,
             test=fate and fate.test,
             cancelled=one.cancelled,

@@ -319,10 +319,19 @@ def test_a_bridge_that_reads_nonsense_ends(lines: bytes) -> None:
     assert re.fullmatch(rb"arena bridge: .*\n", said.stderr)
 
 
-def test_a_program_that_is_not_there() -> None:
-    (record,), log = play([*ARENA, "bridge", "ugi", "--", "./nobody"], "clobber size=5x6")
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [("./nobody", "No such file or directory"), ("nobody", "there is no such program")],
+)
+def test_a_program_that_is_not_there(
+    program: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever else the system has to say of the folders where it looked."""
+    (tmp_path / "nobody").write_text("no program")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    (record,), log = play([*ARENA, "bridge", "ugi", "--", program], "clobber size=5x6")
     assert record.faults
-    assert "arena bridge: ./nobody can't be started: No such file or directory" in log
+    assert f"arena bridge: {program} can't be started: {why}" in log
 
 
 @pytest.mark.parametrize("size", ["5x6", "10x10"])

@@ -82,6 +82,23 @@ def test_the_folder_one_is_in_has_a_name(tmp_path: Path, monkeypatch: pytest.Mon
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("commands", "names"),
+    [
+        (["sh new.sh", "sh old.sh"], ["sh new.sh", "sh old.sh"]),
+        (["sh new.sh", "sh new.sh"], ["sh", "sh#2"]),
+        (["sh a.sh -v 1 -q", "sh a.sh -v 2 -q"], ["sh 1", "sh 2"]),
+        (["sh a", "sh a -f", "sh a"], ["sh", "sh -f", "sh#2"]),
+        (["env -- ./1/e x", "env -- ./2/e x"], ["./1/e", "./2/e"]),
+        (["env -u A -- e", "env -u B -- e"], ["e A", "e B"]),
+        (["sh new.sh", "env old.sh"], ["sh", "env"]),
+    ],
+)
+def test_commands_are_named_by_what_differs(commands: list[str], names: list[str]) -> None:
+    """One program with two scripts is two bots, and a table says which is which."""
+    assert [bot.name for bot in find_bots(commands)] == names
+
+
 @pytest.mark.parametrize("kind", ["file", "package", "bot", "empty", "link"])
 def test_the_name_of_a_sample_is_the_sample(
     kind: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

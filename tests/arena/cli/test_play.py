@@ -84,6 +84,7 @@ def test_without_a_box_nothing_is_played(
     for more in ([], ["--minimum", "none"]):
         said = cli(*COMMANDS[command], *more)
         assert_refused(said, "bots run only with --no-box")
+        assert "no box can be built here (" in said.err
         assert "`arena doctor` says what helps" in said.err
     assert cli(*COMMANDS[command], "--no-box", "--move", "20000").code in (0, 1)
 

@@ -106,8 +106,12 @@ def test_a_weaker_bot_fails_with_the_games_that_it_lost(bots, project):
 @pytest.mark.parametrize(("bot", "than"), [("wrong.py", "first.py"), ("first.py", "wrong.py")])
 def test_a_bot_that_only_fails_proves_nothing(bot, than, bots):
     """Whichever of the two it is, unless it is said that faults count."""
-    with pytest.raises(AssertionError, match=r"undecided: \d faults in 6 games"):
+    with pytest.raises(AssertionError, match=r"undecided: \d faults in 6 games") as failure:
         bots.assert_not_weaker(bot, than=than, game=GAME)
+    said = str(failure.value)
+    assert re.search(r"^wrong\.py: ply \d: illegal, 'z9z9' is not legal here", said, re.MULTILINE)
+    assert "mend the bots, or say allow_faults=True" in said
+    assert replayed(said.partition("games with faults:")[2]) == 5
     if than == "wrong.py":
         bots.assert_not_weaker(bot, than=than, game=GAME, elo=(0, 150), allow_faults=True)
 

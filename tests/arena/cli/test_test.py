@@ -135,6 +135,8 @@ def test_bots_that_do_not_run_are_not_judged(pair, elo, missing, tmp_path, capsy
     error = suite.find("testcase/error")
     assert error is not None
     assert error.get("message") == verdict
+    assert error.text == "\n".join(told["first_faults"])
+    assert told["first_faults"][0] in said.err
 
 
 def test_faults_can_be_what_is_tested(missing, capsys):
@@ -161,6 +163,9 @@ def test_a_field_that_does_not_run_is_no_field(bots, field, who, missing, tmp_pa
     said, told = capsys.readouterr(), saved(result)
     assert f"undecided: {who}: too many to tell who is stronger" in said.out
     assert told["verdict"].startswith(f"undecided: {who}")
+    (fault,) = told["first_faults"]
+    assert fault.startswith("missing.py: ply 4: crash, closed its output: exit 1")
+    assert f"{fault}\nmend the bots" in said.err
     lost = {one["name"]: sum(one["faults"].values()) for one in told["field"]}
     assert [lost[name] > 0 for name in lost] == [name == "missing.py" for name in lost]
     assert "missing" not in field or re.search(r" missing.py, (\d) games, faults \1 ", said.out)

@@ -47,6 +47,8 @@ class Checker(threading.Thread):
                         ]
                         check.log = "IndexError: no such move\n"
                     check.status, check.problem = self._status, self._problem
+                    if self._status is JobStatus.VOID:
+                        check.cancelled = "ada cancelled it"
                     if self._kept and self._status is JobStatus.FIXED and not self._problem:
                         enter(session, check.ladder, check.version, check.created)
                     return
@@ -60,8 +62,9 @@ class Checker(threading.Thread):
         (True, JobStatus.FIXED, 1, "passed its check, but is not entered on"),
         (False, JobStatus.FIXED, 1, "did not pass its check"),
         (True, JobStatus.SET_ASIDE, 3, "through no fault of it: the machine burnt down"),
+        (True, JobStatus.VOID, 1, "was cancelled: ada cancelled it"),
     ],
-    ids=["passed", "not entered", "failed", "set aside"],
+    ids=["passed", "not entered", "failed", "set aside", "cancelled"],
 )
 def test_submit_waits_for_the_check(
     owner: Arena,
@@ -125,7 +128,7 @@ def test_submit_waits_for_a_server_that_is_away(
     check = {"number": 7, "bot": "mine", "version": 1, "ladder": "x", "status": "issued"}
     check |= {"passed": None, "findings": [], "log": "", "problem": ""}
     answers = [(201, check), *[(503, {"detail": "not now"})] * 3, (502, {}), (200, check)]
-    answers.append((200, {**check, "passed": True}))
+    answers.append((200, {**check, "status": "fixed", "passed": True}))
 
     class Restarting(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

@@ -219,6 +219,7 @@ def test_a_bot_is_submitted_checked_entered_and_retired(arena: SimpleNamespace) 
     assert send(arena, "POST", "/bots/mine/withdraw").json == {"left": 0}
     cancelled = send(arena, "GET", f"/checks/{entry['check']['number']}").json
     assert cancelled["cancelled"]
+    assert (cancelled["status"], cancelled["passed"]) == ("void", None)
     again = send(arena, "POST", "/bots/bot-2/retire", json={"ladder": "ladder-0"})
     assert again.json["state"] == "retired"
     twice = send(arena, "POST", "/bots/bot-2/retire", json={"ladder": "ladder-0"})

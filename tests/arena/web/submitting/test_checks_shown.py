@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
@@ -10,7 +11,8 @@ from flask import Flask
 
 from arena.db import Database
 from arena.models import Bot, Check, JobStatus, Ladder
-from tests.arena.web.signing_in import Browser
+from tests.arena.simulator import give_sign
+from tests.arena.web.signing_in import Browser, now
 from tests.arena.web.submitting.conftest import BOT, LADDER, OTHER_LADDER, settle, states, submit
 
 
@@ -94,6 +96,23 @@ def test_a_check_is_cancelled(ada: Browser, database: Database) -> None:
     submit(ada, (BOT, "mine.py"))
     settle(database)
     assert states(database) == {f"mine v1 on {LADDER}": "active"}
+
+
+def test_a_check_tells_that_it_waits_for_builds(ada: Browser, database: Database) -> None:
+    """Of its owner alone: those of an hour count, 900 s of them by default."""
+    with database.begin() as session:
+        give_sign(session, "w", now(), slots=1)
+    submit(ada, (BOT, "mine.py"))
+    settle(database)
+    submit(ada, (BOT + b"#2", "mine.py"))
+    for seconds, minutes, waits in ((899, 1, False), (901, 1, True), (901, 61, False)):
+        with database.begin() as session:
+            ended = now() - timedelta(minutes=minutes)
+            built = sa.update(Check).where(Check.id == 1)
+            session.execute(built.values(build_seconds=seconds, ended=ended))
+        told = ada.get_renewed("/checks/2").text
+        words = "bots of this owner were built for more than 15 minutes within the last hour"
+        assert (words in told, "Waiting for a worker." in told) == (waits, not waits)
 
 
 def test_lines_are_shown_of_what_was_tried(ada: Browser, database: Database) -> None:
