@@ -14,6 +14,7 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import settings
 
+from arena import db
 from arena.db import Database
 from tests import postgres
 from tests.requirements import need
@@ -33,6 +34,10 @@ LONG = (
 )
 """In the names of files whose tests take ten seconds and more."""
 
+
+# What this process writes to SQLite survives its end, and need not survive a power cut: waiting for
+# the disk took longer than many a test. The processes of an arena that a test starts do wait.
+db.PRAGMAS = (*db.PRAGMAS, "synchronous=OFF")
 
 # How long a test may take is for pytest to say: one example may wait while others have the cores.
 settings.register_profile("patient", settings.default, deadline=None)
