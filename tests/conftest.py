@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,8 +15,9 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import settings
 
+from arena import db
 from arena.db import Database
-from tests import postgres
+from tests import compiled, postgres
 from tests.requirements import need
 
 T = TypeVar("T")
@@ -33,6 +35,15 @@ LONG = (
 )
 """In the names of files whose tests take ten seconds and more."""
 
+
+# An arena is many processes, and its tests are many more: none is to compile the program anew.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+compiled.share()
+# What this process writes to SQLite survives its end, and need not survive a power cut: waiting for
+# the disk took longer than many a test. The processes of an arena that a test starts do wait.
+db.PRAGMAS = (*db.PRAGMAS, "synchronous=OFF")
 
 # How long a test may take is for pytest to say: one example may wait while others have the cores.
 settings.register_profile("patient", settings.default, deadline=None)

@@ -20,6 +20,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -105,10 +106,12 @@ def running() -> Iterator[str]:
                 preexec_fn=_end_with_parent,
                 **installed.user,
             )
+        url = f"postgresql+psycopg://postgres@/postgres?host={home}"
         try:
             _await(server, home)
-            yield f"postgresql+psycopg://postgres@/postgres?host={home}"
+            yield url
         finally:
+            _admin(url).dispose()
             server.send_signal(signal.SIGINT)
             server.wait(20)
 
@@ -120,7 +123,8 @@ def create(server: str, *, like: str = "template1") -> str:
         like: the name of another, which nobody uses meanwhile; by default the new one is empty.
     """
     name = f"test_{uuid.uuid4().hex}"
-    _execute(server, f"CREATE DATABASE {name} TEMPLATE {like}")
+    # Where nothing is written to a disk, this is twice as quick as the usual strategy.
+    _execute(server, f"CREATE DATABASE {name} TEMPLATE {like} STRATEGY FILE_COPY")
     return server.replace("/postgres?", f"/{name}?")
 
 
@@ -133,9 +137,14 @@ def database(server: str, *, like: str = "template1") -> Iterator[str]:
 
 
 def _execute(server: str, statement: str) -> None:
-    admin = sa.create_engine(server, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
-    with admin.connect() as connection:
+    with _admin(server).connect() as connection:
         connection.exec_driver_sql(statement)
+
+
+@cache
+def _admin(server: str) -> sa.Engine:
+    """What makes and drops databases of a server, by a connection that stays."""
+    return sa.create_engine(server, isolation_level="AUTOCOMMIT")
 
 
 def _end_with_parent() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -44,7 +43,7 @@ from arena.schedule import leases
 from arena.strength.sequential import StrengthError
 from engine.games import GAMES
 from engine.reporting import Finding
-from tests.arena.meanwhile import MEANWHILE, Deed, Pause, at_once
+from tests.arena.meanwhile import Deed, Pause, at_once, give_way
 from tests.arena.simulator import give_sign
 from tests.arena.web.signing_in import now, pages, person, signed_in
 
@@ -347,7 +346,7 @@ def test_a_token_that_is_revoked_twice(furnished: Database) -> None:
             session.flush()
             address = f"/account/tokens/{token.id}/revoke"
             again = pool.submit(browser.client.post, address, data={"csrf_token": secret})
-            time.sleep(MEANWHILE)
+            give_way(furnished, again.done)
         assert again.result(60).status_code == 404
     app.extensions["arena.database"].close()
 

@@ -6,7 +6,6 @@ What is locked beyond that is left alone where somebody else has it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -49,7 +48,7 @@ from arena.schedule.matchmaking import new_matches
 from engine import jobs
 from engine.reporting import Finding
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
-from tests.arena.meanwhile import MEANWHILE, Deed, Pause, at_once, in_a_transaction
+from tests.arena.meanwhile import Deed, Pause, at_once, give_way, in_a_transaction
 from tests.arena.simulator import CALM, START, Simulation, give_sign
 
 WHY = "the hall burned down"
@@ -168,7 +167,7 @@ def test_who_is_withdrawn_as_its_next_match_is_played(
                         break
             lock(session, cup)
             recording_it.append(pool.submit(in_a_transaction, database, record))
-            time.sleep(MEANWHILE)
+            give_way(database, recording_it[0].done)
 
         monkeypatch.setattr(tournament_fields, "lock", lock_late)
         with database.begin() as session:

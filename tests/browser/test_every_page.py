@@ -80,7 +80,9 @@ def test_a_page_is_for_everybody(
             return
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
-            for name, size in SIZES.items():
+            # Colours move nothing: once more where room is scarcest will do.
+            sizes = SIZES if scheme == "light" else {"phone": PHONE}
+            for name, size in sizes.items():
                 page.set_viewport_size(size)
                 found = spilled(page) if name == "phone" else spilled(page) + scrolled(page)
                 objections += [f"{scheme}, {name}: {each}" for each in found]

@@ -79,6 +79,10 @@ class _Adapter(PydanticModelAdapter):
 
     def json_schema(self, model: Any, **how: Any) -> Any:
         self._shapes.add(model)
+        return self._schema(model, **how)
+
+    @cache  # noqa: B019 - there is one adapter, and spectree asks anew for every operation
+    def _schema(self, model: Any, **how: Any) -> Any:
         return super().json_schema(model, **how)
 
     def validation_errors(self, err: ValidationError) -> Any:

@@ -105,7 +105,7 @@ def test_the_name_of_a_sample_is_the_sample(
 ) -> None:
     """Whatever lies beside, which is said, and is had by its path and under that name."""
     monkeypatch.chdir(tmp_path)
-    here = Path("mcts")
+    here = Path("greedy")
     if kind == "file":
         here.write_text("#!/bin/sh\nexit 1\n")
         here.chmod(0o755)
@@ -116,19 +116,19 @@ def test_the_name_of_a_sample_is_the_sample(
         if kind != "empty":
             (here / ("__init__.py" if kind == "package" else "bot.py")).write_text("")
     words = ("clobber", "size=4x4", "--move", "50", "--json")
-    said = cli("play", *words, "mcts", "random")
+    said = cli("play", *words, "greedy", "random")
     what = "folder" if here.is_dir() else "file"
     assert (said.code, said.json["bots"][0]["faults"]) == (0, {})
-    assert f"mcts is the sample of that name; the {what} that lies here is ./mcts" in said.err
-    assert cli("check", "mcts", "--game", "clobber size=4x4", "--minimum", "reduced").code == 0
+    assert f"greedy is the sample of that name; the {what} that lies here is ./greedy" in said.err
+    assert cli("check", "greedy", "--game", "clobber size=4x4", "--minimum", "reduced").code == 0
     if here.exists():
-        assert [bot.name for bot in find_bots(["mcts", "./mcts", f"{tmp_path}/mcts/"])] == [
-            "mcts", "./mcts", f"{tmp_path}/mcts",
+        assert [bot.name for bot in find_bots(["greedy", "./greedy", f"{tmp_path}/greedy/"])] == [
+            "greedy", "./greedy", f"{tmp_path}/greedy",
         ]  # fmt: skip
     if here.is_dir():
-        assert [bot.name for bot in find_bots(["mcts/"])] == [str(tmp_path / "mcts")]
+        assert [bot.name for bot in find_bots(["greedy/"])] == [str(tmp_path / "greedy")]
         monkeypatch.chdir(here)
-        assert [bot.name for bot in find_bots(["."])] == [str(tmp_path / "mcts")]
+        assert [bot.name for bot in find_bots(["."])] == [str(tmp_path / "greedy")]
 
 
 def test_a_check_refuses_what_no_ladder_grants(cli: Cli, tmp_path: Path) -> None:
