@@ -131,5 +131,5 @@ def test_what_fails_is_not_tried_for_ever(
     with database.begin() as session:
         for table in gone:
             session.execute(sa.text(f"ALTER TABLE {table} RENAME TO gone_{table}"))
-    with pytest.raises(recorder.Ending if stopping else OperationalError):
+    with pytest.raises(recorder.ProcessEnding if stopping else OperationalError):
         recorder.record_match(data)
