@@ -31,11 +31,11 @@ from arena.cli.tournament_changes import (
 from arena.cli.tournament_progress import TournamentProgress, held_up
 from arena.cli.tournament_tables import print_tables
 from arena.competitions import tournaments
-from arena.competitions.formats import FORMATS
 from arena.competitions.results import flat_rows, results, summary, to_json
 from arena.competitions.tournament_matches import digest
 from arena.competitions.tournaments import CompetitionLimits, TournamentPlan
 from arena.config import SettingError, load
+from arena.formats.catalogue import FORMATS
 from arena.formats.standings import TIE_BREAKS
 from arena.models import CompetitionState, OpeningPolicy, Tournament
 from arena.operation.broker import BrokerError

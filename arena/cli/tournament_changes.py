@@ -13,8 +13,8 @@ from arena import audit
 from arena.cli import InputError, data_folder
 from arena.cli.data_option import on_data
 from arena.competitions import calling_off, tournament_fields, tournaments
-from arena.competitions.formats import FormatError
 from arena.competitions.tournaments import TournamentError
+from arena.formats.settings import FormatError
 from arena.models import CompetitionState, Tournament
 from engine.counting import counted
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from arena.cli.listing import show as show_rows
-from arena.competitions.formats import FORMATS
 from arena.competitions.results import Results
+from arena.formats.catalogue import FORMATS
 from arena.formats.score import Score
 from arena.models import JobStatus
 from arena.ratings.elo import signed
@@ -85,8 +85,8 @@ def _print_bracket(found: Results) -> None:
             continue
         sides = " - ".join("?" if side is None else found.label(side) for side in tie.sides)
         score = " " + "-".join(map(decimal, tie.score)) if any(tie.score) else ""
-        if tie.winner is not None and tie.score[0] == tie.score[1]:
-            score += f", {found.label(tie.winner)} goes on as the better seed"
+        if tie.winner is not None and tie.tie_break:
+            score += f", {found.label(tie.winner)} goes on as the {tie.tie_break}"
         click.echo(f"{tie.stage}: {sides}{score}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,14 +9,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena.competitions.formats import FORMATS
-from arena.competitions.tournament_courses import Course, course_of, frame_of, planned_matches
+from arena.competitions.tournament_courses import Course, course_of, frame_of
 from arena.competitions.tournament_matches import SetMatch
+from arena.formats.catalogue import FORMATS
 from arena.formats.fixtures import Fixture, Result
-from arena.formats.knockout import Knockout, Tie
+from arena.formats.format import Tie
 from arena.formats.score import Score
 from arena.formats.standings import DIGITS, Table, crosstable, standings
-from arena.formats.swiss import Swiss
 from arena.formats.walkovers import as_byes, as_forfeits
 from arena.models import Bot, BotVersion, Entrant, EntrantState, JobStatus, Tournament
 from arena.ratings.bradley_terry import Strength
@@ -33,7 +31,7 @@ class Standing:
     """An entrant's line in the standings."""
 
     place: int | None
-    """None while a knockout has not decided it, and in a tournament that was called off."""
+    """None while its format has not decided it, and in a tournament that was called off."""
     number: int
     """In the seeding."""
     points: float
@@ -97,8 +95,10 @@ class Results:
     cells: tuple[tuple[Score | None, ...], ...]
     """The crosstable, both ways in the order of the standings."""
     rounds: tuple[Round, ...]
+    by_points: bool
+    """Whether points and tie-breaks say who stands where; otherwise it is the format's ranking."""
     ties: tuple[Tie, ...]
-    """The bracket of a knockout; otherwise none."""
+    """The bracket, of a format that has one."""
     planned: int | None
     """How many matches it has in all; None where that depends on results."""
     points_by_round: Mapping[int, tuple[float, ...]]
@@ -140,8 +140,8 @@ class Results:
 
     @property
     def by_lot(self) -> list[tuple[str, ...]]:
-        """Whom nothing but the lot put in order, once all is played; in a knockout nobody."""
-        if self.ties or self.tournament.finished is None or self.tournament.is_called_off:
+        """Whom nothing but the lot put in order, once all is played, where points say it."""
+        if not self.by_points or self.tournament.finished is None or self.tournament.is_called_off:
             return []
         by_share = FORMATS[self.tournament.format].by_share
         groups: dict[tuple[float, ...], list[str]] = {}
@@ -180,28 +180,23 @@ def results(session: Session, tournament: Tournament) -> Results:
     course = course_of(session, tournament, list(entrants.values()))
     made, field, past, byes = course.made, course.field, course.results, course.byes
     frame = frame_of(tournament, len(field))
-    format_, by_share = course.format, FORMATS[tournament.format].by_share
-    given = course.walkovers
-    if frame.seats > 2:
-        given = as_forfeits(given, course.withdrawn)
+    form, given = course.format, course.walkovers
     counted = [*(match.result for match in made), *byes]
-    if isinstance(format_, Swiss):
+    if form.walkover_is_bye:
         counted, given = [*counted, *as_byes(given)], []
+    elif frame.seats > 2:
+        given = as_forfeits(given, course.withdrawn)
     games = [game for match in made for game in match.games]
     table = Table(field, counted, seed=tournament.seed, games=games, given=given)
     names = [*tournament.settings["tie_breaks"], "lot"]
     records = _records(field, games)
-    ties: tuple[Tie, ...] = ()
-    rows = standings(table, tournament.settings["tie_breaks"], by_share=by_share)
+    rows = standings(table, tournament.settings["tie_breaks"], by_share=form.by_share)
     places: Mapping[int, int | None] = {row.entrant: row.place for row in rows}
-    if isinstance(format_, Knockout):
-        ties, places = tuple(format_.ties(field, past)), format_.places(field, past)
-        # Who is still in it stands at the best place that is left, who has not lost yet first:
-        # points are no measure there, for a bye gives none and whoever lost plays more ties.
-        taken = set(places.values())
-        left = next(place for place in range(1, len(field) + 2) if place not in taken)
-        lost = Counter(tie.loser for tie in ties)
-        rows.sort(key=lambda row: (places.get(row.entrant) or left, lost[row.entrant]))
+    ranking = form.ranking(field, past)
+    if ranking is not None:
+        order = {one: level for level, rank in enumerate(ranking) for one in rank.entrants}
+        rows.sort(key=lambda row: order[row.entrant])
+        places = {one: rank.place for rank in ranking for one in rank.entrants}
     if tournament.is_called_off:
         places = {}  # it has no winner, and so no second
     lines = tuple(
@@ -218,14 +213,15 @@ def results(session: Session, tournament: Tournament) -> Results:
         )
         for row in rows
     )
-    planned = planned_matches(tournament.format, frame, tournament.settings)
+    planned = form.planned(len(field))
     return Results(
         tournament,
         entrants,
         lines,
         tuple(map(tuple, crosstable(table, [line.number for line in lines]))),
         _rounds(course, byes, DUE if not tournament.is_called_off else NOT_PLAYED),
-        ties,
+        ranking is None,
+        tuple(form.ties(field, past)),
         None if planned is None else planned - len(course.walkovers),
         {one: _course(table, one) for one in field},
     )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions.formats import FORMATS, FormatError, Frame
 from arena.competitions.tournament_matches import SetMatch, matches_of, voided_fixtures
-from arena.formats.fixtures import Fixture, Format, Result
-from arena.formats.swiss import Swiss
+from arena.formats.catalogue import FORMATS
+from arena.formats.fixtures import Fixture, Result
+from arena.formats.format import Format
+from arena.formats.settings import FormatError, Frame, Settings
 from arena.formats.walkovers import earned, last_round, still_set, walkovers
 from arena.models import Entrant, EntrantState, JobStatus, Tournament
 from engine.game import Variant
@@ -40,7 +40,7 @@ class Course:
     playing: frozenset[Fixture]
     """Those of their fixtures that are under way: who is withdrawn meanwhile plays them still."""
     voided: list[Result]
-    """What is due again where the next round follows from it, since its match is void."""
+    """What is due again as it was set, since its match is void."""
     walkovers: list[Result]
     """What was decided without a match, since somebody was withdrawn."""
 
@@ -103,8 +103,8 @@ def course_of(
         or withdrawn.keys().isdisjoint(one.result.fixture.entrants)
     ]
     results = [one.result for one in made]
-    in_swiss = isinstance(form, Swiss)
-    voided = still_set(voided_fixtures(session, tournament), results) if in_swiss else []
+    kept = voided_fixtures(session, tournament) if form.keeps_rounds else []
+    voided = still_set(kept, results)
     given = walkovers(
         form, list(ids), [*results, *voided], withdrawn, games=frame.games, playing=playing
     )
@@ -124,22 +124,14 @@ def new_frame(variant: Variant, size: int, seed: int) -> Frame:
     return Frame(size, entrants, race, derive(seed, "format"))
 
 
-def demand_not_too_long(name: str, frame: Frame, settings: Mapping[str, Any]) -> None:
+def demand_not_too_long(name: str, frame: Frame, settings: Settings) -> None:
     """Refuses a tournament of too many matches.
 
     Raises:
         FormatError: it is one.
     """
-    matches = planned_matches(name, frame, settings)
+    matches = FORMATS[name].build(frame, settings).planned(frame.size)
     if matches is not None and matches > MOST_MATCHES:
         raise FormatError(
             f"these are {matches} matches, and a tournament has {MOST_MATCHES} at most"
         )
-
-
-def planned_matches(name: str, frame: Frame, settings: Mapping[str, Any]) -> int | None:
-    """How many matches a tournament has; None where that depends on results."""
-    if name == "knockout":
-        return None
-    fixtures = FORMATS[name].build(frame, settings).fixtures(range(1, frame.size + 1), [])
-    return len(fixtures) * (settings["rounds"] if name == "swiss" else 1)

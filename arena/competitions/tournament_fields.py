@@ -9,12 +9,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, bot_names
-from arena.competitions.formats import FORMATS, settings_for
 from arena.competitions.founding import enter_field
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, frame_of
 from arena.competitions.tournaments import TournamentError, check_versions, demand_not_over, settle
 from arena.competitions.voiding import make_void
 from arena.db import lock
+from arena.formats.catalogue import FORMATS, settings_for
 from arena.models import BotVersion, Entrant, EntrantState, JobStatus, Match, Place, Tournament
 
 LONGEST_NOTE = 2000

@@ -21,7 +21,6 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, bot_names
 from arena.audit import ARENA
-from arena.competitions.formats import FORMATS, FormatError, settings_for
 from arena.competitions.founding import (
     add_named,
     come_back,
@@ -36,7 +35,8 @@ from arena.competitions.results import results
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, new_frame
 from arena.competitions.voiding import make_void
 from arena.db import lock
-from arena.formats.knockout import Knockout
+from arena.formats.catalogue import FORMATS, settings_for
+from arena.formats.settings import FormatError
 from arena.formats.standings import TIE_BREAKS
 from arena.models import (
     Bot,
@@ -278,19 +278,17 @@ def settle(session: Session, tournament: Tournament, now: datetime) -> None:
     """Closes a tournament of which all is played; a closed one of which a match is due again
     is opened.
 
-    Where a match of a knockout was played anew and another one went on, what the other played in
-    later rounds is void; so is a further leg that the tie needs no more. One that was called off
-    stays so.
+    Where a match was played anew, and some of what was set after it has no place in the format any
+    more, that is void. One that was called off stays so.
     """
     if tournament.is_called_off:
         return
     course = course_of(session, tournament)
-    if isinstance(course.format, Knockout):
-        strays = set(course.format.strays(course.field, course.results))
-        if strays:
-            ids = [one.id for one in course.made if one.result.fixture in strays]
-            _void_strays(session, ids, now)
-            course = course_of(session, tournament)
+    strays = set(course.format.strays(course.field, course.results))
+    if strays:
+        ids = [one.id for one in course.made if one.result.fixture in strays]
+        _void_strays(session, ids, now)
+        course = course_of(session, tournament)
     over = not course.due
     if over and tournament.state is not CompetitionState.CLOSED:
         tournament.state, tournament.finished = CompetitionState.CLOSED, now

@@ -18,8 +18,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from random import Random
+from typing import ClassVar, Self
 
-from arena.formats.fixtures import Entrant, Fixture, Result, check_field, sitting_out, unplayed
+from arena.formats.fixtures import Entrant, Fixture, check_field
+from arena.formats.format import AtOnce
+from arena.formats.settings import FormatSetting, Frame, Settings
 from engine.seeds import derive
 
 DEALS = 200
@@ -35,7 +38,7 @@ Tables = list[list[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Balanced:
+class Balanced(AtOnce):
     """A number of rounds in which everybody plays, but for those left over.
 
     Those sit out who have done so least often. Everybody meets everybody about as often, and of
@@ -44,6 +47,19 @@ class Balanced:
     Raises:
         ValueError: rounds is below 1 or seats below 2.
     """
+
+    name = "balanced"
+    title = "Balanced schedule"
+    settings: ClassVar = {
+        "rounds": FormatSetting(
+            "how many rounds",
+            lambda frame: rounds_until_met(frame.size, frame.seats, frame.seed),
+            most=1000,
+        )
+    }
+    for_seats = range(3, 5)
+    tie_breaks = ("head-to-head", "wins")
+    by_share = True
 
     seats: int
     rounds: int
@@ -56,15 +72,13 @@ class Balanced:
                 f"not {self.seats} and {self.rounds}"
             )
 
-    def fixtures(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
+    @classmethod
+    def build(cls, frame: Frame, settings: Settings) -> Self:
         """As `Format` says."""
-        return unplayed(self._all(entrants), results)
+        return cls(frame.seats, settings["rounds"], frame.seed)
 
-    def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
-        """As `Format` says; they give no points."""
-        return sitting_out(entrants, self._all(entrants))
-
-    def _all(self, entrants: Sequence[Entrant]) -> list[Fixture]:
+    def schedule(self, entrants: Sequence[Entrant]) -> list[Fixture]:
+        """As `AtOnce` says."""
         check_field(entrants, least=self.seats)
         return [
             Fixture(number, tuple(entrants[place] for place in table))

@@ -1,15 +1,9 @@
-"""The words that all formats of tournaments share: fixtures, their results, who sits out.
-
-A format is a function of the entrants and of what was set and played so far. It keeps nothing:
-asked again with the same results it gives the same fixtures, and with more results later
-rounds. So a tournament goes on wherever it was interrupted.
-"""
+"""The words that all formats of tournaments share: fixtures, their results, who sits out."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 Entrant = int
 """The number by which whoever runs the tournament knows an entrant."""
@@ -60,27 +54,6 @@ class Result:
         return tuple(
             sum(game[place] for game in self.games) for place in range(len(self.fixture.entrants))
         )
-
-
-class Format(Protocol):
-    """A way to decide who meets whom."""
-
-    def fixtures(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
-        """All that are due now and not played yet; none when the tournament is finished.
-
-        Args:
-            entrants: the field, the same at every call, the strongest by seeding first.
-            results: in any order. Fixtures without games among them stay as they were set.
-
-        Raises:
-            ValueError: the field is too small for the format, or names an entrant twice.
-        """
-
-    def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
-        """Who sits out which of the rounds that are set, each with the points given for it.
-
-        They are for standings and pages, and are not among the results that `fixtures` takes.
-        """
 
 
 def check_field(entrants: Sequence[Entrant], *, least: int) -> None:

@@ -8,13 +8,19 @@ the final, the four best not before the semi-finals, and so on.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import ClassVar, Self
 
 from arena.formats.fixtures import Entrant, Fixture, Result, check_field
+from arena.formats.format import Format, Rank, Tie
+from arena.formats.settings import FormatSetting, Frame, Settings
 
 SECOND_FINAL = "second final"
+MAIN, LOSERS, THIRD = range(3)
+"""The parts of a bracket."""
 
 
 class Take(Enum):
@@ -35,28 +41,15 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Tie:
-    """Two places of which one goes on, and who fills them."""
+class Slot:
+    """A tie of an empty bracket."""
 
-    stage: str
-    """Such as "final", "round of 16" or "losers' round 2"; the same for ties side by side."""
-    round: int
-    """Numbered from 1, and above those of the ties that it takes its sides from."""
+    tie: Tie
     sources: tuple[Source, Source]
-    sides: tuple[Entrant | None, Entrant | None] = (None, None)
-    """The better seed first once both are known; None is nobody, or not known yet."""
-    winner: Entrant | None = None
-    loser: Entrant | None = None
-    decided: bool = False
-    """Whether nothing is left to play; a tie of nobody has no winner."""
-    score: tuple[float, float] = (0.0, 0.0)
-    """The points of either side."""
-    legs: int = 0
-    """How many count so far."""
 
 
 @dataclass(frozen=True, slots=True)
-class Knockout:
+class Knockout(Format):
     """Single or double elimination; two seats.
 
     A tie is decided when the points that are left cannot change who has more. If all its legs
@@ -71,6 +64,32 @@ class Knockout:
         ValueError: legs or games is below 1, extra_legs is below 0, or a match for the third
             place is asked for in double elimination, which has it anyway.
     """
+
+    name = "knockout"
+    title = "Knockout"
+    settings: ClassVar = {
+        "legs": FormatSetting("a tie is the best of so many matches", 1, most=25, in_a_race=1),
+        "extra_legs": FormatSetting(
+            "how many more are played while it is level", 2, least=0, most=25, in_a_race=0
+        ),
+        "double": FormatSetting(
+            "who loses is out at the second loss only", 0, least=0, most=1, yes_or_no=True
+        ),
+        "third_place": FormatSetting(
+            "who lost the semi-finals meet for the third place",
+            0,
+            least=0,
+            most=1,
+            yes_or_no=True,
+            field=4,
+        ),
+    }
+    tie_breaks = ("wins",)
+    remark = (
+        "Of two who are level after all legs the better seed goes on. Who went out at the same "
+        "stage share a place, and stand in the order of their points."
+    )
+    in_turn = True
 
     legs: int = 1
     """A tie is the best of so many fixtures."""
@@ -89,6 +108,17 @@ class Knockout:
             )
         if self.double and self.third_place:
             raise ValueError("in double elimination the losers' final is for the third place")
+
+    @classmethod
+    def build(cls, frame: Frame, settings: Settings) -> Self:
+        """As `Format` says."""
+        return cls(
+            settings["legs"],
+            frame.games,
+            settings["extra_legs"],
+            bool(settings["double"]),
+            bool(settings["third_place"]),
+        )
 
     def fixtures(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
         """As `Format` says: of each tie the legs that are certain to be played."""
@@ -114,8 +144,12 @@ class Knockout:
             if tie.winner is not None and tie.loser is None
         ]
 
+    def planned(self, size: int) -> int | None:
+        """As `Format` says: how many legs a tie takes depends on results."""
+        return None
+
     def ties(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Tie]:
-        """The whole bracket as far as it is known; a tie stands below those that it depends on."""
+        """As `Format` says; a tie stands below those that it depends on."""
         return self._ties(entrants, results)
 
     def _ties(
@@ -130,8 +164,8 @@ class Knockout:
                 legs.setdefault((fixture.round, frozenset(fixture.entrants)), []).append(result)
         seeds = {entrant: seed for seed, entrant in enumerate(entrants)}
         ties: list[Tie] = []
-        for empty in _bracket(len(entrants), double=self.double, third_place=self.third_place):
-            tie = _filled(empty, ties, entrants)
+        for slot in _bracket(len(entrants), double=self.double, third_place=self.third_place):
+            tie = _filled(slot, ties, entrants)
             a, b = tie.sides
             if a is not None and b is not None:
                 sides = (a, b) if seeds[a] < seeds[b] else (b, a)
@@ -144,7 +178,7 @@ class Knockout:
         return ties
 
     def strays(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
-        """Fixtures that were set, and have no place in the bracket any more.
+        """As `Format` says.
 
         That is so when a tie before theirs was played again and somebody else went on, and of
         further legs when one before them was and did not leave the tie level.
@@ -175,6 +209,21 @@ class Knockout:
         }
         return dict(sorted(places.items(), key=lambda item: item[1]))
 
+    def ranking(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Rank] | None:
+        """As `Format` says.
+
+        Who is still in it stands at the best place that is left, who has not lost yet first:
+        points are no measure there, for a bye gives none and whoever lost plays more ties.
+        """
+        places = self.places(entrants, results)
+        taken = set(places.values())
+        left = next(place for place in range(1, len(entrants) + 2) if place not in taken)
+        lost = Counter(tie.loser for tie in self.ties(entrants, results))
+        levels: dict[tuple[int, int], list[Entrant]] = {}
+        for one in entrants:
+            levels.setdefault((places.get(one, left), lost[one]), []).append(one)
+        return [Rank(places.get(levels[key][0]), tuple(levels[key])) for key in sorted(levels)]
+
     def _judged(self, tie: Tie, legs: Sequence[Result]) -> Tie:
         """A tie of two with its score, and with its winner if it has one."""
         a, b = tie.sides
@@ -195,11 +244,10 @@ class Knockout:
         tie = replace(tie, score=(score[0], score[1]), legs=count)
         if abs(lead) > left * self.games:
             winner, loser = (a, b) if lead > 0 else (b, a)
-        elif count >= self.legs + self.extra_legs:
-            winner, loser = a, b
-        else:
-            return tie
-        return replace(tie, winner=winner, loser=loser, decided=True)
+            return replace(tie, winner=winner, loser=loser, decided=True)
+        if count >= self.legs + self.extra_legs:
+            return replace(tie, winner=a, loser=b, decided=True, tie_break="better seed")
+        return tie
 
     def _certain(self, tie: Tie) -> int:
         """How many more legs an undecided tie has even if one side wins all of them."""
@@ -226,16 +274,16 @@ def _is_stray(fixture: Fixture, ties: Sequence[Tie], legs: int) -> bool:
     return len(known) == len(ties) or any(pair & sides for sides in known)
 
 
-def _filled(tie: Tie, before: Sequence[Tie], entrants: Sequence[Entrant]) -> Tie:
+def _filled(slot: Slot, before: Sequence[Tie], entrants: Sequence[Entrant]) -> Tie:
     """A tie with its sides as far as they are known, and decided if one is nobody."""
+    tie = slot.tie
     if tie.stage == SECOND_FINAL:
         final = before[-1]
-        unbeaten = before[final.sources[0].number].winner
-        if final.decided and final.winner == unbeaten:
+        if final.decided and final.winner not in {one.loser for one in before}:
             return replace(tie, decided=True)
     sides: list[Entrant | None] = []
     known = True
-    for source in tie.sources:
+    for source in slot.sources:
         if source.take is Take.SEED:
             sides.append(entrants[source.number] if source.number < len(entrants) else None)
         else:
@@ -262,17 +310,18 @@ def seeding(size: int) -> list[int]:
     return order
 
 
-def _bracket(count: int, *, double: bool, third_place: bool) -> list[Tie]:
+def _bracket(count: int, *, double: bool, third_place: bool) -> list[Slot]:
     """The empty ties for a field, each below those that it takes its sides from."""
     size = 1 << (count - 1).bit_length()
-    ties: list[Tie] = []
+    slots: list[Slot] = []
 
-    def add(stage: str, sources: Sequence[Source]) -> list[int]:
+    def add(stage: str, sources: Sequence[Source], part: int = MAIN) -> list[int]:
         """Ties of neighbouring sources; their numbers."""
-        added = range(len(ties), len(ties) + len(sources) // 2)
+        added = range(len(slots), len(slots) + len(sources) // 2)
         for one, other in zip(sources[::2], sources[1::2], strict=True):
-            before = [ties[s.number].round for s in (one, other) if s.take is not Take.SEED]
-            ties.append(Tie(stage, 1 + max(before, default=0), (one, other)))
+            before = [slots[s.number].tie.round for s in (one, other) if s.take is not Take.SEED]
+            tie = Tie(stage, 1 + max(before, default=0), part)
+            slots.append(Slot(tie, (one, other)))
         return list(added)
 
     def winners(numbers: Sequence[int]) -> list[Source]:
@@ -285,9 +334,9 @@ def _bracket(count: int, *, double: bool, third_place: bool) -> list[Tie]:
     if not double:
         while len(sources) > 1:
             if third_place and len(sources) == 2 and count > 3:
-                add("third place", losers([source.number for source in sources]))
+                add("third place", losers([source.number for source in sources]), THIRD)
             sources = winners(add(_stage(len(sources)), sources))
-        return ties
+        return slots
 
     main = add("winners' round 1", sources)
     out = losers(main)
@@ -295,17 +344,17 @@ def _bracket(count: int, *, double: bool, third_place: bool) -> list[Tie]:
     while len(main) > 1:
         step += 1
         main = add(f"winners' round {step}", winners(main))
-        out = winners(add(f"losers' round {entry}", out))
+        out = winners(add(f"losers' round {entry}", out, LOSERS))
         # Who comes down meets survivors of another part of the bracket.
         down = losers(main)
         half = len(down) // 2
         down = down[::-1] if step % 2 == 0 else down[half:] + down[:half]
         meeting = [source for pair in zip(out, down, strict=True) for source in pair]
-        out = winners(add(f"losers' round {entry + 1}", meeting))
+        out = winners(add(f"losers' round {entry + 1}", meeting, LOSERS))
         entry += 2
     final = add("final", [*winners(main), *out])
     add(SECOND_FINAL, [*winners(final), *losers(final)])
-    return ties
+    return slots
 
 
 def _stage(sides: int) -> str:

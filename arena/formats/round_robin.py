@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar, Self
 
-from arena.formats.fixtures import Entrant, Fixture, Result, check_field, sitting_out, unplayed
+from arena.formats.fixtures import Entrant, Fixture, Result, check_field, sitting_out
+from arena.formats.format import AtOnce
+from arena.formats.settings import FormatSetting, Frame, Settings
 
 
 @dataclass(frozen=True, slots=True)
-class RoundRobin:
+class RoundRobin(AtOnce):
     """Everybody meets everybody once in each cycle, by Berger's tables.
 
     In every other cycle the seats are exchanged. In a cycle the times that an entrant sits first
@@ -22,6 +25,13 @@ class RoundRobin:
         ValueError: cycles is below 1.
     """
 
+    name = "round-robin"
+    title = "Round robin"
+    settings: ClassVar = {
+        "cycles": FormatSetting("how often everybody meets everybody", 1, in_a_race=1)
+    }
+    tie_breaks = ("head-to-head", "sonneborn-berger", "wins")
+
     cycles: int = 1
     """1 is a single round robin, 2 a double one, and so on."""
 
@@ -29,15 +39,13 @@ class RoundRobin:
         if self.cycles < 1:
             raise ValueError(f"a round robin has at least 1 cycle, not {self.cycles}")
 
-    def fixtures(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
+    @classmethod
+    def build(cls, _: Frame, settings: Settings) -> Self:
         """As `Format` says."""
-        return unplayed(self._all(entrants), results)
+        return cls(settings["cycles"])
 
-    def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
-        """As `Format` says; they give no points, since everybody has as many."""
-        return sitting_out(entrants, self._all(entrants))
-
-    def _all(self, entrants: Sequence[Entrant]) -> list[Fixture]:
+    def schedule(self, entrants: Sequence[Entrant]) -> list[Fixture]:
+        """As `AtOnce` says."""
         check_field(entrants, least=2)
         table = berger_table(len(entrants))
         return [
@@ -73,7 +81,7 @@ def berger_table(size: int) -> list[list[tuple[int, int]]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Gauntlet:
+class Gauntlet(AtOnce):
     """Each of the first few entrants meets each of the others; neither meet among themselves.
 
     Candidates sit first against every other one of the field, and in every other cycle the seats
@@ -82,6 +90,19 @@ class Gauntlet:
     Raises:
         ValueError: candidates or cycles is below 1.
     """
+
+    name = "gauntlet"
+    title = "Gauntlet"
+    settings: ClassVar = {
+        "candidates": FormatSetting(
+            "how many, the first by seeding, meet all the others",
+            1,
+            most=lambda frame: frame.size - 1,
+        ),
+        "cycles": FormatSetting("how often each candidate meets each", 1, in_a_race=1),
+    }
+    tie_breaks = ("head-to-head", "wins")
+    by_share = True
 
     candidates: int = 1
     """How many entrants, from the first, run the gauntlet."""
@@ -95,18 +116,20 @@ class Gauntlet:
                 f"not {self.candidates} and {self.cycles}"
             )
 
-    def fixtures(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
+    @classmethod
+    def build(cls, _: Frame, settings: Settings) -> Self:
         """As `Format` says."""
-        return unplayed(self._all(entrants), results)
+        return cls(settings["candidates"], settings["cycles"])
 
     def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
         """As `Format` says: candidates that wait, where they outnumber the field, for no points.
 
         The field waits most of the time, and that is no bye.
         """
-        return sitting_out(entrants[: self.candidates], self._all(entrants))
+        return sitting_out(entrants[: self.candidates], self.schedule(entrants))
 
-    def _all(self, entrants: Sequence[Entrant]) -> list[Fixture]:
+    def schedule(self, entrants: Sequence[Entrant]) -> list[Fixture]:
+        """As `AtOnce` says."""
         check_field(entrants, least=self.candidates + 1)
         candidates, field = entrants[: self.candidates], entrants[self.candidates :]
         # Each candidate walks along the field, one step behind the next, so nobody is met by

@@ -14,11 +14,15 @@ a perfect matching).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil, log2
+from typing import ClassVar
 
-from arena.formats.fixtures import Entrant, Fixture, Result, check_field, sitting_out, unplayed
+from arena.formats.fixtures import Entrant, Fixture, Result
+from arena.formats.format import InTurn
+from arena.formats.settings import FormatSetting
 from engine.seeds import derive
 
 NEAREST = 6
@@ -36,7 +40,7 @@ ORDER = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Swiss:
+class Swiss(InTurn):
     """A number of rounds, each of which pairs the whole field; two seats.
 
     Of an odd field one sits out each round and is given the points of a win: who did so least
@@ -44,73 +48,30 @@ class Swiss:
     than two rounds' opponents nobody sits first more than twice oftener than second, or the
     reverse, as long as there is another pairing without rematches.
 
-    Raises:
-        ValueError: rounds or games is below 1.
+    The seed draws who of the first pair sits first. Who has left comes last and sits out first.
     """
 
-    rounds: int
-    games: int = 1
-    """How many games a fixture has."""
-    seed: int = 0
-    """Draws who of the first pair sits first."""
-    withdrawn: Mapping[Entrant, int] = field(default_factory=dict, hash=False)
-    """The last round that each of those who play no more was paired for: after it they come last
-    and sit out first (see `walkovers.earned`)."""
+    name = "swiss"
+    title = "Swiss"
+    settings: ClassVar = {
+        "rounds": FormatSetting(
+            "how many rounds",
+            lambda frame: ceil(log2(frame.size)),
+            # Beyond these everybody has met everybody.
+            most=lambda frame: frame.size - 1 + frame.size % 2,
+        )
+    }
+    tie_breaks = ("buchholz", "sonneborn-berger", "head-to-head", "wins")
 
-    def __post_init__(self) -> None:
-        if self.rounds < 1 or self.games < 1:
-            raise ValueError(
-                "a Swiss has at least 1 round and 1 game a fixture, "
-                f"not {self.rounds} and {self.games}"
-            )
-
-    def fixtures(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
-        """As `Format` says."""
-        return unplayed(self._set(entrants, results), results)
-
-    def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
-        """As `Format` says; a bye is worth as much as winning all games of a fixture."""
-        points = (1.0,) * self.games
-        fixtures = self._set(entrants, results)
-        last = max(fixture.round for fixture in fixtures)
-        # A later round was set whole if an early match is played anew: it stays, byes and all.
-        later = [result.fixture for result in results if result.fixture.round > last]
-        tables = Counter(fixture.round for fixture in later)
-        fixtures += [one for one in later if tables[one.round] == len(entrants) // 2]
-        return sitting_out(entrants, fixtures, points=points)
-
-    def _set(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
-        """The fixtures of all rounds up to the first that is not complete."""
-        check_field(entrants, least=2)
-        tables = len(entrants) // 2
-        past: list[Result] = []
-        fixtures: list[Fixture] = []
-        for number in range(1, self.rounds + 1):
-            here = [result for result in results if result.fixture.round == number]
-            given = [result.fixture for result in here]
-            if len(given) < tables:
-                given += self._missing(number, entrants, past, given)
-            fixtures += given
-            if sum(bool(result.games) for result in here) < tables:
-                break
-            past += here
-        return fixtures
-
-    def _missing(
+    def pair(
         self,
         number: int,
         entrants: Sequence[Entrant],
         past: Sequence[Result],
-        given: Sequence[Fixture],
-    ) -> list[Fixture]:
-        """The fixtures of a round beside those that are given already."""
-        fixtures = _paired(self, number, tuple(entrants), tuple(past), tuple(entrants))
-        if set(given) <= set(fixtures):
-            return [fixture for fixture in fixtures if fixture not in given]
-        # An earlier result changed after this round was set. What was set stays.
-        seated = {entrant for fixture in given for entrant in fixture.entrants}
-        free = tuple(one for one in entrants if one not in seated)
-        return list(_paired(self, number, tuple(entrants), tuple(past), free))
+        free: Sequence[Entrant],
+    ) -> Sequence[Fixture]:
+        """As `InTurn` says."""
+        return _paired(self, number, tuple(entrants), tuple(past), tuple(free))
 
 
 @lru_cache(maxsize=8)

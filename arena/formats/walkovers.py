@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from arena.formats.fixtures import Entrant, Fixture, Format, Result
-from arena.formats.knockout import Knockout
-from arena.formats.swiss import Swiss
+from arena.formats.fixtures import Entrant, Fixture, Result
+from arena.formats.format import Format
 
 
 def walkovers(
@@ -35,8 +34,7 @@ def walkovers(
         playing: those that are under way, and are decided by their games.
     """
     gone = set(withdrawn)
-    in_turn = isinstance(form, Knockout | Swiss)
-    last = withdrawn if in_turn else dict.fromkeys(gone, 0)
+    last = withdrawn if form.in_turn else dict.fromkeys(gone, 0)
 
     def is_forfeit(fixture: Fixture) -> bool:
         return not gone.isdisjoint(fixture.entrants) and fixture not in playing
@@ -55,10 +53,9 @@ def walkovers(
 
 
 def _walkover(fixture: Fixture, last: Mapping[Entrant, int], games: int) -> Result:
-    there = [one for one in fixture.entrants if one not in last]
-    later = [one for one in fixture.entrants if last.get(one, 0) >= fixture.round]
-    if not there and len(later) == 1:
-        there = later
+    there = [one for one in fixture.entrants if last.get(one, fixture.round) >= fixture.round]
+    if len(there) == len(fixture.entrants):  # all had been in for it, and it is due again
+        there = [one for one in there if one not in last]
     game = tuple(float(one in there) for one in fixture.entrants)
     return Result(fixture, (game,) * games)
 

@@ -183,7 +183,7 @@ class Tournament(Competition):
     __mapper_args__ = {"polymorphic_identity": "tournament"}  # noqa: RUF012
 
     format: Mapped[str] = mapped_column(sa.String(20), nullable=True)
-    """A name among `arena.competitions.tournaments.FORMATS`."""
+    """A name among `arena.formats.catalogue.FORMATS`."""
     settings: Mapped[dict[str, Any]] = mapped_column(nullable=True)
     """The format's own, such as how many rounds."""
     reason: Mapped[str] = mapped_column(sa.Text, nullable=True, use_existing_column=True)

@@ -1,11 +1,11 @@
-"""The bracket of a knockout as columns of ties, for a page to set side by side."""
+"""The bracket of a tournament as columns of ties, for a page to set side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from arena.formats.knockout import Tie
+from arena.formats.format import Tie
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,23 +17,22 @@ class Stage:
 
 
 def brackets(ties: Iterable[Tie]) -> list[list[Stage]]:
-    """The stages of each bracket in their order: the main one, then that of the losers.
+    """The stages of each part of a bracket, in their order.
 
-    A match for the third place stands alone at the end. Stages in which nobody can ever be (those
-    of a large bracket for a small field) are left out.
+    Stages in which nobody can ever be (those of a large bracket for a small field) are left out.
     """
-    stages: dict[str, list[Tie]] = {}
+    parts: dict[int, dict[str, list[Tie]]] = {}
     for tie in ties:
-        stages.setdefault(tie.stage, []).append(tie)
+        parts.setdefault(tie.part, {}).setdefault(tie.stage, []).append(tie)
     shown = [
-        Stage(name, tuple(found))
-        for name, found in stages.items()
-        if any(not tie.decided or tie.winner is not None for tie in found)
+        [
+            Stage(name, tuple(found))
+            for name, found in stages.items()
+            if any(not tie.decided or tie.winner is not None for tie in found)
+        ]
+        for _, stages in sorted(parts.items())
     ]
-    losers = [stage for stage in shown if stage.name.startswith("losers'")]
-    third = [stage for stage in shown if stage.name == "third place"]
-    main = [stage for stage in shown if stage not in losers and stage not in third]
-    return [part for part in (main, losers, third) if part]
+    return [stages for stages in shown if stages]
 
 
 FILTERS = {"brackets": brackets}

@@ -11,9 +11,9 @@ from werkzeug.wrappers import Response
 
 from arena.competitions import tournament_fields, tournaments
 from arena.competitions.calling_off import call_off as call_off_tournament
-from arena.competitions.formats import FormatError
 from arena.competitions.tournament_fields import entrants_of, has_begun
 from arena.competitions.tournaments import TournamentError
+from arena.formats.settings import FormatError
 from arena.models import Entrant, EntrantState, Scope
 from arena.web.forms import CallOffForm
 from arena.web.identity import Account, database, needs, signed_in

@@ -22,8 +22,9 @@ from wtforms import (
 from wtforms.validators import Length, NumberRange, Optional
 
 from arena.competitions import tournaments
-from arena.competitions.formats import FORMATS, FormatError
 from arena.competitions.tournaments import CompetitionLimits, TournamentError, TournamentPlan
+from arena.formats.catalogue import FORMATS
+from arena.formats.settings import FormatError
 from arena.models import CompetitionState, Ladder, Scope, Tournament
 from arena.web import queries
 from arena.web.forms import NEEDED, NOTE_LENGTH_MAX, WholeNumber

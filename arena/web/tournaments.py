@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from flask import Blueprint, Response, abort, jsonify, render_template
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from arena.competitions.formats import FORMATS
 from arena.competitions.results import Results, flat_rows, results, to_json
 from arena.competitions.tournament_matches import digest
+from arena.formats.catalogue import FORMATS
 from arena.formats.score import Score
 from arena.models import BotVersion, Entrant, GameSeat, JobStatus, PlayedGame, Tournament
 from arena.schedule.idle import why_idle

@@ -94,7 +94,7 @@ class RoundShape(Shape):
 
 
 class TieShape(Shape):
-    """A tie of a knockout."""
+    """A tie of a bracket."""
 
     stage: str
     round: int

@@ -10,8 +10,9 @@ from pydantic import Field
 
 from arena.competitions import results, tournament_fields, tournaments
 from arena.competitions.calling_off import call_off
-from arena.competitions.formats import FORMATS, FormatError
 from arena.competitions.tournaments import CompetitionLimits, TournamentError, TournamentPlan
+from arena.formats.catalogue import FORMATS
+from arena.formats.settings import FormatError
 from arena.models import CompetitionState, Scope, Tournament
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import TournamentDetail, TournamentList, TournamentShape

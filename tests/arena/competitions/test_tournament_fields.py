@@ -9,10 +9,10 @@ from alembic.config import Config
 
 from arena.audit import entries
 from arena.competitions import tournament_fields, tournaments
-from arena.competitions.formats import FormatError
 from arena.competitions.results import Results, results, rows
 from arena.competitions.tournaments import TournamentError
 from arena.db import MIGRATIONS, Database
+from arena.formats.settings import FormatError
 from arena.models import CompetitionState, Entrant, EntrantState, JobStatus, Match, Tournament
 from arena.schedule import leases
 from arena.schedule.matchmaking import new_matches

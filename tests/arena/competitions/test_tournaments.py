@@ -9,11 +9,12 @@ import sqlalchemy as sa
 
 from arena.audit import entries
 from arena.competitions import tournament_matches, tournaments
-from arena.competitions.formats import FORMATS, FormatError, Frame, settings_for
 from arena.competitions.results import results, rows
 from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournaments import TournamentError, TournamentPlan
 from arena.db import Database
+from arena.formats.catalogue import FORMATS, settings_for
+from arena.formats.settings import FormatError, Frame
 from arena.models import (
     BotVersion,
     CompetitionState,

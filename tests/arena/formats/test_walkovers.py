@@ -2,88 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
 from random import Random
 
 import pytest
 
-from arena.formats.balanced import Balanced
-from arena.formats.fixtures import Fixture, Format, Result
+from arena.formats.fixtures import Fixture, Result
 from arena.formats.knockout import Knockout
-from arena.formats.round_robin import Gauntlet, RoundRobin
+from arena.formats.round_robin import RoundRobin
 from arena.formats.swiss import Swiss
 from arena.formats.walkovers import as_byes, as_forfeits, earned, last_round, still_set, walkovers
 from tests.arena.formats.simulation import play
-
-FORMATS: dict[str, Format] = {
-    "round robin": RoundRobin(2),
-    "gauntlet": Gauntlet(2),
-    "swiss": Swiss(5, games=2),
-    "knockout": Knockout(legs=3, games=2),
-    "double elimination": Knockout(games=2, double=True),
-    "balanced": Balanced(3, 6),
-}
-
-
-@pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("size", [6, 9])
-@pytest.mark.parametrize("seed", range(10))
-def test_a_tournament_goes_on_without_who_was_withdrawn(name: str, size: int, seed: int) -> None:
-    """Two leave at any time: the others play to the end, each once a round, and those who left
-    what they had begun and no more; what was given without a game stays given, and a round of a
-    Swiss that has begun stays as it was paired."""
-    random, form, field = Random(seed), FORMATS[name], list(range(1, size + 1))
-    leaving = random.sample(field, 2)
-    gone: dict[int, int] = {}
-    paired: dict[int, int] = {}
-    rounds: dict[int, set[Fixture]] = {}
-    results: list[Result] = []
-    given: list[Result] = []
-    playing: list[Fixture] = []
-    while True:
-        if isinstance(form, Swiss):
-            form = replace(form, withdrawn=paired)
-        made = [*results, *map(Result, playing)]
-        before, given = given, walkovers(form, field, made, gone, games=2, playing=playing)
-        assert _kept(before, gone) <= _kept(given, gone)
-        if isinstance(form, Knockout):
-            assert form.strays(field, [*made, *given]) == []
-        due = form.fixtures(field, [*made, *given])
-        assert not any(set(one.entrants) & set(gone) for one in due if one not in playing)
-        begun = max((one.fixture.round for one in made), default=0)
-        if isinstance(form, Swiss) and begun:
-            fixtures = [*due, *(one.fixture for one in [*results, *given])]
-            now = {fixture for fixture in fixtures if fixture.round == begun}
-            assert rounds.setdefault(begun, now) == now
-        if not due and not playing:
-            break
-        # Matches begin and end one by one, and somebody may leave between any two.
-        fresh = [one for one in due if one not in playing]
-        if fresh and (not playing or random.random() < 0.6):
-            playing.append(random.choice(fresh))
-            made.append(Result(playing[-1]))
-        else:
-            ended = playing.pop(random.randrange(len(playing)))
-            results.append(play(ended, random, games=2))
-            continue
-        if leaving and random.random() < 0.2:
-            entrant = leaving.pop()
-            past = [*made, *given]
-            due = form.fixtures(field, past)
-            gone[entrant] = last_round(entrant, due, past, playing)
-            paired[entrant] = max(one.fixture.round for one in made)
-    seats = Counter(
-        (one.fixture.round, one.fixture.leg, entrant)
-        for one in [*results, *given]
-        for entrant in one.fixture.entrants
-    )
-    assert set(seats.values()) == {1}
-
-
-def _kept(given: list[Result], gone: dict[int, int]) -> set[Result]:
-    """What those have who are still there."""
-    return {one for one in as_byes(given) if one.fixture.entrants[0] not in gone}
 
 
 def test_what_is_given_for_a_walkover() -> None:

@@ -1,0 +1,111 @@
+"""Formats that the arena does not offer, to see that all it takes is a module and a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from arena.formats.fixtures import Entrant, Fixture, Result
+from arena.formats.format import Format, InTurn, Rank
+from arena.formats.settings import FormatSetting, Frame, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Danish(InTurn):
+    """In every round the first by points meets the second, the third the fourth, and so on.
+
+    With more seats it is the first few, then the next. It doesn't matter who has met before. Who
+    did so least often, and of these who has least points, sits out.
+    """
+
+    name = "danish"
+    title = "Danish"
+    settings: ClassVar = {"rounds": FormatSetting("how many rounds", 3, in_a_race=1)}
+    for_seats = range(2, 5)
+    tie_breaks = ("buchholz", "head-to-head", "wins")
+
+    def pair(
+        self,
+        number: int,
+        entrants: Sequence[Entrant],
+        past: Sequence[Result],
+        free: Sequence[Entrant],
+    ) -> list[Fixture]:
+        """As `InTurn` says."""
+        points = dict.fromkeys(entrants, 0.0)
+        rounds = dict.fromkeys(entrants, 0)
+        for result in past:
+            for entrant, share in zip(result.fixture.entrants, result.points, strict=True):
+                points[entrant] += share
+                rounds[entrant] += 1
+        for entrant in entrants:
+            points[entrant] += (number - 1 - rounds[entrant]) * self.games
+            if self.withdrawn.get(entrant, number) < number:
+                points[entrant], rounds[entrant] = -1, number
+        order = sorted(free, key=lambda entrant: -points[entrant])
+        last_first = sorted(free, key=lambda one: (-rounds[one], points[one], -entrants.index(one)))
+        out = last_first[: len(free) % self.seats]
+        playing = [one for one in order if one not in out]
+        return [
+            Fixture(number, tuple(playing[first : first + self.seats]))
+            for first in range(0, len(playing), self.seats)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Hill(InTurn):
+    """King of the hill: the last two by seeding meet, and whoever wins meets the next one up.
+
+    Of two who are level the better seed stays. Everybody else waits, and that is no bye.
+    """
+
+    name = "hill"
+    title = "King of the hill"
+    settings: ClassVar = {}
+    tie_breaks = ("wins",)
+    remark = "Who has won the last match is first, and who was beaten earlier stands lower."
+
+    @classmethod
+    def build(cls, frame: Frame, _: Settings) -> Self:
+        """As `Format` says."""
+        return cls(frame.size - 1, frame.games, frame.seed, frame.withdrawn)
+
+    def tables(self, _: int) -> int:
+        """As `InTurn` says."""
+        return 1
+
+    def pair(
+        self,
+        number: int,
+        entrants: Sequence[Entrant],
+        past: Sequence[Result],
+        free: Sequence[Entrant],
+    ) -> list[Fixture]:
+        """As `InTurn` says."""
+        king = self._king(entrants, past)
+        return [Fixture(number, (entrants[-1 - number], king))] if king in free else []
+
+    def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
+        """As `Format` says."""
+        return []
+
+    def ranking(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Rank]:
+        """As `Format` says."""
+        played = [one for one in results if one.games]
+        king, over = self._king(entrants, played), len(played) == self.rounds
+        left = {one: result.fixture.round for result in played for one in result.fixture.entrants}
+        there = [one for one in entrants if one == king or one not in left]
+        fallen = sorted(left.keys() - {king}, key=lambda one: -left[one])
+        ranks = [Rank(1 if over else None, (one,)) for one in there]
+        return ranks + [Rank(len(entrants) + 1 - left[one], (one,)) for one in fallen]
+
+    def _king(self, entrants: Sequence[Entrant], past: Sequence[Result]) -> Entrant:
+        if not past:
+            return entrants[-1]
+        last = max(past, key=lambda result: result.fixture.round)
+        (better, king), (gained, kept) = last.fixture.entrants, last.points
+        return better if gained >= kept else king
+
+
+NEWCOMERS: dict[str, type[Format]] = {form.name: form for form in (Danish, Hill)}
