@@ -44,7 +44,7 @@ def settings_for(name: str, frame: Frame, given: Mapping[str, int]) -> dict[str,
         raise FormatError(f"a match takes {frame.seats} bots, and the field has {frame.size}")
     unknown = [key for key in given if key not in form.settings]
     if unknown:
-        known = ", ".join(form.settings)
+        known = ", ".join(form.settings) or "none"
         raise FormatError(f"{name} has no setting {unknown[0]!r}; it has {known}")
     settings = {
         key: given.get(key, setting.default_for(frame)) for key, setting in form.settings.items()

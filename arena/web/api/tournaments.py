@@ -28,6 +28,7 @@ TAG = "tournaments"
 SETTINGS = "; ".join(
     f"{name}: " + ", ".join(f"{key} ({setting.words})" for key, setting in kind.settings.items())
     for name, kind in FORMATS.items()
+    if kind.settings
 )
 
 

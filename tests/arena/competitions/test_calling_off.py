@@ -14,7 +14,11 @@ from arena.db import Database
 from arena.models import CompetitionState, JobStatus, Match, Tournament
 from arena.schedule import leases, verdicts
 from arena.schedule.matchmaking import new_matches
-from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
+from tests.arena.competitions.tournament_simulation import (
+    FOR_TWO,
+    ORGANISER,
+    TournamentSimulation,
+)
 from tests.arena.simulator import CALM, START
 
 WHY = "the hall burned down"
@@ -37,10 +41,8 @@ def matches(session: sa.orm.Session, *status: JobStatus) -> list[Match]:
     return list(session.scalars(query))
 
 
-FORMATS = ["round-robin", "gauntlet", "swiss", "knockout"]
-
-
-@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.usefixtures("newcomers")
+@pytest.mark.parametrize("format_", FOR_TWO)
 @pytest.mark.parametrize("seconds", [0, 4])
 def test_what_is_not_played_never_is(
     arena: TournamentSimulation, format_: str, seconds: int

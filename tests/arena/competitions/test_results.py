@@ -115,9 +115,14 @@ GIVEN: list[tuple[str, str, dict[int, float]]] = [
     ("gauntlet", "bot-1", {1: 2.0, 2: 0.0, 3: 0.0, 4: 0.0}),
     # In the first round the upper half meets the lower.
     ("swiss", "bot-0", {1: 0.0, 2: 0.0, 3: 2.0, 4: 0.0}),
+    # The first meets the second.
+    ("danish", "bot-0", {1: 0.0, 2: 2.0, 3: 0.0, 4: 0.0}),
+    # The last two meet.
+    ("hill", "bot-2", {1: 0.0, 2: 0.0, 3: 0.0, 4: 2.0}),
 ]
 
 
+@pytest.mark.usefixtures("newcomers")
 @pytest.mark.parametrize(
     ("format_", "gone", "points"), GIVEN, ids=[f"{row[0]} {row[1]}" for row in GIVEN]
 )

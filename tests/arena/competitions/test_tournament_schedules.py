@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from arena.db import Database
+from arena.formats.catalogue import FORMATS
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM, Villainy, empty
 
@@ -16,10 +17,11 @@ TRIO = ("siege", {})
 PUZZLE = ("puzzle", {"task": "tetrominoes"})
 UNDISTURBED = replace(CALM, faulty_bots=True)
 """A bot that crashes does so whatever else happens."""
-TOURNAMENTS = [
+TOURNAMENTS: list[tuple[str, tuple[str, dict[str, str]], int, dict[str, int], int | None]] = [
     # Matches by hand: 5 bots have 10 pairs, 7 of which one sits out have 3 a round, a knockout of
     # 6 has 5 ties and one more for the third place, 2 candidates meet 3 others, 6 bots have two
-    # tables of three.
+    # tables of three. Of two that tests alone have: 5 bots have 2 matches a round or 4 of which the
+    # winner stays.
     ("round-robin", CLOBBER, 5, {"cycles": 2}, 20),
     ("gauntlet", CLOBBER, 5, {"candidates": 2}, 6),
     ("swiss", CLOBBER, 7, {"rounds": 3}, 9),
@@ -27,6 +29,13 @@ TOURNAMENTS = [
     ("knockout", CLOBBER, 5, {"double": 1, "legs": 3}, None),
     ("balanced", TRIO, 6, {"rounds": 2}, 4),
     ("round-robin", PUZZLE, 4, {}, 6),
+    ("danish", CLOBBER, 5, {"rounds": 3}, 6),
+    ("hill", CLOBBER, 5, {}, 4),
+]
+TOURNAMENTS += [
+    (name, CLOBBER if 2 in form.for_seats else TRIO, 5, {}, None)
+    for name, form in FORMATS.items()
+    if name not in {row[0] for row in TOURNAMENTS}
 ]
 CASES = [
     # Which database it is matters only to how results are read, and that is one for all formats.
@@ -35,6 +44,7 @@ CASES = [
 ]
 
 
+@pytest.mark.usefixtures("newcomers")
 @pytest.mark.parametrize(
     ("database", "format_", "game", "bots", "settings", "matches"), CASES, indirect=["database"]
 )

@@ -11,6 +11,7 @@ from arena.competitions.results import results, to_json
 from arena.competitions.tournament_matches import digest
 from arena.competitions.tournaments import TournamentPlan, create, field_of
 from arena.db import Database
+from arena.formats.catalogue import FORMATS
 from arena.models import (
     BotVersion,
     Competition,
@@ -24,9 +25,12 @@ from arena.models import (
 from arena.schedule import verdicts
 from engine.clock import TimeControl
 from engine.games import GAMES
+from tests.arena.formats.newcomers import NEWCOMERS
 from tests.arena.simulator import CALM, Simulation, Villainy
 
 ORGANISER = Actor(None, "organiser", "a test")
+FOR_TWO = [name for name, form in {**FORMATS, **NEWCOMERS}.items() if 2 in form.for_seats]
+"""The formats of games of two, with those that only tests have (the fixture newcomers)."""
 
 
 class TournamentSimulation(Simulation):

@@ -1,4 +1,4 @@
-"""What tests of formats share."""
+"""What tests of formats and of tournaments share."""
 
 from __future__ import annotations
 
