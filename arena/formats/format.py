@@ -49,7 +49,7 @@ class Tie:
 
 
 @dataclass(frozen=True, slots=True)
-class Rank:
+class SharedPlace:
     """A place and who shares it."""
 
     place: int | None
@@ -124,7 +124,9 @@ class Format(ABC):
         """Fixtures that were set, and have no place any more since a result before has changed."""
         return []
 
-    def ranking(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Rank] | None:
+    def ranking(
+        self, entrants: Sequence[Entrant], results: Sequence[Result]
+    ) -> list[SharedPlace] | None:
         """Everybody in order, the best first; None where points and tie-breaks say it."""
         return None
 

@@ -15,7 +15,7 @@ from enum import Enum
 from typing import ClassVar, Self
 
 from arena.formats.fixtures import Entrant, Fixture, Result, check_field
-from arena.formats.format import Format, Rank, Tie
+from arena.formats.format import Format, SharedPlace, Tie
 from arena.formats.settings import FormatSetting, Frame, Settings
 
 SECOND_FINAL = "second final"
@@ -209,7 +209,9 @@ class Knockout(Format):
         }
         return dict(sorted(places.items(), key=lambda item: item[1]))
 
-    def ranking(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Rank] | None:
+    def ranking(
+        self, entrants: Sequence[Entrant], results: Sequence[Result]
+    ) -> list[SharedPlace] | None:
         """As `Format` says.
 
         Who is still in it stands at the best place that is left, who has not lost yet first:
@@ -222,7 +224,9 @@ class Knockout(Format):
         levels: dict[tuple[int, int], list[Entrant]] = {}
         for one in entrants:
             levels.setdefault((places.get(one, left), lost[one]), []).append(one)
-        return [Rank(places.get(levels[key][0]), tuple(levels[key])) for key in sorted(levels)]
+        return [
+            SharedPlace(places.get(levels[key][0]), tuple(levels[key])) for key in sorted(levels)
+        ]
 
     def _judged(self, tie: Tie, legs: Sequence[Result]) -> Tie:
         """A tie of two with its score, and with its winner if it has one."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from arena.formats.fixtures import Entrant, Fixture, Result
-from arena.formats.format import Format, InTurn, Rank
+from arena.formats.format import Format, InTurn, SharedPlace, Tie
 from arena.formats.settings import FormatSetting, Frame, Settings
 
 
@@ -90,22 +90,45 @@ class Hill(InTurn):
         """As `Format` says."""
         return []
 
-    def ranking(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Rank]:
+    def ranking(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[SharedPlace]:
         """As `Format` says."""
         played = [one for one in results if one.games]
         king, over = self._king(entrants, played), len(played) == self.rounds
         left = {one: result.fixture.round for result in played for one in result.fixture.entrants}
         there = [one for one in entrants if one == king or one not in left]
         fallen = sorted(left.keys() - {king}, key=lambda one: -left[one])
-        ranks = [Rank(1 if over else None, (one,)) for one in there]
-        return ranks + [Rank(len(entrants) + 1 - left[one], (one,)) for one in fallen]
+        ranks = [SharedPlace(1 if over else None, (one,)) for one in there]
+        return ranks + [SharedPlace(len(entrants) + 1 - left[one], (one,)) for one in fallen]
+
+    def ties(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Tie]:
+        """As `Format` says: a row of them."""
+        played = {one.fixture.round: one for one in results if one.games}
+        found = []
+        for number in range(1, self.rounds + 1):
+            challenger, result = entrants[-1 - number], played.get(number)
+            tie = Tie(f"round {number}", number, sides=(challenger, None))
+            if result:
+                better, king = result.fixture.entrants
+                gained, kept = result.points
+                winner, loser = (better, king) if gained >= kept else (king, better)
+                why = "better seed" if gained == kept else ""
+                tie = replace(
+                    tie,
+                    sides=(better, king),
+                    winner=winner,
+                    loser=loser,
+                    decided=True,
+                    score=(gained, kept),
+                    legs=1,
+                    tie_break=why,
+                )
+            found.append(tie)
+        return found
 
     def _king(self, entrants: Sequence[Entrant], past: Sequence[Result]) -> Entrant:
-        if not past:
-            return entrants[-1]
-        last = max(past, key=lambda result: result.fixture.round)
-        (better, king), (gained, kept) = last.fixture.entrants, last.points
-        return better if gained >= kept else king
+        king = self.ties(entrants, past)[len(past) - 1].winner if past else entrants[-1]
+        assert king is not None
+        return king
 
 
 NEWCOMERS: dict[str, type[Format]] = {form.name: form for form in (Danish, Hill)}

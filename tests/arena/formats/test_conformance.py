@@ -124,6 +124,9 @@ def test_it_plays_what_it_has_planned(name: str, size: int) -> None:
         numbers = sorted({one.round for one in fixtures} | {0})
         assert all(before + 1 == number for before, number in pairwise(numbers))
         assert form.strays(field, results) == []
+        for tie in form.ties(field, results):
+            assert tie.decided
+            assert {tie.winner, tie.loser} <= {*tie.sides, None} <= {*field, None}
 
 
 @each

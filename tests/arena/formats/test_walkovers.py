@@ -11,6 +11,7 @@ from arena.formats.knockout import Knockout
 from arena.formats.round_robin import RoundRobin
 from arena.formats.swiss import Swiss
 from arena.formats.walkovers import as_byes, as_forfeits, earned, last_round, still_set, walkovers
+from tests.arena.formats.newcomers import Danish
 from tests.arena.formats.simulation import play
 
 
@@ -79,6 +80,15 @@ def test_who_have_both_left_are_given_nothing(last: dict[int, int]) -> None:
     """Whether they left before the round, or after it and it is due again."""
     (given,) = walkovers(Swiss(1), [1, 2], [Result(Fixture(1, (1, 2)))], last, games=1)
     assert given.games == ((0.0, 0.0),)
+
+
+@pytest.mark.parametrize("later", [{}, {2: 2}, {2: 2, 3: 2}])
+def test_those_who_were_given_a_match_of_three_keep_it(later: dict[int, int]) -> None:
+    """The first left before the second round, and the others after it."""
+    danish, game = Danish(2, seats=3), ((1.0, 0.5, 0.0),)
+    results = [Result(Fixture(1, (1, 2, 3)), game), Result(Fixture(2, (1, 2, 3)))]
+    (given,) = walkovers(danish, [1, 2, 3], results, {1: 1, **later}, games=1)
+    assert given.points == (0.0, 1.0, 1.0)
 
 
 PLAYED = Result(Fixture(1, (1, 2)), ((1.0, 0.0),))
