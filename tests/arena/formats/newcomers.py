@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
+from arena.formats.catalogue import FORMATS
 from arena.formats.fixtures import Entrant, Fixture, Result
 from arena.formats.format import Format, InTurn, SharedPlace, Tie
 from arena.formats.settings import FormatSetting, Frame, Settings
@@ -131,4 +132,7 @@ class Hill(InTurn):
         return king
 
 
-NEWCOMERS: dict[str, type[Format]] = {form.name: form for form in (Danish, Hill)}
+NEWCOMERS: dict[str, type[Format]] = {
+    form.name: form for form in (Danish, Hill) if form.name not in FORMATS
+}
+"""Unless the arena has come to offer one of that name."""
