@@ -12,15 +12,17 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.orm import Session, sessionmaker
 
+T = TypeVar("T")
+
 MIGRATIONS = Path(__file__).parent.parent / "migrations"
 LARGEST_ID = 2**31 - 1
-"""What a database keeps as an id; to ask it for more is an error there."""
+"""An id has 4 bytes in PostgreSQL; to ask a database for a larger one is an error there."""
 ONLY_READS = "25006"
 """PostgreSQL's code of an attempt to write in a transaction that is read-only."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=30000", "foreign_keys=ON")
@@ -199,6 +201,18 @@ def unusable(error: sa.exc.SQLAlchemyError) -> str:
     remedies = [f" ({its})" for kind, its in REMEDIES.items() if name.startswith(kind)]
     what = str(cause).partition("\n")[0] or type(cause).__name__
     return f"can't use the database: {what}{''.join(remedies)}"
+
+
+def find(session: Session, kind: type[T], number: int, *, to_change: bool = False) -> T | None:
+    """The row of a table by its id; None for a number that is nobody's, or that can be no id.
+
+    Args:
+        kind: a class of `arena.models`.
+        to_change: locks it, as `lock` does.
+    """
+    if not 0 < number <= LARGEST_ID:
+        return None
+    return session.get(kind, number, with_for_update=LOCK if to_change else None)
 
 
 def lock(session: Session, row: Any) -> None:

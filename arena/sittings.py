@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
 from arena import bot_names
 from arena.config import Settings
-from arena.db import LARGEST_ID, LOCK
+from arena.db import LOCK
 from arena.models import (
     Bot,
     BotVersion,
@@ -211,9 +211,8 @@ def begin(
 
 
 def _opponent(session: Session, ladder: Ladder, number: int) -> BotVersion:
-    known = 0 < number <= LARGEST_ID
     found = _active(session, ladder, BotVersion.id == number, Entrant.conservative.desc())
-    if not known or not found:
+    if not found:
         raise SittingError("choose each opponent from the list: one of them is not there any more")
     return found[0]
 
@@ -240,8 +239,6 @@ def find(session: Session, number: int, *, to_change: bool = False) -> Sitting |
     Args:
         to_change: locks it, against whoever else might change it.
     """
-    if not 0 < number <= LARGEST_ID:
-        return None
     query = sa.select(Sitting).where(Sitting.id == number)
     if to_change:
         query = query.with_for_update(key_share=True)

@@ -23,7 +23,7 @@ from itertools import islice
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit
+from arena import audit, db
 from arena.audit import ARENA, Actor
 from arena.competitions.founding import (
     add_by_number,
@@ -43,7 +43,7 @@ from arena.competitions.strength_tallies import (
     standing_of,
     versions_of,
 )
-from arena.db import LARGEST_ID, LOCK, lock
+from arena.db import LOCK, lock
 from arena.models import (
     BotVersion,
     CompetitionState,
@@ -282,7 +282,7 @@ def find(session: Session, number: int) -> StrengthTest:
     Raises:
         StrengthError: there is none.
     """
-    test = session.get(StrengthTest, number) if 0 < number <= LARGEST_ID else None
+    test = db.find(session, StrengthTest, number)
     if test is None:
         raise StrengthError(f"there is no strength test {number}")
     return test

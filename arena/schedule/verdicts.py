@@ -12,11 +12,11 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit
+from arena import audit, db
 from arena.audit import Actor
 from arena.competitions.kinds import kind_of
 from arena.competitions.voiding import make_void
-from arena.db import LARGEST_ID, LOCK, lock
+from arena.db import LARGEST_ID, lock
 from arena.models import (
     Check,
     Competition,
@@ -126,8 +126,7 @@ def requeue_check(session: Session, actor: Actor, number: int, now: datetime) ->
     Raises:
         VerdictError: there is no such check, or it is not set aside.
     """
-    known = 0 < number <= LARGEST_ID
-    check = session.get(Check, number, with_for_update=LOCK) if known else None
+    check = db.find(session, Check, number, to_change=True)
     if check is None:
         raise VerdictError(f"there is no check {number}")
     if check.status is not JobStatus.SET_ASIDE:
@@ -137,8 +136,7 @@ def requeue_check(session: Session, actor: Actor, number: int, now: datetime) ->
 
 
 def _find(session: Session, number: int) -> Match:
-    known = 0 < number <= LARGEST_ID
-    match = session.get(Match, number, with_for_update=LOCK) if known else None
+    match = db.find(session, Match, number, to_change=True)
     if match is None:
         raise VerdictError(f"there is no match {number}")
     return match

@@ -179,6 +179,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     metrics.install(app)
     identity.install(app)
     app.before_request(_refuse_what_is_no_form)
+    app.url_map.converters["int"] = lookup.Number
     app.jinja_env.filters |= FILTERS
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)

@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session, joinedload
 from arena.bots import entries, sharing
 from arena.bots.submissions import SubmissionError
 from arena.competitions.ranks import ranks_of
-from arena.db import LARGEST_ID
 from arena.models import Bot, BotVersion, EntrantState, Scope, User
 from arena.people.accounts import PeopleError
 from arena.web import pages, queries, submitting
@@ -30,7 +29,7 @@ from arena.web.api.bot_shapes import (
 from arena.web.api.ladder_shapes import EntrantShape, RankedEntrant
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import Encounter
-from arena.web.api.shapes import Name, Shape
+from arena.web.api.shapes import Id, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.co_owners import share_own, unshare_own
 from arena.web.identity import signed_in
@@ -51,7 +50,7 @@ class BotPages(Pages):
 class LadderView(Shape):
     """Which version is wanted."""
 
-    version: Annotated[int | None, Field(ge=1, le=LARGEST_ID)] = None
+    version: Id | None = None
 
 
 class EncounterView(Shape):
@@ -66,9 +65,7 @@ class Entry(Shape):
     """A version and the ladder that it is to be on."""
 
     ladder: Name
-    version: Annotated[
-        int | None, Field(ge=1, le=LARGEST_ID, description="By default the newest.")
-    ] = None
+    version: Annotated[Id | None, Field(description="By default the newest.")] = None
 
 
 class EntryMade(Shape):

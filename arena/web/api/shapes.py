@@ -6,9 +6,14 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from arena.db import LARGEST_ID
+
 NO_NUL = "^[^\\x00]*$"
 """PostgreSQL keeps no text with it."""
 
+Number = Annotated[int, Field(ge=0, le=LARGEST_ID)]
+"""What a database can be asked for."""
+Id = Annotated[Number, Field(ge=1)]
 Name = Annotated[str, Field(max_length=80, pattern=NO_NUL)]
 BotVersionName = Annotated[
     str,
