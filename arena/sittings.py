@@ -113,7 +113,7 @@ def bots_for(session: Session, ladder: Ladder, *, more: str = "") -> list[BotVer
     if len(found) < OFFERED:
         found += _active(session, ladder, elsewhere, best)
     if more:
-        named = Bot.lower_name == more.replace("\0", "").lower()
+        named = Bot.lower_name == more.lower()
         found += _active(session, ladder, named, best)
     return list({version.id: version for version in found}.values())
 

@@ -28,6 +28,7 @@ from arena.web import (
     metrics,
     outage,
     score_charts,
+    unkept,
     words,
 )
 from arena.web.accounts import pages as accounts
@@ -139,9 +140,6 @@ def _refuse_what_is_no_form() -> None:
         abort(415, "A page takes forms: what takes JSON is the API.")
     if set(request.files) - (FILES if request.endpoint in UPLOADS else set()):
         abort(400, "There is a file in the place of a text.")
-    # PostgreSQL keeps it in no text.
-    if any("\0" in text for texts in request.form.listvalues() for text in texts):
-        abort(400, "A text in this form has the character NUL: leave it out.")
 
 
 def _refuse_other_names() -> None:
@@ -179,6 +177,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     metrics.install(app)
     identity.install(app)
     app.before_request(_refuse_what_is_no_form)
+    unkept.install(app)
     app.url_map.converters["int"] = lookup.Number
     app.jinja_env.filters |= FILTERS
     for blueprint in BLUEPRINTS:

@@ -45,27 +45,25 @@ def notice() -> str:
 
 def find_ladder(session: Session, name: str) -> Ladder:
     """The ladder of this name."""
-    ladder = session.scalar(sa.select(Ladder).where(Ladder.name == _text(name)))
+    ladder = session.scalar(sa.select(Ladder).where(Ladder.name == name))
     return ladder or abort(404, f"There is no ladder {name}.")
 
 
 def find_competition(session: Session, name: str) -> Competition:
     """The ladder, tournament or strength test of this name."""
-    found = session.scalar(sa.select(Competition).where(Competition.name == _text(name)))
+    found = session.scalar(sa.select(Competition).where(Competition.name == name))
     return found or abort(404, f"There is no competition {name}.")
 
 
 def find_tournament(session: Session, name: str) -> Tournament:
     """The tournament of this name."""
-    tournament = session.scalar(sa.select(Tournament).where(Tournament.name == _text(name)))
+    tournament = session.scalar(sa.select(Tournament).where(Tournament.name == name))
     return tournament or abort(404, f"There is no tournament {name}.")
 
 
 def find_bot(session: Session, name: str) -> Bot:
     """The bot of this name, in upper or lower case, with its owner."""
-    query = (
-        sa.select(Bot).where(Bot.lower_name == _text(name).lower()).options(joinedload(Bot.owner))
-    )
+    query = sa.select(Bot).where(Bot.lower_name == name.lower()).options(joinedload(Bot.owner))
     return session.scalar(query) or abort(404, f"There is no bot {name}.")
 
 
@@ -94,8 +92,3 @@ def find_record(session: Session, number: int) -> GameRecord:
     query = sa.select(PlayedGame.record).where(PlayedGame.id == number)
     stored = session.scalar(query)
     return unpack(stored) if stored else abort(404, f"There is no game {number}.")
-
-
-def _text(name: str) -> str:
-    """A name as it may be asked for: PostgreSQL refuses texts with NUL, which no name has."""
-    return name.replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -192,7 +192,7 @@ def test_a_changed_thing_has_another_tag(arena: SimpleNamespace) -> None:
     [
         ("GET", "/nothing", 404, "There is nothing at this address."),
         ("GET", "/ladders/none", 404, "There is no ladder none."),
-        ("GET", "/ladders/a%00b", 404, "There is no ladder"),
+        ("GET", "/ladders/a%00b", 404, "There is nothing at this address."),
         ("GET", "/games/2147483647", 404, "There is no game 2147483647."),
         ("GET", "/games/2147483648", 404, "There is nothing at this address."),
         ("GET", "/games/01", 404, "There is nothing at this address."),
@@ -204,7 +204,7 @@ def test_a_changed_thing_has_another_tag(arena: SimpleNamespace) -> None:
         ("GET", "/games?entrant=2147483648", 422, "entrant: "),
         ("GET", "/games?cursor=Z", 422, "cursor: "),
         ("GET", "/games?cursor=ffffffffff", 422, "cursor: "),
-        ("GET", "/games?competition=a%00b", 422, "competition: "),
+        ("GET", "/games?competition=a%00b", 422, "has the character NUL: leave it out"),
         ("GET", "/games?competition=nope", 404, "There is no competition nope."),
         ("GET", "/matches?competition=nope", 404, "There is no competition nope."),
         ("GET", "/games?sort=up", 422, "sort: "),
