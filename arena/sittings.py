@@ -339,7 +339,7 @@ def record_move(session: Session, report: reporting.MoveReport, now: datetime) -
         problem = f"its move is refuted by the rules: {error}"
         name = found.worker or report.worker
         workers.note_falsehood(session, name, workers.label(found), problem, now)
-        leases.roll_back(found, f"{report.worker}: {problem}"[:2000], failed=True)
+        leases.roll_back(found, f"{report.worker}: {problem}", failed=True)
         return Fate.REFUSED
     workers.note_success(session, found, found.worker or report.worker)
     _set(found, report.game, now)

@@ -7,7 +7,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena import audit, bot_names
+from arena import audit, bot_names, texts
 from arena.bots.lost_bundles import bring_back
 from arena.competitions.strength_plans import FirstTest
 from arena.db import LOCK, lock
@@ -69,8 +69,7 @@ def submit(
     """
     if words := bot_names.refusal(name):
         raise SubmissionError(words)
-    if len(note) > LONGEST_NOTE:
-        raise SubmissionError(f"the note has {len(note)} characters; it may have {LONGEST_NOTE}")
+    note = texts.typed(note, SubmissionError, LONGEST_NOTE)
     if not ladder.takes_bots:
         raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
     if size > ladder.bundle_bytes:

@@ -7,8 +7,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit
-from arena.competitions.tournament_fields import LONGEST_NOTE
+from arena import audit, texts
 from arena.competitions.tournaments import TournamentError, demand_not_over
 from arena.competitions.voiding import make_void
 from arena.db import lock
@@ -31,7 +30,7 @@ def call_off(
     Raises:
         TournamentError: it is over, or a word on why is missing.
     """
-    why = note.strip()[:LONGEST_NOTE]
+    why = texts.typed(note, TournamentError)
     if not why:
         raise TournamentError("say why the tournament is called off")
     # Matches before their competition, as the recorder locks them; what it makes between the two

@@ -8,7 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena import audit, bot_names
+from arena import audit, bot_names, texts
 from arena.competitions.founding import enter_field
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, frame_of
 from arena.competitions.tournaments import TournamentError, check_versions, demand_not_over, settle
@@ -16,9 +16,6 @@ from arena.competitions.voiding import make_void
 from arena.db import lock
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.models import BotVersion, Entrant, EntrantState, JobStatus, Match, Place, Tournament
-
-LONGEST_NOTE = 2000
-"""Characters."""
 
 
 def has_begun(tournament: Tournament) -> bool:
@@ -127,7 +124,7 @@ def withdraw(
     session.scalars(not_begun.with_for_update(of=Match, key_share=True)).all()
     lock(session, tournament)
     demand_not_over(tournament)
-    version, why = entrant.version, note.strip()[:LONGEST_NOTE]
+    version, why = entrant.version, texts.typed(note, TournamentError)
     everybody = entrants_of(session, tournament)
     if entrant not in everybody:  # somebody else may just have taken it out
         raise TournamentError(f"{version.label} is not in the tournament {tournament.name}")

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from arena.models.base import Base
+from arena.models.base import Base, Words
 from arena.models.bots import BotVersion
 from engine.clock import TimeControl
 from engine.game import Variant
@@ -120,7 +120,7 @@ class Competition(Base):
     """Whether the recorder is to make its ratings and counters anew (`arena.recorder.rebuild`)."""
     checked: Mapped[datetime | None]
     """When they were last made anew in secret, to see whether they come out the same."""
-    alarm: Mapped[str] = mapped_column(sa.Text, default="")
+    alarm: Mapped[str] = mapped_column(Words, default="")
     """What that check found wrong, for the operator; empty if nothing."""
 
     def match_seconds(self, under_way: int) -> float:
@@ -186,7 +186,7 @@ class Tournament(Competition):
     """A name among `arena.formats.catalogue.FORMATS`."""
     settings: Mapped[dict[str, Any]] = mapped_column(nullable=True)
     """The format's own, such as how many rounds."""
-    reason: Mapped[str] = mapped_column(sa.Text, nullable=True, use_existing_column=True)
+    reason: Mapped[str] = mapped_column(Words, nullable=True, use_existing_column=True)
     """Why it was called off, for people; None if it was not."""
 
     @property
@@ -230,7 +230,7 @@ class StrengthTest(Competition):
     """Decides although faults ended many of its games (see `arena.strength.faults`)."""
     verdict: Mapped[TestVerdict] = mapped_column(nullable=True)
     """That of the moment it was reached; what comes in later is counted and changes it no more."""
-    reason: Mapped[str] = mapped_column(sa.Text, nullable=True, use_existing_column=True)
+    reason: Mapped[str] = mapped_column(Words, nullable=True, use_existing_column=True)
     """What else there is to say of the verdict, for people."""
     ladder_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"))
     """The ladder that the candidate enters when it passes."""
@@ -270,7 +270,7 @@ class Entrant(Base):
     competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
     version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), index=True)
     state: Mapped[EntrantState]
-    reason: Mapped[str] = mapped_column(sa.Text, default="")
+    reason: Mapped[str] = mapped_column(Words, default="")
     """Why it is not active, for its owner."""
     predecessor_id: Mapped[int | None] = mapped_column(ForeignKey("entrant.id"))
     """The entrant of the same bot whose mu it took over."""

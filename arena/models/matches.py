@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from arena.models.base import Base
+from arena.models.base import Base, Words
 from arena.models.bots import BotVersion
 from arena.models.competitions import Competition, Entrant, Ladder
 from engine.game import Termination
@@ -39,7 +39,7 @@ class Leasable:
     """Known only to the worker of the present attempt."""
     lease_ends: Mapped[datetime | None]
     failures: Mapped[int] = mapped_column(default=0)
-    problem: Mapped[str] = mapped_column(sa.Text, default="")
+    problem: Mapped[str] = mapped_column(Words, default="")
     """Why the last attempt failed, for the operator; of a void match why it is void."""
     worker: Mapped[str | None] = mapped_column(sa.String(120))
     """Who took the present attempt up; None while it waits."""
@@ -153,7 +153,7 @@ class Check(Leasable, Base):
     test_first: Mapped[dict[str, Any] | None]
     """What its owner wants of a strength test against the active version that it is to pass
     before it enters (see `arena.bots.first_tests`); None for no test."""
-    cancelled: Mapped[str] = mapped_column(sa.Text, default="")
+    cancelled: Mapped[str] = mapped_column(Words, default="")
     """Why nothing is to come of it, in words; empty if something is. A worker may still have it."""
     ended: Mapped[datetime | None]
     """When its worker reported it."""
@@ -248,7 +248,7 @@ class Worker(Base):
     """The jobs that it failed at since it last did one (see `arena.schedule.workers`)."""
     set_aside: Mapped[datetime | None]
     """Since when it gets no jobs, until somebody readmits it."""
-    problem: Mapped[str] = mapped_column(sa.Text, default="")
+    problem: Mapped[str] = mapped_column(Words, default="")
     """Why the last of those failed, for the operator."""
     clock_ahead: Mapped[float | None]
     """Seconds by which its clock was ahead of the arena's when it was last heard of, less what its

@@ -155,7 +155,7 @@ class _Intake:
         if problem := contradiction(match, report):
             label = workers.label(match)
             workers.note_falsehood(session, match.worker, label, problem, now)
-            leases.roll_back(match, f"{report.worker}: {problem}"[:2000], failed=True)
+            leases.roll_back(match, f"{report.worker}: {problem}", failed=True)
             return leases.Fate.REFUSED
         workers.note_success(session, match, match.worker)
         self._seq += 1

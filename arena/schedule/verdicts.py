@@ -12,7 +12,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit, db
+from arena import audit, db, texts
 from arena.audit import Actor
 from arena.competitions.kinds import kind_of
 from arena.competitions.voiding import make_void
@@ -67,7 +67,8 @@ def void(
     match = _find(session, number)
     competition = match.competition
     lock(session, competition)  # the recorder may be closing it
-    if not note.strip():
+    note = texts.typed(note, VerdictError)
+    if not note:
         raise VerdictError("say why the match is to be void")
     if match.status not in (JobStatus.FIXED, JobStatus.SET_ASIDE):
         known = "is void already" if match.status is JobStatus.VOID else "is not played yet"
@@ -77,7 +78,7 @@ def void(
         raise VerdictError(problem)
     if replay and competition.state is CompetitionState.FROZEN:
         raise VerdictError(f"the {kind.word} {competition.name} is frozen: nothing is played there")
-    make_void(session, match, note.strip()[:2000])
+    make_void(session, match, note)
     kind.settle(session, competition, now)
     again = _again(session, match, now) if replay and kind.replays else None
     detail = match.problem + (f"; replayed as match {again.id}" if again else "")
