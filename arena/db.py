@@ -12,13 +12,11 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.orm import Session, sessionmaker
-
-T = TypeVar("T")
 
 MIGRATIONS = Path(__file__).parent.parent / "migrations"
 LARGEST_ID = 2**31 - 1
@@ -26,9 +24,6 @@ LARGEST_ID = 2**31 - 1
 ONLY_READS = "25006"
 """PostgreSQL's code of an attempt to write in a transaction that is read-only."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=30000", "foreign_keys=ON")
-LOCK = {"key_share": True}
-"""How a row is locked that is to be changed. Who only refers to it by a foreign key does not wait
-for that; two would else wait for each other who each refer to what the other has locked."""
 DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 FAILED = (sa.exc.OperationalError, sa.exc.InternalError)
 """What a database raises that is away or takes no writes. The second is PostgreSQL's way to say
@@ -201,31 +196,6 @@ def unusable(error: sa.exc.SQLAlchemyError) -> str:
     remedies = [f" ({its})" for kind, its in REMEDIES.items() if name.startswith(kind)]
     what = str(cause).partition("\n")[0] or type(cause).__name__
     return f"can't use the database: {what}{''.join(remedies)}"
-
-
-def find(session: Session, kind: type[T], number: int, *, to_change: bool = False) -> T | None:
-    """The row of a table by its id; None for a number that is nobody's, or that can be no id.
-
-    Args:
-        kind: a class of `arena.models`.
-        to_change: locks it, as `lock` does.
-    """
-    if not 0 < number <= LARGEST_ID:
-        return None
-    return session.get(kind, number, with_for_update=LOCK if to_change else None)
-
-
-def lock(session: Session, row: Any) -> None:
-    """Looks at a row anew, which nobody else changes until this transaction ends.
-
-    The recorder may just be changing what a command or a page is about, and two requests for the
-    same wait for each other here.
-
-    Args:
-        row: an object of a class of `arena.models`.
-    """
-    session.flush()
-    session.refresh(row, with_for_update=LOCK)
 
 
 def _patience(seconds: int | None) -> dict[str, Any]:

@@ -18,9 +18,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
-from arena import bot_names
+from arena import bot_names, locks
 from arena.config import Settings
-from arena.db import LOCK
 from arena.models import (
     Bot,
     BotVersion,
@@ -153,7 +152,7 @@ def begin(
     """
     if person.user_id is not None:
         # Two forms of one person at the same moment wait for each other here.
-        session.get(User, person.user_id, with_for_update=LOCK)
+        locks.find(session, User, person.user_id, to_change=True)
     form = person.form(wish.form)
     of_this_form = sa.select(Sitting).where(Sitting.form == form)
     known = session.scalar(of_this_form)
@@ -241,7 +240,7 @@ def find(session: Session, number: int, *, to_change: bool = False) -> Sitting |
     """
     query = sa.select(Sitting).where(Sitting.id == number)
     if to_change:
-        query = query.with_for_update(key_share=True)
+        query = locks.locking(query, Sitting)
     return session.scalar(
         query.options(
             undefer(Sitting.game),
@@ -351,7 +350,7 @@ def give_up_abandoned(session: Session, settings: Settings, now: datetime) -> in
     query = sa.select(Sitting).where(
         Sitting.finished.is_(None), Sitting.moved < now - timedelta(days=settings.abandoned_days)
     )
-    abandoned = session.scalars(query.order_by(Sitting.id).with_for_update(key_share=True)).all()
+    abandoned = session.scalars(locks.locking(query, Sitting)).all()
     for found in abandoned:
         found.end_lease(JobStatus.VOID, "abandoned")
         found.finished = now

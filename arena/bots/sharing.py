@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import Actor
 from arena.bots.submissions import SubmissionError
-from arena.db import LOCK
+from arena.locks import lock
 from arena.models import Bot, CoOwner, User
 from arena.people import accounts
 
@@ -47,7 +47,7 @@ def share(session: Session, actor: Actor, bot: Bot, name: str, now: datetime) ->
     """
     user = accounts.get(session, name)
     # Who shares it with another at the same moment waits, and sees how many it has then.
-    session.get(Bot, bot.id, with_for_update=LOCK)
+    lock(session, bot)
     there = co_owners(session, bot)
     if user.id == bot.owner_id or user.id in {one.id for one in there}:
         raise SubmissionError(f"the bot {bot.name} is {user.name}'s already")

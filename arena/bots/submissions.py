@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, joinedload
 from arena import audit, bot_names, texts
 from arena.bots.lost_bundles import bring_back
 from arena.competitions.strength_plans import FirstTest
-from arena.db import LOCK, lock
+from arena.locks import find, lock
 from arena.models import (
     Bot,
     BotVersion,
@@ -82,9 +82,8 @@ def submit(
         except StrengthError as error:
             raise SubmissionError(str(error)) from None
     session.add(owner)
-    session.flush()  # who is new has no number before
     # Two forms of one person at the same moment wait for each other here.
-    session.get(User, owner.id, with_for_update=LOCK)
+    lock(session, owner)
     bot = session.scalar(sa.select(Bot).where(Bot.lower_name == name.lower()))
     if bot is None:
         bot = Bot(name=name, owner=owner, created=now)
@@ -174,7 +173,7 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
     lock(session, ladder)
     bring_back(session, version)
     # Whoever enters another version at the same moment waits, and sees what became of this one.
-    session.get(Bot, version.bot_id, with_for_update=LOCK)
+    find(session, Bot, version.bot_id, to_change=True)
     before = session.scalars(
         sa.select(Entrant)
         .join(Entrant.version)

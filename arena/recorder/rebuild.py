@@ -19,7 +19,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions.kinds import kind_of
-from arena.db import FAILED, Database, lock
+from arena.db import FAILED, Database
+from arena.locks import lock
 from arena.models import (
     BotVersion,
     Competition,

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from arena import bot_names
 from arena.competitions.pairings import Pairing
-from arena.db import lock
+from arena.locks import lock
 from arena.models import (
     Bot,
     BotVersion,
