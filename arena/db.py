@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.orm import Session, sessionmaker
+
+T = TypeVar("T")
 
 MIGRATIONS = Path(__file__).parent.parent / "migrations"
 LARGEST_ID = 2**31 - 1
@@ -90,6 +92,17 @@ class Database:
         """A transaction that commits when its block ends and rolls back when it raises."""
         with self._write.begin() as session:
             yield session
+
+    def run(self, deed: Callable[[Session], T]) -> T:
+        """What a deed gives in a transaction of its own, or in another one where somebody else has
+        made the same row meanwhile: now it is there.
+        """
+        try:
+            with self.begin() as session:
+                return deed(session)
+        except sa.exc.IntegrityError:
+            with self.begin() as session:
+                return deed(session)
 
     @contextmanager
     def read(self) -> Iterator[Session]:

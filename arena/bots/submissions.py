@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, bot_names, texts
+from arena.bots.intake import TakenIn
 from arena.bots.lost_bundles import bring_back
 from arena.competitions.strength_plans import FirstTest
 from arena.locks import find, lock
@@ -120,6 +121,41 @@ def submit(
     return version
 
 
+def hand_in(
+    session: Session,
+    actor: audit.Actor,
+    owner: User,
+    name: str,
+    files: TakenIn,
+    ladder: Ladder,
+    *,
+    note: str,
+    test_first: FirstTest | None,
+    now: datetime,
+) -> BotVersion:
+    """What a person does: `submit`, with a note in the audit log, and the version's note anew.
+
+    Raises:
+        SubmissionError: as `submit`.
+    """
+    version = submit(
+        session,
+        owner,
+        name,
+        digest=files.digest,
+        size=files.size,
+        language=files.language,
+        ladder=ladder,
+        note=note,
+        test_first=test_first,
+        now=now,
+    )
+    _renote(session, version, note, now, actor)
+    words = f"version {version.number} for {ladder.name}, {files.digest[:12]}"
+    audit.note(session, actor, "submit", f"bot {version.bot.name}", words, now=now)
+    return version
+
+
 def _version(
     session: Session,
     bot: Bot,
@@ -152,7 +188,7 @@ def _version(
     return version
 
 
-def renote(
+def _renote(
     session: Session, version: BotVersion, note: str, now: datetime, actor: audit.Actor
 ) -> None:
     """Gives a version the note with which its files were handed in again; none changes nothing."""
