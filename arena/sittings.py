@@ -44,7 +44,7 @@ from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError
 
 OFFERED = 100
-"""So many bots of a ladder are offered, and so many of other ladders of its game."""
+"""How many bots of a ladder are offered, and as many of other ladders of its game."""
 
 
 class SittingError(ValueError):
@@ -83,7 +83,7 @@ class Wish:
 
     ladder: Ladder
     place: int
-    """Of the places that entrants of a match have, the person's; from 0."""
+    """The person's place, among those that entrants of a match have; from 0."""
     opponents: tuple[int, ...]
     """A bot version for each other place in order, by their ids."""
     random_opening: bool

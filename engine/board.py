@@ -117,7 +117,7 @@ class WordChunk(dict[int, tuple[str, ...]]):
     """The words of every set of a few bits, made when a set is first asked for."""
 
     MOST = 1 << 11
-    """So many sets are remembered, before they are all forgotten again."""
+    """How many sets are remembered, before they are all forgotten again."""
 
     def __init__(self, words: Sequence[str]) -> None:
         """Takes a word for each bit."""

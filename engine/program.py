@@ -2,8 +2,8 @@
 
 `Program` is what the referee's side asks of one, boxed or not. `PlainProgram` is one without a
 box: an ordinary process of this user, stopped and killed by signals to its group; at its end
-what left that is looked for, too (see `engine.family`). Its CPU clock is read from outside, which
-needs no trust and covers all its threads.
+what left that is looked for, too (see `engine.family`). Its CPU clock is read from
+outside, which needs no trust and covers all its threads.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class GameRecord:
     """One play of a game."""
 
     variant: Variant
-    """With its lots drawn."""
+    """The game with its options fixed and its lots drawn."""
     seed: int
     players: tuple[str, ...]
     """A name for each seat."""

@@ -46,7 +46,7 @@ class Places:
     memory: Path
     pids: Path
     unified: Path | None
-    """For freezing and CPU time; None where only v1 is mounted."""
+    """The group for freezing and CPU time; None where only v1 is mounted."""
 
     @property
     def folders(self) -> set[Path]:

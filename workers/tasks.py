@@ -56,7 +56,7 @@ log = logging.getLogger("workers")
 
 ALIVE_SECONDS = 10.0
 UNUSED_SECONDS = 30 * 24 * 60 * 60
-"""After which a worker forgets a bot's unpacked files."""
+"""How long a worker keeps a bot's unpacked files that nobody uses."""
 TIDY_SECONDS = 24 * 60 * 60
 """How often a worker looks for those; it may run for months."""
 LONGEST_PAUSE_SECONDS = 60.0

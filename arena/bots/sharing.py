@@ -15,7 +15,7 @@ from arena.models import Bot, CoOwner, User
 from arena.people import accounts
 
 MOST_CO_OWNERS = 9
-"""Of a bot; a team is no crowd."""
+"""How many co-owners a bot may have: a team is no crowd."""
 
 
 def belongs_to(user_id: int) -> sa.ColumnElement[bool]:

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from engine.counting import counted
 
 WORTH_A_LINE = 20
-"""Of less than this no lines are said."""
+"""Shorter work is told by no lines."""
 
 
 @contextmanager

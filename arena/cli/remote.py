@@ -31,7 +31,7 @@ COLUMNS = (
     *("bot", "version", "status", "ladder", "state"),
     *("rating", "rank", "best rank", "games", "W-D-L", "faults"),
 )
-"""Of the table of bots."""
+"""The columns of the table of bots."""
 FAILED = 1
 """The exit code when a bot did not pass, or passed and entered nothing."""
 UNDER_WAY = ("open", "issued")

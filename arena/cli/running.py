@@ -57,7 +57,7 @@ class Launcher:
     """Starts it, bound to this core of the processor if that can be done."""
     allowances: Allowances = ALLOWANCES
     level: str = "none"
-    """Of its box."""
+    """The level of its box."""
 
     def player(
         self, *, core: int | None = None, open_channel: OpenChannel = PipeChannel

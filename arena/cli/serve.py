@@ -34,7 +34,7 @@ from workers.archives import LEFT_OUT, LEFT_OUT_WITH, MAX_ARCHIVE_BYTES, MAX_BYT
 ENDING = re.compile(r"(\.tar)?\.\w+$")
 THREADS = 4 + downloads.MOST
 CONNECTIONS = 900
-"""At once: each browser that looks at a page keeps one or more for two minutes."""
+"""Connections at once: a browser that looks at a page keeps one or more for two minutes."""
 FILES = 4096
 """That may be open, if the system lets us: most allow a process 1,024 until it asks, and an answer
 that waits for its reader is a file as well."""

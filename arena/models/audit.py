@@ -22,8 +22,8 @@ class AuditEntry(Base):
     actor: Mapped[str] = mapped_column(Words(40))
     """The name that the actor had."""
     origin: Mapped[str] = mapped_column(Words(60))
-    """From where: an address, or the command line."""
+    """The place it came from: an address, or the command line."""
     action: Mapped[str] = mapped_column(Words(60), index=True)
     subject: Mapped[str] = mapped_column(Words(120), index=True)
-    """On what: its kind and its name, e.g. ``bot greedy``."""
+    """What it was done to: its kind and its name, e.g. ``bot greedy``."""
     detail: Mapped[str] = mapped_column(Words, default="")

@@ -76,7 +76,7 @@ class Competition(Base):
     kind: Mapped[str] = mapped_column(sa.String(20))
     """A name among `arena.competitions.kinds.KINDS`."""
     name: Mapped[str] = mapped_column(sa.String(80), unique=True)
-    """In addresses and commands."""
+    """What it is called in addresses and commands."""
     title: Mapped[str] = mapped_column(sa.String(120))
     note: Mapped[str] = mapped_column(sa.Text, default="")
     creator_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
@@ -209,9 +209,9 @@ class TestVerdict(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     UNDECIDED = "undecided"
-    """At its limit, because the board has no more openings, or because faults have spoilt it."""
+    """It ended at its limit, with no openings left, or spoilt by faults."""
     STOPPED = "stopped"
-    """By somebody, or because its matches can't be played."""
+    """Somebody ended it, or its matches can't be played."""
 
 
 class StrengthTest(Competition):
@@ -229,7 +229,7 @@ class StrengthTest(Competition):
     allow_faults: Mapped[bool] = mapped_column(nullable=True)
     """Decides although faults ended many of its games (see `arena.strength.faults`)."""
     verdict: Mapped[TestVerdict] = mapped_column(nullable=True)
-    """That of the moment it was reached; what comes in later is counted and changes it no more."""
+    """What was decided first: games that come in later are counted and change it no more."""
     reason: Mapped[str] = mapped_column(Words, nullable=True, use_existing_column=True)
     """What else there is to say of the verdict, for people."""
     ladder_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"))
@@ -275,7 +275,7 @@ class Entrant(Base):
     predecessor_id: Mapped[int | None] = mapped_column(ForeignKey("entrant.id"))
     """The entrant of the same bot whose mu it took over."""
     number: Mapped[int] = mapped_column(default=0)
-    """By seeding from 1 in a tournament; in a strength test 1 is the candidate. 0 on a ladder."""
+    """The place in the seeding, from 1; in a strength test 1 is the candidate. 0 on a ladder."""
     last_round: Mapped[int | None]
     """Of one that was withdrawn from a tournament: in the rounds after it, it counts as gone."""
     last_paired: Mapped[int | None]
@@ -295,7 +295,7 @@ class Entrant(Base):
     draws: Mapped[int] = mapped_column(default=0)
     losses: Mapped[int] = mapped_column(default=0)
     points: Mapped[float] = mapped_column(default=0.0)
-    """Of each game the share of opponents beaten, ties half, added up."""
+    """The shares of opponents beaten in each game, ties half, added up."""
     faults: Mapped[int] = mapped_column(default=0)
     best_rank: Mapped[int | None]
     """On a ladder, since it was first ranked there; no counter, but a memory (see

@@ -60,7 +60,7 @@ class Child:
     listener: Listener | None = None
     """Where it gives signs of life, if it does; without any it is ended."""
     heard: float = 0.0
-    """When it last gave one."""
+    """The time of its last sign."""
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     pause: float = FIRST_PAUSE

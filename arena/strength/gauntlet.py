@@ -38,7 +38,7 @@ class GauntletLine:
     draws: int = 0
     losses: int = 0
     faults: Faults = field(default_factory=dict)
-    """Its own."""
+    """The candidate's own faults."""
 
     def add(self, outcome: Outcome) -> GauntletLine:
         """The line after one more match."""

@@ -30,7 +30,7 @@ from arena.web.transactions import changing
 administration = Blueprint("administration", __name__)
 
 ENTRIES = 100
-"""Of the audit log a page shows so many."""
+"""How many entries of the audit log a page shows."""
 
 
 administration.after_request(keep_to_itself)

@@ -103,12 +103,12 @@ HEADERS = {
 CHALLENGE = 'Bearer realm="arena"'
 """What is asked for where who asks is not known: each 401 has to say it (RFC 9110)."""
 OWN_NAMES = ("localhost", "127.0.0.1", "::1")
-"""By which a machine asks itself."""
+"""The names by which a machine asks itself."""
 CONTACT_LASTS = timedelta(days=180)
 STATIC_SECONDS = 365 * 24 * 60 * 60
 PLAIN = (str, int, type(None))
 ADDRESSES = 10_000
-"""So many addresses are remembered rather than made anew."""
+"""How many addresses are remembered rather than made anew."""
 ICON_SECONDS = 24 * 60 * 60
 
 

@@ -35,7 +35,7 @@ from engine.counting import counted
 operating = Blueprint("operating", __name__)
 
 SHOWN = 100
-"""Of the matches that were set aside, the page lists so many."""
+"""How many of the matches that were set aside the page lists."""
 STATES = {"freeze": "frozen", "pause": "paused", "open": "open"}
 
 

@@ -52,7 +52,7 @@ strength = Blueprint("strength", __name__)
 REFUSED = 422
 SEED_BITS = 48
 MOST_WEIGHT = 1.0
-"""Of the tests of people who are no organisers."""
+"""The greatest weight of tests of people who are no organisers."""
 
 
 @strength.get("/tests")

@@ -209,4 +209,4 @@ FILTERS = {
     "visible": visible,
     "winners": winners,
 }
-"""Those that templates use, by their names there."""
+"""Filters of templates, by their names there."""

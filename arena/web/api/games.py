@@ -44,7 +44,7 @@ from arena.web.transactions import changing
 TAG = "games"
 LINES = "application/x-ndjson"
 CHUNK_GAMES = 100
-"""So many games are read at a time for an export."""
+"""How many games an export reads at a time."""
 
 
 class MatchPages(Pages):
