@@ -36,11 +36,11 @@ from celery.signals import (
 from engine import jobs, reporting, sitting
 from engine.clock import ALLOWANCES, Allowances
 from engine.compliance import Examination
-from engine.every import Every
 from engine.logs import about, use_json
 from engine.match import Players
 from engine.process import BotProcess
 from engine.program import Program
+from engine.timers import Every
 from workers import building, bundles
 from workers.app import LoginError, Murmur, app, demand_own_login, say, worker_name
 from workers.building import BuildError

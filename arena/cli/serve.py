@@ -26,8 +26,8 @@ from arena.config import SettingError, load
 from arena.db import Database, SchemaError, unusable
 from arena.web import downloads, outage
 from arena.web.app import create_app
-from engine.every import Every
 from engine.logs import use_json
+from engine.timers import Every
 from workers import bundles
 from workers.archives import LEFT_OUT, LEFT_OUT_WITH, MAX_ARCHIVE_BYTES, MAX_BYTES, BundleError
 

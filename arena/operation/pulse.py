@@ -10,7 +10,7 @@ import os
 import socket
 from contextlib import suppress
 
-from engine.every import Every
+from engine.timers import Every
 
 VARIABLE = "NOTIFY_SOCKET"
 ALIVE, READY = b"WATCHDOG=1", b"READY=1"

@@ -50,11 +50,11 @@ from arena.schedule import leases, workers
 from arena.signing import arena_id
 from arena.texts import cut
 from engine import jobs, reporting
-from engine.every import Every
 from engine.jobs import Batch
 from engine.logs import about, use_json
 from engine.protocol import visible
 from engine.record import RecordError
+from engine.timers import Every
 
 T = TypeVar("T")
 Report = TypeVar("Report", reporting.MatchReport, reporting.CheckReport, reporting.MoveReport)
