@@ -36,10 +36,10 @@ from arena.models import (
 from arena.schedule import leases, workers
 from arena.schedule.leases import Fate
 from engine import reporting, sitting
-from engine.counting import counted
 from engine.game import Seat, Variant
 from engine.match import entrants_needed
 from engine.openings import Opening, opening
+from engine.plurals import counted
 from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Collection, Sequence
 from functools import cache
 
-from engine.counting import counted
 from engine.game import PositionError
+from engine.plurals import counted
 from engine.scene import Shade, Square
 
 FILES = "abcdefghijklmnopqrstuvwxyz"

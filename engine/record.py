@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from engine.clock import TimeControl
-from engine.counting import counted
 from engine.game import GameError, Move, Seat, State, Termination, Variant
 from engine.games import GAMES
+from engine.plurals import counted
 
 FORMAT = 1
 TOO_LARGE = 1e300

@@ -25,11 +25,11 @@ from arena.strength.outcomes import margin, seatings
 from arena.strength.sequential import SequentialTest, StrengthSettings
 from arena.strength.words import result_rows
 from engine.clock import Clock, TimeControl
-from engine.counting import counted
 from engine.game import GameError, State, Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import Opening, opening, openings
 from engine.player import BotError, Choice, GameSetup, Turn
+from engine.plurals import counted
 from engine.protocol import visible
 from engine.record import GameRecord
 from engine.seeds import derive

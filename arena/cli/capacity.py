@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from arena.cli import InputError
 from arena.cli.running import Launcher, cores
-from engine.counting import counted
 from engine.game import Variant
 from engine.match import entrants_needed
+from engine.plurals import counted
 from workers.users import BOT_USERS
 
 FILES = 128

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from engine.counting import counted
+from engine.plurals import counted
 
 WORTH_A_LINE = 20
 """Shorter work is told by no lines."""

@@ -16,7 +16,7 @@ from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletLine, GauntletTest
 from arena.strength.sequential import StrengthSettings
 from arena.strength.words import elo_words, faults_words
-from engine.counting import counted
+from engine.plurals import counted
 
 VERDICTS = {
     Decision.ACCEPT: "passed: the candidate does better against this field",

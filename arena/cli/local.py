@@ -40,7 +40,7 @@ from arena.models import (
 from arena.people import accounts
 from arena.recorder.rebuild import rebuild, rebuild_beside
 from arena.web import exports, leaderboards, queries
-from engine.counting import counted
+from engine.plurals import counted
 from workers import bundles
 from workers.archives import BundleError
 from workers.bundles import Bundle

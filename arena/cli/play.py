@@ -30,10 +30,10 @@ from arena.cli.trace import print_logs, traced_channel
 from arena.exclusive import lock_file
 from engine.channel import PipeChannel
 from engine.clock import TimeControl
-from engine.counting import counted
 from engine.game import Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import openings
+from engine.plurals import counted
 from engine.process import BotProcess
 from engine.protocol import visible
 from engine.record import GameRecord

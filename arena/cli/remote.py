@@ -21,7 +21,7 @@ from arena.cli.client import Name, RemoteArena, ServerFault, need_server, on_ser
 from arena.cli.listing import show
 from arena.cli.paths import NamedPath
 from arena.cli.streams import reader_has_gone
-from engine.counting import counted
+from engine.plurals import counted
 from engine.protocol import visible
 from workers.bundles import Bundle
 

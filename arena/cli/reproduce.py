@@ -14,8 +14,8 @@ from arena.cli.replay import read_records
 from arena.cli.running import Launcher
 from arena.cli.trace import print_logs, traced_channel
 from engine.channel import PipeChannel
-from engine.counting import counted
 from engine.game import Seat
+from engine.plurals import counted
 from engine.process import BotProcess
 from engine.protocol import visible
 from engine.record import GameRecord, RecordError

@@ -44,7 +44,7 @@ from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model
 from arena.strength.sequential import SequentialTest, StrengthError, StrengthSettings
 from arena.strength.words import result_rows
-from engine.counting import counted
+from engine.plurals import counted
 
 MAX_GAMES = 20_000
 OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")

@@ -60,10 +60,10 @@ from arena.ratings.result import GameResult
 from arena.ratings.sprt import Decision
 from arena.strength.outcomes import Outcome, outcome, seatings
 from arena.strength.sequential import StrengthError
-from engine.counting import counted
 from engine.game import Variant
 from engine.games import GAMES
 from engine.openings import Opening, openings
+from engine.plurals import counted
 from engine.record import GameRecord
 
 MOST_ASIDE = 3

@@ -36,8 +36,8 @@ from arena.models import (
 )
 from arena.schedule import occurrences, workers
 from arena.schedule.occurrences import Occurrences
-from engine.counting import counted
 from engine.game import Termination
+from engine.plurals import counted
 from engine.protocol import visible
 
 log = logging.getLogger("arena.operation.health")

@@ -39,8 +39,8 @@ from arena.recorder.storage import PlayedMatch, Tally, store, tally
 from arena.schedule import leases, workers
 from arena.schedule.jobs import Leased, read_places, spec_of
 from engine import jobs, reporting
-from engine.counting import counted
 from engine.match import race_ranks
+from engine.plurals import counted
 from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError, replay
 

@@ -18,9 +18,9 @@ from arena.ratings.sprt import Decision, Model, Sprt
 from arena.strength.faults import clearly_too_many, too_many
 from arena.strength.outcomes import Outcome, cells, seatings
 from engine.clock import TimeControl
-from engine.counting import counted
 from engine.game import Termination, Variant
 from engine.match import entrants_needed
+from engine.plurals import counted
 
 T = TypeVar("T")
 

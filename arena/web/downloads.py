@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
 
 from arena.web.limits import address
-from engine.counting import counted
+from engine.plurals import counted
 
 MOST = 4
 """Downloads of one process at once: a server needs as many threads besides its pages' own."""

@@ -22,7 +22,7 @@ from werkzeug.exceptions import TooManyRequests
 from arena.config import Settings
 from arena.people.accounts import typed
 from arena.web.identity import current, known_browser
-from engine.counting import counted
+from engine.plurals import counted
 
 NETWORK_BITS = 64
 """How much of an IPv6 address names the network."""

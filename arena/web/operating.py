@@ -30,7 +30,7 @@ from arena.web.forms import named_number
 from arena.web.identity import keep_to_itself, needs, settings, signed_in
 from arena.web.lookup import find_ladder, reading
 from arena.web.transactions import changing
-from engine.counting import counted
+from engine.plurals import counted
 
 operating = Blueprint("operating", __name__)
 
