@@ -49,8 +49,8 @@ from workers.languages import LanguageError
 from workers.launches import installed_languages
 from workers.limits import Limits
 from workers.program import BoxError
+from workers.progress import ProgressTeller, Reports
 from workers.sandbox import Sandbox
-from workers.telling import ProgressTeller, Reports
 
 log = logging.getLogger("workers")
 
