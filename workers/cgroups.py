@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workers.endings import finish_later
+from workers.cleanup import finish_later
 from workers.processes import lives
 
 PREFIX = "arena-bot-"
