@@ -27,7 +27,7 @@ from arena.cli.running import MINIMUM, NO_BOX, Launcher, in_order, launch_all, o
 from arena.cli.stopping import INTERRUPTED, UnderWay, broken_off, stoppable
 from arena.cli.tally import RunTally
 from arena.cli.trace import print_logs, traced_channel
-from arena.exclusive import lock_file
+from arena.file_locks import lock_file
 from engine.channel import PipeChannel
 from engine.clock import TimeControl
 from engine.game import Variant

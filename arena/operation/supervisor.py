@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.config import Settings
-from arena.exclusive import lock_file
+from arena.file_locks import lock_file
 from arena.operation import processes
 from arena.operation.broker import EmbeddedBroker
 from arena.operation.pulse import HUNG_SECONDS, VARIABLE, Listener, Pulse
