@@ -27,7 +27,7 @@ from arena.config import Settings
 from arena.file_locks import lock_file
 from arena.operation import processes
 from arena.operation.broker import EmbeddedBroker
-from arena.operation.pulse import HUNG_SECONDS, VARIABLE, Listener, Pulse
+from arena.operation.watchdog import HUNG_SECONDS, VARIABLE, Listener, Pulse
 from engine.jobs import RESULTS_QUEUE
 from engine.program import exit_words
 

@@ -40,8 +40,8 @@ from arena.config import Settings, load
 from arena.db import FAILED, Database, SchemaError
 from arena.models import Worker
 from arena.operation import health, indexes, queues
-from arena.operation.pulse import Pulse
 from arena.operation.retention import forget_logs
+from arena.operation.watchdog import Pulse
 from arena.recorder import rebuild, recording
 from arena.recorder.claim import ClaimError, claim_broker, claim_connections
 from arena.recorder.dispatch import WAKE, CeleryQueue, configure
