@@ -19,11 +19,11 @@ from arena.cli import InputError
 from arena.cli.arguments import HYPOTHESES, Seconds, read_hypotheses
 from arena.cli.boxed import pack
 from arena.cli.client import Name, find_server, on_server
-from arena.cli.counting import counted_games
 from arena.cli.data_folder import as_json, find_ladder, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show
 from arena.cli.paths import NamedPath
+from arena.cli.progress_bar import counted_games
 from arena.cli.remote import submit_there, whole_board
 from arena.cli.sources import git_folder
 from arena.competitions.strength_plans import MAX_GAMES, FirstTest
