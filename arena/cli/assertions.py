@@ -17,7 +17,7 @@ from typing import IO
 from arena.cli.arguments import GivenBot, find_bots, read_position, read_variant, time_control
 from arena.cli.capacity import find_room
 from arena.cli.first_faults import FirstFaults, has_failed
-from arena.cli.running import LEAST_BOX, Launcher, go_on, in_order, launch_all, on_cores
+from arena.cli.runner import LEAST_BOX, Launcher, go_on, in_order, launch_all, on_cores
 from arena.cli.test import MAX_GAMES
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model

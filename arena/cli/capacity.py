@@ -7,7 +7,7 @@ import resource
 from collections.abc import Sequence
 
 from arena.cli import InputError
-from arena.cli.running import Launcher, cores
+from arena.cli.runner import Launcher, cores
 from engine.game import Variant
 from engine.match import entrants_needed
 from engine.plurals import counted

@@ -11,7 +11,7 @@ import click
 from arena.cli import InputError
 from arena.cli.arguments import GivenBot
 from arena.cli.replay import read_records
-from arena.cli.running import Launcher
+from arena.cli.runner import Launcher
 from arena.cli.trace import print_logs, traced_channel
 from engine.channel import PipeChannel
 from engine.game import Seat

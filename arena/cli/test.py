@@ -38,7 +38,7 @@ from arena.cli.report import (
     report,
     verdict_code,
 )
-from arena.cli.running import MINIMUM, NO_BOX, Launcher, go_on, launch_all, weakest
+from arena.cli.runner import MINIMUM, NO_BOX, Launcher, go_on, launch_all, weakest
 from arena.cli.stopping import INTERRUPTED, Trouble, broken_off, stoppable
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model
