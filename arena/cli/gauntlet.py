@@ -9,9 +9,9 @@ from contextlib import closing
 import click
 
 from arena.cli.first_faults import ADVICE, FirstFaults
+from arena.cli.interrupts import INTERRUPTED, broken_off, stoppable
 from arena.cli.report import LINE_SECONDS, json_text, leave, verdict_code
 from arena.cli.runner import Launcher, play_rounds, weakest
-from arena.cli.stopping import INTERRUPTED, broken_off, stoppable
 from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletLine, GauntletTest
 from arena.strength.sequential import StrengthSettings

@@ -14,7 +14,7 @@ import click
 from arena.cli import InputError
 from arena.cli.arguments import GivenBot, minimum_option
 from arena.cli.boxed import into_box, pack
-from arena.cli.stopping import UnderWay
+from arena.cli.interrupts import UnderWay
 from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletTest
 from arena.strength.outcomes import outcome, seatings

@@ -26,6 +26,7 @@ from arena.cli.arguments import (
 from arena.cli.capacity import find_room
 from arena.cli.first_faults import ADVICE, FirstFaults
 from arena.cli.gauntlet import run_gauntlet
+from arena.cli.interrupts import INTERRUPTED, Trouble, broken_off, stoppable
 from arena.cli.report import (
     PRINTED,
     Display,
@@ -39,7 +40,6 @@ from arena.cli.report import (
     verdict_code,
 )
 from arena.cli.runner import MINIMUM, NO_BOX, Launcher, go_on, launch_all, weakest
-from arena.cli.stopping import INTERRUPTED, Trouble, broken_off, stoppable
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model
 from arena.strength.sequential import SequentialTest, StrengthError, StrengthSettings
