@@ -28,7 +28,7 @@ from arena.web import (
     metrics,
     outage,
     score_charts,
-    unkept,
+    text_guard,
     words,
 )
 from arena.web.accounts import pages as accounts
@@ -177,7 +177,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     metrics.install(app)
     identity.install(app)
     app.before_request(_refuse_what_is_no_form)
-    unkept.install(app)
+    text_guard.install(app)
     app.url_map.converters["int"] = lookup.Number
     app.jinja_env.filters |= FILTERS
     for blueprint in BLUEPRINTS:

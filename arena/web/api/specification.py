@@ -23,7 +23,7 @@ from spectree.models import SecureType, SecuritySchemeData
 from werkzeug.exceptions import BadRequest
 
 from arena.models import Scope
-from arena.web import unkept
+from arena.web import text_guard
 from arena.web.api.problems import MEDIA_TYPE, Problem
 from arena.web.identity import needs
 
@@ -198,7 +198,7 @@ def read_body() -> None:
             abort(400, f"The body is no JSON: {_what_is_wrong(request.get_data())}.")
         if not isinstance(body, dict):
             abort(400, "The body is to be a JSON object.")
-        unkept.refuse(body)
+        text_guard.refuse(body)
     if about.form is not None:
         if request.mimetype != "multipart/form-data":
             abort(415, "Send the fields as multipart/form-data.")
