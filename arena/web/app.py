@@ -41,7 +41,6 @@ from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions
 from arena.web.docs import docs
 from arena.web.games import games
-from arena.web.judging import judging
 from arena.web.news import news
 from arena.web.operating import operating
 from arena.web.organising_ladders import organising_ladders
@@ -54,6 +53,7 @@ from arena.web.strength import strength
 from arena.web.submitting import submitting
 from arena.web.tournaments import tournaments
 from arena.web.uploads import FILES, UPLOADS, widen
+from arena.web.verdicts import judging
 
 BLUEPRINTS = (
     pages,
