@@ -48,7 +48,7 @@ from arena.web.organising_tournaments import organising_tournaments
 from arena.web.pages import pages
 from arena.web.pictures import pictures
 from arena.web.playing import playing
-from arena.web.requesting import requesting
+from arena.web.requests import requesting
 from arena.web.strength import strength
 from arena.web.submitting import submitting
 from arena.web.tournaments import tournaments
