@@ -50,7 +50,7 @@ from arena.web.pictures import pictures
 from arena.web.playing import playing
 from arena.web.requests import requesting
 from arena.web.strength import strength
-from arena.web.submitting import submitting
+from arena.web.submissions import submitting
 from arena.web.tournaments import tournaments
 from arena.web.uploads import FILES, UPLOADS, widen
 from arena.web.verdicts import judging

@@ -15,7 +15,7 @@ from arena.bots.submissions import SubmissionError
 from arena.competitions.ranks import ranks_of
 from arena.models import Bot, BotVersion, EntrantState, Scope, User
 from arena.people.accounts import PeopleError
-from arena.web import pages, queries, submitting
+from arena.web import pages, queries, submissions
 from arena.web.api.bot_shapes import (
     BotDetail,
     BotList,
@@ -35,7 +35,7 @@ from arena.web.co_owners import share_own, unshare_own
 from arena.web.identity import signed_in
 from arena.web.lookup import find_bot, find_ladder, reading
 from arena.web.on_ladder import on_ladder, shown_first
-from arena.web.submitting import own_bot
+from arena.web.submissions import own_bot
 from arena.web.transactions import changing
 
 TAG = "bots"
@@ -256,7 +256,7 @@ def unshare_bot(name: str, json: Share) -> BotDetail:
 
 download_version = operation(
     None, tag=TAG, name="download_version", media="application/x-tar", errors=[401, 403]
-)(submitting.download)
+)(submissions.download)
 
 ROUTES = (
     ("GET", "/bots", list_bots),

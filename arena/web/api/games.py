@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session, joinedload
 from arena.db import Database
 from arena.models import Competition, GameSeat, JobStatus, Match, PlayedGame, Scope, User
 from arena.schedule.requests import RequestError, request_match
-from arena.web import queries, submitting
+from arena.web import queries, submissions
 from arena.web.api.game_shapes import (
     GameList,
     GameShape,
@@ -168,7 +168,7 @@ def get_record(number: int) -> tuple[Record, int, dict[str, str]]:
 
 
 read_log = operation(None, tag=TAG, name="read_log", media="text/plain", errors=[401, 403])(
-    submitting.log
+    submissions.log
 )
 
 
