@@ -60,11 +60,11 @@ def note(
         AuditEntry(
             at=now,
             actor_id=actor.id,
-            actor=actor.name[:40],
-            origin=actor.origin[:60],
-            action=action[:60],
-            subject=subject[:120],
-            detail=detail[:2000],
+            actor=actor.name,
+            origin=actor.origin,
+            action=action,
+            subject=subject,
+            detail=detail,
         )
     )
 

@@ -8,7 +8,7 @@ import re
 from typing import NamedTuple
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
-_NAMED = re.compile(r"([^:\0]{1,80})(?::0{0,9}([1-9][0-9]{0,8}))?", re.ASCII)
+_NAMED = re.compile(r"([^:]{1,80})(?::0{0,9}([1-9][0-9]{0,8}))?", re.ASCII)
 """The length of a number is bounded, as that of what is said of a bot that is not there."""
 
 

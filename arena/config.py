@@ -46,7 +46,7 @@ OF_OTHERS = {"DEBUG", "PASSWORD", "RUNTIME", "SERVER", "TOKEN", "WORKER_NAME"}
 ALIKE = 0.65
 """How much of two names agrees, by `difflib`, if one is the other misspelt."""
 SECRET = {"database", "broker"}
-"""Those that hold a password, and are shown nowhere."""
+"""Settings that hold a password, and are shown nowhere."""
 
 
 # ruff: noqa: RUF009 - each call makes a field of its own, as `field` does

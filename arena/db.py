@@ -9,24 +9,23 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.orm import Session, sessionmaker
 
+T = TypeVar("T")
+
 MIGRATIONS = Path(__file__).parent.parent / "migrations"
 LARGEST_ID = 2**31 - 1
-"""What a database keeps as an id; to ask it for more is an error there."""
+"""An id has 4 bytes in PostgreSQL; to ask a database for a larger one is an error there."""
 ONLY_READS = "25006"
 """PostgreSQL's code of an attempt to write in a transaction that is read-only."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=30000", "foreign_keys=ON")
-LOCK = {"key_share": True}
-"""How a row is locked that is to be changed. Who only refers to it by a foreign key does not wait
-for that; two would else wait for each other who each refer to what the other has locked."""
 DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 FAILED = (sa.exc.OperationalError, sa.exc.InternalError)
 """What a database raises that is away or takes no writes. The second is PostgreSQL's way to say
@@ -93,6 +92,17 @@ class Database:
         """A transaction that commits when its block ends and rolls back when it raises."""
         with self._write.begin() as session:
             yield session
+
+    def run(self, deed: Callable[[Session], T]) -> T:
+        """What a deed gives in a transaction of its own, or in another one where somebody else has
+        made the same row meanwhile: now it is there.
+        """
+        try:
+            with self.begin() as session:
+                return deed(session)
+        except sa.exc.IntegrityError:
+            with self.begin() as session:
+                return deed(session)
 
     @contextmanager
     def read(self) -> Iterator[Session]:
@@ -199,19 +209,6 @@ def unusable(error: sa.exc.SQLAlchemyError) -> str:
     remedies = [f" ({its})" for kind, its in REMEDIES.items() if name.startswith(kind)]
     what = str(cause).partition("\n")[0] or type(cause).__name__
     return f"can't use the database: {what}{''.join(remedies)}"
-
-
-def lock(session: Session, row: Any) -> None:
-    """Looks at a row anew, which nobody else changes until this transaction ends.
-
-    The recorder may just be changing what a command or a page is about, and two requests for the
-    same wait for each other here.
-
-    Args:
-        row: an object of a class of `arena.models`.
-    """
-    session.flush()
-    session.refresh(row, with_for_update=LOCK)
 
 
 def _patience(seconds: int | None) -> dict[str, Any]:

@@ -18,9 +18,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
-from arena import bot_names
+from arena import bot_names, locks
 from arena.config import Settings
-from arena.db import LARGEST_ID, LOCK
 from arena.models import (
     Bot,
     BotVersion,
@@ -37,15 +36,15 @@ from arena.models import (
 from arena.schedule import leases, workers
 from arena.schedule.leases import Fate
 from engine import reporting, sitting
-from engine.counting import counted
 from engine.game import Seat, Variant
 from engine.match import entrants_needed
 from engine.openings import Opening, opening
+from engine.plurals import counted
 from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError
 
 OFFERED = 100
-"""So many bots of a ladder are offered, and so many of other ladders of its game."""
+"""How many bots of a ladder are offered, and as many of other ladders of its game."""
 
 
 class SittingError(ValueError):
@@ -84,7 +83,7 @@ class Wish:
 
     ladder: Ladder
     place: int
-    """Of the places that entrants of a match have, the person's; from 0."""
+    """The person's place, among those that entrants of a match have; from 0."""
     opponents: tuple[int, ...]
     """A bot version for each other place in order, by their ids."""
     random_opening: bool
@@ -113,7 +112,7 @@ def bots_for(session: Session, ladder: Ladder, *, more: str = "") -> list[BotVer
     if len(found) < OFFERED:
         found += _active(session, ladder, elsewhere, best)
     if more:
-        named = Bot.lower_name == more.replace("\0", "").lower()
+        named = Bot.lower_name == more.lower()
         found += _active(session, ladder, named, best)
     return list({version.id: version for version in found}.values())
 
@@ -153,7 +152,7 @@ def begin(
     """
     if person.user_id is not None:
         # Two forms of one person at the same moment wait for each other here.
-        session.get(User, person.user_id, with_for_update=LOCK)
+        locks.find(session, User, person.user_id, to_change=True)
     form = person.form(wish.form)
     of_this_form = sa.select(Sitting).where(Sitting.form == form)
     known = session.scalar(of_this_form)
@@ -211,9 +210,8 @@ def begin(
 
 
 def _opponent(session: Session, ladder: Ladder, number: int) -> BotVersion:
-    known = 0 < number <= LARGEST_ID
     found = _active(session, ladder, BotVersion.id == number, Entrant.conservative.desc())
-    if not known or not found:
+    if not found:
         raise SittingError("choose each opponent from the list: one of them is not there any more")
     return found[0]
 
@@ -240,11 +238,9 @@ def find(session: Session, number: int, *, to_change: bool = False) -> Sitting |
     Args:
         to_change: locks it, against whoever else might change it.
     """
-    if not 0 < number <= LARGEST_ID:
-        return None
     query = sa.select(Sitting).where(Sitting.id == number)
     if to_change:
-        query = query.with_for_update(key_share=True)
+        query = locks.locking(query, Sitting)
     return session.scalar(
         query.options(
             undefer(Sitting.game),
@@ -342,7 +338,7 @@ def record_move(session: Session, report: reporting.MoveReport, now: datetime) -
         problem = f"its move is refuted by the rules: {error}"
         name = found.worker or report.worker
         workers.note_falsehood(session, name, workers.label(found), problem, now)
-        leases.roll_back(found, f"{report.worker}: {problem}"[:2000], failed=True)
+        leases.roll_back(found, f"{report.worker}: {problem}", failed=True)
         return Fate.REFUSED
     workers.note_success(session, found, found.worker or report.worker)
     _set(found, report.game, now)
@@ -354,7 +350,7 @@ def give_up_abandoned(session: Session, settings: Settings, now: datetime) -> in
     query = sa.select(Sitting).where(
         Sitting.finished.is_(None), Sitting.moved < now - timedelta(days=settings.abandoned_days)
     )
-    abandoned = session.scalars(query.order_by(Sitting.id).with_for_update(key_share=True)).all()
+    abandoned = session.scalars(locks.locking(query, Sitting)).all()
     for found in abandoned:
         found.end_lease(JobStatus.VOID, "abandoned")
         found.finished = now

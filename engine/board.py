@@ -9,8 +9,8 @@ import re
 from collections.abc import Collection, Sequence
 from functools import cache
 
-from engine.counting import counted
 from engine.game import PositionError
+from engine.plurals import counted
 from engine.scene import Shade, Square
 
 FILES = "abcdefghijklmnopqrstuvwxyz"
@@ -117,7 +117,7 @@ class WordChunk(dict[int, tuple[str, ...]]):
     """The words of every set of a few bits, made when a set is first asked for."""
 
     MOST = 1 << 11
-    """So many sets are remembered, before they are all forgotten again."""
+    """How many sets are remembered, before they are all forgotten again."""
 
     def __init__(self, words: Sequence[str]) -> None:
         """Takes a word for each bit."""

@@ -12,10 +12,10 @@ from engine import protocol
 from engine.channel import HeadAndTail
 from engine.clock import Allowances, TimeControl
 from engine.conversation import Dialect, PatientChannel, TestedGame
-from engine.counting import counted
 from engine.game import Seat, Variant
 from engine.match import MatchSpec
 from engine.player import GameSetup, ProtocolError
+from engine.plurals import counted
 from engine.process import BotProcess
 from engine.program import Program, has_forked
 from engine.seeds import derive

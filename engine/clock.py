@@ -46,17 +46,17 @@ class Allowances:
     """Wall time that stands apart from the game clock, without what the bot waits for a core."""
 
     start_seconds: float = 10.0
-    """From a bot's start to its ``ready``."""
+    """The time from a bot's start to its ``ready``."""
     newgame_seconds: float = 5.0
-    """From ``newgame`` to ``ok``."""
+    """The time from ``newgame`` to ``ok``."""
     quit_seconds: float = 1.0
-    """From ``quit`` to the end of the process."""
+    """The time from ``quit`` to the end of the process."""
     stop_seconds: float = 1.0
-    """From when it is stopped until all its threads stand."""
+    """The time from a stop until all threads stand."""
 
 
 ALLOWANCES = Allowances()
-"""Those of the protocol."""
+"""What the protocol allows."""
 
 
 @dataclass(frozen=True, slots=True)

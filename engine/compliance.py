@@ -20,9 +20,9 @@ from engine.channel import TracedChannel
 from engine.clauses import LINES_SHOWN, InapplicableError, Talk, shown
 from engine.clock import ALLOWANCES, Allowances
 from engine.conversation import Dialect, with_crlf, with_unknown_keys
-from engine.counting import counted
 from engine.match import MatchSpec, play_match
 from engine.player import BotError, StartError
+from engine.plurals import counted
 from engine.process import LOG_BYTES, BotProcess
 from engine.program import Program
 from engine.record import Fault, GameRecord, charged_us

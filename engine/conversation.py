@@ -24,9 +24,9 @@ from engine.program import Program
 from engine.referee import RESIGN
 
 PAUSE_MS = 30
-"""For how long it listens whether anything is said unasked."""
+"""How long it listens whether anything is said unasked."""
 READ_SECONDS = 1.0
-"""For how long it waits before that until the bot has read what was said, on a busy machine."""
+"""How long it waits before that until the bot has read what was said, on a busy machine."""
 SHORT_REQUEST = 4096
 """Bytes that surely go into a pipe at once."""
 

@@ -35,7 +35,7 @@ MATCHES_QUEUE = "matches"
 RESULTS_QUEUE = "results"
 
 MOST_MATCHES = 16
-"""That a message gives out or reports, at most."""
+"""The most matches that one message gives out or reports."""
 GRACE_SECONDS = 6 * 60 * 60
 """That a message may take beyond what clocks allow: for builds and starts, and for a machine that
 is far too busy. What has not ended then hangs, and its worker ends it; a game's waits all end by
@@ -113,9 +113,9 @@ class Grant:
 
     memory_bytes: int
     threads: int
-    """At a time, those of its interpreter included."""
+    """Threads at a time, those of its interpreter included."""
     log_bytes: int
-    """Of standard error that is kept a game."""
+    """How much of standard error is kept of a game."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

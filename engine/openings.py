@@ -18,7 +18,7 @@ from engine.seeds import derive
 LEAST_SHARE = 0.5
 """The least share of the points that a side takes in random games, relative to an equal share."""
 FRUITLESS = 500
-"""After so many tries without a new opening there are no more."""
+"""Tries without a new opening after which there are no more."""
 
 
 @dataclass(frozen=True, slots=True)

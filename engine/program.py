@@ -2,8 +2,8 @@
 
 `Program` is what the referee's side asks of one, boxed or not. `PlainProgram` is one without a
 box: an ordinary process of this user, stopped and killed by signals to its group; at its end
-what left that is looked for, too (see `engine.family`). Its CPU clock is read from outside, which
-needs no trust and covers all its threads.
+what left that is looked for, too (see `engine.process_tree`). Its CPU clock is read from
+outside, which needs no trust and covers all its threads.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
-from engine.family import MARK, descendants, end_all, marked, members
 from engine.player import CrashError, VoidGameError
+from engine.process_tree import MARK, descendants, end_all, marked, members
 from engine.threads import Standstill, stat_fields
 
 OUR_SHORTAGES = frozenset(

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from engine.clock import TimeControl
-from engine.counting import counted
 from engine.game import GameError, Move, Seat, State, Termination, Variant
 from engine.games import GAMES
+from engine.plurals import counted
 
 FORMAT = 1
 TOO_LARGE = 1e300
@@ -63,7 +63,7 @@ class GameRecord:
     """One play of a game."""
 
     variant: Variant
-    """With its lots drawn."""
+    """The game with its options fixed and its lots drawn."""
     seed: int
     players: tuple[str, ...]
     """A name for each seat."""

@@ -13,13 +13,13 @@ from engine.jobs import FORMAT, JobError, Lease
 from engine.record import TOO_LARGE, GameRecord
 
 MOST_GAMES, MOST_MOVES, MOST_FINDINGS = 10_000, 10_000, 100
-"""That are told while a job is under way."""
+"""The most that is told of each while a job is under way."""
 LONGEST_NAME = 120
 """Characters of a worker's name."""
 LONGEST_LEVEL, LONGEST_LANGUAGE, MOST_LANGUAGES = 20, 20, 30
 """Characters of what a worker calls its boxes, and the languages that it runs; and how many."""
 LARGEST_COUNT = 10_000
-"""Of slots, and of formats."""
+"""The greatest number of slots, and of formats."""
 LONGEST_WORDS, MOST_LINES = 20_000, 100
 """Characters of what a finding says, and of each of its lines; and how many of these."""
 LONGEST_MOVE = 1000
@@ -37,9 +37,9 @@ class SignOfLife:
     isolation: str
     """The level of its boxes."""
     languages: tuple[str, ...] = ()
-    """In which the bots may be written that it runs."""
+    """The languages of the bots that it runs."""
     format: int = FORMAT
-    """Of the jobs that it knows."""
+    """The format of the jobs that it knows."""
     clock: float | None = None
     """Its time, in seconds since 1970; None from a worker of a release before, which does not say.
     """
@@ -81,7 +81,7 @@ class SignOfLife:
 
 
 LATEST = 1e11
-"""In seconds since 1970: some thousand years from now."""
+"""The latest time that is believed, in seconds since 1970: some thousand years from now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +268,7 @@ class MoveReport:
     lease: Lease
     worker: str
     game: GameRecord
-    """As it stands after the answer."""
+    """The game as it stands after the answer."""
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON's types."""

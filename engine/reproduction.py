@@ -27,7 +27,7 @@ class ReproducedMove:
     """Its move, or the name of its fault."""
     now: str
     detail: str = ""
-    """Of a fault that it makes now."""
+    """Details of a fault that it makes now."""
 
     @property
     def same(self) -> bool:

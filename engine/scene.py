@@ -94,4 +94,4 @@ class Scene:
     last: tuple[str, ...] = ()
     """The squares of the last move."""
     targets: tuple[str, ...] = ()
-    """Where the chosen piece may go."""
+    """Squares where the chosen piece may go."""

@@ -30,7 +30,7 @@ CHECK_MS = 20
 """How often a thinking bot's CPU clock is looked at, and what else it uses."""
 CHECK_NS = CHECK_MS * 1_000_000
 AWAY_NS = 10 * CHECK_NS
-"""Between two laps; after more than that we did not run ourselves."""
+"""The time between two laps beyond which we did not run ourselves."""
 FAITH_NS = 2 * CHECK_NS
 """How much later than known a reply may be, since waits are looked at now and then."""
 

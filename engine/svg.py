@@ -93,7 +93,7 @@ class Link:
 
     address: str
     words: str
-    """For those who hear it."""
+    """A description for those who hear it."""
     kind: str
     """A class, for the stylesheet."""
     move: str = ""

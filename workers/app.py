@@ -18,8 +18,8 @@ from celery import Celery, bootsteps
 from kombu import Queue
 
 from engine import jobs
-from engine.every import Every
 from engine.messages import address_of, pack
+from engine.timers import Every
 
 ANSWER_SECONDS = 30.0
 

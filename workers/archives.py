@@ -102,7 +102,7 @@ class Member:
 
     name: str
     kind: int
-    """As in `stat.S_IFMT`."""
+    """The kind of file, as in `stat.S_IFMT`."""
     executable: bool
     read: Callable[[int], bytes]
     """Its content; so many of its first bytes, if that unpacks it."""

@@ -17,7 +17,7 @@ from pathlib import Path
 BOT_FOLDER = "/bot"
 SCRATCH = "/tmp"  # noqa: S108 - it is the box's own
 LIBRARY = "/arena"
-"""Where Python bots find the `engine` package."""
+"""The folder where Python bots find the `engine` package."""
 DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
 """Not /dev/zero: a shared map of it is memory that RLIMIT_DATA does not count."""
 SYSTEM_PATHS = (

@@ -56,7 +56,7 @@ from workers.sandbox import Sandbox
 
 LIMITS = Limits(memory_bytes=1024 * MIB, threads=128, work_bytes=256 * MIB)
 WALL_SECONDS = 120.0
-"""For the whole build, which has one core."""
+"""The time of a whole build, which has one core."""
 MAX_FILES = 10_000
 """Files in the folder of a build, while it runs."""
 MAX_OPEN_FILES = 4096
@@ -65,7 +65,7 @@ keeps some 200 KiB of what was written to a socket and not yet read."""
 MAX_BUILT_BYTES = 64 * MIB
 """All files together, those of the bundle and those made of them."""
 LOG_BYTES = 32 * 1024
-"""Of what the build writes this much is kept, half from its beginning and half from its end."""
+"""How much of a build's output is kept, half from its beginning and half from its end."""
 WATCH_MS = 20
 READ_BYTES = 1 << 16
 

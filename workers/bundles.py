@@ -42,7 +42,7 @@ DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 UNFINISHED = ".new-"
 """How the names of files begin that are being written."""
 GIVEN_UP_SECONDS = 24 * 60 * 60
-"""After which nobody writes to such a file any more."""
+"""The age at which nobody writes to such a file any more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workers.endings import finish_later
+from workers.cleanup import finish_later
 from workers.processes import lives
 
 PREFIX = "arena-bot-"
@@ -46,7 +46,7 @@ class Places:
     memory: Path
     pids: Path
     unified: Path | None
-    """For freezing and CPU time; None where only v1 is mounted."""
+    """The group for freezing and CPU time; None where only v1 is mounted."""
 
     @property
     def folders(self) -> set[Path]:

@@ -46,7 +46,7 @@ class Diagnosis:
     host: tuple[ProbeFinding, ...]
     """What the machine has, and lacks."""
     languages: tuple[ProbeFinding, ...]
-    """Which bots can be run."""
+    """The languages whose bots can be run."""
 
     @property
     def suffices(self) -> bool:

@@ -62,7 +62,7 @@ class Specification(TypedDict):
     private_user: bool
     """Whether its user has nothing else on this machine."""
     limits: dict[str, int]
-    """By the names of resource.RLIMIT_..., in lower case."""
+    """Limits by the names of resource.RLIMIT_..., in lower case."""
     parent: int
     """The referee's process, with which the bot ends."""
 

@@ -152,7 +152,7 @@ LANGUAGES = (
     Language("shell", (".sh",), "sh", unix_lines=True, takes_mark=False),
 )
 SYSTEM_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
-"""Where a box has its programs."""
+"""The folders where a box has its programs."""
 PYTHON_VERSION = re.compile(r"^python[0-9.]*$")
 SUFFIXES = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
 

@@ -32,7 +32,7 @@ from workers.languages import (
 )
 
 BOX_PATH = ":".join(SYSTEM_FOLDERS)
-"""Where programs are looked for in a box."""
+"""The PATH of a box."""
 LEAST_PYTHON = (3, 11)
 
 

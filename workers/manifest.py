@@ -45,7 +45,7 @@ KIT = "arena_bot"
 MAX_THREADS = 64
 MAX_NAME = 60
 MAX_BYTES = 8192
-"""Of the file; it takes a time to read that grows with its length squared."""
+"""The longest file: the time it takes to read grows with its length squared."""
 PACKAGE = re.compile(
     r"(?:\s++|//[^\n]*+|/\*(?>(?s:.*?)\*/))*+package\s++([\w.]++)\s*+;",
 )

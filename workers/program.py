@@ -17,7 +17,7 @@ from engine.program import cpu_clock, ended_within, exit_words
 from engine.threads import Standstill
 from workers.bubblewrap import SCRATCH, complaint
 from workers.cgroups import Group
-from workers.endings import finish_later
+from workers.cleanup import finish_later
 from workers.processes import exit_status, usage
 from workers.runtime import remove_tree
 from workers.users import BotUser

@@ -36,11 +36,11 @@ from celery.signals import (
 from engine import jobs, reporting, sitting
 from engine.clock import ALLOWANCES, Allowances
 from engine.compliance import Examination
-from engine.every import Every
 from engine.logs import about, use_json
 from engine.match import Players
 from engine.process import BotProcess
 from engine.program import Program
+from engine.timers import Every
 from workers import building, bundles
 from workers.app import LoginError, Murmur, app, demand_own_login, say, worker_name
 from workers.building import BuildError
@@ -49,14 +49,14 @@ from workers.languages import LanguageError
 from workers.launches import installed_languages
 from workers.limits import Limits
 from workers.program import BoxError
+from workers.progress import ProgressTeller, Reports
 from workers.sandbox import Sandbox
-from workers.telling import ProgressTeller, Reports
 
 log = logging.getLogger("workers")
 
 ALIVE_SECONDS = 10.0
 UNUSED_SECONDS = 30 * 24 * 60 * 60
-"""After which a worker forgets a bot's unpacked files."""
+"""How long a worker keeps a bot's unpacked files that nobody uses."""
 TIDY_SECONDS = 24 * 60 * 60
 """How often a worker looks for those; it may run for months."""
 LONGEST_PAUSE_SECONDS = 60.0

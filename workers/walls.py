@@ -46,7 +46,7 @@ from workers.users import BotUser, BoxUserError
 OTHERS_TASKS = 256
 """Room for what else the worker's user starts while a bot plays, where all are counted together."""
 START_SECONDS = 10.0
-"""For building a box; past it the machine is at fault, not the bot."""
+"""The time of building a box; past it the machine is at fault, not the bot."""
 
 
 class Box(Protocol):
@@ -73,7 +73,7 @@ class NamespaceBox:
     bubblewrap: Bubblewrap
     library: Path
     places: Places | None
-    """Where memory groups are made; None for boxes of level GOOD."""
+    """The folders where memory groups are made; None for boxes of level GOOD."""
 
     @property
     def level(self) -> str:

@@ -14,6 +14,7 @@ from arena.audit import Actor
 from arena.bots.first_tests import give_up
 from arena.bots.sharing import belongs_to
 from arena.bots.submissions import SubmissionError, enter
+from arena.locks import lock, locking
 from arena.models import (
     Bot,
     BotVersion,
@@ -123,7 +124,7 @@ def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> N
     there = sa.select(Entrant.id).where(
         Entrant.id == entrant.id, Entrant.state != EntrantState.RETIRED
     )
-    if session.scalar(there.with_for_update(key_share=True)) is None:
+    if session.scalar(locking(there, Entrant)) is None:
         return  # the test may just have been passed
     entrant.state = EntrantState.RETIRED
     entrant.reason = "its owner retired it"
@@ -138,7 +139,7 @@ def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
     """
     _cancel_checks(session, bot.id, "the bot was withdrawn")
     give_up(session, bot.id, "the bot was withdrawn", now)
-    active = session.scalars(
+    active = (
         sa.select(Entrant)
         .join(Entrant.version)
         .join(Ladder, Ladder.id == Entrant.competition_id)
@@ -147,15 +148,13 @@ def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
             Entrant.state != EntrantState.RETIRED,
             Ladder.state != CompetitionState.CLOSED,
         )
-        .order_by(Entrant.id)
-        .with_for_update(of=Entrant, key_share=True)
-        .execution_options(populate_existing=True)
-    ).all()
-    for entrant in active:
+    )
+    withdrawn = session.scalars(locking(active, Entrant, anew=True)).all()
+    for entrant in withdrawn:
         entrant.state = EntrantState.RETIRED
         entrant.reason = "its owner withdrew the bot"
     audit.note(session, actor, "withdraw", f"bot {bot.name}", now=now)
-    return len(active)
+    return len(withdrawn)
 
 
 UNDECIDED = (JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE)
@@ -171,8 +170,7 @@ def cancel(session: Session, actor: Actor, check: Check, now: datetime) -> None:
     Raises:
         SubmissionError: it is over, or was cancelled already.
     """
-    its = sa.select(Check).where(Check.id == check.id).with_for_update(key_share=True)
-    check = session.scalars(its.execution_options(populate_existing=True)).one()
+    lock(session, check)
     if check.status not in UNDECIDED:
         raise SubmissionError(f"check {check.id} is over")
     if check.cancelled:
@@ -188,8 +186,7 @@ def _cancel_checks(session: Session, bot_id: int, why: str, *which: sa.ColumnEle
     query = sa.select(Check).where(
         Check.version_id.in_(its), Check.status.in_(UNDECIDED), Check.cancelled == "", *which
     )
-    query = query.order_by(Check.id).with_for_update(key_share=True)
-    for check in session.scalars(query.execution_options(populate_existing=True)).all():
+    for check in session.scalars(locking(query, Check, anew=True)).all():
         _cancel(check, why)
 
 

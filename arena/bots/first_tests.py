@@ -13,7 +13,7 @@ from arena.bots.submissions import AGAINST, active_on, enter
 from arena.competitions.strength_plans import FirstTest
 from arena.competitions.strength_tallies import versions_of
 from arena.competitions.strength_tests import create, end
-from arena.db import lock
+from arena.locks import lock
 from arena.models import (
     BotVersion,
     Check,

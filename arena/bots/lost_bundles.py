@@ -22,6 +22,7 @@ from arena.audit import ARENA
 from arena.bots.suspension import SUSPEND
 from arena.competitions.kinds import KINDS, kind_of
 from arena.competitions.voiding import make_void
+from arena.locks import locking
 from arena.models import (
     BotVersion,
     Competition,
@@ -82,17 +83,13 @@ def suspend_lost(session: Session, match: Match, problem: str, store: Path, now:
 
 
 def _unplayed(session: Session, entrants: Collection[int]) -> Sequence[Match]:
-    query = (
-        sa.select(Match)
-        .where(
-            Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]),
-            Match.places.any(Place.entrant_id.in_(entrants)),
-        )
-        .order_by(Match.id)
+    query = sa.select(Match).where(
+        Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]),
+        Match.places.any(Place.entrant_id.in_(entrants)),
     )
     # Who has one locked, as for a withdrawal, may wait for the one that failed, and will make it
     # void; if not, it fails in its turn.
-    return session.scalars(query.with_for_update(skip_locked=True, key_share=True)).all()
+    return session.scalars(locking(query, Match, free=True)).all()
 
 
 def _entrants_with(
@@ -111,9 +108,8 @@ def _entrants_with(
         .join(Entrant.competition)
         .where(BotVersion.digest.in_(digests), Entrant.state == state, Competition.kind.in_(where))
         .options(contains_eager(Entrant.version))
-        .order_by(Entrant.id)
     )
-    return session.scalars(query.with_for_update(of=Entrant, key_share=True)).all()
+    return session.scalars(locking(query, Entrant)).all()
 
 
 def bring_back(session: Session, version: BotVersion) -> None:

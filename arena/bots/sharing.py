@@ -10,12 +10,12 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import Actor
 from arena.bots.submissions import SubmissionError
-from arena.db import LOCK
+from arena.locks import lock
 from arena.models import Bot, CoOwner, User
 from arena.people import accounts
 
 MOST_CO_OWNERS = 9
-"""Of a bot; a team is no crowd."""
+"""How many co-owners a bot may have: a team is no crowd."""
 
 
 def belongs_to(user_id: int) -> sa.ColumnElement[bool]:
@@ -47,7 +47,7 @@ def share(session: Session, actor: Actor, bot: Bot, name: str, now: datetime) ->
     """
     user = accounts.get(session, name)
     # Who shares it with another at the same moment waits, and sees how many it has then.
-    session.get(Bot, bot.id, with_for_update=LOCK)
+    lock(session, bot)
     there = co_owners(session, bot)
     if user.id == bot.owner_id or user.id in {one.id for one in there}:
         raise SubmissionError(f"the bot {bot.name} is {user.name}'s already")

@@ -7,10 +7,11 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena import audit, bot_names
+from arena import audit, bot_names, texts
+from arena.bots.intake import TakenIn
 from arena.bots.lost_bundles import bring_back
 from arena.competitions.strength_plans import FirstTest
-from arena.db import LOCK, lock
+from arena.locks import find, lock
 from arena.models import (
     Bot,
     BotVersion,
@@ -69,8 +70,7 @@ def submit(
     """
     if words := bot_names.refusal(name):
         raise SubmissionError(words)
-    if len(note) > LONGEST_NOTE:
-        raise SubmissionError(f"the note has {len(note)} characters; it may have {LONGEST_NOTE}")
+    note = texts.typed(note, SubmissionError, LONGEST_NOTE)
     if not ladder.takes_bots:
         raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
     if size > ladder.bundle_bytes:
@@ -83,9 +83,8 @@ def submit(
         except StrengthError as error:
             raise SubmissionError(str(error)) from None
     session.add(owner)
-    session.flush()  # who is new has no number before
     # Two forms of one person at the same moment wait for each other here.
-    session.get(User, owner.id, with_for_update=LOCK)
+    lock(session, owner)
     bot = session.scalar(sa.select(Bot).where(Bot.lower_name == name.lower()))
     if bot is None:
         bot = Bot(name=name, owner=owner, created=now)
@@ -122,6 +121,41 @@ def submit(
     return version
 
 
+def hand_in(
+    session: Session,
+    actor: audit.Actor,
+    owner: User,
+    name: str,
+    files: TakenIn,
+    ladder: Ladder,
+    *,
+    note: str,
+    test_first: FirstTest | None,
+    now: datetime,
+) -> BotVersion:
+    """What a person does: `submit`, with a note in the audit log, and the version's note anew.
+
+    Raises:
+        SubmissionError: as `submit`.
+    """
+    version = submit(
+        session,
+        owner,
+        name,
+        digest=files.digest,
+        size=files.size,
+        language=files.language,
+        ladder=ladder,
+        note=note,
+        test_first=test_first,
+        now=now,
+    )
+    _renote(session, version, note, now, actor)
+    words = f"version {version.number} for {ladder.name}, {files.digest[:12]}"
+    audit.note(session, actor, "submit", f"bot {version.bot.name}", words, now=now)
+    return version
+
+
 def _version(
     session: Session,
     bot: Bot,
@@ -154,7 +188,7 @@ def _version(
     return version
 
 
-def renote(
+def _renote(
     session: Session, version: BotVersion, note: str, now: datetime, actor: audit.Actor
 ) -> None:
     """Gives a version the note with which its files were handed in again; none changes nothing."""
@@ -175,7 +209,7 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
     lock(session, ladder)
     bring_back(session, version)
     # Whoever enters another version at the same moment waits, and sees what became of this one.
-    session.get(Bot, version.bot_id, with_for_update=LOCK)
+    find(session, Bot, version.bot_id, to_change=True)
     before = session.scalars(
         sa.select(Entrant)
         .join(Entrant.version)

@@ -33,9 +33,9 @@ class Request:
     time: TimeControl
     clocks_ms: Sequence[int]
     left_ms: int
-    """On its own clock."""
+    """What is left on its own clock."""
     expected: float
-    """By `time.monotonic`: when the referee is about to lose patience."""
+    """When the referee is about to lose patience, by `time.monotonic`."""
 
     @property
     def move_ms(self) -> int:

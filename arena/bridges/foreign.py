@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from engine.family import descendants, end_all
+from engine.process_tree import descendants, end_all
 
 LONGEST_BUFFER = 1 << 20
 LOOK_SECONDS = 0.5

@@ -15,6 +15,7 @@ import traceback
 import click
 
 from arena.cli import streams
+from arena.texts import unkept
 from engine.game import GameError
 from engine.player import VoidGameError
 from engine.protocol import visible
@@ -135,6 +136,10 @@ def run(arguments: list[str]) -> int:
     except Exception as error:
         if isinstance(error, OSError) and error.errno in FULL and error.filename:
             _complain(f"can't write {error.filename}: {error.strerror}")
+            return 2
+        unreadable = [word for word in arguments if unkept(word)]
+        if isinstance(error, UnicodeEncodeError) and unreadable:
+            _complain(f"{unreadable[0]} is no UTF-8, and nothing here is called so")
             return 2
         if os.environ.get("ARENA_DEBUG"):
             traceback.print_exc()

@@ -48,7 +48,7 @@ MODEL = click.option(
     show_default=True,
     help="The unit of ELO0 and ELO1.",
 )
-"""Of a sequential test, beside its hypotheses."""
+"""The options of a sequential test beside its hypotheses."""
 HYPOTHESES = "0,10"
 
 

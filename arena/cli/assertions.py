@@ -17,7 +17,7 @@ from typing import IO
 from arena.cli.arguments import GivenBot, find_bots, read_position, read_variant, time_control
 from arena.cli.capacity import find_room
 from arena.cli.first_faults import FirstFaults, has_failed
-from arena.cli.running import LEAST_BOX, Launcher, go_on, in_order, launch_all, on_cores
+from arena.cli.runner import LEAST_BOX, Launcher, go_on, in_order, launch_all, on_cores
 from arena.cli.test import MAX_GAMES
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model
@@ -25,11 +25,11 @@ from arena.strength.outcomes import margin, seatings
 from arena.strength.sequential import SequentialTest, StrengthSettings
 from arena.strength.words import result_rows
 from engine.clock import Clock, TimeControl
-from engine.counting import counted
 from engine.game import GameError, State, Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import Opening, opening, openings
 from engine.player import BotError, Choice, GameSetup, Turn
+from engine.plurals import counted
 from engine.protocol import visible
 from engine.record import GameRecord
 from engine.seeds import derive

@@ -7,16 +7,16 @@ import resource
 from collections.abc import Sequence
 
 from arena.cli import InputError
-from arena.cli.running import Launcher, cores
-from engine.counting import counted
+from arena.cli.runner import Launcher, cores
 from engine.game import Variant
 from engine.match import entrants_needed
+from engine.plurals import counted
 from workers.users import BOT_USERS
 
 FILES = 128
 """Open files of a run, without those of its bots."""
 FILES_A_BOT = 11
-"""Of a bot in a box, measured: pipes, its errors, what watches and holds its box, claims."""
+"""Open files for each bot in a box, measured: pipes, errors, what watches its box, claims."""
 
 
 def find_room(asked: int | None, variant: Variant, launchers: Sequence[Launcher]) -> int:

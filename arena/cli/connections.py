@@ -30,7 +30,7 @@ from waitress.task import ThreadedTaskDispatcher
 
 PATIENCE_SECONDS = 60.0
 LEAST_BYTES = 60_000
-"""So much has to come through in that time while anything is to: a kilobyte a second."""
+"""What has to come through in that time, while anything is to: a kilobyte a second."""
 LOOK_SECONDS = 5
 SPARE = 20
 """Places that are left for who comes, and for what is no connection."""

@@ -16,7 +16,7 @@ from arena.cli.data_folder import opened
 from arena.cli.data_option import on_data
 from arena.fake.fill import fill
 from arena.models import PlayedGame
-from engine.counting import counted
+from engine.plurals import counted
 
 
 def _many(name: str, least: int, most: int, default: int) -> Callable[..., Any]:

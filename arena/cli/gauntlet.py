@@ -9,14 +9,14 @@ from contextlib import closing
 import click
 
 from arena.cli.first_faults import ADVICE, FirstFaults
+from arena.cli.interrupts import INTERRUPTED, broken_off, stoppable
 from arena.cli.report import LINE_SECONDS, json_text, leave, verdict_code
-from arena.cli.running import Launcher, play_rounds, weakest
-from arena.cli.stopping import INTERRUPTED, broken_off, stoppable
+from arena.cli.runner import Launcher, play_rounds, weakest
 from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletLine, GauntletTest
 from arena.strength.sequential import StrengthSettings
 from arena.strength.words import elo_words, faults_words
-from engine.counting import counted
+from engine.plurals import counted
 
 VERDICTS = {
     Decision.ACCEPT: "passed: the candidate does better against this field",

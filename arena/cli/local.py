@@ -13,17 +13,17 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
-from arena.bots.submissions import SubmissionError, active_on
-from arena.bots.submissions import submit as take_in
+from arena.bots.intake import TakenIn
+from arena.bots.submissions import SubmissionError, active_on, hand_in
 from arena.cli import InputError
 from arena.cli.arguments import HYPOTHESES, Seconds, read_hypotheses
 from arena.cli.boxed import pack
 from arena.cli.client import Name, find_server, on_server
-from arena.cli.counting import counted_games
 from arena.cli.data_folder import as_json, find_ladder, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show
 from arena.cli.paths import NamedPath
+from arena.cli.progress_bar import counted_games
 from arena.cli.remote import submit_there, whole_board
 from arena.cli.sources import git_folder
 from arena.competitions.strength_plans import MAX_GAMES, FirstTest
@@ -40,7 +40,7 @@ from arena.models import (
 from arena.people import accounts
 from arena.recorder.rebuild import rebuild, rebuild_beside
 from arena.web import exports, leaderboards, queries
-from engine.counting import counted
+from engine.plurals import counted
 from workers import bundles
 from workers.archives import BundleError
 from workers.bundles import Bundle
@@ -112,33 +112,24 @@ def submit(
         with opened(data) as (database, settings):
             bundles.store(settings.bundles, bundle)
 
-            def enter() -> str:
+            def enter(session: Session) -> str:
                 now = datetime.now(UTC)
-                with database.begin() as session:
-                    version = take_in(
-                        session,
-                        _user(session, owner if owner is not None else audit.machine_user(), now),
-                        name or bundle.name,
-                        digest=bundle.digest,
-                        size=len(bundle.archive),
-                        language=bundle.language,
-                        ladder=find_ladder(session, ladder_name),
-                        note=note,
-                        test_first=wish,
-                        now=now,
-                    )
-                    words = f"version {version.number} for {ladder_name}, {bundle.digest[:12]}"
-                    subject = f"bot {version.bot.name}"
-                    audit.note(session, audit.operator(), "submit", subject, words, now=now)
-                    size = f"{version.language}, {version.size} bytes"
-                    then = _prospect(session, version, ladder_name, wish)
-                    return f"{version.label} was taken in ({size}); {then}. See: arena bots"
+                version = hand_in(
+                    session,
+                    audit.operator(),
+                    _user(session, owner if owner is not None else audit.machine_user(), now),
+                    name or bundle.name,
+                    TakenIn(bundle.digest, len(bundle.archive), bundle.language, bundle.name),
+                    find_ladder(session, ladder_name),
+                    note=note,
+                    test_first=wish,
+                    now=now,
+                )
+                size = f"{version.language}, {version.size} bytes"
+                then = _prospect(session, version, ladder_name, wish)
+                return f"{version.label} was taken in ({size}); {then}. See: arena bots"
 
-            try:
-                words = enter()
-            except sa.exc.IntegrityError:
-                # Another submission made the same user or bot meanwhile; now it is there.
-                words = enter()
+            words = database.run(enter)
     except (BundleError, SubmissionError) as error:
         raise InputError(str(error)) from None
     click.echo(words)

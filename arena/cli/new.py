@@ -38,7 +38,7 @@ class Template:
         "`choose` in {main} is where it thinks; what stands below it speaks the protocol. Let it "
         "say `want=legal,state` if it is to be told the position, too."
     )
-    """Where to go on writing."""
+    """Words on where to go on writing."""
 
 
 KIT = "kit/arena_bot"

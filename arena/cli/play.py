@@ -19,21 +19,21 @@ from rich.table import Table
 from arena.cli import InputError
 from arena.cli.arguments import CLOCK, MOVE, WALL, GivenBot, find_bots, split_words, time_control
 from arena.cli.capacity import find_room
-from arena.cli.counting import counted_games
+from arena.cli.interrupts import INTERRUPTED, UnderWay, broken_off, stoppable
 from arena.cli.listing import Output, print_table
 from arena.cli.paths import NamedPath
+from arena.cli.progress_bar import counted_games
 from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
-from arena.cli.running import MINIMUM, NO_BOX, Launcher, in_order, launch_all, on_cores
-from arena.cli.stopping import INTERRUPTED, UnderWay, broken_off, stoppable
+from arena.cli.runner import MINIMUM, NO_BOX, Launcher, in_order, launch_all, on_cores
 from arena.cli.tally import RunTally
 from arena.cli.trace import print_logs, traced_channel
-from arena.exclusive import lock_file
+from arena.file_locks import lock_file
 from engine.channel import PipeChannel
 from engine.clock import TimeControl
-from engine.counting import counted
 from engine.game import Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import openings
+from engine.plurals import counted
 from engine.process import BotProcess
 from engine.protocol import visible
 from engine.record import GameRecord

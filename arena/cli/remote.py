@@ -21,7 +21,7 @@ from arena.cli.client import Name, RemoteArena, ServerFault, need_server, on_ser
 from arena.cli.listing import show
 from arena.cli.paths import NamedPath
 from arena.cli.streams import reader_has_gone
-from engine.counting import counted
+from engine.plurals import counted
 from engine.protocol import visible
 from workers.bundles import Bundle
 
@@ -31,7 +31,7 @@ COLUMNS = (
     *("bot", "version", "status", "ladder", "state"),
     *("rating", "rank", "best rank", "games", "W-D-L", "faults"),
 )
-"""Of the table of bots."""
+"""The columns of the table of bots."""
 FAILED = 1
 """The exit code when a bot did not pass, or passed and entered nothing."""
 UNDER_WAY = ("open", "issued")

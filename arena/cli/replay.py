@@ -13,7 +13,7 @@ from arena.cli import InputError
 from arena.cli.paths import NamedPath
 from engine import svg
 from engine.clicks import illustrate
-from engine.counting import counted
+from engine.plurals import counted
 from engine.protocol import visible
 from engine.record import GameRecord, RecordError, parse_record, states
 from engine.sitting import goes_on, prove

@@ -24,7 +24,7 @@ from arena.cli import InputError
 from arena.ratings.sprt import Decision
 from arena.strength.sequential import SequentialTest
 from arena.strength.words import elo_words, games_words, llr_words, result_rows
-from engine.counting import counted
+from engine.plurals import counted
 
 LINE_SECONDS = 10
 """How often a line tells of the progress where it can't renew in place."""

@@ -11,11 +11,11 @@ import click
 from arena.cli import InputError
 from arena.cli.arguments import GivenBot
 from arena.cli.replay import read_records
-from arena.cli.running import Launcher
+from arena.cli.runner import Launcher
 from arena.cli.trace import print_logs, traced_channel
 from engine.channel import PipeChannel
-from engine.counting import counted
 from engine.game import Seat
+from engine.plurals import counted
 from engine.process import BotProcess
 from engine.protocol import visible
 from engine.record import GameRecord, RecordError

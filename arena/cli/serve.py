@@ -26,15 +26,15 @@ from arena.config import SettingError, load
 from arena.db import Database, SchemaError, unusable
 from arena.web import downloads, outage
 from arena.web.app import create_app
-from engine.every import Every
 from engine.logs import use_json
+from engine.timers import Every
 from workers import bundles
 from workers.archives import LEFT_OUT, LEFT_OUT_WITH, MAX_ARCHIVE_BYTES, MAX_BYTES, BundleError
 
 ENDING = re.compile(r"(\.tar)?\.\w+$")
 THREADS = 4 + downloads.MOST
 CONNECTIONS = 900
-"""At once: each browser that looks at a page keeps one or more for two minutes."""
+"""Connections at once: a browser that looks at a page keeps one or more for two minutes."""
 FILES = 4096
 """That may be open, if the system lets us: most allow a process 1,024 until it asks, and an answer
 that waits for its reader is a file as well."""

@@ -36,7 +36,7 @@ from arena.models import StrengthTest
 from arena.ratings.sprt import Model
 from arena.strength.sequential import StrengthError
 from arena.strength.words import chance_words, elo_words, games_words, llr_words, result_rows
-from engine.counting import counted
+from engine.plurals import counted
 
 SEED_BITS = 48
 

@@ -19,7 +19,7 @@ SHOWN_FAULTS = 3
 SHOWN_ERRORS = 12
 """Lines of what a bot that crashed wrote to standard error; of more the first and the last."""
 SHOWN_LETTERS = 300
-"""Of each of them."""
+"""Characters that are shown of each line."""
 
 
 @dataclass(slots=True)

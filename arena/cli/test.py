@@ -26,6 +26,7 @@ from arena.cli.arguments import (
 from arena.cli.capacity import find_room
 from arena.cli.first_faults import ADVICE, FirstFaults
 from arena.cli.gauntlet import run_gauntlet
+from arena.cli.interrupts import INTERRUPTED, Trouble, broken_off, stoppable
 from arena.cli.report import (
     PRINTED,
     Display,
@@ -38,13 +39,12 @@ from arena.cli.report import (
     report,
     verdict_code,
 )
-from arena.cli.running import MINIMUM, NO_BOX, Launcher, go_on, launch_all, weakest
-from arena.cli.stopping import INTERRUPTED, Trouble, broken_off, stoppable
+from arena.cli.runner import MINIMUM, NO_BOX, Launcher, go_on, launch_all, weakest
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model
 from arena.strength.sequential import SequentialTest, StrengthError, StrengthSettings
 from arena.strength.words import result_rows
-from engine.counting import counted
+from engine.plurals import counted
 
 MAX_GAMES = 20_000
 OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")

@@ -40,7 +40,7 @@ from arena.formats.standings import TIE_BREAKS
 from arena.models import CompetitionState, OpeningPolicy, Tournament
 from arena.operation.broker import BrokerError
 from arena.operation.supervisor import StartupError, Supervisor, is_running
-from engine.counting import counted
+from engine.plurals import counted
 
 INTERRUPTED = 130
 OUR_FAULT = 3

@@ -16,7 +16,7 @@ from arena.competitions import calling_off, tournament_fields, tournaments
 from arena.competitions.tournaments import TournamentError
 from arena.formats.settings import FormatError
 from arena.models import CompetitionState, Tournament
-from engine.counting import counted
+from engine.plurals import counted
 
 
 def find_tournament(session: Session, name: str) -> Tournament:

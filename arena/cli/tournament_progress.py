@@ -15,7 +15,7 @@ from rich.progress import Progress as Bar
 from arena.competitions.results import Results, results
 from arena.db import Database
 from arena.models import CompetitionState, JobStatus, Tournament
-from engine.counting import counted
+from engine.plurals import counted
 
 LOOK_SECONDS = 0.5
 LINE_SECONDS = 5.0

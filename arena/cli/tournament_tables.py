@@ -10,7 +10,7 @@ from arena.formats.catalogue import FORMATS
 from arena.formats.score import Score
 from arena.models import JobStatus
 from arena.ratings.elo import signed
-from engine.counting import decimal
+from engine.plurals import decimal
 
 MOST_COLUMNS = 20
 """A crosstable of more bots is shown in JSON and on its page alone."""

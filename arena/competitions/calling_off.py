@@ -7,11 +7,10 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit
-from arena.competitions.tournament_fields import LONGEST_NOTE
+from arena import audit, texts
 from arena.competitions.tournaments import TournamentError, demand_not_over
 from arena.competitions.voiding import make_void
-from arena.db import lock
+from arena.locks import lock, locking
 from arena.models import CALLED_OFF, CompetitionState, JobStatus, Match, Tournament
 
 
@@ -31,16 +30,16 @@ def call_off(
     Raises:
         TournamentError: it is over, or a word on why is missing.
     """
-    why = note.strip()[:LONGEST_NOTE]
+    why = texts.typed(note, TournamentError)
     if not why:
         raise TournamentError("say why the tournament is called off")
-    # Matches before their competition, as the recorder locks them; what it makes between the two
-    # is called off by its next tick (see arena.schedule.leases).
+    # What the recorder makes before the tournament is locked is called off by its next tick (see
+    # arena.schedule.leases).
     unplayed = sa.select(Match).where(
         Match.competition_id == tournament.id,
         Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE]),
     )
-    matches = session.scalars(unplayed.order_by(Match.id).with_for_update(key_share=True)).all()
+    matches = session.scalars(locking(unplayed, Match)).all()
     lock(session, tournament)
     demand_not_over(tournament)
     tournament.state, tournament.finished, tournament.reason = CompetitionState.CLOSED, now, why

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import Actor
 from arena.competitions.founding import add_named, come_back, demand_name, fair_start, weigh_anew
-from arena.db import lock
+from arena.locks import lock
 from arena.models import CompetitionState, Ladder, OpeningPolicy
 from engine.clock import LONGEST_MS, parse_time
 from engine.game import GameError, Variant

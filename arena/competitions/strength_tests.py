@@ -23,7 +23,7 @@ from itertools import islice
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit
+from arena import audit, locks
 from arena.audit import ARENA, Actor
 from arena.competitions.founding import (
     add_by_number,
@@ -43,7 +43,7 @@ from arena.competitions.strength_tallies import (
     standing_of,
     versions_of,
 )
-from arena.db import LARGEST_ID, LOCK, lock
+from arena.locks import lock
 from arena.models import (
     BotVersion,
     CompetitionState,
@@ -60,10 +60,10 @@ from arena.ratings.result import GameResult
 from arena.ratings.sprt import Decision
 from arena.strength.outcomes import Outcome, outcome, seatings
 from arena.strength.sequential import StrengthError
-from engine.counting import counted
 from engine.game import Variant
 from engine.games import GAMES
 from engine.openings import Opening, openings
+from engine.plurals import counted
 from engine.record import GameRecord
 
 MOST_ASIDE = 3
@@ -148,7 +148,7 @@ def _refuse(
 def _refuse_too_many(session: Session, user_id: int) -> None:
     """Refuses one more test of a person's; those after which a version enters do not count."""
     # Two forms of one person at the same moment wait for each other here.
-    session.get(User, user_id, with_for_update=LOCK)
+    locks.find(session, User, user_id, to_change=True)
     running = sa.select(sa.func.count()).select_from(StrengthTest)
     mine = running.where(
         StrengthTest.creator_id == user_id,
@@ -282,7 +282,7 @@ def find(session: Session, number: int) -> StrengthTest:
     Raises:
         StrengthError: there is none.
     """
-    test = session.get(StrengthTest, number) if 0 < number <= LARGEST_ID else None
+    test = locks.find(session, StrengthTest, number)
     if test is None:
         raise StrengthError(f"there is no strength test {number}")
     return test

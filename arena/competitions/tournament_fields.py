@@ -8,17 +8,14 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena import audit, bot_names
+from arena import audit, bot_names, texts
 from arena.competitions.founding import enter_field
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, frame_of
 from arena.competitions.tournaments import TournamentError, check_versions, demand_not_over, settle
 from arena.competitions.voiding import make_void
-from arena.db import lock
 from arena.formats.catalogue import FORMATS, settings_for
+from arena.locks import lock, locking
 from arena.models import BotVersion, Entrant, EntrantState, JobStatus, Match, Place, Tournament
-
-LONGEST_NOTE = 2000
-"""Characters."""
 
 
 def has_begun(tournament: Tournament) -> bool:
@@ -110,8 +107,7 @@ def withdraw(
             missing.
         FormatError: without it the field is too small.
     """
-    # What no worker ever had, or none could play. Matches before their competition, as the
-    # recorder locks them; then what it made meanwhile.
+    # What no worker ever had, or none could play; then what was made of it meanwhile.
     not_begun = (
         sa.select(Match)
         .join(Place, Place.match_id == Match.id)
@@ -122,12 +118,11 @@ def withdraw(
                 Match.status == JobStatus.SET_ASIDE,
             ),
         )
-        .order_by(Match.id)
     )
-    session.scalars(not_begun.with_for_update(of=Match, key_share=True)).all()
+    session.scalars(locking(not_begun, Match)).all()
     lock(session, tournament)
     demand_not_over(tournament)
-    version, why = entrant.version, note.strip()[:LONGEST_NOTE]
+    version, why = entrant.version, texts.typed(note, TournamentError)
     everybody = entrants_of(session, tournament)
     if entrant not in everybody:  # somebody else may just have taken it out
         raise TournamentError(f"{version.label} is not in the tournament {tournament.name}")
@@ -145,8 +140,7 @@ def withdraw(
     if not why:
         raise TournamentError(f"say why {version.label} is withdrawn")
     # What was made meanwhile and is being issued already is played.
-    unlocked = not_begun.with_for_update(of=Match, skip_locked=True, key_share=True)
-    for match in session.scalars(unlocked).all():
+    for match in session.scalars(locking(not_begun, Match, free=True)).all():
         make_void(session, match, f"{version.label} was withdrawn: {why}")
     rounds = sa.select(sa.func.max(Match.round)).where(Match.competition_id == tournament.id)
     entrant.last_paired = begun = session.scalar(rounds) or 0

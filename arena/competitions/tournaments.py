@@ -34,10 +34,10 @@ from arena.competitions.pairings import Pairing
 from arena.competitions.results import results
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, new_frame
 from arena.competitions.voiding import make_void
-from arena.db import lock
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.formats.settings import FormatError
 from arena.formats.standings import TIE_BREAKS
+from arena.locks import lock, locking
 from arena.models import (
     Bot,
     BotVersion,
@@ -300,11 +300,9 @@ def settle(session: Session, tournament: Tournament, now: datetime) -> None:
 def _void_strays(session: Session, strays: Sequence[int], now: datetime) -> None:
     """Makes matches void that have no place in a tournament any more."""
     query = sa.select(Match).where(Match.id.in_(strays), Match.status != JobStatus.VOID)
-    query = query.order_by(Match.id).execution_options(populate_existing=True)
     # Who has one locked waits for the tournament: it makes it void itself, or it records it, and
     # then settles the tournament in its turn.
-    query = query.with_for_update(skip_locked=True, key_share=True)
-    for match in session.scalars(query).all():
+    for match in session.scalars(locking(query, Match, anew=True, free=True)).all():
         make_void(session, match, ANOTHER_WAY)
         audit.note(session, ARENA, "void match", f"match {match.id}", ANOTHER_WAY, now=now)
 

@@ -25,9 +25,9 @@ from arena.recorder.storage import EntrantTally, Tally, tally
 from engine.match import MatchSpec, entrants_needed, shares_beaten
 
 DAYS = 120
-"""So long ago the first match was played."""
+"""How many days ago the first match was played."""
 LOOK_MATCHES = 100
-"""After so many matches it is looked who has a better rank than ever."""
+"""Matches between two looks at who has a better rank than ever."""
 
 
 @dataclass(slots=True)

@@ -63,7 +63,7 @@ class StoredMatch:
     packed: tuple[bytes, ...]
     digests: tuple[str, ...]
     cpu_us: tuple[tuple[int, ...], ...]
-    """For each game the CPU time of each seat."""
+    """The CPU time of each seat, for each game, in microseconds."""
     score: float
     """The points of the entrant in place 0 in all games, from 0 to 1."""
 

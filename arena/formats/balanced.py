@@ -34,7 +34,7 @@ LARGE_FIELD = 40
 """In a larger one so many pairs meet that it takes long to find the rounds for the last few."""
 
 Tables = list[list[int]]
-"""Of one round: the places in the field of those who sit together."""
+"""The tables of one round: the places in the field of those who sit together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ class Fixture:
     round: int
     """Numbered from 1."""
     entrants: tuple[Entrant, ...]
-    """In the order of their seats in its first game."""
+    """Who meets, in the order of their seats in the first game."""
     leg: int = 1
     """Which of the fixtures of the same entrants in the same round it is."""
 

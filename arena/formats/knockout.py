@@ -37,7 +37,7 @@ class Source:
 
     take: Take
     number: int
-    """Of the seed, or of the tie in the bracket's list; from 0."""
+    """The number of the seed, or of the tie in the bracket's list; from 0."""
 
 
 @dataclass(frozen=True, slots=True)

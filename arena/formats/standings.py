@@ -35,14 +35,14 @@ class Row:
     place: int
     entrant: Entrant
     points: float
-    """Of its games and byes."""
+    """Points from games and byes."""
     games: int
     unplayed: int
     """Games that were decided without being played: of byes, and of what was given or forfeited."""
     tie_breaks: tuple[float, ...]
     """The values of the tie-breaks asked for, in their order; the last one is the lot."""
     strength: Strength | None
-    """Of its games alone; None as long as it has none."""
+    """The rating from its games alone; None as long as it has none."""
 
     @property
     def share(self) -> float:
@@ -225,9 +225,9 @@ TIE_BREAKS: Mapping[str, TieBreak] = {
     "head-to-head": head_to_head,
     "wins": wins,
 }
-"""Those that can be asked for; the lot always comes last."""
+"""The tie-breaks that can be asked for; the lot always comes last."""
 SUMS = (buchholz, sonneborn_berger, wins)
-"""Those that grow with the games that somebody has."""
+"""The tie-breaks that grow with the games that somebody has."""
 
 
 def standings(

@@ -32,11 +32,11 @@ are nearest in the ranking."""
 # Costs are whole numbers, for which the matching is exact. Each kind outweighs those below it.
 REMATCH = 10**9
 GAP = 10_000
-"""Of a gap of one full win; of others its square's share."""
+"""The cost of a gap of one full win; that of others goes by its square."""
 SEAT = (0, 60, 300, 10**6)
-"""Of two that are due in the same seat, by the weaker claim."""
+"""The cost of two that are due in the same seat, by the weaker claim."""
 ORDER = 50
-"""Of an entrant that meets somebody half its group away from whom it should."""
+"""The cost of meeting somebody half a group away from whom one should."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-import sqlalchemy as sa
 from sqlalchemy import ForeignKey
 from sqlalchemy.orm import Mapped, mapped_column
 
-from arena.models.base import Base
+from arena.models.base import Base, Words
 
 
 class AuditEntry(Base):
@@ -20,11 +19,11 @@ class AuditEntry(Base):
     at: Mapped[datetime]
     actor_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"), index=True)
     """Who did it; None for the arena itself, or somebody at its machine."""
-    actor: Mapped[str] = mapped_column(sa.String(40))
+    actor: Mapped[str] = mapped_column(Words(40))
     """The name that the actor had."""
-    origin: Mapped[str] = mapped_column(sa.String(60))
-    """From where: an address, or the command line."""
-    action: Mapped[str] = mapped_column(sa.String(60), index=True)
-    subject: Mapped[str] = mapped_column(sa.String(120), index=True)
-    """On what: its kind and its name, e.g. ``bot greedy``."""
-    detail: Mapped[str] = mapped_column(sa.Text, default="")
+    origin: Mapped[str] = mapped_column(Words(60))
+    """The place it came from: an address, or the command line."""
+    action: Mapped[str] = mapped_column(Words(60), index=True)
+    subject: Mapped[str] = mapped_column(Words(120), index=True)
+    """What it was done to: its kind and its name, e.g. ``bot greedy``."""
+    detail: Mapped[str] = mapped_column(Words, default="")

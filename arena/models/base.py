@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 import sqlalchemy as sa
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from arena.texts import LONGEST, cut
+
 
 class UtcTime(sa.TypeDecorator[datetime]):
     """A moment: aware in code, in UTC in the database, which keeps no zone on SQLite."""
@@ -21,6 +23,28 @@ class UtcTime(sa.TypeDecorator[datetime]):
 
     def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
         return value and value.replace(tzinfo=UTC)
+
+
+class Words(sa.TypeDecorator[str]):
+    """What the program writes down by itself, for people: cut where there is too much of it.
+
+    Args:
+        longest: in characters; by default as many as `arena.texts` says, in a column that could
+            take more.
+    """
+
+    impl = sa.Text
+    cache_ok = True
+
+    def __init__(self, longest: int | None = None) -> None:
+        super().__init__()
+        self.longest = longest
+
+    def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[str]:
+        return sa.Text() if self.longest is None else sa.String(self.longest)
+
+    def process_bind_param(self, value: str | None, dialect: sa.Dialect) -> str | None:
+        return value and cut(value, self.longest or LONGEST)
 
 
 class Base(DeclarativeBase):

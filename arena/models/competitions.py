@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from arena.models.base import Base
+from arena.models.base import Base, Words
 from arena.models.bots import BotVersion
 from engine.clock import TimeControl
 from engine.game import Variant
@@ -76,7 +76,7 @@ class Competition(Base):
     kind: Mapped[str] = mapped_column(sa.String(20))
     """A name among `arena.competitions.kinds.KINDS`."""
     name: Mapped[str] = mapped_column(sa.String(80), unique=True)
-    """In addresses and commands."""
+    """What it is called in addresses and commands."""
     title: Mapped[str] = mapped_column(sa.String(120))
     note: Mapped[str] = mapped_column(sa.Text, default="")
     creator_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
@@ -120,7 +120,7 @@ class Competition(Base):
     """Whether the recorder is to make its ratings and counters anew (`arena.recorder.rebuild`)."""
     checked: Mapped[datetime | None]
     """When they were last made anew in secret, to see whether they come out the same."""
-    alarm: Mapped[str] = mapped_column(sa.Text, default="")
+    alarm: Mapped[str] = mapped_column(Words, default="")
     """What that check found wrong, for the operator; empty if nothing."""
 
     def match_seconds(self, under_way: int) -> float:
@@ -186,7 +186,7 @@ class Tournament(Competition):
     """A name among `arena.formats.catalogue.FORMATS`."""
     settings: Mapped[dict[str, Any]] = mapped_column(nullable=True)
     """The format's own, such as how many rounds."""
-    reason: Mapped[str] = mapped_column(sa.Text, nullable=True, use_existing_column=True)
+    reason: Mapped[str] = mapped_column(Words, nullable=True, use_existing_column=True)
     """Why it was called off, for people; None if it was not."""
 
     @property
@@ -209,9 +209,9 @@ class TestVerdict(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     UNDECIDED = "undecided"
-    """At its limit, because the board has no more openings, or because faults have spoilt it."""
+    """It ended at its limit, with no openings left, or spoilt by faults."""
     STOPPED = "stopped"
-    """By somebody, or because its matches can't be played."""
+    """Somebody ended it, or its matches can't be played."""
 
 
 class StrengthTest(Competition):
@@ -229,8 +229,8 @@ class StrengthTest(Competition):
     allow_faults: Mapped[bool] = mapped_column(nullable=True)
     """Decides although faults ended many of its games (see `arena.strength.faults`)."""
     verdict: Mapped[TestVerdict] = mapped_column(nullable=True)
-    """That of the moment it was reached; what comes in later is counted and changes it no more."""
-    reason: Mapped[str] = mapped_column(sa.Text, nullable=True, use_existing_column=True)
+    """What was decided first: games that come in later are counted and change it no more."""
+    reason: Mapped[str] = mapped_column(Words, nullable=True, use_existing_column=True)
     """What else there is to say of the verdict, for people."""
     ladder_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"))
     """The ladder that the candidate enters when it passes."""
@@ -270,12 +270,12 @@ class Entrant(Base):
     competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
     version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), index=True)
     state: Mapped[EntrantState]
-    reason: Mapped[str] = mapped_column(sa.Text, default="")
+    reason: Mapped[str] = mapped_column(Words, default="")
     """Why it is not active, for its owner."""
     predecessor_id: Mapped[int | None] = mapped_column(ForeignKey("entrant.id"))
     """The entrant of the same bot whose mu it took over."""
     number: Mapped[int] = mapped_column(default=0)
-    """By seeding from 1 in a tournament; in a strength test 1 is the candidate. 0 on a ladder."""
+    """The place in the seeding, from 1; in a strength test 1 is the candidate. 0 on a ladder."""
     last_round: Mapped[int | None]
     """Of one that was withdrawn from a tournament: in the rounds after it, it counts as gone."""
     last_paired: Mapped[int | None]
@@ -295,7 +295,7 @@ class Entrant(Base):
     draws: Mapped[int] = mapped_column(default=0)
     losses: Mapped[int] = mapped_column(default=0)
     points: Mapped[float] = mapped_column(default=0.0)
-    """Of each game the share of opponents beaten, ties half, added up."""
+    """The shares of opponents beaten in each game, ties half, added up."""
     faults: Mapped[int] = mapped_column(default=0)
     best_rank: Mapped[int | None]
     """On a ladder, since it was first ranked there; no counter, but a memory (see

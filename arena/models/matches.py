@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from arena.models.base import Base
+from arena.models.base import Base, Words
 from arena.models.bots import BotVersion
 from arena.models.competitions import Competition, Entrant, Ladder
 from engine.game import Termination
@@ -39,7 +39,7 @@ class Leasable:
     """Known only to the worker of the present attempt."""
     lease_ends: Mapped[datetime | None]
     failures: Mapped[int] = mapped_column(default=0)
-    problem: Mapped[str] = mapped_column(sa.Text, default="")
+    problem: Mapped[str] = mapped_column(Words, default="")
     """Why the last attempt failed, for the operator; of a void match why it is void."""
     worker: Mapped[str | None] = mapped_column(sa.String(120))
     """Who took the present attempt up; None while it waits."""
@@ -78,7 +78,7 @@ class Match(Leasable, Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
     round: Mapped[int | None]
-    """Of a tournament, from 1."""
+    """The round of a tournament, from 1."""
     leg: Mapped[int] = mapped_column(default=1)
     """Which of the fixtures of the same entrants in the same round it is."""
     rated: Mapped[bool]
@@ -92,7 +92,7 @@ class Match(Leasable, Base):
     opening: Mapped[list[Any]]
     seed: Mapped[int] = mapped_column(sa.BigInteger)
     progress: Mapped[dict[str, Any] | None]
-    """Of the running game: its number, its moves, the clocks."""
+    """The running game: its number, its moves, the clocks."""
     seq: Mapped[int | None] = mapped_column(unique=True)
     """Its place in the order of completion, in which ratings are computed."""
     fixed: Mapped[datetime | None]
@@ -153,10 +153,10 @@ class Check(Leasable, Base):
     test_first: Mapped[dict[str, Any] | None]
     """What its owner wants of a strength test against the active version that it is to pass
     before it enters (see `arena.bots.first_tests`); None for no test."""
-    cancelled: Mapped[str] = mapped_column(sa.Text, default="")
+    cancelled: Mapped[str] = mapped_column(Words, default="")
     """Why nothing is to come of it, in words; empty if something is. A worker may still have it."""
     ended: Mapped[datetime | None]
-    """When its worker reported it."""
+    """The moment its worker reported it."""
     build_seconds: Mapped[float] = mapped_column(default=0.0)
     """How long its worker built the bot."""
 
@@ -212,7 +212,7 @@ class GameSeat(Base):
 
     game_id: Mapped[int] = mapped_column(ForeignKey("game.id"), primary_key=True)
     seat: Mapped[int] = mapped_column(primary_key=True)
-    """From 0, as in code."""
+    """The seat, from 0 as in code."""
     entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"))
     score: Mapped[float]
     rank: Mapped[int]
@@ -243,12 +243,12 @@ class Worker(Base):
     isolation: Mapped[str] = mapped_column(sa.String(20))
     languages: Mapped[list[Any]]
     format: Mapped[int]
-    """Of the jobs that it knows (see `engine.jobs.FORMAT`)."""
+    """The format of jobs that it knows (see `engine.jobs.FORMAT`)."""
     failed: Mapped[list[Any]] = mapped_column(default=list)
     """The jobs that it failed at since it last did one (see `arena.schedule.workers`)."""
     set_aside: Mapped[datetime | None]
     """Since when it gets no jobs, until somebody readmits it."""
-    problem: Mapped[str] = mapped_column(sa.Text, default="")
+    problem: Mapped[str] = mapped_column(Words, default="")
     """Why the last of those failed, for the operator."""
     clock_ahead: Mapped[float | None]
     """Seconds by which its clock was ahead of the arena's when it was last heard of, less what its

@@ -70,7 +70,7 @@ class User(Base):
     created: Mapped[datetime]
     role: Mapped[Role] = mapped_column(default=Role.PARTICIPANT)
     active: Mapped[bool] = mapped_column(default=True)
-    """Who is not can't sign in, and has no sessions and no tokens that work."""
+    """False shuts somebody out: no sign-in, no sessions, and no tokens that work."""
     password: Mapped[str | None] = mapped_column(sa.String(255))
     """Its argon2 hash; None for who can't sign in, such as owners that commands name."""
     must_change: Mapped[bool] = mapped_column(default=False)
@@ -117,7 +117,7 @@ class AccountLink(Base):
     kind: Mapped[LinkKind]
     digest: Mapped[str] = mapped_column(sa.String(64), unique=True)
     user_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"), index=True)
-    """Whose password a reset is of."""
+    """The person whose password a reset is for."""
     role: Mapped[Role] = mapped_column(default=Role.PARTICIPANT)
     """What an invited person becomes."""
     created: Mapped[datetime]

@@ -41,12 +41,12 @@ class Sitting(Leasable, Base):
     form: Mapped[str] = mapped_column(sa.String(64), unique=True)
     """The digest of who began it by which form: one that is sent twice begins one game."""
     ladder_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
-    """Whose variant, time control and limits it has."""
+    """The ladder whose variant, time control and limits it has."""
     game: Mapped[dict[str, Any]] = mapped_column(deferred=True)
     """The GameRecord's JSON, as far as it was played (see `engine.sitting`)."""
     plies: Mapped[int]
     moved: Mapped[datetime]
-    """When anything last happened."""
+    """The moment anything last happened."""
     finished: Mapped[datetime | None]
 
     user: Mapped[User | None] = relationship()
@@ -63,7 +63,7 @@ class SittingSeat(Base):
 
     sitting_id: Mapped[int] = mapped_column(ForeignKey("sitting.id"), primary_key=True)
     seat: Mapped[int] = mapped_column(primary_key=True)
-    """From 0, as in code."""
+    """The seat, from 0 as in code."""
     version_id: Mapped[int | None] = mapped_column(ForeignKey("bot_version.id"), index=True)
     """None for the person."""
 

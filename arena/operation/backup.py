@@ -28,7 +28,7 @@ from sqlalchemy.orm import Session
 
 from arena.config import Settings
 from arena.db import Database
-from arena.exclusive import lock_file
+from arena.file_locks import lock_file
 from arena.models import Base, BotVersion, Mark
 from arena.models.base import UtcTime
 from arena.signing import ARENA_MARK

@@ -36,8 +36,8 @@ from arena.models import (
 )
 from arena.schedule import occurrences, workers
 from arena.schedule.occurrences import Occurrences
-from engine.counting import counted
 from engine.game import Termination
+from engine.plurals import counted
 from engine.protocol import visible
 
 log = logging.getLogger("arena.operation.health")
@@ -52,7 +52,7 @@ BACKUP_MARK = "last backup"
 LOST_MARK = "lost indexes"
 WINDOW = timedelta(minutes=5)
 NEWEST = 5000
-"""Of the games so many are looked at, the newest."""
+"""How many of the newest games are looked at."""
 MISSED = timedelta(days=7)
 """A worker that vanished is missed for so long."""
 LATE_TICKS = 30.0
@@ -119,13 +119,13 @@ class Health:
     checks: Jobs
     workers: tuple[WorkerHealth, ...]
     games_a_minute: dict[str, float]
-    """Of the last five minutes, by competition; what played nothing is left out."""
+    """Games of the last five minutes, by competition; what played nothing is left out."""
     faults: dict[str, int]
-    """Of the last five minutes, by kind."""
+    """Faults of the last five minutes, by kind."""
     tick_seconds: float | None
     """Since the recorder's last tick; None if there was none ever."""
     behind_seconds: float | None
-    """For how long the oldest message waits that is not handled; None if nobody ever looked."""
+    """How long the oldest message has waited to be handled; None if nobody ever looked."""
     occurrences: dict[str, int]
     """How often each thing ever happened (see `arena.schedule.occurrences`)."""
     backup_seconds: float | None

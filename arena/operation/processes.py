@@ -52,4 +52,4 @@ OF_THE_ARENA: Mapping[str, Callable[[], list[str]]] = {
     "web": web,
     "recorder": recorder,
 }
-"""Those that know the database, or the broker as the arena does."""
+"""The processes that know the database, or the broker as the arena does."""

@@ -14,7 +14,7 @@ PRIORITIES = ("", "\x06\x163", "\x06\x166", "\x06\x169")
 """What kombu adds to a queue's name for each of its steps of priority."""
 ANSWER_SECONDS = 2.0
 FULL = 0.95
-"""Of its memory: the next large message may be refused."""
+"""The share of its memory at which the next large message may be refused."""
 BGSAVE = "rdb_last_bgsave_status"
 
 

@@ -13,7 +13,7 @@ from arena.models import GameSeat, PlayedGame
 from arena.models.matches import IS_LOGGED
 
 AT_ONCE = 500
-"""So many logs are forgotten in one transaction, which must not hold anybody up."""
+"""Logs forgotten in one transaction, which must not hold anybody up."""
 
 
 def logs_begin(settings: Settings, now: datetime) -> datetime | None:

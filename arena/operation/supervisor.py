@@ -24,10 +24,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.config import Settings
-from arena.exclusive import lock_file
+from arena.file_locks import lock_file
 from arena.operation import processes
 from arena.operation.broker import EmbeddedBroker
-from arena.operation.pulse import HUNG_SECONDS, VARIABLE, Listener, Pulse
+from arena.operation.watchdog import HUNG_SECONDS, VARIABLE, Listener, Pulse
 from engine.jobs import RESULTS_QUEUE
 from engine.program import exit_words
 
@@ -60,7 +60,7 @@ class Child:
     listener: Listener | None = None
     """Where it gives signs of life, if it does; without any it is ended."""
     heard: float = 0.0
-    """When it last gave one."""
+    """The time of its last sign."""
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     pause: float = FIRST_PAUSE

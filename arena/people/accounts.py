@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
+from arena.locks import locking
 from arena.models import HOUSE, RESERVED, SCOPES, AccountLink, ApiToken, LinkKind, Role, Scope, User
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
@@ -40,10 +41,6 @@ def typed(name: str) -> str:
 
 def find(session: Session, name: str) -> User | None:
     """The user of this name, in whatever letters' size, and whatever space is around it."""
-    # PostgreSQL refuses NUL. To leave it out would give an account more names than one, each with
-    # tries of its own before it has to wait.
-    if "\0" in name:
-        return None
     return session.scalar(sa.select(User).where(User.lower_name == typed(name).lower()))
 
 
@@ -183,7 +180,7 @@ def _leave_an_administrator(session: Session, user: User) -> None:
         return
     # Locked, this one too: two who shut each other out at the same moment wait for each other here.
     administrators = sa.select(User.id).where(User.role == Role.ADMINISTRATOR, User.active)
-    found = session.scalars(administrators.order_by(User.id).with_for_update(key_share=True)).all()
+    found = session.scalars(locking(administrators, User)).all()
     if not set(found) - {user.id}:
         raise PeopleError(
             f"the account {user.name} is the only administrator: make another one first"

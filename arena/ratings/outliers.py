@@ -23,7 +23,7 @@ class Series:
     """A worker's matches."""
 
     counts: Sequence[int]
-    """By their score, from the worst to the best in equal steps."""
+    """Matches by their score, from the worst to the best in equal steps."""
     games: int
     faults: int
     """Games with one, by either side."""

@@ -28,7 +28,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
 from arena.db import Database
-from arena.exclusive import lock_file
+from arena.file_locks import lock_file
 
 log = logging.getLogger("arena.recorder")
 

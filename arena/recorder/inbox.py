@@ -24,8 +24,8 @@ import redis
 from arena.operation import queues
 from arena.schedule.occurrences import DROPPED, UNREADABLE
 from engine import jobs
-from engine.every import Every
 from engine.messages import UnreadableError, unpack
+from engine.timers import Every
 
 TOGETHER = 16
 """What is handled at once, at most, of all that workers say: what it waits for stays short.

@@ -19,7 +19,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions.kinds import kind_of
-from arena.db import FAILED, Database, lock
+from arena.db import FAILED, Database
+from arena.locks import lock
 from arena.models import (
     BotVersion,
     Competition,
@@ -305,7 +306,7 @@ class Upkeep:
         except Exception as error:
             log.exception("the ratings of competition %s can't be made anew", number)
             self._failed[number] = now
-            alarm = f"its ratings can't be made anew, see the recorder's log: {error!r}"[:2000]
+            alarm = f"its ratings can't be made anew, see the recorder's log: {error!r}"
             with database.begin() as session:
                 session.execute(
                     sa.update(Competition).where(Competition.id == number).values(alarm=alarm)
@@ -328,7 +329,7 @@ class Upkeep:
             alarm = (
                 f"{len(found.differences)} ratings and counters differ from the results, the "
                 f"first: {found.differences[0]}"
-            )[:2000]
+            )
             log.error("%s: %s", found.competition, alarm)
         checked = sa.update(Competition).where(Competition.id == number)
         with database.begin() as session:

@@ -22,6 +22,7 @@ from arena.bots.suspension import suspend_if_faulty
 from arena.competitions.kind import AnyKind
 from arena.competitions.kinds import kind_of
 from arena.config import Settings
+from arena.locks import locking
 from arena.models import (
     Check,
     Competition,
@@ -38,8 +39,8 @@ from arena.recorder.storage import PlayedMatch, Tally, store, tally
 from arena.schedule import leases, workers
 from arena.schedule.jobs import Leased, read_places, spec_of
 from engine import jobs, reporting
-from engine.counting import counted
 from engine.match import race_ranks
+from engine.plurals import counted
 from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError, replay
 
@@ -54,8 +55,7 @@ def take_in(
     """Takes in what workers say, in its order and in one transaction.
 
     Of each comes what would come of it alone, by fewer statements: what they are about is read
-    and locked at once, and the games of all matches are stored at the end. Who else changes several
-    rows locks them in the same order: matches, competitions, entrants, each by their numbers.
+    and locked at once, and the games of all matches are stored at the end.
 
     Raises:
         JobError: a report is of a worker that never gave a sign of life.
@@ -155,7 +155,7 @@ class _Intake:
         if problem := contradiction(match, report):
             label = workers.label(match)
             workers.note_falsehood(session, match.worker, label, problem, now)
-            leases.roll_back(match, f"{report.worker}: {problem}"[:2000], failed=True)
+            leases.roll_back(match, f"{report.worker}: {problem}", failed=True)
             return leases.Fate.REFUSED
         workers.note_success(session, match, match.worker)
         self._seq += 1
@@ -186,14 +186,10 @@ def _lock_competitions(session: Session, matches: Sequence[Match]) -> int:
 
     Whoever makes their ratings anew, or voids a match of them, waits until these are counted.
     """
-    query = (
-        sa.select(Competition, _LAST_SEQ)
-        .where(Competition.id.in_({match.competition_id for match in matches}))
-        .order_by(Competition.id)
-        .with_for_update(key_share=True)
-        .execution_options(populate_existing=True)
+    query = sa.select(Competition, _LAST_SEQ).where(
+        Competition.id.in_({match.competition_id for match in matches})
     )
-    rows = session.execute(query).all()
+    rows = session.execute(locking(query, Competition, anew=True)).all()
     competitions = {row[0].id: row[0] for row in rows}
     for match in matches:
         set_committed_value(match, "competition", competitions[match.competition_id])

@@ -40,20 +40,21 @@ from arena.config import Settings, load
 from arena.db import FAILED, Database, SchemaError
 from arena.models import Worker
 from arena.operation import health, indexes, queues
-from arena.operation.pulse import Pulse
 from arena.operation.retention import forget_logs
+from arena.operation.watchdog import Pulse
 from arena.recorder import rebuild, recording
 from arena.recorder.claim import ClaimError, claim_broker, claim_connections
 from arena.recorder.dispatch import WAKE, CeleryQueue, configure
 from arena.recorder.inbox import TOGETHER, Inbox, Said
 from arena.schedule import leases, workers
 from arena.signing import arena_id
+from arena.texts import cut
 from engine import jobs, reporting
-from engine.every import Every
 from engine.jobs import Batch
 from engine.logs import about, use_json
 from engine.protocol import visible
 from engine.record import RecordError
+from engine.timers import Every
 
 T = TypeVar("T")
 Report = TypeVar("Report", reporting.MatchReport, reporting.CheckReport, reporting.MoveReport)
@@ -301,7 +302,7 @@ def _record(
         # The message is gone for good, so that it can't trip up the recorder again and again.
         # What it was about is played again, and after some failures the operator is shown why.
         log.exception("a report could not be recorded")
-        _refuse(data, f"it could not be recorded: {error!r}"[:2000])
+        _refuse(data, f"it could not be recorded: {error!r}")
     else:
         _say(report, outcome)
         if outcome in CHANGING:
@@ -350,7 +351,7 @@ def record_void(data: dict[str, Any]) -> None:
     """A worker could not do a job, through no bot's fault."""
     # Workers of the release before say "understood".
     failed = data.get("failed", data.get("understood")) is not False
-    _refuse(data, str(data.get("problem", ""))[:2000], failed=failed)
+    _refuse(data, str(data.get("problem", "")), failed=failed)
 
 
 def _refuse(data: Any, problem: str, *, failed: bool = True) -> None:
@@ -375,7 +376,7 @@ def _refuse(data: Any, problem: str, *, failed: bool = True) -> None:
 
 def _line(text: str) -> str:
     """Words of a worker's, who may be anybody, as a part of one line of the log."""
-    return visible(text[:2000], but="")
+    return visible(cut(text), but="")
 
 
 def _take_in_alone(task: str) -> Callable[..., None]:

@@ -13,6 +13,7 @@ from sqlalchemy.orm.attributes import set_committed_value
 
 from arena.competitions.kinds import kind_of
 from arena.config import Settings
+from arena.locks import locking
 from arena.models import (
     BotVersion,
     Check,
@@ -69,7 +70,7 @@ _PLACES = (
         contains_eager(Place.entrant).contains_eager(Entrant.version).contains_eager(BotVersion.bot)
     )
 )
-_TO_CHANGE = _PLACES.with_for_update(of=Entrant, key_share=True)
+_TO_CHANGE = locking(_PLACES, Entrant)
 
 
 def read_places(session: Session, matches: Sequence[Match], *, to_change: bool = False) -> None:

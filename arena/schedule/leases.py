@@ -31,6 +31,7 @@ from arena.competitions.kinds import KINDS, kind_of
 from arena.competitions.voiding import make_void
 from arena.config import Settings
 from arena.db import LARGEST_ID
+from arena.locks import locking
 from arena.models import (
     Check,
     Competition,
@@ -227,8 +228,7 @@ def find_all(session: Session, leases: Iterable[jobs.Lease]) -> dict[tuple[str, 
 
 
 def _lock_all(session: Session, kind: type[L], those: sa.ColumnElement[bool]) -> Sequence[L]:
-    query = sa.select(kind).where(those).order_by(kind.id).with_for_update(key_share=True)
-    return session.scalars(query).all()
+    return session.scalars(locking(sa.select(kind).where(those), kind)).all()
 
 
 def find(session: Session, lease: jobs.Lease) -> Leased | None:
@@ -323,7 +323,7 @@ def call_off(session: Session) -> None:
     unfinished = sa.select(Match).where(
         Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]), Match.competition_id.in_(still)
     )
-    for match in session.scalars(unfinished.order_by(Match.id).with_for_update(key_share=True)):
+    for match in session.scalars(locking(unfinished, Match)):
         competition = match.competition
         word = kind_of(competition).word
         roll_back(match, f"the {word} is {competition.standing}", failed=False)
@@ -343,9 +343,8 @@ def forfeit(session: Session, now: datetime) -> None:
             Competition.kind.in_([name for name, kind in KINDS.items() if kind.waits]),
             Match.places.any(Place.entrant.has(Entrant.state == EntrantState.RETIRED)),
         )
-        .order_by(Match.id)
     )
-    for match in session.scalars(aside.with_for_update(of=Match, key_share=True)).all():
+    for match in session.scalars(locking(aside, Match)).all():
         make_void(session, match, f"somebody in it was withdrawn, and {match.problem}")
         kind_of(match.competition).settle(session, match.competition, now)
 

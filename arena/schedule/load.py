@@ -10,6 +10,7 @@ from math import inf
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
+from arena.locks import locking
 from arena.models import (
     HOUSE,
     Bot,
@@ -197,8 +198,8 @@ def open_moves(session: Session, count: int) -> Sequence[Sitting]:
     if count <= 0:
         return []
     waiting = sa.select(Sitting).where(Sitting.status == JobStatus.OPEN)
-    first = waiting.order_by(Sitting.moved, Sitting.id).limit(count)
-    return session.scalars(first.with_for_update(key_share=True)).all()
+    first = waiting.order_by(Sitting.moved).limit(count)
+    return session.scalars(locking(first, Sitting)).all()
 
 
 def open_matches(session: Session, count: int, which: sa.ColumnElement[bool]) -> Sequence[Match]:
@@ -206,9 +207,8 @@ def open_matches(session: Session, count: int, which: sa.ColumnElement[bool]) ->
     if count <= 0:
         return []
     waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, which)
-    waiting = waiting.order_by(Match.id).limit(count)
     # Who has one locked is making it void, and may wait for another that is being recorded.
-    return session.scalars(waiting.with_for_update(skip_locked=True, key_share=True)).all()
+    return session.scalars(locking(waiting.limit(count), Match, free=True)).all()
 
 
 def open_checks(

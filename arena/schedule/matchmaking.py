@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from arena.competitions.kind import Matchmaker, Moment
 from arena.competitions.kinds import KINDS, kind_of
 from arena.competitions.pairings import DueMatch, Pairing, due_matches, under_way
+from arena.locks import locking
 from arena.models import (
     Competition,
     CompetitionState,
@@ -48,8 +49,7 @@ def new_matches(
         query = query.where(Competition.name == only)
     # Requests are made beside the recorder, and each match has a number of its own. Who has one
     # locked may wait for another in which something was just recorded: its turn is the next time.
-    query = query.order_by(Competition.id).with_for_update(skip_locked=True, key_share=True)
-    competitions = session.scalars(query.execution_options(populate_existing=True)).all()
+    competitions = session.scalars(locking(query, Competition, anew=True, free=True)).all()
     due = due_matches(session)
     turns = _Turns(competitions, Moment(session, now, due, trickle_seconds))
     while next_one := turns.next():

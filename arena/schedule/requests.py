@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from arena import bot_names
 from arena.competitions.pairings import Pairing
-from arena.db import lock
+from arena.locks import lock
 from arena.models import (
     Bot,
     BotVersion,
@@ -24,8 +24,8 @@ from arena.models import (
     User,
 )
 from arena.schedule.matchmaking import make
-from engine.counting import counted
 from engine.match import entrants_needed
+from engine.plurals import counted
 
 DAY = timedelta(hours=24)
 MOST_IN_A_RACE = 8

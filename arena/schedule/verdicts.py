@@ -12,11 +12,12 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit
+from arena import audit, locks, texts
 from arena.audit import Actor
 from arena.competitions.kinds import kind_of
 from arena.competitions.voiding import make_void
-from arena.db import LARGEST_ID, LOCK, lock
+from arena.db import LARGEST_ID
+from arena.locks import lock
 from arena.models import (
     Check,
     Competition,
@@ -32,16 +33,15 @@ class VerdictError(ValueError):
 
 
 def hold(session: Session, numbers: Collection[int]) -> None:
-    """Locks matches, and then their competitions, each in the order in which the recorder does.
+    """Locks matches, and then their competitions.
 
     To be called before several of them are decided on in one transaction.
     """
     known = [number for number in numbers if 0 < number <= LARGEST_ID]
-    its = sa.select(Match.competition_id).where(Match.id.in_(known)).order_by(Match.id)
-    ids = set(session.scalars(its.with_for_update(key_share=True)))
-    theirs = sa.select(Competition).where(Competition.id.in_(ids)).order_by(Competition.id)
-    theirs = theirs.with_for_update(key_share=True).execution_options(populate_existing=True)
-    session.scalars(theirs).all()
+    its = sa.select(Match.competition_id).where(Match.id.in_(known))
+    ids = set(session.scalars(locks.locking(its, Match)))
+    theirs = sa.select(Competition).where(Competition.id.in_(ids))
+    session.scalars(locks.locking(theirs, Competition, anew=True)).all()
 
 
 def void(
@@ -67,7 +67,8 @@ def void(
     match = _find(session, number)
     competition = match.competition
     lock(session, competition)  # the recorder may be closing it
-    if not note.strip():
+    note = texts.typed(note, VerdictError)
+    if not note:
         raise VerdictError("say why the match is to be void")
     if match.status not in (JobStatus.FIXED, JobStatus.SET_ASIDE):
         known = "is void already" if match.status is JobStatus.VOID else "is not played yet"
@@ -77,7 +78,7 @@ def void(
         raise VerdictError(problem)
     if replay and competition.state is CompetitionState.FROZEN:
         raise VerdictError(f"the {kind.word} {competition.name} is frozen: nothing is played there")
-    make_void(session, match, note.strip()[:2000])
+    make_void(session, match, note)
     kind.settle(session, competition, now)
     again = _again(session, match, now) if replay and kind.replays else None
     detail = match.problem + (f"; replayed as match {again.id}" if again else "")
@@ -126,8 +127,7 @@ def requeue_check(session: Session, actor: Actor, number: int, now: datetime) ->
     Raises:
         VerdictError: there is no such check, or it is not set aside.
     """
-    known = 0 < number <= LARGEST_ID
-    check = session.get(Check, number, with_for_update=LOCK) if known else None
+    check = locks.find(session, Check, number, to_change=True)
     if check is None:
         raise VerdictError(f"there is no check {number}")
     if check.status is not JobStatus.SET_ASIDE:
@@ -137,8 +137,7 @@ def requeue_check(session: Session, actor: Actor, number: int, now: datetime) ->
 
 
 def _find(session: Session, number: int) -> Match:
-    known = 0 < number <= LARGEST_ID
-    match = session.get(Match, number, with_for_update=LOCK) if known else None
+    match = locks.find(session, Match, number, to_change=True)
     if match is None:
         raise VerdictError(f"there is no match {number}")
     return match

@@ -228,7 +228,7 @@ def _hold_against(session: Session, name: str, job: FailedJob, problem: str, now
     before = known.pop(job.job, job)
     failed = [*known.values(), replace(job, against=job.against or before.against)]
     _remember(worker, failed)
-    worker.problem = problem[:2000]
+    worker.problem = problem
     if is_distrusted(failed) and _others_work(session, name, now):
         worker.set_aside = now
         words = ", ".join(one.job for one in failed)

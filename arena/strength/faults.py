@@ -14,7 +14,7 @@ SHARE = 0.03
 one bot in 3 of 100 games are 1.5 % of the score, which is 10 Elo: as much as the two answers of a
 test lie apart by default. Beyond that it is the faults that decide."""
 ALWAYS = 1
-"""So many are borne however few the games: anything may happen once."""
+"""Faults that are borne however few the games: anything may happen once."""
 DEVIATIONS = 3
 """By so many standard deviations of chance (a Poisson count's is its root) faults are beyond what
 is borne, where a test does not wait for its end."""

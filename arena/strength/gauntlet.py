@@ -22,9 +22,9 @@ from arena.ratings.sprt import Decision
 from arena.strength.faults import clearly_too_many, too_many
 from arena.strength.outcomes import BASELINE, CANDIDATE, Outcome, cells, seatings
 from arena.strength.sequential import StrengthError
-from engine.counting import counted
 from engine.game import Termination, Variant
 from engine.match import entrants_needed
+from engine.plurals import counted
 
 Faults = Mapping[Termination, int]
 
@@ -38,7 +38,7 @@ class GauntletLine:
     draws: int = 0
     losses: int = 0
     faults: Faults = field(default_factory=dict)
-    """Its own."""
+    """The candidate's own faults."""
 
     def add(self, outcome: Outcome) -> GauntletLine:
         """The line after one more match."""

@@ -71,7 +71,7 @@ class Outcome:
     draws: int
     losses: int
     faults: tuple[Mapping[Termination, int], Mapping[Termination, int]]
-    """By candidate and baseline; resigning is none."""
+    """The faults of candidate and baseline; resigning is none."""
     digest: str
     """SHA-256 over the games' own digests."""
 

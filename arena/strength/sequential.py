@@ -18,9 +18,9 @@ from arena.ratings.sprt import Decision, Model, Sprt
 from arena.strength.faults import clearly_too_many, too_many
 from arena.strength.outcomes import Outcome, cells, seatings
 from engine.clock import TimeControl
-from engine.counting import counted
 from engine.game import Termination, Variant
 from engine.match import entrants_needed
+from engine.plurals import counted
 
 T = TypeVar("T")
 
@@ -52,14 +52,14 @@ class StrengthSettings:
     baseline: Version
     time: TimeControl
     seed: int = 0
-    """Of openings and dice."""
+    """The seed of openings and dice."""
     elo0: float = 0.0
     elo1: float = 10.0
     alpha: float = 0.05
     beta: float = 0.05
     model: Model = "normalized"
     max_games: int | None = None
-    """At most so many; matches are played whole, so it can be a few fewer."""
+    """The most games; matches are played whole, so it can be a few fewer."""
     games: int | None = None
     """Plays just so many (whole matches, so it can be a few more), and decides by whether the
     95 % interval lies above zero, below, or around it. The hypotheses then count for nothing."""
@@ -148,7 +148,7 @@ class SequentialTest:
     faults: tuple[Mapping[Termination, int], Mapping[Termination, int]] = field(
         default_factory=lambda: ({}, {})
     )
-    """By candidate and baseline."""
+    """The faults of candidate and baseline."""
     digest: str = ""
     """SHA-256 over the matches in their order; two tests of equal digest played the same games."""
     out_of_openings: bool = False

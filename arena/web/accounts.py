@@ -19,7 +19,7 @@ from wtforms import SelectChoice
 from arena import audit
 from arena.audit import Actor
 from arena.bots import entries
-from arena.db import LARGEST_ID
+from arena.locks import locking
 from arena.models import SCOPES, ApiToken, LinkKind, Role, Scope, User
 from arena.people import accounts
 from arena.people.accounts import PeopleError
@@ -256,9 +256,8 @@ def revoke_token(number: int) -> Response:
     demand_session()
     who = signed_in()
     query = sa.select(ApiToken).where(ApiToken.id == number, ApiToken.user_id == who.id)
-    query = query.with_for_update(key_share=True)  # who sends this twice at once finds it gone
     with database().begin() as writing:
-        token = writing.scalar(query) if number <= LARGEST_ID else None
+        token = writing.scalar(locking(query, ApiToken))  # who sends this twice finds it gone
         if token is None:
             abort(404, "There is no such token of yours.")
         accounts.revoke_token(writing, who.actor, token, datetime.now(UTC))

@@ -30,7 +30,7 @@ from arena.web.transactions import changing
 administration = Blueprint("administration", __name__)
 
 ENTRIES = 100
-"""Of the audit log a page shows so many."""
+"""How many entries of the audit log a page shows."""
 
 
 administration.after_request(keep_to_itself)
@@ -145,10 +145,7 @@ def log_json() -> Response:
 
 
 def _wanted() -> dict[str, str]:
-    return {
-        key: request.args.get(key, "").replace("\0", "")[:120]
-        for key in ("actor", "action", "subject")
-    }
+    return {key: request.args.get(key, "")[:120] for key in ("actor", "action", "subject")}
 
 
 def _entries(session: Session) -> list[AuditEntry]:

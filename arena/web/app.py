@@ -28,6 +28,7 @@ from arena.web import (
     metrics,
     outage,
     score_charts,
+    text_guard,
     words,
 )
 from arena.web.accounts import pages as accounts
@@ -40,7 +41,6 @@ from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions
 from arena.web.docs import docs
 from arena.web.games import games
-from arena.web.judging import judging
 from arena.web.news import news
 from arena.web.operating import operating
 from arena.web.organising_ladders import organising_ladders
@@ -48,11 +48,12 @@ from arena.web.organising_tournaments import organising_tournaments
 from arena.web.pages import pages
 from arena.web.pictures import pictures
 from arena.web.playing import playing
-from arena.web.requesting import requesting
+from arena.web.requests import requesting
 from arena.web.strength import strength
-from arena.web.submitting import submitting
+from arena.web.submissions import submitting
 from arena.web.tournaments import tournaments
 from arena.web.uploads import FILES, UPLOADS, widen
+from arena.web.verdicts import judging
 
 BLUEPRINTS = (
     pages,
@@ -102,12 +103,12 @@ HEADERS = {
 CHALLENGE = 'Bearer realm="arena"'
 """What is asked for where who asks is not known: each 401 has to say it (RFC 9110)."""
 OWN_NAMES = ("localhost", "127.0.0.1", "::1")
-"""By which a machine asks itself."""
+"""The names by which a machine asks itself."""
 CONTACT_LASTS = timedelta(days=180)
 STATIC_SECONDS = 365 * 24 * 60 * 60
 PLAIN = (str, int, type(None))
 ADDRESSES = 10_000
-"""So many addresses are remembered rather than made anew."""
+"""How many addresses are remembered rather than made anew."""
 ICON_SECONDS = 24 * 60 * 60
 
 
@@ -139,9 +140,6 @@ def _refuse_what_is_no_form() -> None:
         abort(415, "A page takes forms: what takes JSON is the API.")
     if set(request.files) - (FILES if request.endpoint in UPLOADS else set()):
         abort(400, "There is a file in the place of a text.")
-    # PostgreSQL keeps it in no text.
-    if any("\0" in text for texts in request.form.listvalues() for text in texts):
-        abort(400, "A text in this form has the character NUL: leave it out.")
 
 
 def _refuse_other_names() -> None:
@@ -179,6 +177,8 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     metrics.install(app)
     identity.install(app)
     app.before_request(_refuse_what_is_no_form)
+    text_guard.install(app)
+    app.url_map.converters["int"] = lookup.Number
     app.jinja_env.filters |= FILTERS
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)

@@ -21,7 +21,7 @@ LISTED = 600
 """More moves than these are not listed: nobody looks through them."""
 
 Address = Callable[[Clicks], str]
-"""Where the page with these clicks is."""
+"""Gives the address of the page with these clicks."""
 
 
 class Reached:
@@ -87,7 +87,7 @@ class Clickable:
     complete: Move | None
     """The move that the clicks are all of."""
     moves: list[Move]
-    """Those that begin with the clicks; none if they are too many."""
+    """The moves that begin with the clicks; none if they are too many."""
     count: int
 
 
@@ -183,4 +183,4 @@ def shape(word: Word) -> Markup:
 
 
 FILTERS = {"shape": shape}
-"""Those that templates use, by their names there."""
+"""Filters of templates, by their names there."""

@@ -36,4 +36,4 @@ def brackets(ties: Iterable[Tie]) -> list[list[Stage]]:
 
 
 FILTERS = {"brackets": brackets}
-"""Those that templates use, by their names there."""
+"""Filters of templates, by their names there."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.models import BotVersion
-from engine.counting import counted
+from engine.plurals import counted
 
 LARGEST_FILE = 256 * 1024
 """Larger files are only said to differ."""

@@ -75,7 +75,7 @@ def _back(name: str, words: str) -> Response:
 @needs(Scope.ORGANISE)
 def enter(name: str) -> Any:
     """Enters bots in a tournament that has not begun."""
-    names = re.findall(r"[^\s,]+", request.form.get("bots", "").replace("\0", ""))
+    names = re.findall(r"[^\s,]+", request.form.get("bots", ""))
     try:
         with database().begin() as session:
             found = find_tournament(session, name)
@@ -98,7 +98,7 @@ def withdraw(name: str) -> Any:
     try:
         with database().begin() as session:
             found, now = find_tournament(session, name), datetime.now(UTC)
-            bot, note = ask.get("bot", ""), ask.get("note", "").replace("\0", "")
+            bot, note = ask.get("bot", ""), ask.get("note", "")
             entrant = tournament_fields.find_entrant(session, found, bot)
             demand_may_withdraw(entrant)
             label = entrant.version.label

@@ -21,7 +21,7 @@ from engine.record import GameRecord
 WIDTH, HEIGHT = 640, 220
 STRIP_WIDTH, STRIP_HEIGHT = 1000, 40
 MOST_VALUES = 4
-"""Of the numbers that bots give in a game so many are drawn."""
+"""How many of the numbers that bots give in a game are drawn."""
 LABEL_WIDTH = 36
 """What the name of a version takes on a phone, where letters are largest."""
 
@@ -255,4 +255,4 @@ FILTERS = {
     "shares": shares,
     "sparkline": sparkline,
 }
-"""Those that templates use, by their names there."""
+"""Filters of templates, by their names there."""

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
 
 from arena.web.limits import address
-from engine.counting import counted
+from engine.plurals import counted
 
 MOST = 4
-"""At once, of one process: a server needs so many threads besides those of its pages."""
+"""Downloads of one process at once: a server needs as many threads besides its pages' own."""
 EACH = 2
-"""Of those, for one address."""
+"""Downloads for one address at once."""
 AGAIN_SECONDS = 30
 
 _under_way: Counter[str] = Counter()

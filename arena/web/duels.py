@@ -27,10 +27,10 @@ from arena.web import queries
 from engine.game import Variant
 
 GAMES_READ = 10_000
-"""Of two bots' games against each other the last so many are counted, by their pairs of seats."""
+"""How many of two bots' last games are counted, by their pairs of seats."""
 GAMES_SHOWN = 30
 COMMON_SHOWN = 30
-"""Of the opponents that both have met, those with the most games are shown."""
+"""How many common opponents are shown, those with the most games first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Duel:
     faults: tuple[int, int]
     """Games in which either left by a fault of its own."""
     seats: tuple[Split, ...]
-    """By the seat of the first bot."""
+    """The scores by the seat of the first bot."""
     openings: tuple[Split, ...]
     """The openings with the most games, by their moves."""
     versions: tuple[VersionSplit, ...]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from flask_security.proxies import _security
+from flask import current_app
+from flask_security import PasswordUtil, Security
 from flask_wtf import FlaskForm
 from flask_wtf.file import FileField, MultipleFileField
 from wtforms import (
@@ -51,11 +52,16 @@ class WholeNumber(IntegerField):
         super().process_formdata(valuelist)
 
 
+def _password_util() -> PasswordUtil:
+    security: Security = current_app.extensions["security"]
+    return security.password_util
+
+
 def _good_password(form: Any, field: Any) -> None:
     """Refuses what is too short or too simple, and keeps one form of equal characters."""
     if field.errors:  # it is too long, and what else there is to say of it would be wrong
         return
-    problems, normal = _security.password_util.validate(field.data or "", False)
+    problems, normal = _password_util().validate(field.data or "", False)
     if problems:
         raise StopValidation(" ".join(str(problem) for problem in problems))
     field.data = normal
@@ -65,7 +71,7 @@ def _good_password(form: Any, field: Any) -> None:
 
 
 def _normal(text: str | None) -> str | None:
-    return text and str(_security.password_util.normalize(text))
+    return text and str(_password_util().normalize(text))
 
 
 def _typed(text: str | None) -> str | None:

@@ -19,8 +19,8 @@ from arena.web.lookup import find_game, find_match, find_record, reading
 from arena.web.words import outcome
 from engine import svg
 from engine.clicks import illustrate
-from engine.counting import counted
 from engine.game import GameError, State
+from engine.plurals import counted
 from engine.record import GameRecord, states_known
 from engine.sitting import clocks
 

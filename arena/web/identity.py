@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from flask import (
     Flask,
+    Request,
     abort,
     after_this_request,
     current_app,
@@ -29,7 +30,7 @@ from flask import (
     url_for,
 )
 from flask import Response as Answered
-from flask.sessions import SecureCookieSessionInterface, SessionMixin
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 from flask_login import current_user
 from flask_security import RoleMixin, Security, UserDatastore, UserMixin, login_user
 from flask_wtf import CSRFProtect
@@ -308,13 +309,28 @@ class _Sessions(SecureCookieSessionInterface):
     def get_cookie_secure(self, app: Flask) -> bool:
         return request.is_secure
 
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
+        """The session, kept for `_note_reading`: to ask for it elsewhere is to look at it."""
+        opened = super().open_session(app, request)
+        g.opened_session = opened
+        return opened
+
     def save_session(self, app: Flask, session: SessionMixin, response: Answered) -> None:
         """Keeps the session; what looked at it may be for this reader alone, so no cache for all
         keeps that, but where a view says that it may.
         """
+        session.accessed = session.modified or g.get("session_was_read", True)
         super().save_session(app, session, response)
         if "Cookie" in response.vary and not response.cache_control.public:
             response.cache_control.private = True
+
+
+def _note_reading(response: Answered) -> Answered:
+    """Notes whether a session was looked at before the library of sign-ins does: it looks at each,
+    for who is to be remembered, and caches would keep every picture once for each reader.
+    """
+    g.session_was_read = g.opened_session is not None and g.opened_session.accessed
+    return response
 
 
 def install(app: Flask) -> None:
@@ -338,9 +354,8 @@ def install(app: Flask) -> None:
     csrf.init_app(app)
     security = Security(app, _People(), register_blueprint=False)
     security.login_manager.request_loader(_of_token)
-    # These would look up whoever is signed in for every picture, too, and make caches keep one for
-    # each reader; nobody here asks the one, and sessions that outlive theirs are not offered.
-    app.before_request_funcs[None].remove(security.principal._on_before_request)
-    app.after_request_funcs[None].remove(security.login_manager._update_remember_cookie)
+    # They would look up whoever is signed in for every picture, too, and nobody here asks them.
+    security.principal.identity_loaders.clear()
+    app.after_request(_note_reading)  # what was registered last is called first
     app.before_request(guard)
     app.context_processor(lambda: {"account": current()})

@@ -37,7 +37,7 @@ PAGE_BOTS = 50
 
 
 Rated = tuple[int, float, int]
-"""Of an entrant only what ranks it: its id, what is surely believed of it, and its games."""
+"""What ranks an entrant: its id, what is surely believed of it, and its games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class View:
     sort: str = "rank"
     """A key of `SORTS` for the ranked bots."""
     page: int | None = None
-    """Of the ranked bots, from 1; None is all of them at once."""
+    """The page of ranked bots, from 1; None is all of them at once."""
     bot: str = ""
     """A part of the names wanted."""
     owner: str = ""
@@ -100,7 +100,7 @@ class LadderBoard:
     view: View
     ranked: tuple[BoardLine, ...]
     placement: tuple[BoardLine, ...]
-    """Those nearest to a place on the board."""
+    """The unranked bots nearest to a place on the board."""
     field_count: int
     """How many bots are paired on the ladder."""
     ranked_count: int
@@ -111,7 +111,7 @@ class LadderBoard:
     """How many of those in placement they let through."""
     games_to_be_ranked: int
     picked: Entrant | None
-    """Whose games against everyone the lines show."""
+    """The entrant whose games against everyone the lines show."""
     running: int
     """Matches that a worker plays now."""
 

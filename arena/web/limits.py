@@ -22,10 +22,10 @@ from werkzeug.exceptions import TooManyRequests
 from arena.config import Settings
 from arena.people.accounts import typed
 from arena.web.identity import current, known_browser
-from engine.counting import counted
+from engine.plurals import counted
 
 NETWORK_BITS = 64
-"""Of an IPv6 address, what names the network."""
+"""How much of an IPv6 address names the network."""
 
 
 def address() -> str:
@@ -75,7 +75,7 @@ class RateLimit:
     words: str
     """What there was too much of."""
     counts: Callable[[Response], bool] | None = None
-    """Which tries count, by their answer; None for all."""
+    """Tells by the answer which tries count; None for all."""
 
 
 WRITING = {"POST", "PATCH"}
@@ -99,7 +99,7 @@ LIMITS = {
     "api.submit_bot": [RateLimit("60 per hour", _account, "uploads")],
 }
 CHANGES = [RateLimit("600 per hour", _account, "changes")]
-"""Of each other operation of the API that changes something."""
+"""The limit of each other operation of the API that changes something."""
 
 
 def install(app: Flask, settings: Settings) -> None:

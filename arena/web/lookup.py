@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import sqlalchemy as sa
 from flask import abort, current_app
 from sqlalchemy.orm import Session, joinedload
+from werkzeug.routing import IntegerConverter, Map
 
 from arena.db import LARGEST_ID, Database
 from arena.models import Bot, Competition, Ladder, Match, PlayedGame, StrengthTest, Tournament
@@ -15,6 +16,17 @@ from arena.operation.notice import read_notice
 from arena.recorder.storage import unpack
 from arena.web import queries
 from engine.record import GameRecord
+
+
+class Number(IntegerConverter):
+    """A number in an address, ``<int:number>``: one that a database can be asked for, and in the
+    one way to write it. There is nothing at any other address.
+    """
+
+    regex = "(?:0|[1-9][0-9]{0,9})"
+
+    def __init__(self, map: Map) -> None:
+        super().__init__(map, max=LARGEST_ID)
 
 
 @contextmanager
@@ -33,39 +45,37 @@ def notice() -> str:
 
 def find_ladder(session: Session, name: str) -> Ladder:
     """The ladder of this name."""
-    ladder = session.scalar(sa.select(Ladder).where(Ladder.name == _text(name)))
+    ladder = session.scalar(sa.select(Ladder).where(Ladder.name == name))
     return ladder or abort(404, f"There is no ladder {name}.")
 
 
 def find_competition(session: Session, name: str) -> Competition:
     """The ladder, tournament or strength test of this name."""
-    found = session.scalar(sa.select(Competition).where(Competition.name == _text(name)))
+    found = session.scalar(sa.select(Competition).where(Competition.name == name))
     return found or abort(404, f"There is no competition {name}.")
 
 
 def find_tournament(session: Session, name: str) -> Tournament:
     """The tournament of this name."""
-    tournament = session.scalar(sa.select(Tournament).where(Tournament.name == _text(name)))
+    tournament = session.scalar(sa.select(Tournament).where(Tournament.name == name))
     return tournament or abort(404, f"There is no tournament {name}.")
 
 
 def find_bot(session: Session, name: str) -> Bot:
     """The bot of this name, in upper or lower case, with its owner."""
-    query = (
-        sa.select(Bot).where(Bot.lower_name == _text(name).lower()).options(joinedload(Bot.owner))
-    )
+    query = sa.select(Bot).where(Bot.lower_name == name.lower()).options(joinedload(Bot.owner))
     return session.scalar(query) or abort(404, f"There is no bot {name}.")
 
 
 def find_match(session: Session, number: int) -> Match:
     """The match of this number, with its places and games."""
-    found = queries.match(session, number) if number <= LARGEST_ID else None
+    found = queries.match(session, number)
     return found or abort(404, f"There is no match {number}.")
 
 
 def find_game(session: Session, number: int) -> tuple[PlayedGame, GameRecord]:
     """The game of this number, with its seats and its record."""
-    found = queries.game(session, number) if number <= LARGEST_ID else None
+    found = queries.game(session, number)
     if found is None:
         abort(404, f"There is no game {number}.")
     return found, unpack(found.record)
@@ -73,17 +83,12 @@ def find_game(session: Session, number: int) -> tuple[PlayedGame, GameRecord]:
 
 def find_test(session: Session, number: int) -> StrengthTest:
     """The strength test of this number."""
-    found = session.get(StrengthTest, number) if number <= LARGEST_ID else None
+    found = session.get(StrengthTest, number)
     return found or abort(404, f"There is no strength test {number}.")
 
 
 def find_record(session: Session, number: int) -> GameRecord:
     """The record alone of the game of this number."""
     query = sa.select(PlayedGame.record).where(PlayedGame.id == number)
-    stored = session.scalar(query) if number <= LARGEST_ID else None
+    stored = session.scalar(query)
     return unpack(stored) if stored else abort(404, f"There is no game {number}.")
-
-
-def _text(name: str) -> str:
-    """A name as it may be asked for: PostgreSQL refuses texts with NUL, which no name has."""
-    return name.replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -26,7 +26,7 @@ from arena.web.lookup import reading
 metrics = Blueprint("metrics", __name__)
 
 OWN_NAME = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?")
-"""By which a machine asks itself."""
+"""The names by which a machine asks itself."""
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 

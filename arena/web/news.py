@@ -47,7 +47,7 @@ class Event:
     words: str
     """What else there is to say; empty if nothing."""
     address: str
-    """Of the page where it can be seen."""
+    """The address of the page where it can be seen."""
 
 
 @news.get("/bots/<name>/feed.atom")

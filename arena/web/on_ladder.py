@@ -89,7 +89,7 @@ class OnLadder:
     """Whom that version met, the most surprising first."""
     seats: Sequence[SeatSplit]
     openings: Sequence[OpeningSplit]
-    """Those that it had most often lately."""
+    """The openings that it had most often lately."""
 
     @property
     def best_rank(self) -> int | None:

@@ -30,12 +30,12 @@ from arena.web.forms import named_number
 from arena.web.identity import keep_to_itself, needs, settings, signed_in
 from arena.web.lookup import find_ladder, reading
 from arena.web.transactions import changing
-from engine.counting import counted
+from engine.plurals import counted
 
 operating = Blueprint("operating", __name__)
 
 SHOWN = 100
-"""Of the matches that were set aside, the page lists so many."""
+"""How many of the matches that were set aside the page lists."""
 STATES = {"freeze": "frozen", "pause": "paused", "open": "open"}
 
 

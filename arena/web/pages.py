@@ -82,10 +82,7 @@ def _view() -> View:
     """The view of a board that an address asks for; what can't be meant is left out."""
     ask = request.args
     sort = ask.get("sort", "rank")
-    # PostgreSQL refuses NUL, which is in no name.
-    bot, owner, language = (
-        ask.get(key, "").replace("\0", "").strip()[:40] for key in ("bot", "owner", "language")
-    )
+    bot, owner, language = (ask.get(key, "").strip()[:40] for key in ("bot", "owner", "language"))
     return View(
         sort=sort if sort in SORTS else "rank",
         page=min(max(ask.get("page", 1, type=int), 1), LAST_PAGE),

@@ -34,7 +34,7 @@ playing = Blueprint("playing", __name__)
 REFUSED = 422
 TOO_LATE = 409
 LATEST = 20
-"""So many of a person's games are listed."""
+"""How many of a person's games are listed."""
 SEED_BITS = 48
 
 

@@ -31,7 +31,7 @@ from arena.models import (
 from arena.schedule.workers import ALIVE_SECONDS
 
 RUNNING_SHOWN = 20
-"""Of the matches that run, pages list so many."""
+"""How many of the running matches pages list."""
 
 
 def ladders(session: Session) -> list[Ladder]:

@@ -8,7 +8,7 @@ from arena.competitions.results import Results
 from arena.web.charts import HEIGHT, WIDTH, grid, ticks
 
 MOST_LINES = 8
-"""As many as have a colour in the stylesheet."""
+"""There are so many colours in the stylesheet."""
 NAMES_WIDTH = 175
 NAME_LENGTH = 15
 LINE_HEIGHT = 20
@@ -90,4 +90,4 @@ def _apart(heights: list[float]) -> list[float]:
 
 
 FILTERS = {"score_chart": score_chart}
-"""Those that templates use, by their names there."""
+"""Filters of templates, by their names there."""

@@ -52,7 +52,7 @@ strength = Blueprint("strength", __name__)
 REFUSED = 422
 SEED_BITS = 48
 MOST_WEIGHT = 1.0
-"""Of the tests of people who are no organisers."""
+"""The greatest weight of tests of people who are no organisers."""
 
 
 @strength.get("/tests")
@@ -79,8 +79,7 @@ def listing_json() -> Response:
 def _wanted() -> Wanted:
     """Which tests the address asks for; a verdict that there is not is none."""
     verdict, bot, creator = (
-        request.args.get(key, "").replace("\0", "").strip()[:80]
-        for key in ("verdict", "bot", "creator")
+        request.args.get(key, "").strip()[:80] for key in ("verdict", "bot", "creator")
     )
     return Wanted(TestVerdict(verdict) if verdict in set(TestVerdict) else None, bot, creator)
 

@@ -11,13 +11,11 @@ from typing import Any
 
 import sqlalchemy as sa
 from flask import abort, current_app, request
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage
 
-from arena import audit
 from arena.bots.intake import FULL, Intake, TakenIn
-from arena.bots.submissions import SubmissionError, renote
-from arena.bots.submissions import submit as take_in
+from arena.bots.submissions import SubmissionError, hand_in
 from arena.competitions.strength_plans import FirstTest
 from arena.models import Check, Ladder, User
 from arena.web.identity import current, database, signed_in
@@ -109,36 +107,25 @@ def store(
     """Takes a bot's stored files in, and gives the number of their check.
 
     Raises:
-        SubmissionError: as `arena.bots.submissions.submit`.
+        SubmissionError: as `arena.bots.submissions.hand_in`.
     """
-    try:
-        return _store(name, taken, ladder, note, test_first)
-    except IntegrityError:
-        # Another submission made the same bot meanwhile; now it is there.
-        return _store(name, taken, ladder, note, test_first)
-
-
-def _store(
-    name: str, taken: TakenIn, ladder: Ladder, note: str | None, test_first: FirstTest | None
-) -> int:
     who, now = signed_in(), datetime.now(UTC)
-    with database().begin() as session:
-        version = take_in(
+
+    def take_in(session: Session) -> int:
+        version = hand_in(
             session,
+            who.actor,
             session.get_one(User, who.id),
             name,
-            digest=taken.digest,
-            size=taken.size,
-            language=taken.language,
-            ladder=session.get_one(Ladder, ladder.id),
+            taken,
+            session.get_one(Ladder, ladder.id),
             note=note or "",
             test_first=test_first,
             now=now,
         )
-        renote(session, version, note or "", now, who.actor)
-        words = f"version {version.number} for {ladder.name}, {taken.digest[:12]}"
-        audit.note(session, who.actor, "submit", f"bot {version.bot.name}", words, now=now)
         asked = sa.select(sa.func.max(Check.id)).where(
             Check.version_id == version.id, Check.ladder_id == ladder.id
         )
         return session.scalars(asked).one()
+
+    return database().run(take_in)

@@ -11,8 +11,8 @@ from arena.models import PlayedGame, VersionStatus
 from arena.ratings.elo import signed
 from arena.ratings.trueskill import Rating
 from engine.clock import TimeControl
-from engine.counting import counted, decimal
 from engine.game import Seat, Termination
+from engine.plurals import counted, decimal
 from engine.protocol import visible
 from engine.record import Fault, GameRecord
 
@@ -209,4 +209,4 @@ FILTERS = {
     "visible": visible,
     "winners": winners,
 }
-"""Those that templates use, by their names there."""
+"""Filters of templates, by their names there."""

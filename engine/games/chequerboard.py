@@ -31,7 +31,7 @@ LARGE = 101
 0.43 to 0.61 (12 openings of either game on 10x10 and 12x12, 150 to 400 games each)."""
 
 CHUNK = 14
-"""So many squares are looked up at once; a third of the default board."""
+"""Squares that are looked up at once; a third of the default board."""
 LOW = (1 << CHUNK) - 1
 
 Words = tuple[WordChunk, ...]

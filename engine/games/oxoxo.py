@@ -25,7 +25,6 @@ from engine.board import (
     square_names,
     write_ranks,
 )
-from engine.counting import counted
 from engine.game import (
     Game,
     IllegalMoveError,
@@ -36,6 +35,7 @@ from engine.game import (
     Termination,
     Variant,
 )
+from engine.plurals import counted
 from engine.scene import Body, Paint, Piece, Scene, Sign
 from engine.speed import judged_once, maker
 

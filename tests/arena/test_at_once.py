@@ -17,7 +17,8 @@ from arena.competitions.ladder_settings import LadderError
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.tournaments import TournamentError, named_versions
 from arena.config import Settings
-from arena.db import Database, lock
+from arena.db import Database
+from arena.locks import lock
 from arena.models import (
     Bot,
     BotVersion,

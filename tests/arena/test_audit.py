@@ -87,5 +87,7 @@ def test_what_is_too_long_is_cut(database: Database) -> None:
         audit.note(session, Actor(None, long, long), long, long, long, now=NOW)
     with database.read() as session:
         (entry,) = audit.entries(session)
-        lengths = [len(getattr(entry, name)) for name in ("actor", "origin", "action", "subject")]
-        assert lengths == [40, 60, 60, 120]
+        said = [entry.actor, entry.origin, entry.action, entry.subject, entry.detail]
+        assert [len(one) for one in said] == [40, 60, 60, 120, 2000]
+        assert all(one.endswith("x\N{HORIZONTAL ELLIPSIS}") for one in said)
+        assert audit.entries(session, subject=long) == [entry]

@@ -24,7 +24,8 @@ from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournament_matches import SetMatch, matches_of
 from arena.competitions.tournaments import named_versions
 from arena.config import Settings
-from arena.db import Database, lock
+from arena.db import Database
+from arena.locks import lock
 from arena.models import (
     Bot,
     BotVersion,

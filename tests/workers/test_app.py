@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from engine import every
+from engine import timers
 from tests.arena.running import broker
 from workers import app as workers_app
 from workers.app import MANY, UNHEARD
@@ -74,7 +74,7 @@ def test_little_is_said_to_who_does_not_listen(monkeypatch: pytest.MonkeyPatch) 
         return waiting[0]
 
     monkeypatch.setattr(workers_app, "say", say)
-    monkeypatch.setattr(every.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(timers.time, "monotonic", lambda: now[0])
     murmur = workers_app.Murmur(10.0)
     for length, times in ((0, 300), (MANY, 30), (UNHEARD, 5), (0, 295)):
         # What it hears of the length is what came of the message before.

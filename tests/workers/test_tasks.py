@@ -28,7 +28,7 @@ from tests.requirements import need
 from tests.workers.test_building import BOTS, need_language
 from workers import bundles, tasks
 from workers.app import app
-from workers.telling import ProgressTeller, Reports
+from workers.progress import ProgressTeller, Reports
 
 MIB = 1 << 20
 KIT = Path(__file__).parents[2] / "bots" / "kit"

@@ -14,12 +14,12 @@ from arena.web.api import (
     administration,
     bots,
     games,
-    judging,
     ladders,
     sittings,
     strength,
     submissions,
     tournaments,
+    verdicts,
     workers,
 )
 from arena.web.api.specification import JSON, document, read_body
@@ -30,7 +30,7 @@ PARTS = (
     bots,
     submissions,
     games,
-    judging,
+    verdicts,
     tournaments,
     strength,
     sittings,

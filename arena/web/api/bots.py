@@ -13,10 +13,9 @@ from sqlalchemy.orm import Session, joinedload
 from arena.bots import entries, sharing
 from arena.bots.submissions import SubmissionError
 from arena.competitions.ranks import ranks_of
-from arena.db import LARGEST_ID
 from arena.models import Bot, BotVersion, EntrantState, Scope, User
 from arena.people.accounts import PeopleError
-from arena.web import pages, queries, submitting
+from arena.web import pages, queries, submissions
 from arena.web.api.bot_shapes import (
     BotDetail,
     BotList,
@@ -30,13 +29,13 @@ from arena.web.api.bot_shapes import (
 from arena.web.api.ladder_shapes import EntrantShape, RankedEntrant
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import Encounter
-from arena.web.api.shapes import Name, Shape
+from arena.web.api.shapes import Id, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.co_owners import share_own, unshare_own
 from arena.web.identity import signed_in
 from arena.web.lookup import find_bot, find_ladder, reading
 from arena.web.on_ladder import on_ladder, shown_first
-from arena.web.submitting import own_bot
+from arena.web.submissions import own_bot
 from arena.web.transactions import changing
 
 TAG = "bots"
@@ -51,7 +50,7 @@ class BotPages(Pages):
 class LadderView(Shape):
     """Which version is wanted."""
 
-    version: Annotated[int | None, Field(ge=1, le=LARGEST_ID)] = None
+    version: Id | None = None
 
 
 class EncounterView(Shape):
@@ -66,9 +65,7 @@ class Entry(Shape):
     """A version and the ladder that it is to be on."""
 
     ladder: Name
-    version: Annotated[
-        int | None, Field(ge=1, le=LARGEST_ID, description="By default the newest.")
-    ] = None
+    version: Annotated[Id | None, Field(description="By default the newest.")] = None
 
 
 class EntryMade(Shape):
@@ -259,7 +256,7 @@ def unshare_bot(name: str, json: Share) -> BotDetail:
 
 download_version = operation(
     None, tag=TAG, name="download_version", media="application/x-tar", errors=[401, 403]
-)(submitting.download)
+)(submissions.download)
 
 ROUTES = (
     ("GET", "/bots", list_bots),

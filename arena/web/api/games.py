@@ -13,10 +13,10 @@ from flask import Response, request
 from pydantic import Field
 from sqlalchemy.orm import Session, joinedload
 
-from arena.db import LARGEST_ID, Database
+from arena.db import Database
 from arena.models import Competition, GameSeat, JobStatus, Match, PlayedGame, Scope, User
 from arena.schedule.requests import RequestError, request_match
-from arena.web import queries, submitting
+from arena.web import queries, submissions
 from arena.web.api.game_shapes import (
     GameList,
     GameShape,
@@ -26,7 +26,7 @@ from arena.web.api.game_shapes import (
     Record,
 )
 from arena.web.api.paging import Pages, page
-from arena.web.api.shapes import BotVersionName, Key, Name, Shape
+from arena.web.api.shapes import BotVersionName, Id, Key, Name, Number, Shape
 from arena.web.api.specification import operation
 from arena.web.downloads import Download
 from arena.web.games import PICTURE_SECONDS
@@ -44,7 +44,7 @@ from arena.web.transactions import changing
 TAG = "games"
 LINES = "application/x-ndjson"
 CHUNK_GAMES = 100
-"""So many games are read at a time for an export."""
+"""How many games an export reads at a time."""
 
 
 class MatchPages(Pages):
@@ -58,9 +58,7 @@ class GamePages(Pages):
     """Which games are wanted."""
 
     competition: Name | None = None
-    entrant: Annotated[
-        int | None, Field(ge=1, le=LARGEST_ID, description="The id of one of its players.")
-    ] = None
+    entrant: Annotated[Id | None, Field(description="The id of one of its players.")] = None
 
 
 class NewMatch(Shape):
@@ -83,9 +81,7 @@ class NewMatch(Shape):
 class LadderExport(Shape):
     """Which games of a ladder are exported."""
 
-    after: Annotated[
-        int, Field(ge=0, le=LARGEST_ID, description="Only those of higher numbers.")
-    ] = 0
+    after: Annotated[Number, Field(description="Only those of higher numbers.")] = 0
 
 
 class Export(LadderExport):
@@ -172,7 +168,7 @@ def get_record(number: int) -> tuple[Record, int, dict[str, str]]:
 
 
 read_log = operation(None, tag=TAG, name="read_log", media="text/plain", errors=[401, 403])(
-    submitting.log
+    submissions.log
 )
 
 

@@ -11,7 +11,6 @@ from sqlalchemy.orm import joinedload
 
 from arena.competitions import ladder_settings
 from arena.competitions.ladder_settings import SETTINGS, LadderError
-from arena.db import LARGEST_ID
 from arena.models import BotVersion, Entrant, EntrantState, Ladder, Scope
 from arena.schedule.idle import why_idle
 from arena.web import exports, leaderboards
@@ -24,7 +23,7 @@ from arena.web.api.ladder_shapes import (
     LadderShape,
 )
 from arena.web.api.paging import Pages, page
-from arena.web.api.shapes import Name, Shape
+from arena.web.api.shapes import Id, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.identity import settings, signed_in
 from arena.web.leaderboards import View
@@ -71,8 +70,7 @@ class BoardView(Shape):
     owner: Name = ""
     language: Name = ""
     against: Annotated[
-        int | None,
-        Field(ge=1, le=LARGEST_ID, description="The id of an entrant, for everybody's games."),
+        Id | None, Field(description="The id of an entrant, for everybody's games.")
     ] = None
 
 

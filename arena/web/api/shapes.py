@@ -6,21 +6,22 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-NO_NUL = "^[^\\x00]*$"
-"""PostgreSQL keeps no text with it."""
+from arena.db import LARGEST_ID
 
-Name = Annotated[str, Field(max_length=80, pattern=NO_NUL)]
+Number = Annotated[int, Field(ge=0, le=LARGEST_ID)]
+"""What a database can be asked for."""
+Id = Annotated[Number, Field(ge=1)]
+Name = Annotated[str, Field(max_length=80)]
 BotVersionName = Annotated[
     str,
     Field(
         max_length=60,
-        pattern=NO_NUL,
         description="As greedy, or greedy:2 for one of its versions.",
     ),
 ]
-Key = Annotated[str, Field(min_length=1, max_length=64, pattern=NO_NUL)]
+Key = Annotated[str, Field(min_length=1, max_length=64)]
 """What a request is called by who sends it, so that one sent twice is done once."""
-Line = Annotated[str, Field(max_length=500, pattern=NO_NUL)]
+Line = Annotated[str, Field(max_length=500)]
 Options = dict[str, Any]
 
 

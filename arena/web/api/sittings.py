@@ -12,13 +12,12 @@ from pydantic import Field
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
 from arena import sittings
-from arena.db import LARGEST_ID
 from arena.models import BotVersion, JobStatus, Scope, Sitting, SittingSeat
 from arena.sittings import SittingError, Wish
 from arena.web import playing
 from arena.web.api.game_shapes import Record
 from arena.web.api.paging import Pages, page
-from arena.web.api.shapes import BotVersionName, Key, List, Name, Shape
+from arena.web.api.shapes import BotVersionName, Key, List, Name, Number, Shape
 from arena.web.api.specification import operation
 from arena.web.identity import signed_in
 from arena.web.lookup import find_ladder, reading
@@ -29,12 +28,8 @@ from engine.sitting import position
 
 TAG = "playing"
 Ply = Annotated[
-    int,
-    Field(
-        ge=0,
-        le=LARGEST_ID,
-        description="How many plies were played; if it went on meanwhile, nothing happens.",
-    ),
+    Number,
+    Field(description="How many plies were played; if it went on meanwhile, nothing happens."),
 ]
 
 

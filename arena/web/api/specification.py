@@ -23,6 +23,7 @@ from spectree.models import SecureType, SecuritySchemeData
 from werkzeug.exceptions import BadRequest
 
 from arena.models import Scope
+from arena.web import text_guard
 from arena.web.api.problems import MEDIA_TYPE, Problem
 from arena.web.identity import needs
 
@@ -191,16 +192,13 @@ def read_body() -> None:
     if about.json is not None:
         try:
             body = request.get_json()
-            # JSON can name half of a character; nothing here could keep or show it.
-            json.dumps(body, ensure_ascii=False).encode()
         except RecursionError:
             abort(400, "The JSON is nested too deeply.")
-        except UnicodeEncodeError:
-            abort(422, "A text in the JSON has half of a surrogate pair: send whole characters.")
         except BadRequest:
             abort(400, f"The body is no JSON: {_what_is_wrong(request.get_data())}.")
         if not isinstance(body, dict):
             abort(400, "The body is to be a JSON object.")
+        text_guard.refuse(body)
     if about.form is not None:
         if request.mimetype != "multipart/form-data":
             abort(415, "Send the fields as multipart/form-data.")

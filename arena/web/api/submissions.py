@@ -15,7 +15,7 @@ from arena.bots import entries
 from arena.bots.submissions import SubmissionError
 from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES, FirstTest
 from arena.models import BotVersion, Check, Scope
-from arena.web import submitting, uploads
+from arena.web import submissions, uploads
 from arena.web.api.bot_shapes import CheckList, CheckShape
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Line, Name, Shape
@@ -69,7 +69,7 @@ def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
         name = form.name or taken.name
         number = uploads.store(name, taken, ladder, form.note, test_first=test)
     with reading() as session:
-        made = CheckShape.of(submitting.find_check(session, number))
+        made = CheckShape.of(submissions.find_check(session, number))
     return made, 201, {"Location": url_for("api.get_check", number=number)}
 
 
@@ -77,7 +77,7 @@ def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
 def get_check(number: int) -> CheckShape:
     """The check of a bot of one's own: what is found, as it is found."""
     with reading() as session:
-        found = submitting.find_check(session, number)
+        found = submissions.find_check(session, number)
         return CheckShape.of(found, entries.fates(session, [found]).get(number))
 
 
@@ -88,7 +88,7 @@ def cancel_check(number: int) -> CheckShape:
     What a worker has already is played to its end there.
     """
     with changing(SubmissionError) as session:
-        found = submitting.find_check(session, number)
+        found = submissions.find_check(session, number)
         entries.cancel(session, signed_in().actor, found, datetime.now(UTC))
         return CheckShape.of(found)
 
@@ -98,7 +98,7 @@ def list_checks(name: str, query: Pages) -> CheckList:
     """The checks of a bot of one's own."""
     version = joinedload(Check.version).joinedload(BotVersion.bot)
     with reading() as session:
-        bot = submitting.own_bot(session, name)
+        bot = submissions.own_bot(session, name)
         wanted = sa.select(Check).join(Check.version).where(BotVersion.bot_id == bot.id)
         wanted = wanted.options(version, joinedload(Check.ladder))
         found, following = page(session, wanted, Check.id, query)

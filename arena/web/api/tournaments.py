@@ -16,7 +16,7 @@ from arena.formats.settings import FormatError
 from arena.models import CompetitionState, Scope, Tournament
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import TournamentDetail, TournamentList, TournamentShape
-from arena.web.api.shapes import NO_NUL, BotVersionName, Line, Name, Shape
+from arena.web.api.shapes import BotVersionName, Line, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.changing_tournaments import demand_may_withdraw
 from arena.web.identity import signed_in
@@ -38,7 +38,7 @@ class NewTournament(Shape):
     name: Name
     ladder: Name
     format: Annotated[str, Field(max_length=20, description=f"One of {', '.join(FORMATS)}.")]
-    title: Annotated[str, Field(max_length=120, pattern=NO_NUL)] = ""
+    title: Annotated[str, Field(max_length=120)] = ""
     note: Line = ""
     bots: Annotated[
         list[BotVersionName] | None,
@@ -84,7 +84,6 @@ class Withdrawal(Shape):
         str,
         Field(
             max_length=2000,
-            pattern=NO_NUL,
             description="Why, for everybody; needed once it has begun.",
         ),
     ] = ""
@@ -93,9 +92,7 @@ class Withdrawal(Shape):
 class CallingOff(Shape):
     """Why a tournament is called off."""
 
-    note: Annotated[
-        str, Field(min_length=1, max_length=2000, pattern=NO_NUL, description="For everybody.")
-    ]
+    note: Annotated[str, Field(min_length=1, max_length=2000, description="For everybody.")]
 
 
 @operation(TournamentList, tag=TAG)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from engine.board import FREE, bits_of, read_ranks, write_ranks
-from engine.counting import counted
 from engine.game import IllegalMoveError, PositionError
 from engine.games.blokus.board import Board, shape_of
 from engine.games.blokus.polyominoes import (
@@ -16,6 +15,7 @@ from engine.games.blokus.polyominoes import (
     squares_in,
     write_pieces,
 )
+from engine.plurals import counted
 from engine.scene import Body, Paint, Piece
 from engine.speed import maker
 

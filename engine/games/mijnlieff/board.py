@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.board import FILES, WordTable, bits_of, square_names
-from engine.counting import counted
 from engine.game import PositionError
 from engine.options import read_size
+from engine.plurals import counted
 
 STRAIGHT, DIAGONAL, PULL, PUSH = range(4)
 TYPES = ("+", "x", "><", "<>")

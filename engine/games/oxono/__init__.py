@@ -23,7 +23,6 @@ from engine.board import (
     square_bits,
     write_ranks,
 )
-from engine.counting import counted
 from engine.game import (
     Game,
     IllegalMoveError,
@@ -52,6 +51,7 @@ from engine.games.oxono.board import (
     prospects,
 )
 from engine.options import choice
+from engine.plurals import counted
 from engine.scene import Body, Paint, Piece, Scene, Sign
 from engine.speed import judged_once, maker
 

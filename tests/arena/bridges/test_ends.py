@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from engine.clock import TimeControl
-from engine.family import MARK, marked, members
 from engine.game import Termination
+from engine.process_tree import MARK, marked, members
 from tests.arena.bridges.test_bridges import ARENA, BOTS, bridge, play
 
 HASTY = """\
@@ -105,7 +105,7 @@ def told(pid: str, sought: bytes) -> bool:
         (signal.SIGTERM, "by a launcher"),
         (signal.SIGHUP, "as a service"),
         # Then the kernel ends the program that was started; of a launcher's own it knows nothing,
-        # and whoever started the bridge has to look for them (tests/engine/test_family.py).
+        # and whoever started the bridge has to look for them (tests/engine/test_process_tree.py).
         (signal.SIGKILL, "by itself"),
     ],
 )

@@ -176,6 +176,7 @@ def test_checks_are_tried_again(
         (["worker", "forget", "three"], "there is no worker 'three'; there are: one, two"),
         (["bot", "activate", "bot-9", "--ladder", "ladder-0"], "there is no bot 'bot-9'"),
         (["bot", "retire", "bot-9", "--ladder", "ladder-0"], "there is no active bot 'bot-9'"),
+        (["bot", "share", "b\udcff", "eve"], "b\\udcff is no UTF-8, and nothing here is called so"),
     ],
 )
 def test_mistakes_are_told_in_one_line(

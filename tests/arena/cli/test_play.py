@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.stopping import stoppable
+from arena.cli.interrupts import stoppable
 from tests.arena.cli.conftest import BOTS, DICE, Cli, Said, assert_refused
 from workers.sandbox import Sandbox
 

@@ -16,7 +16,7 @@ import pytest
 from arena.cli import InputError
 from arena.cli.arguments import find_bots
 from arena.cli.report import Saves
-from arena.cli.running import go_on, launch_all
+from arena.cli.runner import go_on, launch_all
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision
 from arena.strength.sequential import SequentialTest, StrengthSettings, Version

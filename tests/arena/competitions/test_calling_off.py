@@ -116,6 +116,8 @@ def test_it_is_for_ever(arena: TournamentSimulation) -> None:
     arena.run(4)
     with arena.database.begin() as session:
         cup = the_cup(session)
+        with pytest.raises(TournamentError, match="it may have 2000"):
+            call_off(session, cup, "x" * 2001, START, ORGANISER)
         with pytest.raises(TournamentError, match="say why the tournament is called off"):
             call_off(session, cup, "  ", START, ORGANISER)
         call_off(session, cup, WHY, START, ORGANISER)

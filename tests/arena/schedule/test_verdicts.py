@@ -145,6 +145,7 @@ def open_one(session: sa.orm.Session) -> None:
         (None, 0, "so", "there is no match 0"),
         (None, 2**40, "so", "there is no match 1099511627776"),
         (None, 1, "  ", "say why the match is to be void"),
+        (None, 1, "x" * 2001, "the note has 2001 characters; it may have 2000"),
         (make_void, 1, "so", "match 1 is void already"),
         (open_one, 1, "so", "match 1 is not played yet"),
         (close, 1, "so", "the ladder ladder-0 is closed, and its table final"),

@@ -128,13 +128,12 @@ def test_a_test_shows_how_it_stands(
         ("", ["third", "second", "first"]),
         ("?verdict=running", ["third", "second"]),
         ("?verdict=passed", ["first"]),
-        ("?verdict=%00", ["third", "second", "first"]),
         ("?bot=bot-2", ["third"]),
         ("?bot=BOT-2", ["third"]),
         ("?bot=bot", []),
         ("?creator=somebody", ["second", "first"]),
         ("?creator=Somebody", ["second", "first"]),
-        ("?creator=nobody%00", []),
+        ("?creator=nobody", []),
         ("?verdict=running&creator=somebody&bot=bot-1", ["second"]),
     ],
 )
@@ -160,9 +159,8 @@ def test_tests_are_filtered(arena: Arena, app: Flask, query: str, wanted: list[s
     assert [int(number) for number in re.findall('number"><a href="/tests/([0-9]+)"', page)] == [
         numbers[note] for note in wanted
     ]
-    if "%00" not in query:
-        items = browser.get(f"/api/v1/tests{query}").json["items"]
-        assert {one["note"] for one in items} == set(wanted)
+    items = browser.get(f"/api/v1/tests{query}").json["items"]
+    assert {one["note"] for one in items} == set(wanted)
 
 
 def test_a_match_leads_to_its_test(arena: Arena, app: Flask) -> None:

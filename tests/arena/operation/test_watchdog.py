@@ -13,13 +13,13 @@ import pytest
 
 from arena.config import Settings
 from arena.operation import supervisor
-from arena.operation.pulse import ALIVE, READY, VARIABLE, Listener, Pulse
 from arena.operation.supervisor import Child, Supervisor
+from arena.operation.watchdog import ALIVE, READY, VARIABLE, Listener, Pulse
 from tests.arena.running import short_folder, until
 
 BEATING = """
 import time
-from arena.operation.pulse import Pulse
+from arena.operation.watchdog import Pulse
 pulse = Pulse()
 pulse._paced._seconds = 0
 while True:

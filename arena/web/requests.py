@@ -22,7 +22,7 @@ requesting = Blueprint("requesting", __name__)
 
 REFUSED = 422
 SUGGESTED = 500
-"""So many bots are offered to choose from; any other can be typed."""
+"""How many bots are offered to choose from; any other can be typed."""
 
 
 @requesting.route("/ladders/<name>/unrated", methods=["GET", "POST"])

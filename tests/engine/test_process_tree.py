@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from engine.channel import HeadAndTail
-from engine.family import MARK, descendants, end_all, marked, members
+from engine.process_tree import MARK, descendants, end_all, marked, members
 from engine.program import PlainProgram
 
 STARTED = {

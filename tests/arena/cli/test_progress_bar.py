@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.cli.counting import counted_games
+from arena.cli.progress_bar import counted_games
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import click
 from arena.cli import InputError
 from arena.cli.arguments import GivenBot, minimum_option
 from arena.cli.boxed import into_box, pack
-from arena.cli.stopping import UnderWay
+from arena.cli.interrupts import UnderWay
 from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletTest
 from arena.strength.outcomes import outcome, seatings
@@ -57,7 +57,7 @@ class Launcher:
     """Starts it, bound to this core of the processor if that can be done."""
     allowances: Allowances = ALLOWANCES
     level: str = "none"
-    """Of its box."""
+    """The level of its box."""
 
     def player(
         self, *, core: int | None = None, open_channel: OpenChannel = PipeChannel

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 ENDING_SECONDS = 60.0
-"""After which what is left is left to whoever sweeps it up."""
+"""How long an end may take; what is left then is left to whoever sweeps it up."""
 AGAIN_SECONDS = 0.05
 
 

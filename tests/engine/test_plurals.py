@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.counting import counted, decimal
+from engine.plurals import counted, decimal
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,14 @@ import os
 import socket
 from contextlib import suppress
 
-from engine.every import Every
+from engine.timers import Every
 
 VARIABLE = "NOTIFY_SOCKET"
 ALIVE, READY = b"WATCHDOG=1", b"READY=1"
 KIND = socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
 PULSE_SECONDS = 2.0
 HUNG_SECONDS = 120.0
-"""After which a process that gives no sign hangs. A statement of a database may take long."""
+"""A process without a sign for so long hangs: statements of a database may take long."""
 
 
 class Pulse:

@@ -25,7 +25,7 @@ class Verdict(Shape):
 
     note: Annotated[
         str,
-        Field(min_length=1, max_length=2000, pattern="^[^\\x00]*$", description="For everybody."),
+        Field(min_length=1, max_length=2000, description="For everybody."),
     ]
     replay: bool = Field(
         default=False,

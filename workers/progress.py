@@ -21,9 +21,9 @@ PROGRESS_SECONDS = 1.0
 SOON_SECONDS = 0.5
 """A match that is over before is reported without a word of its beginning."""
 WAIT_SECONDS = 1.0
-"""That a report waits for those of the next matches, at most."""
+"""The longest that a report waits for those of the next matches."""
 MOST_BYTES = 40_000_000
-"""Of JSON in a message of reports, which Celery writes a third longer; the broker takes 64 MiB."""
+"""JSON in a message of reports, which Celery writes a third longer; the broker takes 64 MiB."""
 TOO_LONG = "left out: the broker takes no report of a match that is so long\n"
 
 

@@ -9,10 +9,10 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from engine.counting import counted
+from engine.plurals import counted
 
 WORTH_A_LINE = 20
-"""Of less than this no lines are said."""
+"""Shorter work is told by no lines."""
 
 
 @contextmanager

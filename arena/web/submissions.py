@@ -24,7 +24,6 @@ from wtforms import SelectChoice
 from arena.bots import entries
 from arena.bots.submissions import SubmissionError
 from arena.competitions.strength_plans import FirstTest
-from arena.db import LARGEST_ID
 from arena.models import (
     Bot,
     BotVersion,
@@ -141,11 +140,7 @@ def find_check(session: Session, number: int) -> Check:
     """The check of this number, if it is of the asker's own bot."""
     query = sa.select(Check).where(Check.id == number)
     version = joinedload(Check.version).joinedload(BotVersion.bot)
-    found = (
-        session.scalar(query.options(version, joinedload(Check.ladder)))
-        if number <= LARGEST_ID
-        else None
-    )
+    found = session.scalar(query.options(version, joinedload(Check.ladder)))
     if found is None or not signed_in().owns(found.version.bot):
         abort(404, f"There is no check {number} of a bot of yours.")
     return found
@@ -290,8 +285,7 @@ def log(number: int, seat: int) -> Response:
             .join(Bot, Bot.id == BotVersion.bot_id)
             .where(GameSeat.game_id == number, GameSeat.seat == seat - 1)
         )
-        small = number <= LARGEST_ID and seat <= LARGEST_ID
-        row = session.execute(query).first() if small else None
+        row = session.execute(query).first()
     if row is None:
         abort(404, f"There is no game {number} with a seat {seat}.")
     text, bot, finished = row

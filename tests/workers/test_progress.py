@@ -19,7 +19,7 @@ from engine.record import GameRecord, Ply
 from tests.arena.running import short_folder, until
 from tests.requirements import need
 from workers.app import app
-from workers.telling import Reports
+from workers.progress import Reports
 
 MIB = 1 << 20
 SIEGE = GAMES["siege"].variant(seats="3")

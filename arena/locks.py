@@ -1,0 +1,64 @@
+"""Rows that are locked to be changed, and the one order in which that is done.
+
+The recorder may just be changing what a command or a page is about, and two requests for the same
+wait for each other. So that nobody waits for whom it holds up, everybody locks
+
+1. people,
+2. jobs: matches, checks, sittings,
+3. competitions,
+4. entrants,
+5. bots and whatever else,
+
+and those of a kind by their ids. What is locked beyond that order is left alone where somebody else
+has it: who has it sees to it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.db import LARGEST_ID
+
+T = TypeVar("T")
+S = TypeVar("S", bound="sa.Select[Any]")
+
+_HOW: dict[str, Any] = {"key_share": True}
+"""Who only refers to a row by a foreign key does not wait for its lock; two would else wait for
+each other who each refer to what the other has locked."""
+
+
+def find(session: Session, kind: type[T], number: int, *, to_change: bool = False) -> T | None:
+    """The row of a table by its id; None for a number that is nobody's, or that can be no id.
+
+    Args:
+        kind: a class of `arena.models`.
+        to_change: locks it, and looks at it anew.
+    """
+    if not 0 < number <= LARGEST_ID:
+        return None
+    return session.get(kind, number, with_for_update=_HOW if to_change else None)
+
+
+def lock(session: Session, row: Any) -> None:
+    """Looks at a row anew, which nobody else changes until this transaction ends.
+
+    Args:
+        row: an object of a class of `arena.models`.
+    """
+    session.flush()
+    session.refresh(row, with_for_update=_HOW)
+
+
+def locking(query: S, kind: Any, *, anew: bool = False, free: bool = False) -> S:
+    """A query that locks what it finds of a kind, by their ids.
+
+    Args:
+        kind: a class of `arena.models`; rows of others are only read.
+        anew: looks again at what the session knows already.
+        free: passes over what somebody else has locked.
+    """
+    query = query.order_by(kind.id).with_for_update(of=kind, skip_locked=free, **_HOW)
+    return query.execution_options(populate_existing=True) if anew else query
