@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 import sqlalchemy as sa
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from arena.cli import InputError
 from arena.cli.data_folder import opened
 from arena.cli.data_option import on_data
+from arena.cli.progress_bar import ProgressBar
 from arena.fake.fill import fill
 from arena.models import PlayedGame
 from engine.plurals import counted
@@ -44,10 +44,7 @@ def fake(data: Path | None, bots: int, ladders: int, games: int, seed: int) -> N
                     f"the arena in {settings.data} has games, which made-up ones would spoil: "
                     "name another folder by --data"
                 )
-        with Progress(
-            "made-up games", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-        ) as bar:
-            task = bar.add_task("", total=games)
+        with ProgressBar("made-up", "game", total=games) as bar:
             made = fill(
                 database,
                 bots=bots,
@@ -55,7 +52,7 @@ def fake(data: Path | None, bots: int, ladders: int, games: int, seed: int) -> N
                 games=games,
                 seed=seed,
                 now=datetime.now(UTC),
-                progress=lambda done: bar.update(task, completed=done),
+                progress=bar.show,
             )
         click.echo(
             f"{counted(made, 'game')} of {counted(bots, 'bot')} on "

@@ -23,7 +23,7 @@ from arena.cli.data_folder import as_json, find_ladder, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show
 from arena.cli.paths import NamedPath
-from arena.cli.progress_bar import counted_games
+from arena.cli.progress_bar import ProgressBar
 from arena.cli.remote import submit_there, whole_board
 from arena.cli.sources import git_folder
 from arena.competitions.strength_plans import MAX_GAMES, FirstTest
@@ -314,14 +314,14 @@ def rebuild_command(check: bool, data: Path | None, in_json: bool) -> None:
         with database.read() as session:
             kept = sa.select(Competition.id, Competition.games).order_by(Competition.id)
             rows = session.execute(kept).all()
-        with counted_games("rebuilding", sum(games for _, games in rows)) as advance:
+        with ProgressBar("rebuilding", "game", total=sum(games for _, games in rows)) as bar:
             for id_, _ in rows:
                 if not check:
-                    found.append(rebuild_beside(database, id_, advance))
+                    found.append(rebuild_beside(database, id_, bar.advance))
                     continue
                 with database.read() as session:
                     competition = session.get_one(Competition, id_)
-                    found.append(rebuild(session, competition, write=False, advance=advance))
+                    found.append(rebuild(session, competition, write=False, advance=bar.advance))
     if in_json:
         click.echo(json.dumps([asdict(one) | {"equal": one.equal} for one in found]))
     else:

@@ -22,7 +22,7 @@ from arena.cli.capacity import find_room
 from arena.cli.interrupts import INTERRUPTED, UnderWay, broken_off, stoppable
 from arena.cli.listing import Output, print_table
 from arena.cli.paths import NamedPath
-from arena.cli.progress_bar import counted_games
+from arena.cli.progress_bar import ProgressBar
 from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
 from arena.cli.runner import MINIMUM, NO_BOX, Launcher, in_order, launch_all, on_cores
 from arena.cli.tally import RunTally
@@ -260,12 +260,12 @@ def _play_all(
 
         return play_match(job[0], start, games=job[1], watch=lambda _: under_way.check)
 
-    with counted_games("playing", sum(games for _, games in specs)) as advance:
+    with ProgressBar("playing", "game", total=sum(games for _, games in specs)) as bar:
         for (spec, _), result in in_order(
             takewhile(lambda _: not stopped(), specs),
             under_way.patiently(on_cores(play_one)),
             concurrency=concurrency,
-            finished=lambda result: advance(len(result.games)),
+            finished=lambda result: bar.advance(len(result.games)),
             ending=under_way.abandon,
         ):
             tally.add(spec, result)

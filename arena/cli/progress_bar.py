@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from types import TracebackType
+from typing import Self
 
 import click
 from rich.console import Console
@@ -11,38 +12,92 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from engine.plurals import counted
 
-WORTH_A_LINE = 20
-"""Shorter work is told by no lines."""
+WORTH_TENTHS = 20
+"""Of shorter work not every tenth is told."""
+LINE_SECONDS = 5.0
+"""So long after a line another one tells what was done since."""
 
 
-@contextmanager
-def counted_games(doing: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Shows how many of so many games are done; gives what is called with how many more are.
+class ProgressBar:
+    """Shows how much of some work is done, while it goes on.
 
-    On a terminal a bar stands while it goes on; elsewhere a line is said every tenth of the way.
+    On a terminal a bar stands meanwhile; elsewhere a line is said at every tenth of the way, and
+    every few seconds if something was done.
 
     Args:
-        doing: a word for what is done to them, such as ``playing``.
+        doing: what goes on, in a word or two.
+        unit: what is counted, such as ``game``.
+        units: several of them, if it is not that with an s.
+        total: how many there are; None where nobody knows.
     """
-    console = Console(stderr=True)
-    if console.is_terminal:
-        columns = (
-            TextColumn(doing),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("games"),
-            TimeRemainingColumn(),
-        )
-        with Progress(*columns, console=console, transient=True) as progress:
-            task = progress.add_task(doing, total=total)
-            yield lambda games: progress.advance(task, games)
-        return
-    count = 0
 
-    def advance(games: int) -> None:
-        nonlocal count
-        before, count = count, count + games
-        if total >= WORTH_A_LINE and count * 10 // total > before * 10 // total:
-            click.echo(f"{count} of {counted(total, 'game')}", err=True)
+    def __init__(self, doing: str, unit: str, units: str = "", *, total: int | None = None) -> None:
+        self._unit, self._units = unit, units or f"{unit}s"
+        self._doing, self._total, self._done, self._words = doing, total, 0, ""
+        self._told, self._due = 0, time.monotonic() + LINE_SECONDS
+        console = Console(stderr=True)
+        self._bar: Progress | None = None
+        if console.is_terminal:
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn(self._units),
+                TimeRemainingColumn(),
+            )
+            self._bar = Progress(*columns, console=console, transient=True)
+            self._task = self._bar.add_task(doing, total=total)
 
-    yield advance
+    def __enter__(self) -> Self:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def advance(self, more: int = 1) -> None:
+        """So many more are done."""
+        self.show(self._done + more)
+
+    def show(self, done: int, *, total: int | None = None, words: str = "") -> None:
+        """So many are done.
+
+        Args:
+            total: how many there are by now; by default as many as before.
+            words: what else there is to tell by now.
+        """
+        before, self._done = self._done, done
+        self._total, self._words = total or self._total, words
+        if self._bar:
+            self._bar.update(
+                self._task, completed=done, total=self._total, description=words or self._doing
+            )
+        elif self._passes_a_tenth(before) or (self._told < done and time.monotonic() >= self._due):
+            self.say(self._line())
+            self._told, self._due = done, time.monotonic() + LINE_SECONDS
+
+    def say(self, line: str) -> None:
+        """Says a line beside the bar."""
+        if self._bar:
+            self._bar.console.print(line, markup=False, highlight=False)
+        else:
+            click.echo(line, err=True)
+
+    def _passes_a_tenth(self, before: int) -> bool:
+        if self._total is None or self._total < WORTH_TENTHS:
+            return False
+        return self._done * 10 // self._total > before * 10 // self._total
+
+    def _line(self) -> str:
+        if self._total is None:
+            line = counted(self._done, self._unit, self._units)
+        else:
+            line = f"{self._done} of {counted(self._total, self._unit, self._units)}"
+        return f"{line}; {self._words}" if self._words else line

@@ -14,19 +14,18 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from arena.cli import InputError
 from arena.cli.client import Name, RemoteArena, ServerFault, need_server, on_server
 from arena.cli.listing import show
 from arena.cli.paths import NamedPath
+from arena.cli.progress_bar import ProgressBar
 from arena.cli.streams import reader_has_gone
 from engine.plurals import counted
 from engine.protocol import visible
 from workers.bundles import Bundle
 
 LOOK_SECONDS = 1.0
-LINE_SECONDS = 10.0
 COLUMNS = (
     *("bot", "version", "status", "ladder", "state"),
     *("rating", "rank", "best rank", "games", "W-D-L", "faults"),
@@ -342,23 +341,7 @@ def export(competition: str, output: Path | None, after: int | None, server: str
 
 def _told(lines: Iterable[bytes], total: int) -> Iterator[bytes]:
     """Passes lines on, and tells how many there were."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        due = time.monotonic() + LINE_SECONDS
-        for number, line in enumerate(lines, start=1):
-            if time.monotonic() > due:
-                click.echo(f"{number} of {counted(total, 'game')}", err=True)
-                due += LINE_SECONDS
-            yield line
-        return
-    columns = (
-        TextColumn("games"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("games", total=total)
+    with ProgressBar("downloading", "game", total=total) as bar:
         for line in lines:
-            progress.advance(task)
+            bar.advance()
             yield line

@@ -19,6 +19,7 @@ from arena.cli.arguments import DEFAULT_MOVE_MS, read_variant, time_control
 from arena.cli.data_folder import as_json, find_ladder, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show as show_rows
+from arena.cli.progress_bar import ProgressBar
 from arena.cli.tournament_changes import (
     call_off,
     changing,
@@ -295,13 +296,14 @@ def _run(
                 raise InputError(f"{name} was called off: {found.reason}")
         try:
             settings = load(data=data, port=port, workers=workers, only=name)
-            with TournamentProgress(database, name) as progress:
+            with ProgressBar(name, "match", "matches") as bar:
+                progress = TournamentProgress(database, name, bar)
                 if is_running(settings):
                     progress.follow()
                 elif not progress.is_over():
                     Supervisor(settings).run(
-                        announce=lambda url: progress.say(f"its pages are at {url}"),
-                        complain=lambda line: progress.say(f"arena: {line}"),
+                        announce=lambda url: bar.say(f"its pages are at {url}"),
+                        complain=lambda line: bar.say(f"arena: {line}"),
                         over=progress.is_over,
                     )
         except (SettingError, BrokerError, StartupError) as error:

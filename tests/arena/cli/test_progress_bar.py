@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.cli.progress_bar import counted_games
+from arena.cli.progress_bar import ProgressBar
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_lines_tell_of_every_tenth(
     total: int, steps: list[int], lines: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """On standard error, where there is no terminal for a bar."""
-    with counted_games("playing", total) as advance:
+    with ProgressBar("playing", "game", total=total) as bar:
         for step in steps:
-            advance(step)
+            bar.advance(step)
     assert capsys.readouterr() == ("", "".join(f"{line}\n" for line in lines))
