@@ -141,6 +141,9 @@ def run(arguments: list[str]) -> int:
         if isinstance(error, UnicodeEncodeError) and unreadable:
             _complain(f"{unreadable[0]} is no UTF-8, and nothing here is called so")
             return 2
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG and error.filename:
+            _complain(f"{str(error.filename)[:60]!r}... is too long to be the name of a file")
+            return 2
         if os.environ.get("ARENA_DEBUG"):
             traceback.print_exc()
         _complain(

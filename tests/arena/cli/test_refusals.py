@@ -159,6 +159,15 @@ def test_an_empty_word_names_no_file(cli: Cli, words: list[str]) -> None:
     assert_refused(cli(*words), "the name is empty")
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["play clobber random", "test random --game clobber", "check", "submit --ladder x", "replay"],
+)
+def test_a_word_can_be_too_long_for_a_name(cli: Cli, words: str) -> None:
+    """A number of thousands of digits as well as any other."""
+    assert_refused(cli(*words.split(), "9" * 5000), "is too long to be the name of a file")
+
+
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("command", ["moves", "draw"])
 def test_full_output_is_told(command: str, unbuffered: str) -> None:
