@@ -11,6 +11,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -209,6 +210,17 @@ def unusable(error: sa.exc.SQLAlchemyError) -> str:
     remedies = [f" ({its})" for kind, its in REMEDIES.items() if name.startswith(kind)]
     what = str(cause).partition("\n")[0] or type(cause).__name__
     return f"can't use the database: {what}{''.join(remedies)}"
+
+
+def is_lately(
+    moment: sa.SQLColumnExpression[Any], within: timedelta, now: datetime
+) -> sa.ColumnElement[bool]:
+    """Whether a moment is no longer ago than that.
+
+    Nor is it to come by more: such a one was written before the clock was set back, and nothing
+    may depend on it until that comes again. By less, another machine's clock is ahead.
+    """
+    return moment.between(now - within, now + within)
 
 
 def _patience(seconds: int | None) -> dict[str, Any]:

@@ -48,7 +48,13 @@ def limit_process(pid: int, limits: Mapping[str, int]) -> None:
     """
     for name, value in limits.items():
         number = RLIMIT_LOCKS if name == "locks" else getattr(resource, f"RLIMIT_{name.upper()}")
-        resource.prlimit(pid, number, (value, value))
+        try:
+            resource.prlimit(pid, number, (value, value))
+        except PermissionError as error:
+            # In many a container root can't do it either.
+            _, most = resource.prlimit(pid, number)
+            words = f"the limit {name} can't be raised from {most} to {value} (see ulimit -H)"
+            raise PermissionError(error.errno, words) from None
 
 
 def status_of(pid: int) -> dict[str, str]:

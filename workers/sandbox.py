@@ -57,6 +57,7 @@ from workers.orphans import end_orphans
 from workers.probe import ProbeFinding, probe
 from workers.program import BoxError
 from workers.runtime import Runtime
+from workers.users import sweep_lent
 from workers.walls import Box, LandlockBox, NamespaceBox, environment
 
 DEFAULT_LIMITS = Limits()
@@ -159,6 +160,8 @@ class Sandbox:
             How many processes were ended.
         """
         self._runtime.sweep(self.bundles, self.builds)
+        if os.geteuid() == 0:
+            sweep_lent(self._runtime.folder)
         spaced = self.box if isinstance(self.box, NamespaceBox) else None
         ended = end_orphans(spaced.bubblewrap.path if spaced else None)
         if spaced and spaced.places:

@@ -98,6 +98,17 @@ class BotUser:
         os.close(self._claim)
 
 
+def sweep_lent(runtime: Path) -> None:
+    """Removes from a runtime folder what was shown to bots whose workers were killed."""
+    for number in BOT_USERS:
+        view = runtime / "lent" / str(number)
+        if view.exists():
+            with suppress(BoxUserError):  # it is shown to a bot that runs
+                user = BotUser([number])
+                shutil.rmtree(view, ignore_errors=True)
+                user.release()
+
+
 def _folder_of_root(folder: Path) -> Path:
     """A folder that root alone can write to, made if need be.
 

@@ -22,7 +22,8 @@ UCI_VARIANTS: Mapping[tuple[str, str], str] = {
 }
 """The value of UCI_Variant for a game and its size. The start and the notation are the same."""
 OPTION = re.compile(r"\s*option\s+name\s+(\S.*?)\s+type\b(.*)")
-BOUND = re.compile(r"\b(min|max)\s+(-?\d+)\b")
+BOUND = re.compile(r"\b(min|max)\s+(-?[0-9]{1,20})\b")
+"""One of more digits than a number may have that is set bounds nothing."""
 NUMBERS = {
     "depth": re.compile(r"\bdepth (\d+)"),
     "nodes": re.compile(r"\bnodes (\d+)"),

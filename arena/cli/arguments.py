@@ -121,7 +121,7 @@ def read_variant(game: str, options: Sequence[str] = ()) -> Variant:
 def is_option(word: str) -> bool:
     """Whether a word behind the game is an option; a file's name or a command may have '=' too."""
     key, equals, _ = word.partition("=")
-    return bool(equals) and " " not in key and not Path(word).exists()
+    return bool(equals) and " " not in key and not os.path.exists(word)
 
 
 def split_words(game: str, words: Sequence[str]) -> tuple[Variant, list[str]]:
@@ -194,7 +194,7 @@ def _name(word: str, path: Path, command: Sequence[str]) -> str:
 
 def _command(word: str) -> tuple[str, ...]:
     """The words of a whole command, its program by its full path; none if it is no command."""
-    if " " not in word or not word.strip() or Path(word).exists():
+    if " " not in word or not word.strip() or os.path.exists(word):
         return ()
     try:
         program, *arguments = shlex.split(word)
@@ -256,7 +256,7 @@ def find_path(word: str) -> Path:
             words = f"{word} is the sample of that name; the {kind} that lies here is ./{word}"
             click.echo(words, err=True)
         return samples[word]
-    if path.exists():
+    if os.path.exists(word):
         return path
     raise LanguageError(
         f"there is no bot {word}: give the path of a program, or one of the samples "

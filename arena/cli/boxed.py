@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 from dataclasses import dataclass, replace
@@ -71,7 +72,7 @@ def pack(path: Path) -> Bundle:
     Raises:
         BundleError: it is no bot.
     """
-    if not path.is_file():
+    if not os.path.isfile(path):
         return bundles.pack(path)
     beside = [
         path.with_name(name)

@@ -107,7 +107,9 @@ def whole_address(text: str) -> str:
     """The same of an address that says whether it is of http or https."""
     try:
         parts = urllib.parse.urlsplit(text)
-        right = parts.scheme in ("http", "https") and parts.hostname and not parts.query
+        # As whoever opens it reads them: an overlong part of a name is none, nor is port 99999.
+        host, _ = (parts.hostname or "").encode("idna"), parts.port
+        right = parts.scheme in ("http", "https") and host and not parts.query
     except ValueError:
         right = False
     if not right:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -316,8 +317,8 @@ def export(competition: str, output: Path | None, after: int | None, server: str
     """Download all games of a competition as JSON Lines, which arena replay reads.
 
     COMPETITION is a ladder, a tournament, or test-5 for strength test 5. Without -o they
-    go to standard output. What was interrupted goes on with --after and the number of the last
-    game that came.
+    go to standard output. FILE is replaced when all of them have come; until then they are in
+    FILE.part. What was interrupted goes on with --after and the number of the last game that came.
 
     Example: arena export clobber-6x7 -o games.jsonl
     """
@@ -328,15 +329,36 @@ def export(competition: str, output: Path | None, after: int | None, server: str
             sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
         return
+    count = _keep(_told(lines, total), output)
+    click.echo(f"{counted(count, 'game is', 'games are')} in {output}", err=True)
+
+
+def _keep(lines: Iterable[bytes], output: Path) -> int:
+    """Writes lines to a file, which is replaced when all are there, and says how many they are.
+
+    A link stays one, and its target is replaced; a device or a pipe is written to.
+
+    Raises:
+        InputError: it can't be written.
+        ServerFault: they broke off; what came is kept beside the file.
+    """
+    target = Path(os.path.realpath(output))
+    is_device = os.path.exists(target) and not os.path.isfile(target)
+    part = target if is_device else target.with_name(f"{target.name}.part")
     count = 0
     try:
-        with output.open("wb") as file:
-            for line in _told(lines, total):
+        with part.open("wb") as file:
+            for line in lines:
                 file.write(line)
                 count += 1
+        if not is_device:
+            part.replace(target)
     except OSError as error:
         raise InputError(f"can't write {output}: {error.strerror}") from None
-    click.echo(f"{counted(count, 'game is', 'games are')} in {output}", err=True)
+    except ServerFault as error:
+        came = f"{counted(count, 'game that came is', 'games that came are')} in {part}"
+        raise ServerFault(f"{error.message}; {came}") from None
+    return count
 
 
 def _told(lines: Iterable[bytes], total: int) -> Iterator[bytes]:

@@ -165,7 +165,8 @@ def _is_resting(ladder: Ladder, field: LadderField, now: datetime, trickle_secon
         seconds = max(seconds, UNPLAYABLE_SECONDS)
     if not seconds or ladder.last_match is None:
         return False
-    return now < ladder.last_match + timedelta(seconds=seconds)
+    # One of a time to come was made before the arena's clock was set back.
+    return abs(now - ladder.last_match) < timedelta(seconds=seconds)
 
 
 def is_unplayable(session: Session, ladder: Ladder, bots: int) -> bool:

@@ -21,6 +21,7 @@ from arena.bots.lost_bundles import lost_versions
 from arena.competitions.ladder_settings import CHANGED
 from arena.competitions.ladders import UNPLAYABLE, why_no_match
 from arena.config import Settings
+from arena.db import is_lately
 from arena.models import (
     AuditEntry,
     Check,
@@ -150,7 +151,7 @@ def note_tick(
         happened: what happened since the last tick, and how often.
     """
     silent = _silent_seconds(session, now)
-    if silent is None or silent > LATE_TICKS:
+    if silent is None or abs(silent) > LATE_TICKS:
         session.merge(Mark(key=SINCE_MARK, value=now.isoformat()))
     session.merge(Mark(key=TICK_MARK, value=now.isoformat()))
     if heard is not None:
@@ -284,7 +285,7 @@ def _worker(worker: Worker, settings: Settings, now: datetime) -> WorkerHealth:
 def _lately(session: Session, now: datetime) -> tuple[dict[str, float], dict[str, int]]:
     """Games a minute by competition, and faults by kind."""
     newest = session.scalar(sa.select(sa.func.max(PlayedGame.id))) or 0
-    recent = (PlayedGame.id > newest - NEWEST, PlayedGame.finished > now - WINDOW)
+    recent = (PlayedGame.id > newest - NEWEST, is_lately(PlayedGame.finished, WINDOW, now))
     games = sa.select(Competition.name, sa.func.count()).join(
         PlayedGame, PlayedGame.competition_id == Competition.id
     )
@@ -306,13 +307,14 @@ def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[A
 
     One that was changed lately has its time to play from then on, for it may have been paused.
     """
-    before = now - timedelta(seconds=settings.alarm_seconds)
+    alarming = timedelta(seconds=settings.alarm_seconds)
+    before = now - alarming
     since = session.get(Mark, SINCE_MARK)
     if since is not None and datetime.fromisoformat(since.value) > before:
         return []  # An arena that was off has had no time to play yet.
     quiet = sa.select(Ladder).where(
         Ladder.state == CompetitionState.OPEN,
-        sa.func.coalesce(Ladder.last_game, Ladder.created) < before,
+        ~is_lately(sa.func.coalesce(Ladder.last_game, Ladder.created), alarming, now),
         ~sa.exists().where(
             AuditEntry.subject == sa.literal("ladder ").concat(Ladder.name),
             AuditEntry.action == CHANGED,

@@ -26,6 +26,8 @@ class Queues:
     """How many messages nobody has taken yet, by queue; None if it does not say."""
     problem: str = ""
     """Why it does not, or why it takes no more, in words."""
+    risk: str = ""
+    """What may become of it though it takes messages now, in words."""
     memory_used: int | None = None
     """Bytes."""
     memory_most: int = 0
@@ -78,4 +80,10 @@ def look(broker: str) -> Queues:
         problem = f"the broker is full: {used / 2**20:.0f} of {most / 2**20:.0f} MiB"
     elif "err" in (persistence.get("aof_last_write_status"), persistence.get(BGSAVE)):
         problem = "the broker can't write its file, and refuses messages: is its disk full?"
-    return Queues(waiting, problem, used, most)
+    policy, risk = str(memory.get("maxmemory_policy")), ""
+    if most and policy.startswith("allkeys"):
+        risk = (
+            f"the broker throws whole queues away when it is full (maxmemory-policy {policy}): "
+            "set it to noeviction"
+        )
+    return Queues(waiting, problem, risk, used, most)

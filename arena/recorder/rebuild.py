@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions.kinds import kind_of
-from arena.db import FAILED, Database
+from arena.db import FAILED, Database, is_lately
 from arena.locks import lock
 from arena.models import (
     BotVersion,
@@ -275,7 +275,9 @@ class Upkeep:
         unchecked = (
             sa.select(Competition.id)
             .where(
-                sa.or_(Competition.checked.is_(None), Competition.checked < before),
+                sa.or_(
+                    Competition.checked.is_(None), ~is_lately(Competition.checked, self._check, now)
+                ),
                 Competition.created < before,
             )
             .order_by(Competition.checked.is_not(None), Competition.checked, Competition.id)

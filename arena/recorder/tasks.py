@@ -414,8 +414,9 @@ def tick() -> None:
     _transact(lambda session: health.note_tick(session, now, heard, happened))
     looking = _looking.is_due()
     if looking:
-        problem = queues.look(settings.broker).problem
-        _transact(lambda session: health.note(session, health.BROKER_MARK, problem))
+        broker = queues.look(settings.broker)
+        words = broker.problem or broker.risk
+        _transact(lambda session: health.note(session, health.BROKER_MARK, words))
         _transact(lambda session: health.log_alarms(session, settings, now))
         _transact(lambda session: ranks.note_best(session, now))
     if _looking_for_indexes.is_due():

@@ -61,7 +61,7 @@ class Load:
     @classmethod
     def read(cls, session: Session, now: datetime) -> Load:
         """As it is."""
-        load = cls(*session.execute(_LOAD, {"lately": now - PRESENT}).one())
+        load = cls(*session.execute(_LOAD, {"since": now - PRESENT, "until": now + PRESENT}).one())
         for competition, issued, asked, asked_issued, under_way in session.execute(_MATCHES):
             turn = load._turn(competition, under_way)
             load.matches += turn * issued
@@ -107,12 +107,14 @@ def _count(
     return query.where(kind.status == status).scalar_subquery()
 
 
+_SINCE, _UNTIL = (sa.bindparam(name, type_=Check.ended.type) for name in ("since", "until"))
+"""As `arena.db.is_lately`, in a query that is written once."""
 _LOAD = sa.select(
     _count(Sitting, JobStatus.ISSUED),
     _count(Check, JobStatus.ISSUED),
     _count(Sitting, JobStatus.OPEN),
     _count(Check, JobStatus.OPEN),
-    sa.exists().where(Sitting.finished.is_(None), Sitting.moved > sa.bindparam("lately")),
+    sa.exists().where(Sitting.finished.is_(None), Sitting.moved.between(_SINCE, _UNTIL)),
 )
 """The first fields of a load."""
 _ISSUED = Match.status == JobStatus.ISSUED
@@ -153,7 +155,7 @@ _SERVED = (
     _OF_ITS_OWNER.add_columns(
         sa.func.max(Check.ended).label("last"), sa.func.sum(Check.build_seconds).label("built")
     )
-    .where(Check.ended > sa.bindparam("since", type_=Check.ended.type))
+    .where(Check.ended.between(_SINCE, _UNTIL))
     .group_by(Bot.owner_id)
     .subquery()
 )
@@ -226,7 +228,8 @@ def open_checks(
     """
     if count <= 0:
         return []
-    limits = {"since": now - BUDGETED, "budget": build_seconds or inf}
+    lately = {"since": now - BUDGETED, "until": now + BUDGETED}
+    limits = {**lately, "budget": build_seconds or inf}
     return session.scalars(_OPEN_CHECKS.limit(count), limits).all()
 
 

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from arena import bot_names
 from arena.competitions.pairings import Pairing
+from arena.db import is_lately
 from arena.locks import lock
 from arena.models import (
     Bot,
@@ -116,7 +117,7 @@ def _check_quota(session: Session, requester: User, quota: int, now: datetime) -
     lock(session, requester)
     asked = session.scalars(
         sa.select(Match.created)
-        .where(Match.requester_id == requester.id, Match.created > now - DAY)
+        .where(Match.requester_id == requester.id, is_lately(Match.created, DAY, now))
         .order_by(Match.created.desc())
         .limit(quota)
     ).all()
@@ -132,7 +133,7 @@ def asked_lately(session: Session, requester_id: int, now: datetime) -> int:
     query = (
         sa.select(sa.func.count())
         .select_from(Match)
-        .where(Match.requester_id == requester_id, Match.created > now - DAY)
+        .where(Match.requester_id == requester_id, is_lately(Match.created, DAY, now))
     )
     return session.scalar(query) or 0
 

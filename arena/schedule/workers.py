@@ -23,6 +23,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import ARENA, Actor
 from arena.config import ISOLATION
+from arena.db import is_lately
 from arena.models import Match, Sitting, Worker
 from arena.schedule.jobs import Leased
 from engine import jobs
@@ -96,7 +97,7 @@ def _make_room(session: Session, name: str, now: datetime) -> None:
     count = sa.select(sa.func.count()).select_from(Worker)
     if session.scalars(count).one() < MOST_WORKERS:
         return
-    long_gone = Worker.last_seen < now - timedelta(seconds=GONE_SECONDS)
+    long_gone = ~is_lately(Worker.last_seen, timedelta(seconds=GONE_SECONDS), now)
     session.execute(sa.delete(Worker).where(long_gone, Worker.set_aside.is_(None)))
     if session.scalars(count).one() >= MOST_WORKERS:
         raise WorkerError(
@@ -107,8 +108,7 @@ def _make_room(session: Session, name: str, now: datetime) -> None:
 
 def living(session: Session, now: datetime) -> list[Worker]:
     """The workers that gave a sign of life lately, by name."""
-    lately = timedelta(seconds=ALIVE_SECONDS)
-    recent = Worker.last_seen.between(now - lately, now + lately)
+    recent = is_lately(Worker.last_seen, timedelta(seconds=ALIVE_SECONDS), now)
     return list(session.scalars(sa.select(Worker).where(recent).order_by(Worker.name)))
 
 

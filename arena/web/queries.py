@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 from sqlalchemy.orm.strategy_options import _AbstractLoad
 
+from arena.db import is_lately
 from arena.formats.score import Score
 from arena.models import (
     Bot,
@@ -41,8 +42,8 @@ def ladders(session: Session) -> list[Ladder]:
 
 def living_workers(session: Session, now: datetime) -> int:
     """How many workers gave a sign of life."""
-    recent = now - timedelta(seconds=ALIVE_SECONDS)
-    query = sa.select(sa.func.count()).select_from(Worker).where(Worker.last_seen >= recent)
+    recent = is_lately(Worker.last_seen, timedelta(seconds=ALIVE_SECONDS), now)
+    query = sa.select(sa.func.count()).select_from(Worker).where(recent)
     return session.scalar(query) or 0
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,8 @@ from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import event
 
-from arena.db import MIGRATIONS, Database, SchemaError, unusable
-from arena.models import Base, Bot, Mark, User
+from arena.db import MIGRATIONS, Database, SchemaError, is_lately, unusable
+from arena.models import Base, Bot, Mark, User, Worker
 from tests import postgres
 from tests.conftest import DATABASES
 
@@ -272,6 +272,18 @@ def test_times_come_back_in_utc(database: Database) -> None:
         session.add(User(name="somebody", created=moment))
     with database.read() as session:
         assert session.scalar(sa.select(User.created)) == moment
+
+
+@pytest.mark.parametrize(
+    ("ago", "found"), [(0, True), (59, True), (61, False), (-59, True), (-61, False)]
+)
+def test_a_moment_to_come_is_not_of_late(database: Database, ago: int, found: bool) -> None:
+    """But where another machine's clock is a little ahead."""
+    now = datetime(2026, 5, 4, tzinfo=UTC)
+    moment = sa.literal(now - timedelta(seconds=ago), Worker.last_seen.type)
+    with database.read() as session:
+        lately = session.scalar(sa.select(is_lately(moment, timedelta(minutes=1), now)))
+    assert bool(lately) is found
 
 
 def test_writers_wait_for_each_other(database: Database) -> None:

@@ -54,7 +54,10 @@ def play_ugi():
         words = line.split()
         print(line.rstrip(), file=sys.stderr)
         if words[0] == dialect:
-            say(f"id name Random {dialect}\nid author nobody\noption name Hash type spin default 1")
+            say(
+                f"id name Random {dialect}\nid author nobody\noption name Hash type spin default 1"
+                f" min -{'9' * 5000} max {'9' * 5000}"
+            )
             say("option name Threads type spin default 1 min 1 max 8")
             say("option name Skill Level type spin default 20\noption name UCI_Elo type spin")
             say("option name Book type string default <empty>")

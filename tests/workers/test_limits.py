@@ -74,6 +74,8 @@ def test_root_sets_limits_of_a_bots_process() -> None:
         found = read_limits(process.pid)
         assert (found["nofile"], found["fsize"]) == (7, 4096)
         assert (os.getresuid(), os.getresgid(), died_with()) == before
+        with pytest.raises(PermissionError, match="nofile can't be raised from 7 to 8"):
+            set_limits(process.pid, {"nofile": 8}, user.number)
         with pytest.raises(ProcessLookupError):
             set_limits(2**22 + 1, {"nofile": 7}, user.number)
         assert (os.getresuid(), os.getresgid(), died_with()) == before

@@ -14,7 +14,7 @@ import pytest
 from tests.requirements import need
 from workers import users
 from workers.runtime import Runtime
-from workers.users import BOT_USERS, BotUser, BoxUserError
+from workers.users import BOT_USERS, BotUser, BoxUserError, sweep_lent
 
 STRANGER = 60791
 """A number that nobody has, and no bot either."""
@@ -154,7 +154,13 @@ def test_what_a_killed_worker_lent_is_taken_back(open_folder: Path, numbers: Seq
     user = BotUser(numbers)
     lent = user.lend(runtime.folder / "bundles" / "two", runtime.folder)
     assert [path.name for path in lent.parent.rglob("*.py")] == ["two.py"]
+    # Of a number that nobody takes again a starting worker's sweep removes it.
+    sweep_lent(runtime.folder)
+    assert lent.exists()
+    user._lent = None
     user.release()
+    sweep_lent(runtime.folder)
+    assert not list((runtime.folder / "lent").iterdir())
 
 
 def test_an_open_folder_is_shown_as_it_is(numbers: Sequence[int]) -> None:

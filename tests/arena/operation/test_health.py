@@ -87,6 +87,10 @@ def idle(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
     )
 
 
+def idle_since_the_clock_was_set_back(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
+    session.execute(sa.update(Ladder).values(last_game=now + timedelta(days=1)))
+
+
 def aside(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
     match = session.scalars(sa.select(Match).where(Match.status == JobStatus.FIXED)).first()
     match.status, match.seq = JobStatus.SET_ASIDE, None
@@ -140,6 +144,7 @@ ALARMS = {
     forged: ("messages", "among the messages of the last minutes were some that no worker"),
     untaken: ("not taken up", "5 jobs of the last minutes were taken from the queue, and nobody"),
     idle: ("idle ladder", "no game was played on the ladder ladder-0 for 10 minutes"),
+    idle_since_the_clock_was_set_back: ("idle ladder", "no game was played on the ladder ladder-0"),
     aside: ("set aside", "1 match is set aside"),
     differs: ("differs", "ladder-0: 3 ratings differ"),
     distrusted: ("worker", "the worker one is given no jobs, it is set aside"),
@@ -213,12 +218,23 @@ def test_an_alarm_is_a_line_whatever_a_worker_is_called(
 
 
 @pytest.mark.parametrize(
-    ("off", "later", "alarms"), [(3600, 0, 0), (3600, 599, 0), (3600, 600, 1), (29, 0, 1)]
+    ("off", "later", "alarms"),
+    [
+        (3600, 0, 0),
+        (3600, 599, 0),
+        (3600, 600, 1),
+        (29, 0, 1),
+        (-86_400, 599, 0),
+        (-86_400, 600, 1),
+    ],
 )
 def test_an_arena_that_was_off_has_time_to_play(
     database: Database, lived: SimpleNamespace, off: int, later: int, alarms: int
 ) -> None:
-    """Its ladders are idle ten minutes after it came back; a pause of the recorder is nothing."""
+    """Its ladders are idle ten minutes after it came back; a pause of the recorder is nothing.
+
+    A clock that is set back is as if it had been off.
+    """
     before = lived.now - timedelta(seconds=off)
     with database.begin() as session:
         for tick in range(600, -1, -20):

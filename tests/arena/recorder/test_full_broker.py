@@ -9,6 +9,7 @@ import time
 from contextlib import ExitStack
 from datetime import UTC, datetime
 
+import pytest
 import redis
 import sqlalchemy as sa
 from celery import Celery
@@ -26,7 +27,7 @@ from arena.recorder.dispatch import configure
 from arena.web.app import create_app
 from engine import jobs, reporting
 from engine.messages import pack
-from tests.arena.running import environment, free_port, short_folder, until
+from tests.arena.running import broker, environment, free_port, short_folder, until
 from tests.arena.web.signing_in import Browser, person
 
 IGNORING = """
@@ -203,6 +204,27 @@ def test_a_broker_without_memory_is_emptied() -> None:
         until(lambda: is_taken(alive), "room for a sign of life")
         until(lambda: heard_of(database, worker_again), "it is heard")
         assert recorder.poll() is None
+
+
+@pytest.mark.parametrize(
+    ("policy", "most", "words"),
+    [
+        ("noeviction", "256mb", ""),
+        ("volatile-lru", "256mb", ""),
+        ("allkeys-lru", "0", ""),
+        ("allkeys-lru", "256mb", "(maxmemory-policy allkeys-lru): set it to noeviction"),
+        ("allkeys-random", "256mb", "(maxmemory-policy allkeys-random): set it to noeviction"),
+    ],
+)
+def test_a_broker_that_would_throw_queues_away_is_told(policy: str, most: str, words: str) -> None:
+    """Nobody would miss them: what was in them is played again."""
+    with broker() as embedded:
+        with queues.connect(embedded.url) as client:
+            client.config_set("maxmemory", most)
+            client.config_set("maxmemory-policy", policy)
+        found = queues.look(embedded.url)
+        assert (found.problem, found.waiting is None, bool(found.risk)) == ("", False, bool(words))
+        assert found.risk.endswith(words)
 
 
 def answers(client: redis.Redis) -> bool:

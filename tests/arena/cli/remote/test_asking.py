@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import zlib
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -36,6 +37,8 @@ from tests.arena.web.signing_in import now
         (["leaderboard", "none"], 2, "There is no ladder none."),
         (["export", "none"], 2, "There is no competition none."),
         (["export", "ladder-0", "-o", "/none/games"], 2, "can't write /none/games"),
+        (["export", "ladder-0", "-o", "x" * 5000], 2, "File name too long"),
+        (["submit", "x" * 5000, "--ladder", "ladder-0"], 2, "File name too long"),
         (["replay", "99999"], 2, "There is no game 99999."),
         (["status", "--server", "nowhere.invalid"], 3, "can't reach https://nowhere.invalid"),
     ],
@@ -141,6 +144,36 @@ def test_exported_games_are_replayed(owner: Arena, site: SimpleNamespace, tmp_pa
     assert json.loads(by_number[1])["valid"] is True
     for page in ("", "/3", ".json"):
         assert owner("replay", f"{site.url}/games/{middle}{page}", "--json") == by_number
+
+
+def test_a_download_that_breaks_off_empties_no_file(arena: Arena, tmp_path: Path) -> None:
+    """The file is replaced once all is there; what came lies beside it."""
+    games = b'{"number": 1}\n{"number": 2}\n'
+
+    class Broken(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("X-Total-Count", "1000")
+            self.send_header("Content-Encoding", "gzip")
+            self.end_headers()
+            packer = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+            self.wfile.write(packer.compress(games) + packer.flush(zlib.Z_SYNC_FLUSH))
+
+        def log_message(self, *_: object) -> None: ...
+
+    file, link = tmp_path / "games.jsonl", tmp_path / "link"
+    file.write_text("those of before")
+    link.symlink_to(file)
+    with HTTPServer(("127.0.0.1", 0), Broken) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        code, _, errors = arena("export", "ladder-0", "-o", link, "--server", url)
+        thread.join()
+    part = tmp_path / "games.jsonl.part"
+    assert (code, file.read_text(), part.read_bytes()) == (3, "those of before", games)
+    assert "broke off: Compressed file ended" in errors
+    assert errors.endswith(f"; 2 games that came are in {part}\n")
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,8 @@ def test_a_token_comes_from_a_pipe(
         ("{url}", "a\nb", 2, "this is no token"),
         ("ftp://example.org", "x", 2, "is no address of an arena"),
         ("http://[example", "x", 2, "is no address of an arena"),
+        (f"http://{'x' * 64}.org", "x", 2, "is no address of an arena"),
+        ("http://example.org:99999", "x", 2, "is no address of an arena"),
         ("http://127.0.0.1:9", "x", 3, "can't reach http://127.0.0.1:9"),
         ("{url}/docs", "x", 2, "status 404"),
     ],
