@@ -26,6 +26,7 @@ from arena.cli.paths import NamedPath
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.remote import submit_there, whole_board
 from arena.cli.sources import git_folder
+from arena.competitions.kinds import checked_kinds
 from arena.competitions.strength_plans import MAX_GAMES, FirstTest
 from arena.models import (
     Bot,
@@ -312,7 +313,8 @@ def rebuild_command(check: bool, data: Path | None, in_json: bool) -> None:
     found = []
     with opened(data) as (database, _):
         with database.read() as session:
-            kept = sa.select(Competition.id, Competition.games).order_by(Competition.id)
+            kept = sa.select(Competition.id, Competition.games)
+            kept = kept.where(Competition.kind.in_(checked_kinds())).order_by(Competition.id)
             rows = session.execute(kept).all()
         with ProgressBar("rebuilding", "game", total=sum(games for _, games in rows)) as bar:
             for id_, _ in rows:

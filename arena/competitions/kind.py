@@ -69,6 +69,8 @@ class CompetitionKind(ABC, Generic[C]):
     replays = False
     """Whether a match that is made void is played again only if somebody asks for it; elsewhere
     it is due again by itself."""
+    checked = True
+    """Whether its counters are made anew in secret now and then, to see that they are right."""
     follows_up = True
     """Whether something follows from every match (`follow_up`), and not only from faults."""
 

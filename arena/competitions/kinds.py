@@ -19,6 +19,11 @@ KINDS: Mapping[str, AnyKind] = {kind.name: kind for kind in ALL}
 """By the names that the database knows them by."""
 
 
+def checked_kinds() -> list[str]:
+    """The names of those whose counters are made anew to see that they are right."""
+    return [name for name, kind in KINDS.items() if kind.checked]
+
+
 def kind_of(competition: Competition) -> AnyKind:
     """How a competition is played."""
     return KINDS[competition.kind]

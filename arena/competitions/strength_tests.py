@@ -362,6 +362,7 @@ class StrengthTests(CompetitionKind[StrengthTest]):
 
     model, word = StrengthTest, "strength test"
     suspends = False  # it ends by itself when its matches fail
+    checked = False  # it is over before long
 
     def next_pairing(self, competition: StrengthTest, moment: Moment) -> Pairing | None:
         waiting = under_way(moment.due_of(competition))

@@ -15,7 +15,7 @@ CHECK = "ck_competition_competitionkind"
 
 def upgrade() -> None:
     if op.get_bind().dialect.name != "sqlite":
-        op.drop_constraint(op.f(CHECK), "competition", type_="check")
+        op.execute(f"ALTER TABLE competition DROP CONSTRAINT IF EXISTS {CHECK}")
         return
     # What SQLite's manual describes for the removal of a check, which changes nothing that is on
     # the disk (https://www.sqlite.org/lang_altertable.html, section 7): a table made anew, which
