@@ -138,6 +138,7 @@ SEEN = {
 """Some of the forms that each must have been found to see."""
 
 
+@pytest.mark.timeout(300)  # on a busy machine
 def test_no_form_can_be_broken(besieged: SimpleNamespace) -> None:
     """Whatever stands in whichever field: no failure of ours, and nothing of it is obeyed.
 
