@@ -109,6 +109,8 @@ def plain(bot: GivenBot) -> Launcher:
 NO_BOX = click.option(
     "--no-box", is_flag=True, help="Run the bots as plain processes of this user."
 )
+HEARING_SECONDS = 0.5
+"""A signal that comes just before Python waits is heard only after that: no wait is endless."""
 LEAST_BOX = "reduced"
 """The weakest level that is a box at all: whatever is asked for, less takes --no-box."""
 MINIMUM = minimum_option(LEAST_BOX)
@@ -238,7 +240,7 @@ def in_order(
                     raise VoidGameError(f"no match can be begun: {error}") from error
             if not running:
                 return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
+            for future in wait(running, HEARING_SECONDS, FIRST_COMPLETED).done:
                 number, job = running.pop(future)
                 done[number] = job, future.result()
                 finished(done[number][1])

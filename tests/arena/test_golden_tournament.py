@@ -139,7 +139,7 @@ def test_a_tournament_comes_out_the_same(workers: int) -> None:
         stack.callback(database.close)
         running = stack.enter_context(Watched(data, database, ARENA_GAMES="clobber"))
         # So that it lasts long enough for all that is killed.
-        furnish(database, folder, running.mark, pause=0.0 if workers == 1 else 0.04)
+        furnish(database, folder, running.mark, pause=0.0 if workers == 1 else 0.02)
         words = ["tournament", "run", "golden", "--data", str(data), "--json"]
         if workers == 1:
             found = arena_says(*words, "--workers", "1", "--port", str(running.port))

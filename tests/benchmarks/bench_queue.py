@@ -49,7 +49,7 @@ from engine.match import MatchSpec, entrants_needed, play_match
 from engine.process import BotProcess
 from engine.record import GameRecord, replay
 from tests.arena.running import RunningArena, short_folder, until
-from tests.benchmarks.bench_arena import cpu_seconds, games, stop
+from tests.benchmarks.bench_arena import SMOKE_SECONDS, cpu_seconds, games, stop
 from tests.benchmarks.bench_games import random_game
 from tests.benchmarks.instant import InstantBot, instant_bot
 from tests.benchmarks.table import Table
@@ -73,7 +73,6 @@ CALMLY = {
 when all is known of it, or there would be hardly a game to measure."""
 TASKS = 500
 FEW_TASKS = 20
-SMOKE_SECONDS = 1.0
 ROUNDS = 4
 """In which arena and referee take turns."""
 REFEREED = 20

@@ -129,7 +129,7 @@ def test_searches_share_out_their_clock(searcher: BotProcess, time: TimeControl)
     ("game", "stronger", "weaker", "matches"),
     [
         ("clobber size=5x6", "greedy", "random", 6),
-        ("blocco size=4x4", "greedy", "random", 20),
+        ("blocco size=4x4", "greedy", "random", 10),
         ("blokus mode=duel", "greedy", "random", 1),
         ("blokus mode=duel", "alphabeta 1", "greedy", 1),
         ("blokus mode=duel", "mcts 20", "greedy", 1),

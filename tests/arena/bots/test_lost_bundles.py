@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -35,11 +34,10 @@ from arena.recorder import recording
 from arena.schedule.idle import why_idle
 from engine import jobs, reporting
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
+from tests.arena.meanwhile import give_way
 from tests.arena.simulator import CALM
 
 GONE = "bot-1 v1"
-MEANWHILE = 0.5
-"""Seconds in which somebody else gets as far as they can."""
 
 
 class Losing(TournamentSimulation):
@@ -184,7 +182,7 @@ def test_what_is_lost(
 def test_who_is_withdrawn_as_a_match_with_it_fails(database: Database, tmp_path: Path) -> None:
     """Neither holds what the other waits for: it is withdrawn, and its matches are void, those
     under way when they fail in their turn; then the tournament is over."""
-    arena, begun = losing(database, tmp_path), Event()
+    arena, begun, gone = losing(database, tmp_path), Event(), Event()
     arena.alive()
     arena.run(1)
     with database.read() as session:
@@ -199,7 +197,7 @@ def test_who_is_withdrawn_as_a_match_with_it_fails(database: Database, tmp_path:
         with database.begin() as session:
             match = session.get_one(Match, matches[-1], with_for_update=True)
             begun.set()
-            time.sleep(MEANWHILE)
+            give_way(database, gone.is_set)
             assert suspend_lost(session, match, problem, arena.settings.bundles, arena.now)
 
     with ThreadPoolExecutor(1) as pool:
@@ -207,8 +205,9 @@ def test_who_is_withdrawn_as_a_match_with_it_fails(database: Database, tmp_path:
         assert begun.wait(60)
         with database.begin() as session:
             cup = session.scalars(sa.select(Tournament)).one()
-            gone = session.get_one(Entrant, entrant.id)
-            withdraw(session, cup, gone, "it is gone", arena.now, ARENA)
+            its = session.get_one(Entrant, entrant.id)
+            withdraw(session, cup, its, "it is gone", arena.now, ARENA)
+        gone.set()
         failing.result(60)
     with database.read() as session:
         assert session.get_one(Entrant, entrant.id).state is EntrantState.RETIRED

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from xml.etree import ElementTree
@@ -182,22 +184,28 @@ def test_long_names_of_bots_are_shortened_in_that_of_a_save(tmp_path, monkeypatc
     assert all(path.name.endswith(".test.json") for path in kept)
 
 
-def under_way(*words: object, cwd: Path) -> subprocess.Popen[str]:
-    """A test that is going on, for somebody to stop."""
+@contextmanager
+def under_way(*words: object, cwd: Path) -> Iterator[subprocess.Popen[str]]:
+    """A test that is going on, for somebody to stop; it ends with its block at the latest."""
     pipe, program = subprocess.PIPE, [*PROGRAM, "test", *map(str, words)]
-    return subprocess.Popen(program, stdout=pipe, stderr=pipe, text=True, cwd=cwd)
+    with subprocess.Popen(program, stdout=pipe, stderr=pipe, text=True, cwd=cwd) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def test_an_interrupted_test_is_saved_and_goes_on(tmp_path):
     """Ctrl-C ends the matches under way, saves, and says how to go on."""
     state = tmp_path / "state.json"
     command = ["random", "greedy", *SMALL, "--games", "60"]
-    process = under_way(*command, "--save", state, "--junit", "cases.xml", cwd=tmp_path)
-    while not state.exists() and process.poll() is None:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    out, error = process.communicate(timeout=30)
-    assert process.returncode == 130
+    words = [*command, "--save", state, "--junit", "cases.xml"]
+    with under_way(*words, cwd=tmp_path) as process:
+        while not state.exists() and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, error = process.communicate(timeout=60)
+        assert process.returncode == 130
     assert f"--resume {state}" in error
     assert out.endswith("\nnot finished\n")
     assert ElementTree.parse(tmp_path / "cases.xml").getroot().get("errors") == "1"
@@ -223,18 +231,18 @@ def test_who_ends_a_job_may_not_wait(number, tmp_path):
         "        print('move resign', flush=True)\n"
     )
     words = [f"{sys.executable} {bot} {begun}", "greedy", *SMALL, "--move", "300000"]
-    process = under_way(*words, "--concurrency", "1", cwd=tmp_path)
-    while not begun.exists() or len(begun.read_text()) <= 6:
-        assert process.poll() is None
-        time.sleep(0.01)
-    # One at a time: the fourth match was begun when the third was counted.
-    process.send_signal(number)
-    assert process.stderr
-    while "saved in " not in (line := process.stderr.readline()):
-        assert process.poll() is None
-    (state,) = tmp_path.glob("*.test.json")
-    assert state.name in line
-    assert sum(saved(state)["counts"]) == 3
-    process.send_signal(number)
-    process.communicate(timeout=60)
-    assert process.returncode == 130
+    with under_way(*words, "--concurrency", "1", cwd=tmp_path) as process:
+        while not begun.exists() or len(begun.read_text()) <= 6:
+            assert process.poll() is None
+            time.sleep(0.01)
+        # One at a time: the fourth match was begun when the third was counted.
+        process.send_signal(number)
+        assert process.stderr
+        while "saved in " not in (line := process.stderr.readline()):
+            assert process.poll() is None
+        (state,) = tmp_path.glob("*.test.json")
+        assert state.name in line
+        assert sum(saved(state)["counts"]) == 3
+        process.send_signal(number)
+        process.communicate(timeout=60)
+        assert process.returncode == 130

@@ -135,6 +135,10 @@ def site(
         app.extensions["arena.database"].close()
 
 
+on_sqlite = pytest.mark.parametrize("site", ["sqlite"], indirect=True)
+"""For what is a matter of the pages, and on every database the same."""
+
+
 def furnish(database: Database) -> dict[str, int]:
     """Lets an arena live for some seconds, and adds what those did not bring about.
 

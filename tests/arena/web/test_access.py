@@ -26,7 +26,7 @@ from arena.models import Bot, BotVersion, Check, Entrant, Ladder, Role, Scope, U
 from arena.people.accounts import add_token
 from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
-from tests.arena.web.conftest import Site
+from tests.arena.web.conftest import Site, on_sqlite
 from tests.arena.web.signing_in import Browser, now, person, signed_in
 
 PEOPLE = ("anonymous", "other", "owner", "organiser", "administrator")
@@ -325,7 +325,7 @@ def opened(site: Site, data: Path, intake: Intake) -> SimpleNamespace:
     browsers = {"anonymous": Browser(app)}
     for kind, named in {**{kind: kind for kind in PEOPLE[1:]}, "owner": name}.items():
         browsers[kind] = signed_in(app, named)
-    return SimpleNamespace(app=app, browsers=browsers, numbers=numbers, owner=name)
+    return SimpleNamespace(app=app, browsers=browsers, numbers=numbers, owner=name, site=site)
 
 
 def routes(app: Flask) -> set[tuple[str, str]]:
@@ -342,7 +342,15 @@ def test_the_table_has_every_route(door: SimpleNamespace) -> None:
     assert routes(door.app) == set(ROUTES)
 
 
-@pytest.mark.parametrize("kind", PEOPLE)
+@pytest.mark.parametrize(
+    ("site", "kind"),
+    [
+        *(("sqlite", kind) for kind in PEOPLE),
+        # These two get at everything that is asked of a database.
+        *(("postgresql", kind) for kind in ("owner", "administrator")),
+    ],
+    indirect=["site"],
+)
 def test_everybody_gets_what_the_table_says(door: SimpleNamespace, kind: str) -> None:
     """No more, and no less."""
     number = PEOPLE.index(kind)
@@ -360,6 +368,7 @@ def test_everybody_gets_what_the_table_says(door: SimpleNamespace, kind: str) ->
     assert found == wanted
 
 
+@on_sqlite
 def test_who_is_not_known_is_told_so_by_every_method(door: SimpleNamespace) -> None:
     """HEAD says what GET says (RFC 9110, 9.3.2), and each 401 what is asked for (15.5.2)."""
     client = door.browsers["anonymous"].client
@@ -385,6 +394,7 @@ NO_PAGES = {
 """Addresses of data at which there is none, and what is said."""
 
 
+@on_sqlite
 @pytest.mark.parametrize(("address", "said"), NO_PAGES.items())
 def test_what_is_wrong_with_data_is_told_as_data(
     door: SimpleNamespace, address: str, said: tuple[int, str]
@@ -396,6 +406,7 @@ def test_what_is_wrong_with_data_is_told_as_data(
     assert answer.json["status"] == said[0]
 
 
+@on_sqlite
 @pytest.mark.parametrize("kind", ["anonymous", "administrator"])
 def test_no_cache_for_all_keeps_what_was_made_for_one(door: SimpleNamespace, kind: str) -> None:
     """Whatever looked at who asks says so; what may be kept for everybody is said by its view."""
@@ -413,6 +424,7 @@ def test_no_cache_for_all_keeps_what_was_made_for_one(door: SimpleNamespace, kin
     assert found["healthz"] == (False, False, False)
 
 
+@on_sqlite
 def test_who_only_reads_gets_no_cookie(door: SimpleNamespace) -> None:
     """It comes with a form that is there to be sent, and with no page before."""
     found = set()
@@ -432,6 +444,7 @@ def named(site: Site) -> Iterator[FlaskClient]:
     app.extensions["arena.database"].close()
 
 
+@on_sqlite
 @pytest.mark.parametrize(
     ("asked", "status"),
     [

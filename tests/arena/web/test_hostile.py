@@ -35,6 +35,8 @@ HOSTILE = {
     "not a number": "nan",
     "nothing": "",
 }
+FOR_DATABASES = ("right to left", "long", "nul", "number", "negative")
+"""Those of which databases take different views."""
 FILE = re.compile(r"\.\w+$")
 WITH_FORMS = (
     "/account",
@@ -136,18 +138,25 @@ SEEN = {
 """Some of the forms that each must have been found to see."""
 
 
+@pytest.mark.timeout(300)  # on a busy machine
 def test_no_form_can_be_broken(besieged: SimpleNamespace) -> None:
     """Whatever stands in whichever field: no failure of ours, and nothing of it is obeyed.
 
     Neither in the answer nor on the pages that show afterwards what came in.
     """
+    all_of_them = besieged.site.database.engine.dialect.name == "sqlite"
+    hostile = {what: HOSTILE[what] for what in (HOSTILE if all_of_them else FOR_DATABASES)}
+    asked = set[str]()
     for kind, seen in SEEN.items():
         browser: Browser = besieged.browsers[kind]
         secret = browser.secret("/sign-in" if kind == "anonymous" else "/account")
         found = forms(browser, besieged)
         assert {name.partition(" ")[0] for name in found} >= seen
         for name, form in found.items():
-            for what, text in HOSTILE.items():
+            if not form.is_post and name in asked:
+                continue  # who it is that only asks makes no difference
+            asked.add(name)
+            for what, text in hostile.items():
                 answer = filled(browser, form, text, secret)
                 where = f"{kind}, {name}, {what}: {answer.status_code}"
                 assert answer.status_code < 500, where

@@ -137,6 +137,7 @@ def test_metrics_are_what_prometheus_reads(database: Database, app: Flask) -> No
     assert found["arena_page_seconds_count", "200", "pages.front"] == 1
 
 
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     ("settings", "address", "headers", "status"),
     [

@@ -20,7 +20,7 @@ from arena.web.pictures import (
     raster,
 )
 from engine.svg import GROUND
-from tests.arena.web.conftest import Site
+from tests.arena.web.conftest import Site, on_sqlite
 
 
 def test_a_preview_is_what_the_page_shows(site: Site) -> None:
@@ -37,6 +37,7 @@ def test_a_preview_is_what_the_page_shows(site: Site) -> None:
     assert {"#0072b2", "#d55e00"} < seen  # blue and red as on all pictures (Okabe and Ito)
 
 
+@on_sqlite
 @pytest.mark.parametrize("most", [48, 5])
 def test_an_animation_ends_at_the_end(site: Site, most: int) -> None:
     """A long game loses plies, never its last position, which is shown the longest."""
@@ -59,6 +60,7 @@ def test_an_animation_ends_at_the_end(site: Site, most: int) -> None:
     assert all(abs(mine - theirs) <= 24 for mine, theirs in near)
 
 
+@on_sqlite
 def test_one_animation_at_a_time(site: Site) -> None:
     """Whoever asks meanwhile is told when to come again; then it is made."""
     address = site.address("/games/{solo}.gif")

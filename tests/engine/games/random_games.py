@@ -96,11 +96,11 @@ MOVES = 12
 def paths(variant: Variant) -> list[list[State]]:
     """Random games, each as its positions from the first to the finished one.
 
-    There are 2 to 20 of them, the fewer the longer they are and the more moves they offer.
+    There are 2 to 12 of them, the fewer the longer they are and the more moves they offer.
     """
     found: list[list[State]] = []
-    most = min(20, 3000 // len(variant.initial().legal_moves()))
-    while len(found) < 2 or (len(found) < most and sum(map(len, found)) < 600):
+    most = min(12, 3000 // len(variant.initial().legal_moves()))
+    while len(found) < 2 or (len(found) < most and sum(map(len, found)) < 500):
         found.append(seeded_path(variant, seed=len(found)))
     return found
 

@@ -61,7 +61,7 @@ def check_sound(state: State, text: str) -> None:
 
 @each_variant
 @settings(
-    max_examples=60,
+    max_examples=30,
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
@@ -76,7 +76,7 @@ def test_edited_position_texts_are_refused_or_sound(
 
 
 @each_variant
-@settings(max_examples=40, derandomize=True, database=None)
+@settings(max_examples=15, derandomize=True, database=None)
 @given(text=st.one_of(st.text(), st.text(st.characters(codec="ascii"))))
 def test_nonsense_is_no_position(variant: Variant, text: str) -> None:
     """Random text, ASCII or not, is refused in one line."""
@@ -87,7 +87,7 @@ def test_nonsense_is_no_position(variant: Variant, text: str) -> None:
 def test_exchanged_parts_are_refused_or_sound(variant: Variant) -> None:
     """Letters exchanged, fields and ranks in another order, left out or given twice."""
     random = Random(5)
-    for state in positions(variant):
+    for state in positions(variant)[::2]:
         for _ in range(5):
             letters = list(state.text())
             first, second = random.sample(range(len(letters)), 2)
