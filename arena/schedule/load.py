@@ -228,8 +228,7 @@ def open_checks(
     """
     if count <= 0:
         return []
-    lately = {"since": now - BUDGETED, "until": now + BUDGETED}
-    limits = {**lately, "budget": build_seconds or inf}
+    limits = {**_lately(now), "budget": build_seconds or inf}
     return session.scalars(_OPEN_CHECKS.limit(count), limits).all()
 
 
@@ -238,4 +237,9 @@ def waits_for_builds(session: Session, owner: User, build_seconds: float, now: d
     if not build_seconds or owner.name == HOUSE:
         return False
     built = sa.select(_SERVED.c.built).where(_SERVED.c.owner_id == owner.id)
-    return (session.scalar(built, {"since": now - BUDGETED}) or 0.0) >= build_seconds
+    return (session.scalar(built, _lately(now)) or 0.0) >= build_seconds
+
+
+def _lately(now: datetime) -> dict[str, datetime]:
+    """Between which moments builds count."""
+    return {"since": now - BUDGETED, "until": now + BUDGETED}
