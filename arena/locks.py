@@ -30,6 +30,11 @@ _HOW: dict[str, Any] = {"key_share": True}
 each other who each refer to what the other has locked."""
 
 
+def _how(kind: Any) -> dict[str, Any]:
+    """What locks a row alone, and not those that its class or whoever read it has read with it."""
+    return {"of": kind, **_HOW}
+
+
 def find(session: Session, kind: type[T], number: int, *, to_change: bool = False) -> T | None:
     """The row of a table by its id; None for a number that is nobody's, or that can be no id.
 
@@ -39,7 +44,7 @@ def find(session: Session, kind: type[T], number: int, *, to_change: bool = Fals
     """
     if not 0 < number <= LARGEST_ID:
         return None
-    return session.get(kind, number, with_for_update=_HOW if to_change else None)
+    return session.get(kind, number, with_for_update=_how(kind) if to_change else None)
 
 
 def lock(session: Session, row: Any) -> None:
@@ -49,7 +54,7 @@ def lock(session: Session, row: Any) -> None:
         row: an object of a class of `arena.models`.
     """
     session.flush()
-    session.refresh(row, with_for_update=_HOW)
+    session.refresh(row, with_for_update=_how(type(row)))
 
 
 def locking(query: S, kind: Any, *, anew: bool = False, free: bool = False) -> S:

@@ -91,7 +91,7 @@ def _where() -> _AbstractLoad:
 
 def _fate() -> _AbstractLoad:
     """With games: what became of their matches."""
-    fate = (Match.status, Match.problem, Match.rated, Match.competition_id)
+    fate = (Match.status, Match.problem, Match.requester_id, Match.competition_id)
     return joinedload(PlayedGame.match).load_only(*fate)
 
 

@@ -387,7 +387,7 @@ def test_who_is_not_known_is_told_so_by_every_method(door: SimpleNamespace) -> N
 NO_PAGES = {
     "/ladders/nothing.json": (404, "nothing"),
     "/games/999999.json": (404, "999999"),
-    "/games/1000000000000000000000.json": (404, "1000000000000000000000"),
+    "/games/1000000000000000000000.json": (404, "nothing at this address"),
     "/no-such-place.json": (404, "There is nothing at this address."),
     "/users.json": (401, "This needs an account"),
 }
