@@ -256,7 +256,7 @@ def find_path(word: str) -> Path:
             words = f"{word} is the sample of that name; the {kind} that lies here is ./{word}"
             click.echo(words, err=True)
         return samples[word]
-    if os.path.exists(path):
+    if path.exists():
         return path
     raise LanguageError(
         f"there is no bot {word}: give the path of a program, or one of the samples "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from dataclasses import dataclass, replace
@@ -72,7 +71,7 @@ def pack(path: Path) -> Bundle:
     Raises:
         BundleError: it is no bot.
     """
-    if not os.path.isfile(path):
+    if not path.is_file():
         return bundles.pack(path)
     beside = [
         path.with_name(name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from pathlib import Path
@@ -97,7 +96,7 @@ def _say(line: str) -> None:
 def _records(name: str, server: str | None) -> list[GameRecord]:
     """The records of a file, or that of a game elsewhere."""
     page = re.fullmatch(r"(https?://[^?#]+)/games/([0-9]+)(?:/[0-9]*|\.\w+)?(?:[?#].*)?", name)
-    numbered = name.isascii() and name.isdigit() and not os.path.exists(name)
+    numbered = name.isascii() and name.isdigit() and not Path(name).exists()
     if not page and not numbered:
         if re.match("https?://", name):
             raise InputError(f"{name} is no address of a game: give one such as .../games/1207")

@@ -19,8 +19,6 @@ from tests.arena.running import COMMAND, environment
         ("moves clobber colour=red", "colour.*size"),
         (f"moves clobber size={'9' * 5000}", "clobber has no size=9999"),
         (f"moves clobber {'x' * 5000}", "is no option; an option is written key=value"),
-        (f"replay {'9' * 5000}", "which arena\\? Give --server URL"),
-        (f"play clobber {{dice}} {'x' * 5000}", "there is no bot x"),
         ("moves clobber size=1x1", "size.*WxH, files by ranks, each 2 to 26"),
         ("moves clobber size=5x6 size=6x7", "the option size is given twice"),
         ("moves clobber 6x7", "'6x7' is no option; an option is written key=value"),
