@@ -56,7 +56,7 @@ def made(deed: type[Deed], **values: Any) -> Deed:
     try:
         return deed(**values)
     except Refusal as error:
-        raise _wrong(error) from None
+        raise InputError(str(error)) from None
 
 
 def _user(session: Session, name: str, settings: Settings) -> By:
@@ -101,7 +101,7 @@ def do(
                 told.append(Told(done.said, _as_json(session, deed, done) if in_json else None))
             return told
     except Refusal as error:
-        raise _wrong(error) from None
+        raise InputError(str(error)) from None
 
 
 def do_one(
@@ -120,10 +120,6 @@ def do_one(
     """
     (told,) = do([deed], server, data, in_json=in_json)
     click.echo(json.dumps(told.answer) if in_json else f"{told.said}{hint and f'; {hint}'}")
-
-
-def _wrong(refusal: Refusal) -> InputError:
-    return InputError(str(refusal))
 
 
 def _as_json(session: Session, deed: Deed, done: Done) -> Any:

@@ -60,7 +60,9 @@ class CreateTournament(Deed):
 
     name: str = asked("What addresses and commands call it", label="Name", most=LONGEST_NAME)
     format: str = asked(
-        "By what it is decided who meets whom", label="Format", choices=tuple(FORMATS)
+        f"By what it is decided who meets whom, one of {', '.join(FORMATS)}",
+        label="Format",
+        choices=tuple(FORMATS),
     )
     ladder: str = asked(
         "Its game, time and limits; its ratings give the seeding",

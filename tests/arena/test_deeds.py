@@ -29,7 +29,7 @@ from arena.bots.bot_deeds import (
     UnshareBot,
     WithdrawBot,
 )
-from arena.cli import COMMANDS, InputError, cli, deeds
+from arena.cli import COMMANDS, InputError, cli, deeds, run
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
 from arena.competitions.tournament_deeds import (
@@ -379,6 +379,46 @@ def test_a_command_does_it(deed: type[Deed]) -> None:
         found = found.get_command(click.Context(found), word)
     takes = {one.name for one in found.params}
     assert takes == {part.name for part in deed.parts()} | {"server", "data", "in_json"}
+
+
+def test_an_organiser_elsewhere_runs_a_tournament(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """By the commands as they are typed; each says what was done, or in one line why not."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with (
+        copied(request, tmp_path / "arena") as (database, numbers, folder),
+        served(database, folder) as address,
+    ):
+        user = person(database, "olga", Role.ORGANISER)
+        with database.begin() as session:
+            token = add_token(session, ARENA, user, "t", SCOPES[user.role], now())
+        monkeypatch.setenv("ARENA_TOKEN", token)
+        monkeypatch.setenv("ARENA_SERVER", address)
+        cup = "tournament create mini --ladder ladder-0 --format swiss --top 3 --paused"
+        for line, code, words in (
+            (cup, 0, "the tournament mini waits until you open it: swiss of 3 bots"),
+            (cup, 2, "there is a competition mini already: choose another name"),
+            ("tournament enter mini bot-0:1", 0, "in the tournament mini, of 4 bots now"),
+            ("tournament withdraw mini bot-0:1", 0, "the bot bot-0 v1 is no more in the"),
+            ("tournament resume mini", 0, "the tournament mini is open"),
+            ("tournament pause mini", 0, "is paused; go on with: arena tournament resume mini"),
+            ("tournament call-off mini --note rain", 0, "the tournament mini is called off"),
+            ("ladder change ladder-0 state=paused", 0, "state: open → paused"),
+            (f"match void {numbers['played']} --note rain", 0, "is void"),
+            ("match requeue --all", 0, "1 match is to be tried again"),
+            ("bot recheck bot-3", 0, "1 check is to be tried again"),
+            (f"strength stop test-{numbers['test']}", 0, "is stopped after"),
+            ("notice hello", 2, "This is for administrators; your role is organiser."),
+            ("match request ladder-0 bot-0 bot-1 --user olga", 2, "--user is for this machine's"),
+        ):
+            assert run(line.split()) == code, line
+            said = capsys.readouterr()
+            # The API's refusals are sentences, with a capital.
+            assert words.casefold() in (said.err if code else said.out).casefold()
 
 
 BOUNDS = [

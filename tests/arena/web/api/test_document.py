@@ -91,6 +91,7 @@ def test_what_is_there_is_answered_as_said(
         "games": {"number": numbers["trio"], "seat": 1},
         "checks": {"number": numbers["check"]},
         "sittings": {"number": numbers["sitting"]},
+        "users": {"name": "other"},
     }[kind]
     named = {name: there[name] for name in re.findall(r"{(\w+)}", path)}
     statuses = attempt(document[f"/api/v1{path}"][method], arena, path_parameters=named)
