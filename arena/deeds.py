@@ -116,7 +116,7 @@ class Part:
         texts = _texts(value)
         for what in filter(None, map(unkept, texts)):
             raise WrongField(self.name, f"leave out {what}")
-        if self.needed and self.kind in (str, tuple) and not any(t.strip() for t in texts):
+        if self.needed and (self.kind is str and not value.strip() or value == ()):
             raise WrongField(self.name, "this is needed")
         its = self.limits
         if value is None or (not self.needed and value == self.default):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from inspect import Parameter
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, create_model
 
@@ -16,8 +16,10 @@ from arena.web.api.shapes import Shape
 from arena.web.api.specification import operation
 from arena.web.identity import database, signed_in
 
-NEEDED = "\\S"
-"""A text that says something."""
+NO_NUL = "^[^\\x00]*$"
+"""A text that can be kept; whoever makes requests of the document is told so by this alone."""
+NEEDED = "^[^\\x00]*[^\\s\\x00][^\\x00]*$"
+"""One that says something, too."""
 
 
 def _body(deed: type[Deed]) -> type[Shape] | None:
@@ -32,8 +34,9 @@ def _body(deed: type[Deed]) -> type[Shape] | None:
 
 def _type(part: Part) -> Any:
     """The type of a field; several texts come as a list."""
+    text = Annotated[str, Field(json_schema_extra={"pattern": NO_NUL})]
     if part.kind is tuple:
-        return list[str] if part.default is not None else list[str] | None
+        return list[text] if part.default is not None else list[text] | None
     return part.hint
 
 
@@ -42,7 +45,7 @@ def _field(part: Part) -> Any:
     if part.kind in (int, float):
         told = {"minimum": its.least, "maximum": its.most}
     elif part.kind is str:
-        told = {"maxLength": its.most, "pattern": NEEDED if part.needed else None}
+        told = {"maxLength": its.most, "pattern": NEEDED if part.needed else NO_NUL}
         told |= {"enum": list(its.choices)} if its.choices else {}
     elif part.kind is tuple:
         told = {"maxItems": its.most, "minItems": 1 if part.needed else None}

@@ -201,4 +201,4 @@ def test_an_answer_is_told_as_it_is_given(document: Any) -> None:
     answer = told["paths"]["/api/v1/bots/{name}/withdraw"]["post"]["responses"]["200"]
     schema = answer["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
     told = told["components"]["schemas"][schema]
-    assert told["required"] == ["left"]
+    assert told["required"] == ["left", "said"]
