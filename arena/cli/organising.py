@@ -202,4 +202,5 @@ def list_command(
     show(rows, ("match", "competition", "bots", "status", "rated", "problem"), in_json)
 
 
+deeds.add_commands(ladder)
 deeds.add_commands(match)

@@ -13,7 +13,7 @@ from wtforms import BooleanField, Field, FloatField, SelectField, StringField
 from wtforms.validators import Optional
 
 from arena.deeds import Deed, Done, Part, perform
-from arena.refusals import NotAllowed, Refusal, WrongField
+from arena.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.web.forms import WholeNumber
 from arena.web.identity import database, needs, signed_in
 from arena.web.words import sentence
@@ -130,7 +130,9 @@ def sent(
     except WrongField as error:
         form.blame(error)
     except Refusal as error:
-        if again is None or isinstance(error, NotAllowed):
+        # A page about what is not there, or for somebody else, has no form to come back.
+        lost = isinstance(error, NotAllowed) or (there and isinstance(error, NotThere))
+        if again is None or lost:
             raise
         problem = sentence(error)
     if again is None:
@@ -162,5 +164,6 @@ def add_deed(
         return sent(deed, kind(), then=then, again=again, there=there)
 
     view.__doc__ = deed.__doc__
+    view.deed = deed  # type: ignore[attr-defined]
     endpoint = rule.rpartition("/")[2].replace("-", "_")
     blueprint.add_url_rule(rule, endpoint, needs(deed.scope)(view), methods=["POST"])

@@ -6,6 +6,7 @@ A deed without its row in `EXAMPLES` fails; who may do what is in the table of
 
 from __future__ import annotations
 
+import html
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -16,7 +17,9 @@ from typing import Any
 import click
 import pytest
 import sqlalchemy as sa
+from flask import Flask, url_for
 from werkzeug.serving import make_server
+from werkzeug.test import TestResponse
 
 from arena.all_deeds import DEEDS
 from arena.audit import ARENA
@@ -62,10 +65,11 @@ from arena.schedule.verdicts import RequeueChecks, RequeueMatch, VoidMatch
 from arena.schedule.workers import ForgetWorker, ReadmitWorker
 from arena.web.app import create_app
 from tests.arena.web.conftest import furnish
-from tests.arena.web.signing_in import now, person
+from tests.arena.web.signing_in import now, pages, person, signed_in
 from tests.conftest import furnished_database
 
 Numbers = dict[str, int]
+Values = dict[str, Any]
 EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, Any], str]] = {
     VoidMatch: (
         lambda its: {"number": its["played"], "note": "power cut", "replay": True},
@@ -311,6 +315,7 @@ def test_a_deed_says_what_it_is(deed: type[Deed]) -> None:
     assert more != summary
     assert re.fullmatch(r"(POST|PATCH) /\S+", deed.address)
     for part in deed.parts():
+        assert part.name not in vars(Deed), "what a deed says of itself has this name"
         assert part.limits.words, part
         assert not part.limits.words.endswith("."), part
         assert part.kind is not str or part.in_address or part.limits.most or part.limits.choices
@@ -321,6 +326,40 @@ def test_a_deed_says_what_it_is(deed: type[Deed]) -> None:
         assert group in COMMANDS
 
 
+Outcome = tuple[str, Any, str]
+"""What was said, what was answered, and how what can't be was refused."""
+
+
+def by_command(deed: type[Deed], values: Values, wrong: Values, *where: Any) -> Outcome:
+    """As commands do it."""
+    with pytest.raises(InputError) as refused:
+        deeds.do([deed(**{**values, **wrong})], *where)
+    (told,) = deeds.do([deed(**values)], *where, in_json=True)
+    return told.said, timeless(told.answer), refused.value.message
+
+
+def by_form(app: Flask, endpoint: str, values: Values, wrong: Values) -> Outcome:
+    """As a page does it, which answers no more than what was done."""
+    browser = signed_in(app, "administrator")
+
+    def send(said: Values) -> TestResponse:
+        with app.test_request_context():
+            rule = next(app.url_map.iter_rules(endpoint))
+            address = url_for(endpoint, **{name: said[name] for name in rule.arguments})
+        fields = {
+            name: " ".join(one) if isinstance(one, tuple) else one
+            for name, one in said.items()
+            if name not in rule.arguments and one is not False
+        }
+        fields |= {"confirmed": "y"}
+        return browser.post(address, fields, page="/account", follow_redirects=True)
+
+    refused, done = send({**values, **wrong}), send(values)
+    assert refused.status_code in (404, 409, 422)
+    assert done.status_code == 200, done.text
+    return html.unescape(done.text), None, html.unescape(refused.text)
+
+
 @each_deed
 def test_its_doors_do_the_same(
     request: pytest.FixtureRequest,
@@ -328,35 +367,50 @@ def test_its_doors_do_the_same(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """On a data folder and on a server: what is done, what is said, the one note, the refusal."""
-    values, wrong, words = EXAMPLES[deed]
+    """On a data folder, on a server, and by a form if there is one: what is done, what is said,
+    the one note, the refusal.
+    """
+    example, wrong, words = EXAMPLES[deed]
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("LOGNAME", "administrator")
-    found = {}
-    for door in ("data", "server"):
+    found, noted = {}, {}
+    for door in ("data", "server", "form"):
         with copied(request, tmp_path / door) as (database, numbers, folder):
-            user = person(database, "administrator")
-            with database.begin() as session:
-                token = add_token(session, ARENA, user, "t", SCOPES[user.role], now())
-            monkeypatch.setenv("ARENA_TOKEN", token)
-            asked = deed(**values(numbers))
-            with served(database, folder) as address:
-                where = (address, None) if door == "server" else (None, folder)
-                before = len(notes(database))
-                with pytest.raises(InputError) as refused:
-                    deeds.do([deed(**{**values(numbers), **wrong})], *where)
-                assert len(notes(database)) == before
-                (told,) = deeds.do([asked], *where, in_json=True)
-            noted = [
+            values, before = example(numbers), len(notes(database))
+            if door == "data":
+                found[door] = by_command(deed, values, wrong, None, folder)
+            elif door == "server":
+                user = person(database, "administrator")
+                with database.begin() as session:
+                    token = add_token(session, ARENA, user, "t", SCOPES[user.role], now())
+                monkeypatch.setenv("ARENA_TOKEN", token)
+                with served(database, folder) as address:
+                    found[door] = by_command(deed, values, wrong, address, None)
+            else:
+                app = pages(database, data=folder)
+                views = app.view_functions.items()
+                endpoint = next((at for at, view in views if vars(view).get("deed") is deed), None)
+                if endpoint is not None:
+                    found[door] = by_form(app, endpoint, values, wrong)
+                app.extensions["arena.database"].close()
+            noted[door] = [
                 (one.action, one.subject, one.detail)
                 for one in notes(database)[before:]
-                if one.actor != ARENA.name
+                if one.actor != ARENA.name and one.action not in ("add token", "sign in")
             ]
-            refusal = refused.value.message.rstrip(".").casefold()
-        found[door] = told.said, timeless(told.answer), noted, refusal
-    assert len(found["data"][2]) == 1
-    assert words in found["data"][3]
-    assert found["data"] == found["server"]
+    said, answer, refusal = found["data"]
+    assert words.casefold() in refusal.casefold()
+    assert len(noted["data"]) == 1
+    sentence = refusal.rstrip(".").casefold()
+    assert found["server"][:2] == (said, answer)
+    assert found["server"][2].rstrip(".").casefold() == sentence
+    assert noted["server"] == noted["data"]
+    if "form" in found:
+        assert said.casefold() in found["form"][0].casefold()
+        # Of what is wrong in a field its page does not tell the name, which stands there.
+        beside = sentence.partition(": ")[2] or sentence
+        assert any(words in found["form"][2].casefold() for words in (sentence, beside))
+        assert noted["form"] == noted["data"]
 
 
 @each_deed
