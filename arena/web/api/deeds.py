@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from inspect import Parameter
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import Field, create_model
 
@@ -18,6 +18,7 @@ from arena.web.identity import database, signed_in
 
 NO_NUL = "^[^\\x00]*$"
 """A text that can be kept; whoever makes requests of the document is told so by this alone."""
+Text = Annotated[str, Field(pattern=NO_NUL)]
 NEEDED = "^[^\\x00]*[^\\s\\x00][^\\x00]*$"
 """One that says something, too."""
 
@@ -33,10 +34,11 @@ def _body(deed: type[Deed]) -> type[Shape] | None:
 
 
 def _type(part: Part) -> Any:
-    """The type of a field; several texts come as a list."""
-    text = Annotated[str, Field(json_schema_extra={"pattern": NO_NUL})]
+    """The type of a field; several texts come as a list, a mapping as an object."""
     if part.kind is tuple:
-        return list[text] if part.default is not None else list[text] | None
+        return list[Text] if part.default is not None else list[Text] | None
+    if part.kind is Mapping:
+        return dict[Text, Text] if get_args(part.hint)[1] is str else dict[Text, int]
     return part.hint
 
 
