@@ -19,6 +19,7 @@ Charge = Literal["cpu", "wall"]
 
 MOVE_SLACK_US = 1_000_000
 GAME_SLACK_US = 10_000_000
+DEFAULT_MOVE_MS = 1000
 LONGEST_MS = 24 * 60 * 60 * 1000
 HARD = 10
 """How many times its limit of wall time a request may take with what the bot waits for a core."""

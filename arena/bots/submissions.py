@@ -27,6 +27,7 @@ from arena.models import (
 )
 from arena.ratings.book import NEW
 from arena.ratings.trueskill import Rating
+from arena.refusals import Refusal
 from arena.strength.sequential import StrengthError
 
 LONGEST_NOTE = 500
@@ -38,7 +39,7 @@ none is active when its check passes, it was taken off: a version that was to be
 enter without a test."""
 
 
-class SubmissionError(ValueError):
+class SubmissionError(Refusal):
     """A bot that can't be taken in; one sentence that says what to do."""
 
 

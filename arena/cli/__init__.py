@@ -43,7 +43,7 @@ COMMANDS = {
     "login": ("login", "Let commands speak to an arena elsewhere."),
     "logout": ("login", "Forget the login."),
     "status": ("remote", "Show how bots stand on a server."),
-    "cancel": ("remote", "Cancel the checks of a bot of yours, on a server."),
+    "cancel": ("bot", "Cancel the checks of a bot of yours, on a server."),
     "logs": ("remote", "Show what bots wrote in a game or their check, from a server."),
     "export": ("remote", "Download all games of a competition from a server."),
     "bots": ("local", "List the bots, their versions and their checks."),

@@ -18,13 +18,12 @@ from click.decorators import FC
 
 from arena.cli import InputError
 from arena.ratings.sprt import Model
-from engine.clock import Charge, TimeControl, parse_time
+from engine.clock import DEFAULT_MOVE_MS, Charge, TimeControl, parse_time
 from engine.game import GameError, State, Variant
 from engine.games import find_variant
 from engine.referee import ISOLATION_LEVELS
 from workers.languages import LanguageError
 
-DEFAULT_MOVE_MS = 1000
 CLOCK = click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
 MOVE = click.option(
     "--move",

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
 
-from arena import audit, bot_names
-from arena.bots import entries, sharing
-from arena.bots.submissions import SubmissionError
-from arena.cli import InputError
-from arena.cli.data_folder import changing, find_ladder
+from arena import bot_names
+from arena.bots import entries
+from arena.bots.bot_deeds import CancelCheck, EnterBot, RetireBot
+from arena.cli import InputError, deeds
+from arena.cli.client import Name, RemoteArena, find_server, need_server, on_server
+from arena.cli.data_folder import opened
 from arena.cli.data_option import on_data
-from arena.competitions.tournaments import TournamentError, named_versions
-from arena.models import Bot, BotVersion, Check, EntrantState, JobStatus
-from arena.people.accounts import PeopleError
-from arena.schedule import verdicts
-from arena.schedule.requests import RequestError, find_entrant
-
-_changing = partial(
-    changing, refusals=(PeopleError, RequestError, SubmissionError, TournamentError)
-)
+from arena.deeds import Deed
+from arena.models import Check
+from arena.schedule.verdicts import RequeueChecks, checks_of
 
 
 @click.group()
@@ -32,10 +26,11 @@ def bot() -> None:
 
 
 @bot.command("activate")
-@click.argument("name", metavar="NAME[:VERSION]")
+@click.argument("name", metavar="NAME[:VERSION]", type=Name())
 @click.option("--ladder", "ladder_name", required=True, help="Which ladder.")
+@on_server
 @on_data
-def activate_command(name: str, ladder_name: str, data: Path | None) -> None:
+def activate_command(name: str, ladder_name: str, server: str | None, data: Path | None) -> None:
     """Make a version the active one of its bot on a ladder.
 
     One that was there before, suspended ones too, comes back with the rating it had,
@@ -43,20 +38,17 @@ def activate_command(name: str, ladder_name: str, data: Path | None) -> None:
 
     Example: arena bot activate mybot:2 --ladder clobber-6x7
     """
-    with _changing(data) as (session, now):
-        (version,) = named_versions(session, [name])
-        found = find_ladder(session, ladder_name)
-        check = entries.ask_entry(session, audit.operator(), version, found, now)
-        what = "enters when its check has passed" if check else "is active"
-        words = f"{version.label} {what} on {ladder_name}"
-    click.echo(words)
+    deeds.do_one(_named(EnterBot, name, ladder_name), server, data)
 
 
 @bot.command("recheck")
 @click.argument("names", metavar="[NAME[:VERSION]]...", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Of all bots.")
+@on_server
 @on_data
-def recheck_command(names: tuple[str, ...], every: bool, data: Path | None) -> None:
+def recheck_command(
+    names: tuple[str, ...], every: bool, server: str | None, data: Path | None
+) -> None:
     """Try checks again that were set aside because workers failed at them too often.
 
     Without a number they are those of all versions of the bot. arena bots shows how checks stand.
@@ -65,105 +57,85 @@ def recheck_command(names: tuple[str, ...], every: bool, data: Path | None) -> N
     """
     if bool(names) == every:
         raise InputError("give the names of bots, or --all")
-    with _changing(data) as (session, now):
-        aside = Check.status == JobStatus.SET_ASIDE
-        numbers = [] if names else list(session.scalars(_checks(aside)))
-        for name in names:
-            found = list(session.scalars(_checks(aside, name)))
-            if not found:
-                raise InputError(f"no check of {name} is set aside")
-            numbers += [number for number in found if number not in numbers]
-        for number in numbers:
-            verdicts.requeue_check(session, audit.operator(), number, now)
-    count = len(numbers)
-    click.echo(f"{count} {'check is' if count == 1 else 'checks are'} to be tried again")
+    deeds.do_one(deeds.made(RequeueChecks, bots=names), server, data)
 
 
 @bot.command("cancel")
-@click.argument("name", metavar="NAME[:VERSION]")
+@click.argument("name", metavar="NAME[:VERSION]", type=Name())
+@on_server
 @on_data
-def cancel_command(name: str, data: Path | None) -> None:
+def cancel_command(name: str, server: str | None, data: Path | None) -> None:
     """Cancel the checks of a bot that are not over: nothing is entered by them.
 
     What a worker has already begun it plays to its end.
 
     Example: arena bot cancel mybot:2
     """
-    with _changing(data) as (session, now):
-        of_use = sa.and_(Check.status.in_(entries.UNDECIDED), Check.cancelled == "")
-        found = session.scalars(_checks(of_use, name)).all()
-        if not found:
-            raise InputError(f"no check of {name} is under way")
-        for number in found:
-            check = session.get_one(Check, number)
-            entries.cancel(session, audit.operator(), check, now)
-    count = len(found)
-    click.echo(f"{count} {'check is' if count == 1 else 'checks are'} cancelled")
-
-
-def _checks(which: sa.ColumnElement[bool], name: str = "") -> sa.Select[int]:
-    """The numbers of such checks, of one bot or version if it is named."""
-    query = sa.select(Check.id).join(Check.version).join(BotVersion.bot).where(which)
-    if name:
-        named = bot_names.read(name, InputError)
-        query = query.where(Bot.lower_name == named.lower_name)
-        if named.version is not None:
-            query = query.where(BotVersion.number == named.version)
-    return query.order_by(Check.id)
+    named = bot_names.read(name, InputError)
+    there = find_server(server, data)
+    if there is not None:
+        found = _under_way(there, named.name, named.version)
+    else:
+        with opened(data) as (database, _), database.read() as session:
+            of_use = sa.and_(Check.status.in_(entries.UNDECIDED), Check.cancelled == "")
+            found = list(session.scalars(checks_of(of_use, named)))
+    _cancel(name, found, server, data)
 
 
 @bot.command("retire")
-@click.argument("name", metavar="NAME[:VERSION]")
+@click.argument("name", metavar="NAME[:VERSION]", type=Name())
 @click.option("--ladder", "ladder_name", required=True, help="Which ladder.")
+@on_server
 @on_data
-def retire_command(name: str, ladder_name: str, data: Path | None) -> None:
+def retire_command(name: str, ladder_name: str, server: str | None, data: Path | None) -> None:
     """Take a bot off a ladder; it keeps its rating for when it comes back.
 
     Example: arena bot retire mybot --ladder clobber-6x7
     """
-    with _changing(data) as (session, now):
-        entrant = find_entrant(session, find_ladder(session, ladder_name), name)
-        if entrant.state is EntrantState.RETIRED:
-            raise InputError(f"{entrant.version.label} is retired already")
-        entries.retire(session, audit.operator(), entrant, now)
-        words = f"{entrant.version.label} plays no more on {ladder_name}"
-    click.echo(words)
+    deeds.do_one(_named(RetireBot, name, ladder_name), server, data)
 
 
-@bot.command("share")
-@click.argument("name")
-@click.argument("user")
-@on_data
-def share_command(name: str, user: str, data: Path | None) -> None:
-    """Let another user do with a bot whatever its owner may, as in a team.
+def _named(deed: type[EnterBot | RetireBot], name: str, ladder: str) -> Deed:
+    """What is done with a bot or one of its versions on a ladder."""
+    named = bot_names.read(name, InputError)
+    return deeds.made(deed, name=named.name, ladder=ladder, version=named.version)
 
-    Example: arena bot share mybot ada
+
+@click.command()
+@click.argument("bot", type=Name())
+@on_server
+def cancel(bot: str, server: str | None) -> None:
+    """Cancel the checks of a bot of yours that are not over.
+
+    Nothing is entered by them. What a worker has already begun it plays to its end.
+
+    Example: arena cancel mybot
     """
-    with _changing(data) as (session, now):
-        found = _find(session, name)
-        mate = sharing.share(session, audit.operator(), found, user, now)
-        words = f"{found.name} is {mate.name}'s as well now"
-    click.echo(words)
+    _cancel(bot, _under_way(need_server(server), bot), server, None)
 
 
-@bot.command("unshare")
-@click.argument("name")
-@click.argument("user")
-@on_data
-def unshare_command(name: str, user: str, data: Path | None) -> None:
-    """Share a bot with a user no more.
+def _under_way(there: RemoteArena, bot: str, version: int | None = None) -> list[int]:
+    """The numbers of the checks of a bot that are not over, or of one of its versions."""
+    checks = there.get(f"/bots/{bot}/checks", limit=100)["items"]
+    return [
+        one["number"]
+        for one in reversed(checks)
+        if one["status"] in entries.UNDECIDED
+        and not one["cancelled"]
+        and version in (None, one["version"])
+    ]
 
-    Example: arena bot unshare mybot ada
+
+def _cancel(bot: str, numbers: Sequence[int], server: str | None, data: Path | None) -> None:
+    """Cancels checks of a bot, and says so of each.
+
+    Raises:
+        InputError: there are none.
     """
-    with _changing(data) as (session, now):
-        found = _find(session, name)
-        mate = sharing.unshare(session, audit.operator(), found, user, now)
-        words = f"{found.name} is not {mate.name}'s any more"
-    click.echo(words)
+    if not numbers:
+        raise InputError(f"no check of {bot} is under way")
+    for told in deeds.do([CancelCheck(number) for number in numbers], server, data):
+        click.echo(told.said)
 
 
-def _find(session: Session, name: str) -> Bot:
-    found = session.scalar(sa.select(Bot).where(Bot.lower_name == name.lower()))
-    if found is None:
-        raise InputError(f"there is no bot {name[:60]!r}: arena bots lists them")
-    return found
+deeds.add_commands(bot)

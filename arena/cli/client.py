@@ -241,9 +241,16 @@ class RemoteArena:
             except (EOFError, OSError, http.client.HTTPException) as error:
                 raise ServerFault(f"the download from {self.address} broke off: {error}") from None
 
-    def post(self, path: str) -> Any:
-        """Has something done that takes no more words; errors as for `get`."""
-        with self._open("POST", self._there(path, {}), b"") as answer:
+    def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Has something done, and gives what the server answers; errors as for `get`.
+
+        Args:
+            path: with what is quoted in it.
+            body: sent as JSON; none if it is empty.
+        """
+        headers = {"Content-Type": "application/json"} if body else {}
+        content = json.dumps(body).encode() if body else b""
+        with self._open(method, f"{self.address}{API}{path}", content, headers) as answer:
             return _json(self._read(answer))
 
     def upload(self, path: str, fields: Mapping[str, str], name: str, content: IO[bytes]) -> Any:

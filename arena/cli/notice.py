@@ -6,18 +6,20 @@ from pathlib import Path
 
 import click
 
-from arena import audit
-from arena.cli import InputError
-from arena.cli.data_folder import changing, opened
+from arena.cli import InputError, deeds
+from arena.cli.client import find_server, on_server
+from arena.cli.data_folder import opened
 from arena.cli.data_option import on_data
-from arena.operation.notice import NoticeError, give_notice, read_notice
+from arena.operation.notice import GiveNotice, read_notice
+from engine.protocol import visible
 
 
 @click.command()
 @click.argument("text", required=False)
 @click.option("--clear", is_flag=True, help="Tell nothing any more.")
+@on_server
 @on_data
-def notice(text: str | None, clear: bool, data: Path | None) -> None:
+def notice(text: str | None, clear: bool, server: str | None, data: Path | None) -> None:
     """Tell all visitors a line, on every page until you clear it; without TEXT, print it.
 
     Example: arena notice "Maintenance on Saturday, 18:00 UTC"
@@ -27,9 +29,12 @@ def notice(text: str | None, clear: bool, data: Path | None) -> None:
     if text is not None and not text.strip():
         raise InputError("the text is empty; --clear takes the last one away")
     if text is None and not clear:
-        with opened(data) as (database, _), database.read() as session:
-            click.echo(read_notice(session) or "there is no notice")
+        there = find_server(server, data)
+        if there is not None:
+            found = visible(there.get("/notice")["text"])
+        else:
+            with opened(data) as (database, _), database.read() as session:
+                found = read_notice(session)
+        click.echo(found or "there is no notice")
         return
-    with changing(data, refusals=(NoticeError,)) as (session, now):
-        give_notice(session, audit.operator(), text or "", now)
-    click.echo("all visitors are told, on every page" if text else "the notice is cleared")
+    deeds.do_one(deeds.made(GiveNotice, text=text or ""), server, data)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +10,17 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload, selectinload
 
-from arena import audit
-from arena.cli import InputError
+from arena.cli import InputError, deeds
 from arena.cli.arguments import read_variant
-from arena.cli.data_folder import as_json, changing, find_ladder, opened
+from arena.cli.client import Name, find_server, on_server
+from arena.cli.data_folder import as_json, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show
-from arena.competitions.ladder_settings import SETTINGS, LadderError, change, create
-from arena.models import BotVersion, Competition, Entrant, JobStatus, Match, Place, User
-from arena.schedule import verdicts
-from arena.schedule.requests import RequestError, request_match
-from arena.schedule.verdicts import VerdictError
-
-_changing = partial(changing, refusals=(LadderError, VerdictError))
+from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
+from arena.competitions.ladder_settings import SETTINGS
+from arena.models import BotVersion, Competition, Entrant, JobStatus, Match, Place
+from arena.schedule.requests import RequestUnratedMatch
+from arena.schedule.verdicts import RequeueMatch
 
 
 @click.group()
@@ -46,8 +42,11 @@ def _ladder_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("name")
 @click.option("--game", required=True, help="The game with its options, e.g. 'clobber size=5x6'.")
 @_ladder_options
+@on_server
 @on_data
-def create_command(name: str, game: str, data: Path | None, **options: str | None) -> None:
+def create_command(
+    name: str, game: str, server: str | None, data: Path | None, **settings: str | None
+) -> None:
     """Create a ladder.
 
     NAME is what addresses and commands call it.
@@ -55,18 +54,20 @@ def create_command(name: str, game: str, data: Path | None, **options: str | Non
     Example: arena ladder create blitz --game "clobber size=8x8" --time 5+0.05
     """
     variant = read_variant(game)
-    chosen = {key: text for key, text in options.items() if text is not None}
-    with _changing(data) as (session, now):
-        made = create(session, audit.operator(), name, variant, chosen, now)
-        words = f"the ladder {made.name} is {made.state}: {variant}, {made.time.words}"
-    click.echo(words)
+    chosen = {key: text for key, text in settings.items() if text is not None}
+    options = dict(variant.options)
+    deed = deeds.made(CreateLadder, name=name, game=variant.game, options=options, settings=chosen)
+    deeds.do_one(deed, server, data)
 
 
 @ladder.command("change")
-@click.argument("name")
+@click.argument("name", type=Name())
 @click.argument("changes", metavar="KEY=VALUE...", nargs=-1, required=True)
+@on_server
 @on_data
-def change_command(name: str, changes: tuple[str, ...], data: Path | None) -> None:
+def change_command(
+    name: str, changes: tuple[str, ...], server: str | None, data: Path | None
+) -> None:
     """Change settings of a ladder.
 
     They are called as the options of arena ladder create, and state: open, paused, frozen or
@@ -82,10 +83,7 @@ def change_command(name: str, changes: tuple[str, ...], data: Path | None) -> No
                 f"{text!r} is no change: write KEY=VALUE, KEY of {', '.join(SETTINGS)}"
             )
         chosen[key] = value
-    with _changing(data) as (session, now):
-        found = find_ladder(session, name)
-        words = change(session, audit.operator(), found, chosen, now)
-    click.echo("\n".join(words) or f"nothing is different: the ladder {name} is so already")
+    deeds.do_one(deeds.made(ChangeLadder, name=name, settings=chosen), server, data)
 
 
 @click.group()
@@ -97,9 +95,14 @@ def match() -> None:
 @click.argument("ladder_name", metavar="LADDER")
 @click.argument("bots", nargs=-1, required=True)
 @click.option("--user", "user_name", help="Who asks, within that user's number a day.")
+@on_server
 @on_data
 def request_command(
-    ladder_name: str, bots: tuple[str, ...], user_name: str | None, data: Path | None
+    ladder_name: str,
+    bots: tuple[str, ...],
+    user_name: str | None,
+    server: str | None,
+    data: Path | None,
 ) -> None:
     """Ask for an unrated match between bots of a ladder.
 
@@ -107,67 +110,41 @@ def request_command(
 
     Example: arena match request clobber-6x7 greedy mybot:2
     """
-    now = datetime.now(UTC)
-    with opened(data) as (database, settings):
-        try:
-            with database.begin() as session:
-                found = find_ladder(session, ladder_name)
-                user = session.scalar(
-                    sa.select(User).where(
-                        User.lower_name == (user_name or audit.machine_user()).lower()
-                    )
-                )
-                if user is None and user_name is not None:
-                    raise InputError(f"there is no user {user_name!r}")
-                if user is None:
-                    user = User(name=audit.machine_user()[:40], created=now)
-                    session.add(user)
-                    session.flush()
-                quota = None if user_name is None else settings.requests_a_day
-                made = request_match(session, user, found, bots, now, quota=quota)
-                number = made.id
-        except RequestError as error:
-            raise InputError(str(error)) from None
-    click.echo(f"match {number} will be played; see /matches/{number} on the arena's pages")
-
-
-@match.command("void")
-@click.argument("number", type=int)
-@click.option("--note", required=True, help="Why, for everybody to read.")
-@click.option("--replay", is_flag=True, help="Play it again: the same bots, opening and dice.")
-@on_data
-def void_command(number: int, note: str, replay: bool, data: Path | None) -> None:
-    """Make a match void: its games stay to be seen and count for nothing.
-
-    The recorder makes the ratings anew without it. In a tournament it is played again.
-
-    Example: arena match void 17 --note "the machine was overloaded" --replay
-    """
-    with _changing(data) as (session, now):
-        again = verdicts.void(session, audit.operator(), number, note, replay=replay, now=now)
-        more = f"; it is replayed as match {again.id}" if again else ""
-    click.echo(f"match {number} is void{more}")
+    deed = deeds.made(RequestUnratedMatch, ladder=ladder_name, bots=bots)
+    (told,) = deeds.do([deed], server, data, user=user_name)
+    click.echo(told.said)
 
 
 @match.command("requeue")
 @click.argument("numbers", type=int, nargs=-1)
 @click.option("--all", "every", is_flag=True, help="All that are set aside.")
+@on_server
 @on_data
-def requeue_command(numbers: tuple[int, ...], every: bool, data: Path | None) -> None:
+def requeue_command(
+    numbers: tuple[int, ...], every: bool, server: str | None, data: Path | None
+) -> None:
     """Try matches again that were set aside because they failed too often.
 
     Example: arena match requeue 17 21
     """
     if bool(numbers) == every:
         raise InputError("give the numbers of matches, or --all")
-    with _changing(data) as (session, now):
-        if every:
-            aside = sa.select(Match.id).where(Match.status == JobStatus.SET_ASIDE)
-            numbers = tuple(session.scalars(aside.order_by(Match.id)))
-        for number in sorted(numbers):  # in which all lock matches
-            verdicts.requeue(session, audit.operator(), number, now)
-    count = len(numbers)
+    if every:
+        numbers = _set_aside(server, data)
+    # Sorted, as all lock matches.
+    count = len(deeds.do([RequeueMatch(number) for number in sorted(numbers)], server, data))
     click.echo(f"{count} {'match is' if count == 1 else 'matches are'} to be tried again")
+
+
+def _set_aside(server: str | None, data: Path | None) -> tuple[int, ...]:
+    """The numbers of the matches that are set aside."""
+    there = find_server(server, data)
+    if there is not None:
+        return tuple(one["number"] for one in there.all("/matches", status="set aside"))
+    with opened(data) as (database, _), database.read() as session:
+        return tuple(
+            session.scalars(sa.select(Match.id).where(Match.status == JobStatus.SET_ASIDE))
+        )
 
 
 @match.command("list")
@@ -223,3 +200,7 @@ def list_command(
             for one in session.scalars(query)
         ]
     show(rows, ("match", "competition", "bots", "status", "rated", "problem"), in_json)
+
+
+deeds.add_commands(ladder)
+deeds.add_commands(match)

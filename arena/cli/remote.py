@@ -36,8 +36,6 @@ FAILED = 1
 """The exit code when a bot did not pass, or passed and entered nothing."""
 UNDER_WAY = ("open", "issued")
 """How checks stand that have not ended."""
-UNDECIDED = (*UNDER_WAY, "set aside")
-"""How checks stand of which something may come."""
 
 
 def submit_there(
@@ -283,27 +281,6 @@ def _show_check(there: RemoteArena, bot: str, in_json: bool) -> int:
     ended = check["status"] not in UNDER_WAY
     failed = ended and (not check["passed"] or check.get("fate") == "not entered")
     return FAILED if failed else 0
-
-
-@click.command()
-@click.argument("bot", type=Name())
-@on_server
-def cancel(bot: str, server: str | None) -> None:
-    """Cancel the checks of a bot of yours that are not over.
-
-    Nothing is entered by them. What a worker has already begun it plays to its end.
-
-    Example: arena cancel mybot
-    """
-    there = need_server(server)
-    checks = there.get(f"/bots/{bot}/checks", limit=100)["items"]
-    open_ = [one for one in checks if one["status"] in UNDECIDED and not one["cancelled"]]
-    if not open_:
-        raise InputError(f"no check of {bot} is under way")
-    for one in reversed(open_):
-        there.post(f"/checks/{one['number']}/cancel")
-        label = f"{one['bot']} v{one['version']}"
-        click.echo(f"check {one['number']} of {label} for {one['ladder']} is cancelled")
 
 
 @click.command()

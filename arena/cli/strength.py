@@ -4,41 +4,34 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 from sqlalchemy.orm import Session
 
-from arena import audit
-from arena.cli import InputError
+from arena.cli import InputError, deeds
 from arena.cli.arguments import (
     ALPHA,
     BETA,
     CLOCK,
-    DEFAULT_MOVE_MS,
     HYPOTHESES,
     MODEL,
     read_hypotheses,
-    read_variant,
-    time_control,
 )
-from arena.cli.data_folder import as_json, changing, find_ladder, opened
+from arena.cli.client import on_server
+from arena.cli.data_folder import as_json, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show as show_rows
 from arena.competitions import strength_tests
-from arena.competitions.strength_plans import MAX_GAMES, StrengthPlan
+from arena.competitions.strength_deeds import SEED_BITS, CreateTest
+from arena.competitions.strength_plans import MAX_GAMES
 from arena.competitions.strength_reports import StrengthReport, last_tests, reports
-from arena.competitions.tournaments import TournamentError, named_versions
 from arena.models import StrengthTest
 from arena.ratings.sprt import Model
-from arena.strength.sequential import StrengthError
+from arena.refusals import NotThere
 from arena.strength.words import chance_words, elo_words, games_words, llr_words, result_rows
-from engine.plurals import counted
-
-SEED_BITS = 48
+from engine.clock import DEFAULT_MOVE_MS
 
 
 class TestNumber(click.ParamType[int]):
@@ -59,9 +52,6 @@ class TestNumber(click.ParamType[int]):
 @click.group()
 def strength() -> None:
     """Strength tests between submitted versions: create one, list, show, stop, extend, clone."""
-
-
-_changing = partial(changing, refusals=(StrengthError, TournamentError))
 
 
 @strength.command()
@@ -103,6 +93,7 @@ _changing = partial(changing, refusals=(StrengthError, TournamentError))
 @click.option("--allow-faults", is_flag=True, help="Decide even if faults ended many of the games.")
 @click.option("--seed", type=click.IntRange(0, 2**SEED_BITS - 1), help="Of openings and dice.")
 @click.option("--note", default="", help="What is tested.")
+@on_server
 @on_data
 @as_json
 def create(
@@ -121,6 +112,7 @@ def create(
     allow_faults: bool,
     seed: int | None,
     note: str,
+    server: str | None,
     data: Path | None,
     in_json: bool,
 ) -> None:
@@ -133,30 +125,26 @@ def create(
     if (ladder_name is None) == (game is None):
         raise InputError("say what is played: --ladder NAME, or --game GAME")
     elo0, elo1 = read_hypotheses(elo)
-    changes: dict[str, Any] = {
-        "elo0": elo0,
-        "elo1": elo1,
-        "alpha": alpha,
-        "beta": beta,
-        "model": model,
-        "max_games": max_games,
-        "weight": weight,
-        "allow_faults": allow_faults,
-        "note": note,
-        "seed": secrets.randbits(SEED_BITS) if seed is None else seed,
-    }
-    if clock is not None or move_ms is not None:
-        changes["time"] = time_control(clock, move_ms)
-    with _changing(data) as (session, now):
-        if ladder_name is not None:
-            plan = StrengthPlan.on(find_ladder(session, ladder_name), **changes)
-        else:
-            given = {"variant": read_variant(game or ""), "time": time_control(clock, move_ms)}
-            plan = StrengthPlan(**{**given, **changes})
-        mine, theirs = named_versions(session, [candidate, baseline])
-        made = strength_tests.create(session, plan, mine, theirs, now, audit.operator())
-        said = _one(session, made)
-    _say(said, in_json, f"test {said.test.id}, {said.test.title}, was made")
+    deed = deeds.made(
+        CreateTest,
+        candidate=candidate,
+        baseline=baseline,
+        ladder=ladder_name or "",
+        game=game or "",
+        elo0=elo0,
+        elo1=elo1,
+        alpha=alpha,
+        beta=beta,
+        model=model,
+        time=clock or "",
+        move=move_ms,
+        max_games=max_games,
+        weight=weight,
+        allow_faults=allow_faults,
+        seed=seed,
+        note=note,
+    )
+    deeds.do_one(deed, server, data, in_json=in_json)
 
 
 @strength.command("list")
@@ -197,7 +185,7 @@ def show(number: int, data: Path | None, in_json: bool) -> None:
     with opened(data) as (database, _), database.read() as session:
         try:
             found = _one(session, strength_tests.find(session, number))
-        except StrengthError as error:
+        except NotThere as error:
             raise InputError(str(error)) from None
     if in_json:
         click.echo(json.dumps(found.to_json()))
@@ -213,62 +201,8 @@ def show(number: int, data: Path | None, in_json: bool) -> None:
     click.echo(found.verdict)
 
 
-@strength.command()
-@click.argument("number", type=TestNumber())
-@on_data
-@as_json
-def stop(number: int, data: Path | None, in_json: bool) -> None:
-    """Stop a strength test; what is under way is played to its end and counted.
-
-    Example: arena strength stop 17
-    """
-    with _changing(data) as (session, now):
-        test = strength_tests.find(session, number)
-        strength_tests.stop(session, test, now, audit.operator())
-        said = _one(session, test)
-    _say(said, in_json, f"test {number} is stopped after {counted(said.standing.games, 'game')}")
-
-
-@strength.command()
-@click.argument("number", type=TestNumber())
-@click.option("--max-games", type=click.IntRange(1), required=True, help="In all.")
-@on_data
-@as_json
-def extend(number: int, max_games: int, data: Path | None, in_json: bool) -> None:
-    """Let a test that was not decided go on, to so many games in all.
-
-    Example: arena strength extend 17 --max-games 40000
-    """
-    with _changing(data) as (session, now):
-        test = strength_tests.find(session, number)
-        strength_tests.extend(session, test, max_games, now, audit.operator())
-        said = _one(session, test)
-    _say(said, in_json, f"test {number} goes on, to {max_games} games at most")
-
-
-@strength.command()
-@click.argument("number", type=TestNumber())
-@on_data
-@as_json
-def clone(number: int, data: Path | None, in_json: bool) -> None:
-    """Make the same test again, with other openings.
-
-    Example: arena strength clone 17
-    """
-    with _changing(data) as (session, now):
-        test = strength_tests.find(session, number)
-        seed = secrets.randbits(SEED_BITS)
-        made = strength_tests.clone(session, test, now, audit.operator(), seed=seed)
-        said = _one(session, made)
-    _say(said, in_json, f"test {said.test.id}, {said.test.title}, was made")
-
-
 def _one(session: Session, test: StrengthTest) -> StrengthReport:
     return reports(session, [test])[0]
 
 
-def _say(said: StrengthReport, in_json: bool, words: str) -> None:
-    if in_json:
-        click.echo(json.dumps(said.to_json()))
-    else:
-        click.echo(f"{words}. See: arena strength show {said.test.id}")
+deeds.add_commands(strength, number=TestNumber())

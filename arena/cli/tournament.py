@@ -13,35 +13,26 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit
-from arena.cli import InputError
-from arena.cli.arguments import DEFAULT_MOVE_MS, read_variant, time_control
-from arena.cli.data_folder import as_json, find_ladder, opened
+from arena.cli import InputError, deeds
+from arena.cli.client import Name, find_server, on_server
+from arena.cli.data_folder import as_json, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show as show_rows
 from arena.cli.progress_bar import ProgressBar
-from arena.cli.tournament_changes import (
-    call_off,
-    changing,
-    enter,
-    find_tournament,
-    pause,
-    set_state,
-    withdraw,
-)
 from arena.cli.tournament_progress import TournamentProgress, held_up
 from arena.cli.tournament_tables import print_tables
-from arena.competitions import tournaments
+from arena.competitions.founding import find_named
 from arena.competitions.results import flat_rows, results, summary, to_json
+from arena.competitions.tournament_deeds import ChangeTournament, CreateTournament
 from arena.competitions.tournament_matches import digest
-from arena.competitions.tournaments import CompetitionLimits, TournamentPlan
 from arena.config import SettingError, load
 from arena.formats.catalogue import FORMATS
 from arena.formats.standings import TIE_BREAKS
 from arena.models import CompetitionState, OpeningPolicy, Tournament
 from arena.operation.broker import BrokerError
 from arena.operation.supervisor import StartupError, Supervisor, is_running
-from engine.plurals import counted
+from arena.refusals import NotThere
+from engine.clock import DEFAULT_MOVE_MS
 
 INTERRUPTED = 130
 OUR_FAULT = 3
@@ -52,8 +43,16 @@ def tournament() -> None:
     """Tournaments: create one, run it, show how it stands."""
 
 
-for _command in (enter, withdraw, pause, call_off):
-    tournament.add_command(_command)
+def find_tournament(session: Session, name: str) -> Tournament:
+    """The tournament of this name.
+
+    Raises:
+        InputError: there is none; it lists those there are.
+    """
+    try:
+        return find_named(session, Tournament, name)
+    except NotThere as error:
+        raise InputError(str(error)) from None
 
 
 def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -105,6 +104,7 @@ def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--title", default="", help="For people.")
 @click.option("--note", default="", help="For people, too.")
 @_settings
+@on_server
 @on_data
 @as_json
 def create(
@@ -124,6 +124,7 @@ def create(
     paused: bool,
     title: str,
     note: str,
+    server: str | None,
     data: Path | None,
     in_json: bool,
     **settings: int | None,
@@ -144,48 +145,42 @@ def create(
         raise InputError(
             "--top chooses from a ladder's bots, and --as-given is for those of --bots"
         )
-    with changing(data) as (session, now):
-        ladder = find_ladder(session, ladder_name) if ladder_name else None
-        if bot_names is not None:
-            field = tournaments.named_versions(session, bot_names.split(","))
-            if ladder and not as_given:
-                field = tournaments.seeded_by(session, ladder, field)
-        else:
-            assert ladder is not None
-            field = tournaments.field_of(session, ladder, top)
-        limits = CompetitionLimits.of(ladder) if ladder else CompetitionLimits()
-        if memory_mb is not None:
-            limits = CompetitionLimits(
-                memory_mb * 2**20, limits.threads, limits.bundle_bytes, limits.log_bytes
-            )
-        policy = OpeningPolicy(openings) if openings else ladder and ladder.openings
-        timed = clock is not None or move_ms is not None
-        plan = TournamentPlan(
-            name=name,
-            title=title,
-            note=note,
-            variant=ladder.variant if ladder else read_variant(game or ""),
-            time=ladder.time if ladder and not timed else time_control(clock, move_ms),
-            format=format_,
-            settings={key: value for key, value in settings.items() if value is not None},
-            tie_breaks=_words(tie_breaks),
-            openings=policy or OpeningPolicy.RANDOM,
-            limits=limits,
-            seed=seed,
-            paused=paused,
-        )
-        made = tournaments.create(session, plan, field, now, audit.operator())
-        found = results(session, made)
-    if in_json:
-        click.echo(json.dumps(to_json(found)))
-        return
-    matches = "" if found.planned is None else f", {counted(found.planned, 'match', 'matches')}"
-    then = (
-        f"begin with: arena tournament resume {name}"
-        if paused
-        else f"a running arena plays it now, otherwise: arena tournament run {name}"
+    deed = deeds.made(
+        CreateTournament,
+        name=name,
+        format=format_,
+        ladder=ladder_name or "",
+        game=game or "",
+        title=title,
+        note=note,
+        bots=None if bot_names is None else tuple(bot_names.split(",")),
+        as_given=as_given,
+        top=top,
+        settings={key: value for key, value in settings.items() if value is not None},
+        tie_breaks=_words(tie_breaks),
+        time=clock or "",
+        move=move_ms,
+        memory=memory_mb,
+        openings=openings or "",
+        seed=seed,
+        paused=paused,
     )
-    click.echo(f"{name}: {FORMATS[format_].title.lower()} of {len(field)} bots{matches}; {then}")
+    (told,) = deeds.do([deed], server, data)
+    there = find_server(server, data)
+    if in_json:
+        click.echo(json.dumps(there.get(f"/tournaments/{name}") if there else _stands(data, name)))
+        return
+    hint = ""
+    if paused:
+        hint = f"; begin with: arena tournament resume {name}"
+    elif there is None:
+        hint = f"; without an arena that runs: arena tournament run {name}"
+    click.echo(f"{told.said}{hint}")
+
+
+def _stands(data: Path | None, name: str) -> dict[str, Any]:
+    with opened(data) as (database, _), database.read() as session:
+        return to_json(results(session, find_tournament(session, name)))
 
 
 def _words(text: str | None) -> tuple[str, ...] | None:
@@ -271,17 +266,43 @@ def run(name: str, port: int | None, workers: int | None, data: Path | None, in_
 
 
 @tournament.command()
-@click.argument("name")
+@click.argument("name", type=Name())
+@on_server
+@on_data
+def pause(name: str, server: str | None, data: Path | None) -> None:
+    """Make no more matches of a tournament for now; those under way are played to their end.
+
+    Example: arena tournament pause cup
+    """
+    hint = f"go on with: arena tournament resume {name}"
+    deeds.do_one(deeds.made(ChangeTournament, name=name, state="paused"), server, data, hint=hint)
+
+
+@tournament.command()
+@click.argument("name", type=Name())
+@on_server
 @_playing
 def resume(
-    name: str, port: int | None, workers: int | None, data: Path | None, in_json: bool
+    name: str,
+    port: int | None,
+    workers: int | None,
+    server: str | None,
+    data: Path | None,
+    in_json: bool,
 ) -> None:
     """Open a paused tournament again, and play it to its end as run does.
 
+    On a server it is opened: the workers there play it.
+
     Example: arena tournament resume cup
     """
-    set_state(data, name, CompetitionState.OPEN)
-    _run(name, port, workers, data, in_json)
+    (told,) = deeds.do([deeds.made(ChangeTournament, name=name, state="open")], server, data)
+    if find_server(server, data) is None:
+        _run(name, port, workers, data, in_json)
+    elif in_json:
+        click.echo(json.dumps(told.answer))
+    else:
+        click.echo(told.said)
 
 
 def _run(
@@ -327,3 +348,6 @@ def _run(
             sys.exit(OUR_FAULT)
         click.echo(f"not over; go on with: arena tournament resume {name}", err=True)
         sys.exit(INTERRUPTED)
+
+
+deeds.add_commands(tournament)

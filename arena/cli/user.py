@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from arena import audit, signing
+from arena.cli import deeds
 from arena.cli.client import whole_address
 from arena.cli.data_folder import as_json, changing, opened
 from arena.cli.data_option import on_data
@@ -81,49 +82,6 @@ def _tell(name: str, password: str) -> None:
     click.echo(f"{name} can sign in once with the password {password} and then chooses another")
 
 
-@user.command("role")
-@click.argument("name")
-@click.argument("role", type=ROLE)
-@on_data
-def role_command(name: str, role: str, data: Path | None) -> None:
-    """Make somebody a participant, an organiser or an administrator.
-
-    Example: arena user role ada organiser
-    """
-    with _changing(data) as (session, now):
-        found = accounts.get(session, name)
-        accounts.set_role(session, audit.operator(), found, Role(role), now)
-    click.echo(f"{found.name} is {role} now")
-
-
-@user.command()
-@click.argument("name")
-@on_data
-def deactivate(name: str, data: Path | None) -> None:
-    """Shut somebody out: no sign-in, no sessions, no tokens.
-
-    Example: arena user deactivate ada
-    """
-    with _changing(data) as (session, now):
-        found = accounts.get(session, name)
-        accounts.set_active(session, audit.operator(), found, active=False, now=now)
-    click.echo(f"{found.name} is shut out; arena user activate {found.name} lets them in again")
-
-
-@user.command()
-@click.argument("name")
-@on_data
-def activate(name: str, data: Path | None) -> None:
-    """Let somebody in again who was shut out.
-
-    Example: arena user activate ada
-    """
-    with _changing(data) as (session, now):
-        found = accounts.get(session, name)
-        accounts.set_active(session, audit.operator(), found, active=True, now=now)
-    click.echo(f"{found.name} may sign in again")
-
-
 @user.command()
 @AS_ROLE
 @click.option("--url", help="Where the arena is, as others reach it.")
@@ -174,3 +132,6 @@ def rotate_secret(data: Path | None) -> None:
     with _changing(data) as (session, now):
         signing.rotate(session, audit.operator(), now)
     click.echo("there is another secret; start the web processes again")
+
+
+deeds.add_commands(user)

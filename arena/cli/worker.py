@@ -8,13 +8,12 @@ from pathlib import Path
 import click
 import sqlalchemy as sa
 
-from arena import audit
-from arena.cli.data_folder import as_json, changing, opened
+from arena.cli import deeds
+from arena.cli.data_folder import as_json, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show
 from arena.models import Worker
 from arena.schedule import workers
-from arena.schedule.workers import WorkerError
 
 
 @click.group()
@@ -48,27 +47,4 @@ def workers_command(data: Path | None, in_json: bool) -> None:
     show(rows, columns, in_json)
 
 
-@worker.command("readmit")
-@click.argument("name")
-@on_data
-def readmit_command(name: str, data: Path | None) -> None:
-    """Give a worker jobs again that was set aside.
-
-    Example: arena worker readmit machine-2
-    """
-    with changing(data, refusals=(WorkerError,)) as (session, now):
-        workers.readmit(session, audit.operator(), name, now)
-    click.echo(f"the worker {name} gets jobs again")
-
-
-@worker.command("forget")
-@click.argument("name")
-@on_data
-def forget_command(name: str, data: Path | None) -> None:
-    """Take a worker off the list that is not there any more.
-
-    Example: arena worker forget machine-2
-    """
-    with changing(data, refusals=(WorkerError,)) as (session, now):
-        workers.forget(session, audit.operator(), name, now)
-    click.echo(f"the worker {name} is forgotten")
+deeds.add_commands(worker)

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from itertools import count
+from typing import TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
@@ -31,9 +32,28 @@ from arena.models import (
     VersionStatus,
 )
 from arena.ratings.book import NEW
+from arena.refusals import NotThere
 
+C = TypeVar("C", bound=Competition)
+
+MOST_LISTED = 20
+"""How many names are told to whoever asks for one that is not there."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
 _OF_A_TEST = re.compile(r"test-[0-9]+", re.ASCII)
+
+
+def find_named(session: Session, kind: type[C], name: str) -> C:
+    """The ladder or the tournament of a name.
+
+    Raises:
+        NotThere: there is none; it lists those there are.
+    """
+    found = session.scalar(sa.select(kind).where(kind.name == name))
+    if found is None:
+        known = session.scalars(sa.select(kind.name).order_by(kind.id).limit(MOST_LISTED)).all()
+        what = kind.__name__.lower()
+        raise NotThere(f"there is no {what} {name!r}; there are: {', '.join(known) or 'none'}")
+    return found
 
 
 def demand_name(session: Session, name: str, kind: str, refusal: type[ValueError]) -> None:

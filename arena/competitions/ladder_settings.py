@@ -15,6 +15,7 @@ from arena.audit import Actor
 from arena.competitions.founding import add_named, come_back, demand_name, fair_start, weigh_anew
 from arena.locks import lock
 from arena.models import CompetitionState, Ladder, OpeningPolicy
+from arena.refusals import Refusal
 from engine.clock import LONGEST_MS, parse_time
 from engine.game import GameError, Variant
 from engine.seeds import derive
@@ -27,7 +28,7 @@ SIZES = {"memory": (2**24, 2**36), "bundle": (2**10, 2**30), "log": (0, 2**24)}
 """The least and the most that these may be, in bytes."""
 
 
-class LadderError(ValueError):
+class LadderError(Refusal):
     """A ladder that can't be made or changed so; one sentence that says what to do."""
 
 

@@ -34,7 +34,7 @@ from arena.competitions.founding import (
 )
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing, under_way
-from arena.competitions.strength_plans import StrengthPlan, plan_of
+from arena.competitions.strength_plans import MOST_WEIGHT, StrengthPlan, plan_of
 from arena.competitions.strength_tallies import (
     add,
     differences,
@@ -58,6 +58,7 @@ from arena.models import (
 )
 from arena.ratings.result import GameResult
 from arena.ratings.sprt import Decision
+from arena.refusals import NotThere
 from arena.strength.outcomes import Outcome, outcome, seatings
 from arena.strength.sequential import StrengthError
 from engine.game import Variant
@@ -280,11 +281,11 @@ def find(session: Session, number: int) -> StrengthTest:
     """The test of this number.
 
     Raises:
-        StrengthError: there is none.
+        NotThere: there is none.
     """
     test = locks.find(session, StrengthTest, number)
     if test is None:
-        raise StrengthError(f"there is no strength test {number}")
+        raise NotThere(f"there is no strength test {number}")
     return test
 
 
@@ -346,15 +347,26 @@ def extend(
 
 
 def clone(
-    session: Session, test: StrengthTest, now: datetime, actor: Actor, *, seed: int
+    session: Session,
+    test: StrengthTest,
+    now: datetime,
+    actor: Actor,
+    *,
+    seed: int,
+    most_weight: float = MOST_WEIGHT,
 ) -> StrengthTest:
     """Makes the same test again, with openings of its own.
+
+    Args:
+        most_weight: the largest that it may have.
 
     Raises:
         StrengthError: as for `create`.
     """
     candidate, baseline = versions_of(session, [test])[test.id]
-    return create(session, replace(plan_of(test), seed=seed), candidate, baseline, now, actor)
+    plan = plan_of(test)
+    plan = replace(plan, seed=seed, weight=min(plan.weight, most_weight))
+    return create(session, plan, candidate, baseline, now, actor)
 
 
 class StrengthTests(CompetitionKind[StrengthTest]):

@@ -53,6 +53,7 @@ from arena.models import (
     VersionStatus,
 )
 from arena.ratings.trueskill import Rating
+from arena.refusals import Refusal
 from engine.clock import TimeControl
 from engine.game import Variant
 
@@ -64,7 +65,7 @@ LONGEST_TITLE = 120
 MOST_ENTRANTS = 256
 
 
-class TournamentError(ValueError):
+class TournamentError(Refusal):
     """A tournament that can't be made or changed so; one sentence that says what to do."""
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from arena.refusals import Refusal
+
 Settings = Mapping[str, int]
 """Of a format, complete; a yes is 1 and a no 0."""
 
 
-class FormatError(ValueError):
+class FormatError(Refusal):
     """A format or a setting that can't be; one sentence that says what to do."""
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
-from arena.models import Mark
+from arena.deeds import By, Deed, Done, asked
+from arena.models import Mark, Scope
+from arena.refusals import Refusal
 
 MARK = "notice"
 LONGEST = 300
 
 
-class NoticeError(ValueError):
+class NoticeError(Refusal):
     """What can't be a notice; one sentence that says why."""
 
 
@@ -37,3 +40,22 @@ def give_notice(session: Session, actor: Actor, text: str, now: datetime) -> Non
         raise NoticeError("there are characters in it that can't be seen")
     session.merge(Mark(key=MARK, value=line))
     audit.note(session, actor, "give notice" if line else "clear notice", MARK, line, now=now)
+
+
+@dataclass(frozen=True)
+class GiveNotice(Deed):
+    """Tell all visitors a line, on every page until it is cleared."""
+
+    scope = Scope.ADMIN
+    address = "POST /notice"
+    subject = "arena"
+
+    text: str = asked(
+        f"The line, of {LONGEST} characters at most; none clears the last", default="", most=2000
+    )
+
+    def do(self, session: Session, by: By) -> Done:
+        """Gives it, or clears the last."""
+        give_notice(session, by.actor, self.text, by.now)
+        given = "all visitors are told, on every page"
+        return Done(given if self.text.strip() else "the notice is cleared")

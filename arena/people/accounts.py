@@ -21,6 +21,7 @@ from arena import audit
 from arena.audit import Actor
 from arena.locks import locking
 from arena.models import HOUSE, RESERVED, SCOPES, AccountLink, ApiToken, LinkKind, Role, Scope, User
+from arena.refusals import Refusal
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
 TOKEN_PREFIX = "arena_"  # noqa: S105 - so that scanners for leaked secrets know it
@@ -30,7 +31,7 @@ USE_NOTED = timedelta(minutes=1)
 """The use of a token is written down at most so often."""
 
 
-class PeopleError(ValueError):
+class PeopleError(Refusal):
     """What can't be done to an account; one sentence that says what to do."""
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from arena import bot_names
+from arena import audit, bot_names
+from arena.audit import Actor
+from arena.competitions.founding import find_named
 from arena.competitions.pairings import Pairing
 from arena.db import is_lately
+from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.locks import lock
 from arena.models import (
     Bot,
@@ -22,8 +26,11 @@ from arena.models import (
     Ladder,
     Match,
     Place,
+    Scope,
     User,
 )
+from arena.people import accounts
+from arena.refusals import Refusal
 from arena.schedule.matchmaking import make
 from engine.match import entrants_needed
 from engine.plurals import counted
@@ -32,7 +39,7 @@ DAY = timedelta(hours=24)
 MOST_IN_A_RACE = 8
 
 
-class RequestError(ValueError):
+class RequestError(Refusal):
     """A match that can't be made; one sentence that says what to do."""
 
 
@@ -45,6 +52,7 @@ def request_match(
     *,
     quota: int | None = None,
     form: str | None = None,
+    actor: Actor | None = None,
 ) -> Match:
     """Makes an unrated match between chosen bots; workers play it when it is its turn.
 
@@ -55,6 +63,7 @@ def request_match(
             ``greedy`` for the version that is active there, ``greedy:2`` for any that ever was.
         quota: how many matches the requester may ask for within a day; None for no limit.
         form: what the form or request is called that says so, by the requester alone.
+        actor: who asks, for the audit log; by default the requester.
 
     Raises:
         RequestError: the ladder is not open, a bot is not on it, there are too few or too many
@@ -85,7 +94,57 @@ def request_match(
     match = make(session, ladder, pairing, now, requester=requester)
     match.request = request
     session.flush()
+    by, what = actor or Actor(requester.id, requester.name, ""), ", ".join(bots)
+    audit.note(session, by, "request match", f"match {match.id}", what, now=now)
     return match
+
+
+@dataclass(frozen=True)
+class RequestUnratedMatch(Deed):
+    """Ask for an unrated match between bots of a ladder; so many a day are allowed."""
+
+    scope = Scope.SUBMIT
+    address = "POST /matches"
+    subject = "games"
+    answers = Match
+    makes = True
+
+    ladder: str = asked("By whose rules it is played", most=LONGEST_NAME)
+    bots: tuple[str, ...] = asked(
+        "In the order of their seats in the first game, each as greedy, or greedy:2 for a version "
+        "that is not active any more",
+        most=MOST_IN_A_RACE,
+    )
+    key: str | None = asked(
+        "Whoever sends the same one again gets the match it made", default=None, most=64
+    )
+
+    def do(self, session: Session, by: By) -> Done:
+        """Makes it, once for each key; answers the match."""
+        ladder = find_named(session, Ladder, self.ladder)
+        made = request_match(
+            session,
+            _requester(session, by),
+            ladder,
+            self.bots,
+            by.now,
+            quota=by.requests_a_day,
+            form=self.key or None,
+            actor=by.actor,
+        )
+        return Done(f"match {made.id} is played when a worker is free", made)
+
+
+def _requester(session: Session, by: By) -> User:
+    """Whose match it is; who runs the arena gets a user of that name."""
+    if by.actor.id is not None:
+        return session.get_one(User, by.actor.id)
+    found = accounts.find(session, by.actor.name)
+    if found is None:
+        found = User(name=by.actor.name[:40], created=by.now)
+        session.add(found)
+        session.flush()
+    return found
 
 
 def find_entrant(session: Session, ladder: Ladder, name: str) -> Entrant:

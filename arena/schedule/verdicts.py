@@ -7,29 +7,130 @@ from every seat, so that a match of which one game does not count would favour s
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit, locks, texts
+from arena import audit, bot_names, locks, texts
 from arena.audit import Actor
+from arena.bot_names import Named
 from arena.competitions.kinds import kind_of
 from arena.competitions.voiding import make_void
 from arena.db import LARGEST_ID
+from arena.deeds import LONGEST_NOTE, By, Deed, Done, asked
 from arena.locks import lock
 from arena.models import (
+    Bot,
+    BotVersion,
     Check,
     Competition,
     CompetitionState,
     JobStatus,
     Match,
     Place,
+    Scope,
 )
+from arena.refusals import NotThere, Refusal
+from engine.plurals import counted
 
 
-class VerdictError(ValueError):
+class VerdictError(Refusal):
     """What can't be decided about a match; one sentence that says what to do."""
+
+
+class VoidedMatch(NamedTuple):
+    """A match that is void now, and the one that replays it."""
+
+    match: Match
+    again: Match | None
+
+
+@dataclass(frozen=True)
+class VoidMatch(Deed):
+    """Make a match void: its games stay to be seen and count for nothing.
+
+    The recorder makes the ratings anew without it. In a tournament it is played again.
+    """
+
+    scope = Scope.ORGANISE
+    address = "POST /matches/<int:number>/void"
+    command = "match void NUMBER"
+    example = '17 --note "the machine was overloaded" --replay'
+    subject = "games"
+    answers = VoidedMatch
+
+    number: int = asked("The match's number")
+    note: str = asked("Why, for everybody to read", most=LONGEST_NOTE)
+    replay: bool = asked(
+        "On a ladder: play it again, with the same bots, opening and dice",
+        label="Play it again: the same bots, opening and dice",
+        default=False,
+    )
+
+    def do(self, session: Session, by: By) -> Done:
+        """Makes it void; answers the match, and the one that replays it."""
+        again = void(session, by.actor, self.number, self.note, replay=self.replay, now=by.now)
+        more = f"; it is replayed as match {again.id}" if again else ""
+        match = session.get_one(Match, self.number)
+        return Done(f"match {self.number} is void{more}", VoidedMatch(match, again))
+
+
+@dataclass(frozen=True)
+class RequeueMatch(Deed):
+    """Try a match again that was set aside because it failed too often."""
+
+    scope = Scope.ORGANISE
+    address = "POST /matches/<int:number>/requeue"
+    subject = "games"
+    answers = Match
+
+    number: int = asked("The match's number")
+
+    def do(self, session: Session, by: By) -> Done:
+        """Has it tried again; answers the match."""
+        requeue(session, by.actor, self.number, by.now)
+        return Done(f"match {self.number} is tried again", session.get_one(Match, self.number))
+
+
+@dataclass(frozen=True)
+class RequeueChecks(Deed):
+    """Try checks again that were set aside because workers failed at them too often."""
+
+    scope = Scope.ORGANISE
+    address = "POST /checks/requeue"
+    subject = "submissions"
+
+    bots: tuple[str, ...] = asked(
+        "Of these bots, or of versions of them as greedy:2; by default of all",
+        default=(),
+        most=1000,
+    )
+
+    def do(self, session: Session, by: By) -> Done:
+        """Has them tried again."""
+        aside = Check.status == JobStatus.SET_ASIDE
+        numbers = [] if self.bots else list(session.scalars(checks_of(aside)))
+        for name in self.bots:
+            found = list(session.scalars(checks_of(aside, bot_names.read(name, VerdictError))))
+            if not found:
+                raise VerdictError(f"no check of {name} is set aside")
+            numbers += [number for number in found if number not in numbers]
+        for number in numbers:
+            requeue_check(session, by.actor, number, by.now)
+        return Done(f"{counted(len(numbers), 'check is', 'checks are')} to be tried again")
+
+
+def checks_of(which: sa.ColumnElement[bool], named: Named | None = None) -> sa.Select[int]:
+    """The numbers of such checks, of one bot or version if it is named."""
+    query = sa.select(Check.id).join(Check.version).join(BotVersion.bot).where(which)
+    if named is not None:
+        query = query.where(Bot.lower_name == named.lower_name)
+        if named.version is not None:
+            query = query.where(BotVersion.number == named.version)
+    return query.order_by(Check.id)
 
 
 def hold(session: Session, numbers: Collection[int]) -> None:
@@ -139,5 +240,5 @@ def requeue_check(session: Session, actor: Actor, number: int, now: datetime) ->
 def _find(session: Session, number: int) -> Match:
     match = locks.find(session, Match, number, to_change=True)
     if match is None:
-        raise VerdictError(f"there is no match {number}")
+        raise NotThere(f"there is no match {number}")
     return match

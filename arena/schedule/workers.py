@@ -24,10 +24,12 @@ from arena import audit
 from arena.audit import ARENA, Actor
 from arena.config import ISOLATION
 from arena.db import is_lately
-from arena.models import Match, Sitting, Worker
+from arena.deeds import By, Deed, Done, asked
+from arena.models import Match, Scope, Sitting, Worker
+from arena.refusals import NotThere, Refusal
 from arena.schedule.jobs import Leased
 from engine import jobs
-from engine.reporting import SignOfLife
+from engine.reporting import LONGEST_NAME, SignOfLife
 
 ALIVE_SECONDS = 30.0
 """A worker that was not heard of for so long is dead."""
@@ -43,7 +45,7 @@ GONE_SECONDS = 24 * 60 * 60.0
 """After which a worker may be forgotten, if there is no room for another."""
 
 
-class WorkerError(ValueError):
+class WorkerError(Refusal):
     """What can't be done to a worker; one sentence that says why."""
 
 
@@ -252,7 +254,8 @@ def readmit(session: Session, actor: Actor, name: str, now: datetime) -> None:
     """Gives a worker jobs again that was set aside.
 
     Raises:
-        WorkerError: there is no such worker, or it is not set aside.
+        NotThere: there is no such worker.
+        WorkerError: it is not set aside.
     """
     worker = _find(session, name)
     if worker.set_aside is None:
@@ -265,7 +268,8 @@ def forget(session: Session, actor: Actor, name: str, now: datetime) -> None:
     """Takes a worker off the list that is not there any more.
 
     Raises:
-        WorkerError: there is no such worker, or it gave a sign of life a moment ago.
+        NotThere: there is no such worker.
+        WorkerError: it gave a sign of life a moment ago.
     """
     worker = _find(session, name)
     if is_there(worker, now):
@@ -291,5 +295,41 @@ def _find(session: Session, name: str) -> Worker:
     worker = session.get(Worker, name)
     if worker is None:
         names = ", ".join(session.scalars(sa.select(Worker.name).order_by(Worker.name)))
-        raise WorkerError(f"there is no worker {name!r}; there are: {names or 'none'}")
+        raise NotThere(f"there is no worker {name!r}; there are: {names or 'none'}")
     return worker
+
+
+@dataclass(frozen=True)
+class ReadmitWorker(Deed):
+    """Give a worker jobs again that was set aside."""
+
+    scope = Scope.ORGANISE
+    address = "POST /workers/readmit"
+    command = "worker readmit WORKER"
+    example = "machine-2"
+    subject = "arena"
+
+    worker: str = asked("The worker's name", most=LONGEST_NAME)
+
+    def do(self, session: Session, by: By) -> Done:
+        """Readmits it."""
+        readmit(session, by.actor, self.worker, by.now)
+        return Done(f"the worker {self.worker} gets jobs again")
+
+
+@dataclass(frozen=True)
+class ForgetWorker(Deed):
+    """Take a worker off the list that is not there any more."""
+
+    scope = Scope.ORGANISE
+    address = "POST /workers/forget"
+    command = "worker forget WORKER"
+    example = "machine-2"
+    subject = "arena"
+
+    worker: str = asked("The worker's name", most=LONGEST_NAME)
+
+    def do(self, session: Session, by: By) -> Done:
+        """Forgets it."""
+        forget(session, by.actor, self.worker, by.now)
+        return Done(f"the worker {self.worker} is forgotten")

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from arena.ratings.elo import Estimate, estimate
 from arena.ratings.sprt import Decision, Model, Sprt
+from arena.refusals import Refusal
 from arena.strength.faults import clearly_too_many, too_many
 from arena.strength.outcomes import Outcome, cells, seatings
 from engine.clock import TimeControl
@@ -27,7 +28,7 @@ T = TypeVar("T")
 FORMAT = 1
 
 
-class StrengthError(ValueError):
+class StrengthError(Refusal):
     """A test that can't be made, or can't go on; one sentence for people."""
 
 

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from flask import (
-    Blueprint,
-    Response,
-    abort,
-    flash,
-    jsonify,
-    redirect,
-    render_template,
-    request,
-    url_for,
-)
+from flask import Blueprint, Response, abort, jsonify, render_template, request, url_for
 from sqlalchemy.orm import Session
-from werkzeug.wrappers import Response as Answer
 
 from arena import audit
 from arena.db import LARGEST_ID
-from arena.models import AuditEntry, Role, Scope, User
+from arena.deeds import Done
+from arena.models import AuditEntry, Role, Scope
 from arena.people import accounts
-from arena.people.accounts import PeopleError
+from arena.people.user_deeds import ActivateUser, ChangeRole, DeactivateUser, find_user
+from arena.web.deeds import add_deed
 from arena.web.identity import database, demand_session, keep_to_itself, needs, signed_in
 from arena.web.lookup import reading
-from arena.web.transactions import changing
 
 administration = Blueprint("administration", __name__)
 
@@ -58,23 +48,13 @@ def users_json() -> Response:
         return jsonify([accounts.as_json(user) for user in accounts.listed(session)])
 
 
-def _find(session: Session, name: str) -> User:
-    try:
-        return accounts.get(session, name)
-    except PeopleError as error:
-        abort(404, f"{str(error).capitalize()}.")
+def _there(_: Done, **__: str) -> str:
+    return url_for("administration.users")
 
 
-@administration.post("/users/<name>/role")
-@needs(Scope.ADMIN)
-def change_role(name: str) -> Answer:
-    """Makes somebody something else here."""
-    role = _role()
-    with changing(PeopleError) as session:
-        user = _find(session, name)
-        accounts.set_role(session, signed_in().actor, user, role, datetime.now(UTC))
-    flash(f"{user.name} is {role} now.")
-    return redirect(url_for("administration.users"))
+add_deed(administration, "/users/<name>/role", ChangeRole, then=_there)
+add_deed(administration, "/users/<name>/deactivate", DeactivateUser, then=_there)
+add_deed(administration, "/users/<name>/activate", ActivateUser, then=_there)
 
 
 def _role() -> Role:
@@ -84,29 +64,13 @@ def _role() -> Role:
     return Role(asked)
 
 
-@administration.post("/users/<name>/active")
-@needs(Scope.ADMIN)
-def change_active(name: str) -> Answer:
-    """Shuts somebody out, or lets them in again."""
-    asked = request.form.get("active")
-    if asked not in ("yes", "no"):
-        abort(400, "Say whether they are active: yes or no.")
-    active = asked == "yes"
-    with changing(PeopleError) as session:
-        user = _find(session, name)
-        accounts.set_active(session, signed_in().actor, user, active=active, now=datetime.now(UTC))
-    done = "may sign in again" if active else "is shut out, with all sessions and tokens"
-    flash(f"{user.name} {done}.")
-    return redirect(url_for("administration.users"))
-
-
 @administration.post("/users/<name>/reset")
 @needs(Scope.ADMIN)
 def give_reset_link(name: str) -> str:
     """Makes a link with which somebody sets a new password, and shows it this once."""
     demand_session()
     with database().begin() as session:
-        user = _find(session, name)
+        user = find_user(session, name)
         secret = accounts.reset_link(session, signed_in().actor, user, datetime.now(UTC))
     link = url_for("accounts.reset", secret=secret, _external=True)
     return _users(link, f"With this link {user.name} can set a new password, once, within a day:")

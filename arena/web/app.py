@@ -36,7 +36,6 @@ from arena.web.administration import administration
 from arena.web.api import api, problems
 from arena.web.bundles import bundles
 from arena.web.changing_tournaments import changing_tournaments
-from arena.web.co_owners import co_owners
 from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions
 from arena.web.docs import docs
@@ -73,7 +72,6 @@ BLUEPRINTS = (
     accounts,
     administration,
     submitting,
-    co_owners,
     bundles,
     metrics.metrics,
     operating,

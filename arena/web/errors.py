@@ -5,18 +5,36 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from flask import Flask, redirect, render_template, request, url_for
-from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, Unauthorized
+from werkzeug.exceptions import (
+    Conflict,
+    Forbidden,
+    HTTPException,
+    NotFound,
+    RequestEntityTooLarge,
+    Unauthorized,
+    UnprocessableEntity,
+)
 from werkzeug.wrappers import Response
 
+from arena.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.web import identity, outage
 from arena.web.api import problems
 from arena.web.uploads import UPLOADS, allowed
+from arena.web.words import sentence
 
 WORDS = {
     401: "This needs an account: sign in and do it again, or send a token.",
     404: "There is nothing at this address.",
 }
 """What is said of an error of which nobody knows more."""
+
+STATUSES = {
+    WrongField: UnprocessableEntity,
+    NotThere: NotFound,
+    NotAllowed: Forbidden,
+    Refusal: Conflict,
+}
+"""How refusals are answered, the narrowest first."""
 
 NOT_SHOWN = {"csrf_token", "password", "again", "present", "next", "invitation", "form", "key"}
 """Fields that nobody types, or that are nobody's to read."""
@@ -27,6 +45,7 @@ def install(app: Flask) -> None:
     app.register_error_handler(Unauthorized, _ask_to_sign_in)
     app.register_error_handler(RequestEntityTooLarge, _say_how_large)
     app.register_error_handler(HTTPException, _explain)
+    app.register_error_handler(Refusal, _refuse)
 
 
 def _ask_to_sign_in(error: Unauthorized) -> Response:
@@ -47,6 +66,11 @@ def _say_how_large(_: RequestEntityTooLarge) -> Response:
     largest = f"{(request.max_content_length or 0) / 1e6:.1f} MB are allowed"
     words = allowed() if request.endpoint in UPLOADS else largest
     return _explain(RequestEntityTooLarge(f"This is too large: {words}."))
+
+
+def _refuse(refusal: Refusal) -> Response:
+    status = next(status for kind, status in STATUSES.items() if isinstance(refusal, kind))
+    return _explain(status(sentence(refusal)))
 
 
 def _typed() -> list[tuple[str, str]]:

@@ -11,7 +11,6 @@ from flask_wtf import FlaskForm
 from flask_wtf.file import FileField, MultipleFileField
 from wtforms import (
     BooleanField,
-    FloatField,
     HiddenField,
     IntegerField,
     PasswordField,
@@ -24,7 +23,6 @@ from wtforms.validators import EqualTo, InputRequired, Length, StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
 from arena.bots.submissions import LONGEST_NOTE
-from arena.competitions.strength_plans import MAX_GAMES
 from arena.people import accounts
 
 PASSWORD_LENGTH_MAX = 200
@@ -170,56 +168,3 @@ class SubmitForm(FlaskForm):
     )
     ladder = SelectField("Ladder", validate_choice=False)
     test_first = BooleanField("A strength test against the active version first")
-
-
-class VoidForm(FlaskForm):
-    """Why a match is to count for nothing, and whether it is played again."""
-
-    note = StringField(
-        "Why, for everybody to read",
-        [NEEDED, Length(max=NOTE_LENGTH_MAX, message="A note has at most %(max)d characters.")],
-        render_kw={"autocomplete": "off"},
-    )
-    replay = BooleanField("Play it again: the same bots, opening and dice")
-
-
-class CallOffForm(FlaskForm):
-    """Why a tournament is called off, and that this is meant."""
-
-    note = StringField(
-        "Why, for everybody to read",
-        [NEEDED, Length(max=NOTE_LENGTH_MAX, message="A note has at most %(max)d characters.")],
-        render_kw={"autocomplete": "off"},
-    )
-    confirmed = BooleanField(
-        "It is over for ever, and nobody wins it",
-        [InputRequired("A tournament that was called off never goes on: tick that this is meant.")],
-    )
-
-
-class BotForm(FlaskForm):
-    """What a bot's owner decides."""
-
-    open_source = BooleanField("Everybody may read its code and its logs")
-
-
-class StrengthForm(FlaskForm):
-    """A strength test between two versions."""
-
-    candidate = SelectField("Candidate: is it stronger")
-    baseline = SelectField("than the baseline?")
-    ladder = SelectField("As on the ladder")
-    elo0 = FloatField("Elo 0", [NUMBER], default=0.0)
-    elo1 = FloatField("Elo 1", [NUMBER], default=10.0)
-    max_games = WholeNumber("Games, at most", [NUMBER], default=MAX_GAMES)
-    weight = FloatField("Priority", [NUMBER], default=1.0)
-    allow_faults = BooleanField("Decide even if faults end many of the games")
-    note = StringField(
-        "Note", [Length(max=NOTE_LENGTH_MAX, message="A note has at most %(max)d characters.")]
-    )
-
-
-class ExtendForm(FlaskForm):
-    """How many games a test may have in all."""
-
-    max_games = WholeNumber("Games, at most", [NUMBER])

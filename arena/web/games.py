@@ -12,8 +12,9 @@ from sqlalchemy.orm import Session
 from arena.competitions.kinds import kind_of
 from arena.models import Entrant, JobStatus, Match, Scope
 from arena.schedule.jobs import spec_of, variant_of
+from arena.schedule.verdicts import VoidMatch
 from arena.web import boards, charts
-from arena.web.forms import VoidForm
+from arena.web.deeds import DeedForm, form_of
 from arena.web.identity import current
 from arena.web.lookup import find_game, find_match, find_record, reading
 from arena.web.words import outcome
@@ -26,6 +27,7 @@ from engine.sitting import clocks
 
 games = Blueprint("games", __name__)
 
+VoidForm = form_of(VoidMatch)
 PICTURE_SECONDS = 24 * 60 * 60
 """Pictures never change, but for a release that draws them otherwise."""
 
@@ -45,7 +47,7 @@ def match(number: int) -> str:
         return match_page(session, number, form)
 
 
-def match_page(session: Session, number: int, form: VoidForm | None, problem: str = "") -> str:
+def match_page(session: Session, number: int, form: DeedForm | None, problem: str = "") -> str:
     """The page of a match.
 
     Args:

@@ -43,6 +43,7 @@ from arena.audit import Actor
 from arena.bots import sharing
 from arena.config import Settings
 from arena.db import Database
+from arena.deeds import By
 from arena.models import SCOPES, ApiToken, Bot, Role, Scope, User
 from arena.people import accounts
 from arena.signing import secret_key
@@ -93,6 +94,11 @@ class Account(UserMixin):
     def actor(self) -> Actor:
         """This account in the audit log."""
         return Actor(self.id, self.name, request.remote_addr or "")
+
+    def by(self) -> By:
+        """This account as who does something now."""
+        quota = settings().requests_a_day
+        return By(self.actor, self.scopes, datetime.now(UTC), self.shared, quota)
 
     def may(self, scope: Scope) -> bool:
         """Whether it may do what needs this scope."""

@@ -19,17 +19,18 @@ from flask import (
 from sqlalchemy.orm import joinedload
 from werkzeug.wrappers import Response as Answer
 
-from arena.competitions.ladder_settings import LadderError, change
+from arena.competitions.ladder_deeds import ChangeLadder
+from arena.deeds import Done, perform
 from arena.models import CompetitionState, JobStatus, Ladder, Match, Scope
 from arena.operation import queues
 from arena.operation.health import look
-from arena.schedule import verdicts, workers
-from arena.schedule.verdicts import VerdictError
-from arena.schedule.workers import WorkerError
+from arena.schedule import verdicts
+from arena.schedule.verdicts import RequeueMatch, VoidMatch
+from arena.schedule.workers import ForgetWorker, ReadmitWorker
+from arena.web.deeds import add_deed, do
 from arena.web.forms import named_number
-from arena.web.identity import keep_to_itself, needs, settings, signed_in
-from arena.web.lookup import find_ladder, reading
-from arena.web.transactions import changing
+from arena.web.identity import database, keep_to_itself, needs, settings, signed_in
+from arena.web.lookup import reading
 from engine.plurals import counted
 
 operating = Blueprint("operating", __name__)
@@ -81,15 +82,12 @@ def decide() -> Answer:
     numbers = sorted({named_number(text) for text in chosen})
     if deed not in ("requeue", "void") or not numbers or 0 in numbers:
         abort(400, "Choose matches, and whether they are tried again or void.")
-    now, actor = datetime.now(UTC), signed_in().actor
-    with changing(VerdictError) as session:
+    note = request.form.get("note", "")
+    with database().begin() as session:
         verdicts.hold(session, numbers)
         for number in numbers:
-            if deed == "requeue":
-                verdicts.requeue(session, actor, number, now)
-            else:
-                note = request.form.get("note", "")
-                verdicts.void(session, actor, number, note, now=now)
+            decided = RequeueMatch(number) if deed == "requeue" else VoidMatch(number, note)
+            perform(session, decided, signed_in().by())
     done = "tried again" if deed == "requeue" else "void"
     flash(f"{counted(len(set(chosen)), 'match is', 'matches are')} {done}.")
     return redirect(url_for("operating.overview"))
@@ -102,30 +100,14 @@ def change_state(name: str) -> Answer:
     state = STATES.get(request.form.get("deed", ""))
     if state is None:
         abort(400, "A ladder is frozen, paused or opened.")
-    with changing(LadderError) as session:
-        ladder = find_ladder(session, name)
-        change(session, signed_in().actor, ladder, {"state": state}, datetime.now(UTC))
+    do(ChangeLadder(name, {"state": state}))
     flash(f"The ladder {name} is {state}.")
     return redirect(url_for("operating.overview"))
 
 
-@operating.post("/operator/workers/readmit")
-@needs(Scope.ORGANISE)
-def readmit() -> Answer:
-    """Gives a worker jobs again that was set aside."""
-    name = request.form.get("worker", "")  # an address can't hold every name
-    with changing(WorkerError) as session:
-        workers.readmit(session, signed_in().actor, name, datetime.now(UTC))
-    flash(f"The worker {name} gets jobs again.")
-    return redirect(url_for("operating.overview"))
+def _overview(_: Done) -> str:
+    return url_for("operating.overview")
 
 
-@operating.post("/operator/workers/forget")
-@needs(Scope.ORGANISE)
-def forget() -> Answer:
-    """Takes a worker off the list that is not there any more."""
-    name = request.form.get("worker", "")
-    with changing(WorkerError) as session:
-        workers.forget(session, signed_in().actor, name, datetime.now(UTC))
-    flash(f"The worker {name} is forgotten.")
-    return redirect(url_for("operating.overview"))
+add_deed(operating, "/operator/workers/readmit", ReadmitWorker, then=_overview)
+add_deed(operating, "/operator/workers/forget", ForgetWorker, then=_overview)

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
-from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
-from flask_wtf import FlaskForm
-from werkzeug.wrappers import Response
+from flask import Blueprint, abort, render_template, request, url_for
 from wtforms import Field, SelectField, StringField
 
-from arena.competitions import ladder_settings
-from arena.competitions.ladder_settings import SETTINGS, LadderError
+from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
+from arena.competitions.ladder_settings import SETTINGS
 from arena.models import CompetitionState, Ladder, Scope
+from arena.web.deeds import REFUSED, DeedForm, sent
 from arena.web.forms import NEEDED
-from arena.web.identity import database, needs, signed_in
+from arena.web.identity import needs
 from arena.web.lookup import find_ladder, reading
-from arena.web.words import sentence
-from engine.game import Game, OptionError
+from engine.game import Game
 from engine.games import GAMES
 
 organising_ladders = Blueprint("organising_ladders", __name__)
 
-REFUSED = 422
 LABELS = {
     "draws": "Draws",
     "weight": "Share of the workers",
@@ -49,7 +46,7 @@ def _field(key: str) -> Any:
     return StringField(label, default="" if key == "move" else its.default)
 
 
-class LadderForm(FlaskForm):
+class LadderForm(DeedForm):
     """The settings of a ladder but its state; each field has the setting's name."""
 
     @property
@@ -115,56 +112,79 @@ def create(game: str) -> Any:
     """Makes a ladder of a game."""
     chosen = GAMES.get(game) or abort(404, f"There is no game {game}.")
     form = _form_of(chosen)()
-    problem = ""
-    if form.validate_on_submit():
-        try:
-            return redirect(url_for("pages.leaderboard", name=_create(chosen, form)))
-        except (LadderError, OptionError) as error:
-            problem = sentence(error)
-    page = render_template(
-        "new_ladder.html", games=GAMES, game=chosen, form=form, problem=problem, SETTINGS=SETTINGS
-    )
-    return page, REFUSED if form.errors or problem else 200
 
-
-def _create(game: Game, form: NewLadderForm) -> str:
-    """Makes what the form asks for, and gives its name.
-
-    Raises:
-        LadderError, OptionError: it can't be.
-    """
-    variant = game.variant(
-        **{
-            field.name.removeprefix(OPTION): field.data.strip()
-            for field in form.options
-            if field.data
-        }
-    )
-    chosen = {key: text for key, text in form.chosen.items() if text}
-    with database().begin() as session:
-        made = ladder_settings.create(
-            session, signed_in().actor, form.name.data or "", variant, chosen, datetime.now(UTC)
+    def page(form: DeedForm, problem: str) -> str:
+        return render_template(
+            "new_ladder.html",
+            games=GAMES,
+            game=chosen,
+            form=form,
+            problem=problem,
+            SETTINGS=SETTINGS,
         )
-        flash(f"{made.title} is open: it plays as soon as two bots have entered.")
-        return made.name
+
+    if request.method == "GET":
+        return page(form, "")
+    options = {
+        field.name.removeprefix(OPTION): field.data.strip() for field in form.options if field.data
+    }
+    settings = {key: text for key, text in form.chosen.items() if text}
+    return sent(
+        CreateLadder,
+        form,
+        again=page,
+        then=lambda done: _board(done.answer.name),
+        game=game,
+        options=options,
+        settings=settings,
+    )
+
+
+def _board(name: str) -> str:
+    return url_for("pages.leaderboard", name=name)
 
 
 @organising_ladders.route("/ladders/<name>/settings", methods=["GET", "POST"])
 @needs(Scope.ORGANISE)
 def change(name: str) -> Any:
     """Changes what of a ladder may be changed."""
+    ladder, form = _form(name)
+    if request.method == "GET":
+        return _page(ladder, form, "")
+    return _sent(ladder, form, form.changed)
+
+
+@organising_ladders.post("/ladders/<name>/state")
+@needs(Scope.ORGANISE)
+def change_state(name: str) -> Any:
+    """Opens, pauses or freezes a ladder, or closes it if that is confirmed."""
+    ladder, form = _form(name, formdata=None)
+    state = request.form.get("state", "")
+    if state == CompetitionState.CLOSED and not request.form.get("confirmed"):
+        problem = "A closed ladder is never opened again: tick that this is meant."
+        return _page(ladder, form, problem), REFUSED
+    return _sent(ladder, form, {"state": state})
+
+
+def _form(name: str, **how: Any) -> tuple[Ladder, LadderForm]:
+    """A ladder, and the form of what can be changed about it."""
     with reading() as session:
         found = find_ladder(session, name)
-    form = LadderForm(data={key: its.show(found) for key, its in SETTINGS.items()})
+    form = LadderForm(data={key: its.show(found) for key, its in SETTINGS.items()}, **how)
     for key in stays(found):
         del form[key]
-    problem = ""
-    if form.validate_on_submit():
-        try:
-            return _changed(name, form.changed)
-        except LadderError as error:
-            problem = sentence(error)
-    return _page(found, form, problem)
+    return found, form
+
+
+def _sent(ladder: Ladder, form: LadderForm, settings: Mapping[str, str]) -> Any:
+    return sent(
+        ChangeLadder,
+        form,
+        again=partial(_page, ladder),
+        then=lambda _: _board(ladder.name),
+        name=ladder.name,
+        settings=settings,
+    )
 
 
 def stays(ladder: Ladder) -> list[str]:
@@ -174,42 +194,8 @@ def stays(ladder: Ladder) -> list[str]:
     return [key for key, its in SETTINGS.items() if its.stays and ladder.matches_made]
 
 
-def _changed(name: str, chosen: Mapping[str, str]) -> Response:
-    """Changes a ladder, and says on its page what is different.
-
-    Raises:
-        LadderError: it can't be so.
-    """
-    with database().begin() as session:
-        found = find_ladder(session, name)
-        words = ladder_settings.change(session, signed_in().actor, found, chosen, datetime.now(UTC))
-    flash("; ".join(words) or "Nothing is different: it was so before.")
-    return redirect(url_for("pages.leaderboard", name=name))
-
-
-@organising_ladders.post("/ladders/<name>/state")
-@needs(Scope.ORGANISE)
-def change_state(name: str) -> Any:
-    """Opens, pauses or freezes a ladder, or closes it if that is confirmed."""
-    with reading() as session:
-        found = find_ladder(session, name)
-    state = request.form.get("state", "")
-    problem = ""
-    if state == CompetitionState.CLOSED and not request.form.get("confirmed"):
-        problem = "A closed ladder is never opened again: tick that this is meant."
-    else:
-        try:
-            return _changed(name, {"state": state})
-        except LadderError as error:
-            problem = sentence(error)
-    form = LadderForm(formdata=None, data={key: its.show(found) for key, its in SETTINGS.items()})
-    for key in stays(found):
-        del form[key]
-    return _page(found, form, problem)
-
-
-def _page(ladder: Ladder, form: LadderForm, problem: str) -> tuple[str, int]:
-    page = render_template(
+def _page(ladder: Ladder, form: DeedForm, problem: str) -> str:
+    return render_template(
         "change_ladder.html",
         ladder=ladder,
         form=form,
@@ -218,4 +204,3 @@ def _page(ladder: Ladder, form: LadderForm, problem: str) -> tuple[str, int]:
         LABELS=LABELS,
         SETTINGS=SETTINGS,
     )
-    return page, REFUSED if form.errors or problem else 200

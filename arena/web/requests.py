@@ -11,16 +11,17 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
 from arena import sittings
-from arena.models import Bot, BotVersion, Entrant, EntrantState, Ladder, Scope, User
-from arena.schedule.requests import MOST_IN_A_RACE, RequestError, asked_lately, request_match
-from arena.web.identity import database, needs, settings, signed_in
+from arena.models import Bot, BotVersion, Entrant, EntrantState, Ladder, Scope
+from arena.refusals import Refusal
+from arena.schedule.requests import MOST_IN_A_RACE, RequestUnratedMatch, asked_lately
+from arena.web.deeds import REFUSED, do
+from arena.web.identity import needs, settings, signed_in
 from arena.web.lookup import find_ladder, reading
 from arena.web.words import sentence
 from engine.game import Variant
 
 requesting = Blueprint("requesting", __name__)
 
-REFUSED = 422
 SUGGESTED = 500
 """How many bots are offered to choose from; any other can be typed."""
 
@@ -34,16 +35,12 @@ def ask(name: str) -> Any:
     bots = [bot.strip() for bot in asked.getlist("bot")][:MOST_IN_A_RACE]
     now, quota = datetime.now(UTC), settings().requests_a_day
     if request.method == "POST":
+        named = tuple(bot for bot in bots if bot)
         try:
-            with database().begin() as session:
-                asker, ladder = session.get_one(User, who.id), find_ladder(session, name)
-                named = [bot for bot in bots if bot]
-                form = request.form.get("form", "")[:64] or None
-                made = request_match(session, asker, ladder, named, now, quota=quota, form=form)
-                number = made.id
-            flash("This is the match that you asked for. It begins when a worker is free.")
-            return redirect(url_for("games.match", number=number))
-        except RequestError as error:
+            done = do(RequestUnratedMatch(name, named, request.form.get("form", "")[:64]))
+            flash(sentence(done.said))
+            return redirect(url_for("games.match", number=done.answer.id))
+        except Refusal as error:
             problem = sentence(error)
     with reading() as session:
         ladder = find_ladder(session, name)

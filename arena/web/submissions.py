@@ -10,7 +10,6 @@ from flask import (
     Blueprint,
     Response,
     abort,
-    flash,
     redirect,
     render_template,
     request,
@@ -18,12 +17,21 @@ from flask import (
     url_for,
 )
 from sqlalchemy.orm import Session, joinedload
-from werkzeug.wrappers import Response as Answer
 from wtforms import SelectChoice
 
 from arena.bots import entries
+from arena.bots.bot_deeds import (
+    CancelCheck,
+    ChangeBot,
+    EnterBot,
+    RetireBot,
+    ShareBot,
+    UnshareBot,
+    WithdrawBot,
+)
 from arena.bots.submissions import SubmissionError
 from arena.competitions.strength_plans import FirstTest
+from arena.deeds import Done
 from arena.models import (
     Bot,
     BotVersion,
@@ -37,11 +45,11 @@ from arena.models import (
 )
 from arena.operation import retention
 from arena.schedule.load import waits_for_builds
-from arena.web import forms, queries, uploads
-from arena.web.forms import BotForm, SubmitForm
+from arena.web import queries, uploads
+from arena.web.deeds import REFUSED, add_deed
+from arena.web.forms import SubmitForm
 from arena.web.identity import (
     current,
-    database,
     keep_to_itself,
     may_read,
     needs,
@@ -49,14 +57,11 @@ from arena.web.identity import (
     signed_in,
 )
 from arena.web.lookup import find_bot, reading
-from arena.web.transactions import changing
 from arena.web.words import sentence
 from engine.games import GAMES
 from engine.protocol import visible
 
 submitting = Blueprint("submitting", __name__)
-
-REFUSED = 422
 
 
 @submitting.route("/submit", methods=["GET", "POST"])
@@ -125,17 +130,6 @@ def check_live(number: int) -> str:
         return render_template("_check.html", **_check(session, number))
 
 
-@submitting.post("/checks/<int:number>/cancel")
-@needs(Scope.SUBMIT)
-def cancel(number: int) -> Answer:
-    """Cancels a check of one's own bot."""
-    with changing(SubmissionError) as session:
-        found = find_check(session, number)
-        entries.cancel(session, signed_in().actor, found, datetime.now(UTC))
-    flash(f"Check {number} is cancelled.")
-    return redirect(url_for("submitting.check", number=number))
-
-
 def find_check(session: Session, number: int) -> Check:
     """The check of this number, if it is of the asker's own bot."""
     query = sa.select(Check).where(Check.id == number)
@@ -175,82 +169,40 @@ def own_bot(session: Session, name: str) -> Bot:
     return bot
 
 
-def _version(session: Session, bot: Bot, number: str) -> BotVersion:
+def _version(session: Session, bot: Bot, number: int) -> BotVersion:
     """A version of a bot by its number."""
-    wanted = forms.named_number(number)
-    query = sa.select(BotVersion).where(BotVersion.bot_id == bot.id, BotVersion.number == wanted)
+    query = sa.select(BotVersion).where(BotVersion.bot_id == bot.id, BotVersion.number == number)
     found = session.scalar(query.options(joinedload(BotVersion.bot)))
-    return found or abort(404, f"The bot {bot.name} has no version {number[:20]}.")
+    return found or abort(404, f"The bot {bot.name} has no version {number}.")
 
 
-@submitting.post("/bots/<name>/enter")
-@needs(Scope.SUBMIT)
-def enter(name: str) -> Answer:
-    """Enters a version of one's own bot on a ladder."""
-    who = signed_in()
-    with changing(SubmissionError) as session:
-        version = _version(session, own_bot(session, name), request.form.get("version", ""))
-        asked = request.form.get("ladder", "")
-        ladder = session.scalar(sa.select(Ladder).where(Ladder.name == asked))
-        if ladder is None:
-            abort(404, f"There is no ladder {asked[:60]}.")
-        found = entries.ask_entry(session, who.actor, version, ladder, datetime.now(UTC))
-        number = found.id if found else None
-    if number is not None:
-        return redirect(url_for("submitting.check", number=number))
-    label = f"Version {version.number} is on {ladder.title} again"
-    flash(f"{label}, with the rating that it had, held less firmly.")
-    return redirect(url_for("pages.bot", name=name, ladder=ladder.name))
+def _entered(done: Done, name: str) -> str:
+    """The check that it takes, or the bot."""
+    ladder, check = done.answer
+    if check is not None:
+        return url_for("submitting.check", number=check.id)
+    return url_for("pages.bot", name=name, ladder=ladder.name)
 
 
-@submitting.post("/bots/<name>/retire")
-@needs(Scope.SUBMIT)
-def retire(name: str) -> Answer:
-    """Takes one's own bot off a ladder."""
-    who = signed_in()
-    with changing(SubmissionError) as session:
-        bot = own_bot(session, name)
-        asked = request.form.get("entrant", "")
-        entrant = session.scalar(
-            sa.select(Entrant)
-            .join(Entrant.version)
-            .join(Ladder, Ladder.id == Entrant.competition_id)
-            .where(
-                Entrant.id == forms.named_number(asked),
-                BotVersion.bot_id == bot.id,
-            )
-            .options(joinedload(Entrant.competition))
-        )
-        if entrant is None:
-            abort(404, f"The bot {name} is not on such a ladder.")
-        entries.retire(session, who.actor, entrant, datetime.now(UTC))
-        ladder, version = entrant.competition, entrant.version
-    flash(f"Version {version.number} is retired from {ladder.title}.")
-    return redirect(url_for("pages.bot", name=name, ladder=ladder.name))
+def _retired(done: Done, name: str) -> str:
+    return url_for("pages.bot", name=name, ladder=done.answer.competition.name)
 
 
-@submitting.post("/bots/<name>/withdraw")
-@needs(Scope.SUBMIT)
-def withdraw(name: str) -> Answer:
-    """Takes one's own bot off every ladder."""
-    with changing(SubmissionError) as session:
-        bot = own_bot(session, name)
-        left = entries.withdraw(session, signed_in().actor, bot, datetime.now(UTC))
-    flash(f"{name} is withdrawn: it left {left} ladder{'' if left == 1 else 's'}.")
-    return redirect(url_for("pages.bot", name=name))
+def _bot(_: Done, name: str) -> str:
+    return url_for("pages.bot", name=name)
 
 
-@submitting.post("/bots/<name>/settings")
-@needs(Scope.SUBMIT)
-def change(name: str) -> Answer:
-    """Opens or closes the code and the logs of one's own bot."""
-    opened = bool(BotForm().open_source.data)
-    with database().begin() as session:
-        bot = own_bot(session, name)
-        entries.open_source(session, signed_in().actor, bot, opened=opened, now=datetime.now(UTC))
-    who = "everybody" if opened else "its owners alone"
-    flash(f"Code and logs of {name} are for {who} now.")
-    return redirect(url_for("pages.bot", name=name))
+def _cancelled(_: Done, number: int) -> str:
+    return url_for("submitting.check", number=number)
+
+
+add_deed(submitting, "/checks/<int:number>/cancel", CancelCheck, then=_cancelled)
+add_deed(submitting, "/bots/<name>/enter", EnterBot, then=_entered)
+add_deed(submitting, "/bots/<name>/retire", RetireBot, then=_retired)
+add_deed(submitting, "/bots/<name>/withdraw", WithdrawBot, then=_bot)
+add_deed(submitting, "/bots/<name>/settings", ChangeBot, then=_bot)
+add_deed(submitting, "/bots/<name>/share", ShareBot, then=_bot)
+add_deed(submitting, "/bots/<name>/unshare", UnshareBot, then=_bot)
 
 
 @submitting.get("/bots/<name>/versions/<int:number>.tar")
@@ -259,7 +211,7 @@ def download(name: str, number: int) -> Response:
     with reading() as session:
         bot = find_bot(session, name)
         _must_read(bot, f"The code of {name} is its owner's alone.")
-        version = _version(session, bot, str(number))
+        version = _version(session, bot, number)
     file = settings().bundles / version.digest
     if not file.exists():
         abort(404, f"The files of {version.label} are not stored on this server.")

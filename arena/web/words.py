@@ -17,9 +17,9 @@ from engine.protocol import visible
 from engine.record import Fault, GameRecord
 
 
-def sentence(error: Exception) -> str:
-    """What an error says, as a sentence of a page; the name of a file stays as it is."""
-    words = str(error)
+def sentence(said: Exception | str) -> str:
+    """What is said, as a sentence of a page; the name of a file stays as it is."""
+    words = str(said)
     if "." in words.partition(" ")[0].rstrip(".:,;"):
         return f"{words.rstrip('.')}."
     return f"{words[:1].upper()}{words[1:].rstrip('.')}."

@@ -13,13 +13,13 @@ from werkzeug.wrappers import Response
 from arena.web.api import (
     administration,
     bots,
+    deeds,
     games,
     ladders,
     sittings,
     strength,
     submissions,
     tournaments,
-    verdicts,
     workers,
 )
 from arena.web.api.specification import JSON, document, read_body
@@ -30,12 +30,12 @@ PARTS = (
     bots,
     submissions,
     games,
-    verdicts,
     tournaments,
     strength,
     sittings,
     workers,
     administration,
+    deeds,
 )
 
 api = Blueprint("api", __name__, url_prefix="/api/v1")

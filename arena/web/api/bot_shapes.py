@@ -7,9 +7,13 @@ from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
+from sqlalchemy.orm import Session
 
+from arena.bots import sharing
 from arena.bots.entries import EntryFate
+from arena.competitions.ranks import ranks_of
 from arena.models import Bot, BotVersion, Check, Entrant, JobStatus, VersionStatus
+from arena.web import queries
 from arena.web.api.ladder_shapes import EntrantShape, RankedEntrant
 from arena.web.api.shapes import List, Shape
 from arena.web.on_ladder import HISTORY_GAMES, OPENINGS_SHOWN, SPLIT_GAMES, OnLadder
@@ -51,6 +55,23 @@ class BotDetail(BotShape):
     co_owners: list[str] = Field(description="Who else may do with it whatever its owner may.")
     ladders: list[RankedEntrant]
     waiting: list[WaitingShape] = Field(description="Versions that are to pass a test first.")
+
+    @classmethod
+    def now(cls, session: Session, bot: Bot) -> BotDetail:
+        """A bot as it travels, with what is known of its versions."""
+        on = queries.entrants_of_bot(session, bot)
+        ranks = ranks_of(session, on)
+        waiting = [
+            WaitingShape(version=number, test=test.id)
+            for number, tests in queries.tests_waited_for(session, bot).items()
+            for test in tests
+        ]
+        return cls(
+            **BotShape.of(bot).model_dump(),
+            co_owners=[user.name for user in sharing.co_owners(session, bot)],
+            ladders=[RankedEntrant.at(one, bot.name, ranks[one.id]) for one in on],
+            waiting=waiting,
+        )
 
 
 class OpponentShape(Shape):

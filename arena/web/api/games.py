@@ -5,7 +5,6 @@ from __future__ import annotations
 import json as jsons
 import zlib
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Annotated
 
 import sqlalchemy as sa
@@ -14,8 +13,7 @@ from pydantic import Field
 from sqlalchemy.orm import Session, joinedload
 
 from arena.db import Database
-from arena.models import Competition, GameSeat, JobStatus, Match, PlayedGame, Scope, User
-from arena.schedule.requests import RequestError, request_match
+from arena.models import Competition, GameSeat, JobStatus, Match, PlayedGame, Scope
 from arena.web import queries, submissions
 from arena.web.api.game_shapes import (
     GameList,
@@ -26,11 +24,11 @@ from arena.web.api.game_shapes import (
     Record,
 )
 from arena.web.api.paging import Pages, page
-from arena.web.api.shapes import BotVersionName, Id, Key, Name, Number, Shape
+from arena.web.api.shapes import Id, Name, Number, Shape
 from arena.web.api.specification import operation
 from arena.web.downloads import Download
 from arena.web.games import PICTURE_SECONDS
-from arena.web.identity import database, settings, signed_in
+from arena.web.identity import database, signed_in
 from arena.web.lookup import (
     find_competition,
     find_game,
@@ -39,7 +37,6 @@ from arena.web.lookup import (
     find_record,
     reading,
 )
-from arena.web.transactions import changing
 
 TAG = "games"
 LINES = "application/x-ndjson"
@@ -59,23 +56,6 @@ class GamePages(Pages):
 
     competition: Name | None = None
     entrant: Annotated[Id | None, Field(description="The id of one of its players.")] = None
-
-
-class NewMatch(Shape):
-    """A match to be played for no rating."""
-
-    ladder: Name
-    bots: Annotated[
-        list[BotVersionName],
-        Field(
-            min_length=1,
-            max_length=8,
-            description="In the order of their seats in the first game.",
-        ),
-    ]
-    key: Annotated[
-        Key | None, Field(description="Whoever sends the same one again gets the match it made.")
-    ] = None
 
 
 class LadderExport(Shape):
@@ -121,18 +101,6 @@ def get_match(number: int) -> MatchDetail:
     """A match with its games."""
     with reading() as session:
         return MatchDetail.of(find_match(session, number))
-
-
-@operation(MatchShape, tag=TAG, status=201, scope=Scope.SUBMIT, errors=[404, 409])
-def request_unrated_match(json: NewMatch) -> tuple[MatchShape, int]:
-    """Asks for an unrated match between bots of a ladder; so many a day are allowed."""
-    now, quota = datetime.now(UTC), settings().requests_a_day
-    with changing(RequestError) as session:
-        asker = session.get_one(User, signed_in().id)
-        ladder = find_ladder(session, json.ladder)
-        made = request_match(session, asker, ladder, json.bots, now, quota=quota, form=json.key)
-        session.flush()
-        return MatchShape.of(find_match(session, made.id)), 201
 
 
 @operation(GameList, tag=TAG, errors=[404])
@@ -233,7 +201,6 @@ def _compressed(parts: Iterator[bytes]) -> Iterator[bytes]:
 
 ROUTES = (
     ("GET", "/matches", list_matches),
-    ("POST", "/matches", request_unrated_match),
     ("GET", "/matches/<int:number>", get_match),
     ("GET", "/account/matches", list_own_matches),
     ("GET", "/games", list_games),

@@ -9,9 +9,7 @@ import sqlalchemy as sa
 from pydantic import Field
 from sqlalchemy.orm import joinedload
 
-from arena.competitions import ladder_settings
-from arena.competitions.ladder_settings import SETTINGS, LadderError
-from arena.models import BotVersion, Entrant, EntrantState, Ladder, Scope
+from arena.models import BotVersion, Entrant, EntrantState, Ladder
 from arena.schedule.idle import why_idle
 from arena.web import exports, leaderboards
 from arena.web.api.ladder_shapes import (
@@ -25,40 +23,12 @@ from arena.web.api.ladder_shapes import (
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Id, Name, Shape
 from arena.web.api.specification import operation
-from arena.web.identity import settings, signed_in
+from arena.web.identity import settings
 from arena.web.leaderboards import View
 from arena.web.lookup import find_ladder, reading
-from arena.web.transactions import changing
-from engine.game import GameError
-from engine.games import find_variant
 
 TAG = "ladders"
 Sort = Literal["rank", "bot", "version", "rating", "games", "score", "faults", "last"]
-Chosen = Annotated[
-    dict[str, Annotated[str, Field(max_length=1000)]],
-    Field(
-        description="Texts by their names: "
-        + "; ".join(f"{name}: {setting.words}" for name, setting in SETTINGS.items())
-        + "."
-    ),
-]
-
-
-class NewLadder(Shape):
-    """A ladder to be made."""
-
-    name: Name
-    game: Name
-    options: Annotated[dict[str, str], Field(description="The game's, e.g. size.")] = Field(
-        default_factory=dict
-    )
-    settings: Chosen = Field(default_factory=dict)
-
-
-class LadderChange(Shape):
-    """What is to be different."""
-
-    settings: Chosen
 
 
 class BoardView(Shape):
@@ -98,27 +68,6 @@ def get_ladder(name: str) -> LadderDetail:
         return LadderDetail.now(found, running, quiet)
 
 
-@operation(LadderShape, tag=TAG, status=201, scope=Scope.ORGANISE, errors=[409])
-def create_ladder(json: NewLadder) -> tuple[LadderShape, int]:
-    """Makes a ladder, which is open at once unless its state is chosen."""
-    options = [f"{key}={value}" for key, value in json.options.items()]
-    with changing(LadderError, GameError) as session:
-        variant = find_variant(json.game, options)
-        actor, now = signed_in().actor, datetime.now(UTC)
-        made = ladder_settings.create(session, actor, json.name, variant, json.settings, now)
-        return LadderShape.of(made), 201
-
-
-@operation(LadderShape, tag=TAG, scope=Scope.ORGANISE, errors=[409])
-def change_ladder(name: str, json: LadderChange) -> LadderShape:
-    """Changes settings of a ladder."""
-    with changing(LadderError) as session:
-        found = find_ladder(session, name)
-        actor, now = signed_in().actor, datetime.now(UTC)
-        ladder_settings.change(session, actor, found, json.settings, now)
-        return LadderShape.of(found)
-
-
 @operation(BoardShape, tag=TAG)
 def get_leaderboard(name: str, query: BoardView) -> BoardShape:
     """A page of a ladder's leaderboard.
@@ -151,9 +100,7 @@ def list_entrants(name: str, query: EntrantPages) -> EntrantList:
 
 ROUTES = (
     ("GET", "/ladders", list_ladders),
-    ("POST", "/ladders", create_ladder),
     ("GET", "/ladders/<name>", get_ladder),
-    ("PATCH", "/ladders/<name>", change_ladder),
     ("GET", "/ladders/<name>/leaderboard", get_leaderboard),
     ("GET", "/ladders/<name>/entrants", list_entrants),
 )

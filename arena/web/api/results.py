@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from arena.models import TestVerdict
+from arena.competitions import results
+from arena.models import TestVerdict, Tournament
 from arena.web.api.shapes import List, Shape
 
 
@@ -30,6 +31,11 @@ class TournamentShape(Shape):
     created: datetime
     finished: datetime | None
     note: str
+
+    @classmethod
+    def of(cls, one: Tournament) -> TournamentShape:
+        """A tournament as it travels."""
+        return cls.model_validate(results.summary(one))
 
 
 class TournamentList(List):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated
 
 import sqlalchemy as sa
@@ -12,7 +11,6 @@ from spectree.model_adapter.pydantic_adapter import BaseFile
 from sqlalchemy.orm import joinedload
 
 from arena.bots import entries
-from arena.bots.submissions import SubmissionError
 from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES, FirstTest
 from arena.models import BotVersion, Check, Scope
 from arena.web import submissions, uploads
@@ -20,9 +18,7 @@ from arena.web.api.bot_shapes import CheckList, CheckShape
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Line, Name, Shape
 from arena.web.api.specification import operation
-from arena.web.identity import signed_in
 from arena.web.lookup import find_ladder, reading
-from arena.web.transactions import changing
 
 TAG = "submissions"
 
@@ -64,10 +60,9 @@ def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
     with reading() as session:
         ladder = find_ladder(session, form.ladder)
     test = FirstTest(form.elo0, form.elo1, form.max_games) if form.test_first else None
-    with changing(SubmissionError):
-        taken = uploads.take_files(request.files.getlist("file"))
-        name = form.name or taken.name
-        number = uploads.store(name, taken, ladder, form.note, test_first=test)
+    taken = uploads.take_files(request.files.getlist("file"))
+    name = form.name or taken.name
+    number = uploads.store(name, taken, ladder, form.note, test_first=test)
     with reading() as session:
         made = CheckShape.of(submissions.find_check(session, number))
     return made, 201, {"Location": url_for("api.get_check", number=number)}
@@ -79,18 +74,6 @@ def get_check(number: int) -> CheckShape:
     with reading() as session:
         found = submissions.find_check(session, number)
         return CheckShape.of(found, entries.fates(session, [found]).get(number))
-
-
-@operation(CheckShape, tag=TAG, scope=Scope.SUBMIT, errors=[409])
-def cancel_check(number: int) -> CheckShape:
-    """Cancels the check of a bot of one's own: nothing is entered by it.
-
-    What a worker has already is played to its end there.
-    """
-    with changing(SubmissionError) as session:
-        found = submissions.find_check(session, number)
-        entries.cancel(session, signed_in().actor, found, datetime.now(UTC))
-        return CheckShape.of(found)
 
 
 @operation(CheckList, tag=TAG, scope=Scope.SUBMIT)
@@ -110,6 +93,5 @@ def list_checks(name: str, query: Pages) -> CheckList:
 ROUTES = (
     ("POST", "/submissions", submit_bot),
     ("GET", "/checks/<int:number>", get_check),
-    ("POST", "/checks/<int:number>/cancel", cancel_check),
     ("GET", "/bots/<name>/checks", list_checks),
 )

@@ -58,11 +58,14 @@ def arena(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Arena:
 def test_the_commands_of_organisers(database: Database, arena: Arena) -> None:
     """A ladder's life, a match's, a bot's and a worker's, as an organiser goes through them."""
     assert arena("ladder", "create", "blitz", "--game", "clobber size=5x6", "--time", "5+0.05") == (
-        0, "the ladder blitz is open: clobber size=5x6, time=5000 inc=50\n", "",
-    )  # fmt: skip
+        0,
+        "the ladder blitz is open: clobber size=5x6, time=5000 inc=50; it plays as soon as two "
+        "bots have entered\n",
+        "",
+    )
     assert arena("ladder", "change", "blitz", "state=paused", "draws=0.01")[:2] == (
         0,
-        "state: open → paused\ndraws: 0.05 → 0.01\n",
+        "state: open → paused; draws: 0.05 → 0.01\n",
     )
     assert "nothing is different" in arena("ladder", "change", "blitz", "state=paused")[1]
     assert arena("match", "void", "1", "--note", "power cut") == (0, "match 1 is void\n", "")
@@ -70,7 +73,7 @@ def test_the_commands_of_organisers(database: Database, arena: Arena) -> None:
     code, said, _ = arena("match", "void", "2", "--note", "again", "--replay")
     assert (code, said[:43]) == (0, "match 2 is void; it is replayed as match " + said[41:43])
     code, said, _ = arena("match", "request", "ladder-0", "bot-0", "bot-1:1")
-    assert (code, "will be played; see /matches/" in said) == (0, True)
+    assert (code, "is played when a worker is free" in said) == (0, True)
     with database.begin() as session:
         match = session.scalars(sa.select(Match).where(Match.rated.is_(False))).one()
         match.status, match.problem = JobStatus.SET_ASIDE, "no [space] left"
@@ -104,13 +107,13 @@ def test_the_commands_of_organisers(database: Database, arena: Arena) -> None:
         assert entrant.state is EntrantState.RETIRED
         entrant.version.status = "ready"
     assert arena("bot", "activate", "bot-2:1", "--ladder", "ladder-0")[1] == (
-        "bot-2 v1 is active on ladder-0\n"
+        "the bot bot-2 v1 is active on ladder-0, with the rating that it had, held less firmly\n"
     )
     with database.read() as session:
         actions = session.scalars(sa.select(AuditEntry.action).order_by(AuditEntry.id)).all()
         assert actions == [
             "create ladder", "change ladder", "void match", "change ladder", "void match",
-            "requeue match", "readmit", "forget",
+            "request match", "requeue match", "readmit", "forget",
                 "give notice", "clear notice", "retire", "enter",
         ]  # fmt: skip
         ladder = session.scalars(sa.select(Ladder).where(Ladder.name == "blitz")).one()
@@ -159,7 +162,7 @@ def test_checks_are_tried_again(
         (["ladder", "change", "ladder-0", "paused"], "'paused' is no change: write KEY=VALUE"),
         (["ladder", "change", "ladder-9", "state=open"], "there is no ladder 'ladder-9'; there"),
         (["ladder", "change", "ladder-0", "move=50"], "has matches by its move, which therefore"),
-        (["match", "void", "1", "--note", ""], "say why the match is to be void"),
+        (["match", "void", "1", "--note", ""], "note: this is needed"),
         (["match", "void", "99999", "--note", "x"], "there is no match 99999"),
         (["match", "list", "--ladder", "nope"], "there is no ladder or tournament 'nope'"),
         (["match", "requeue", "1"], "match 1 is fixed, and not set aside"),
@@ -175,8 +178,8 @@ def test_checks_are_tried_again(
         (["notice", "x" * 301], "a notice has at most 300 characters, and this has 301"),
         (["worker", "forget", "three"], "there is no worker 'three'; there are: one, two"),
         (["bot", "activate", "bot-9", "--ladder", "ladder-0"], "there is no bot 'bot-9'"),
-        (["bot", "retire", "bot-9", "--ladder", "ladder-0"], "there is no active bot 'bot-9'"),
-        (["bot", "share", "b\udcff", "eve"], "b\\udcff is no UTF-8, and nothing here is called so"),
+        (["bot", "share", "b\udcff", "eve"], "name: leave out half of a surrogate pair"),
+        (["bot", "retire", "bot-9", "--ladder", "ladder-0"], "there is no bot 'bot-9'"),
     ],
 )
 def test_mistakes_are_told_in_one_line(

@@ -113,7 +113,7 @@ def test_roles_and_states(data: Path, say) -> None:
     """Listed as they were set, as JSON too; the log has each deed."""
     say("add", "ada", "--role", "administrator")
     say("add", "bob")
-    assert say("role", "bob", "organiser") == (0, "bob is organiser now\n")
+    assert say("role", "bob", "organiser") == (0, "the user bob is organiser now\n")
     assert say("deactivate", "bob")[0] == 0
     assert "bob" in say("list")[1]
     listed = json.loads(say("list", "--json")[1])
@@ -147,7 +147,7 @@ def test_an_invitation_is_an_address(say) -> None:
         (("role", "nobody", "organiser"), "there is no user 'nobody'"),
         (("deactivate", "nobody"), "there is no user 'nobody'"),
         (("add", "not a name"), "'not a name' is no name"),
-        (("role", "ada", "king"), "'king' is not one of"),
+        (("role", "ada", "king"), "role: it is one of participant, organiser, administrator"),
         (("invite", "--url", "foo"), "'foo' is no address of an arena, such as https://"),
         (("invite", "--url", "ftp://foo"), "'ftp://foo' is no address of an arena"),
     ],

@@ -20,6 +20,7 @@ from arena.models import (
     User,
     VersionStatus,
 )
+from arena.refusals import NotThere
 from arena.strength.sequential import StrengthError
 from engine.clock import TimeControl
 from engine.games import GAMES
@@ -109,7 +110,7 @@ def test_no_number_but_a_tests_finds_one(database: Database, number: int) -> Non
     PostgreSQL, and 8 in SQLite.
     """
     arena = StrengthSimulation(database, CALM, "clobber", size="4x4")
-    with arena.database.read() as session, pytest.raises(StrengthError) as refusal:
+    with arena.database.read() as session, pytest.raises(NotThere) as refusal:
         strength_tests.find(session, number)
     assert str(refusal.value) == f"there is no strength test {number}"
 

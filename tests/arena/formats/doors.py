@@ -44,7 +44,7 @@ def test_newcomers_are_offered_and_played(
 
     make = ["tournament", "create", "by-command", "--ladder", "ladder-0", "--rounds", "3"]
     assert run([*make, "--format", "danish", "--data", str(tmp_path)]) == 0
-    assert "by-command: danish of 8 bots, 12 matches;" in capsys.readouterr().out
+    assert ": danish of 8 bots, 12 matches;" in capsys.readouterr().out
     assert run(["tournament", "create", "--help"]) == 0
     assert "danish" in capsys.readouterr().out
 

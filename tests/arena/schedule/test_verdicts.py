@@ -29,6 +29,7 @@ from arena.models import (
 )
 from arena.ratings.book import NEW
 from arena.recorder.rebuild import Rebuilt, Upkeep, rebuild
+from arena.refusals import Refusal
 from arena.schedule import leases, verdicts
 from arena.schedule.requests import RequestError, request_match
 from arena.schedule.verdicts import VerdictError
@@ -160,7 +161,7 @@ def test_what_cannot_be_void(
         if callable(arrange):
             arrange(session)
             session.flush()
-        with pytest.raises(VerdictError) as refused:
+        with pytest.raises(Refusal) as refused:
             verdicts.void(session, ARENA, number, note, replay=True, now=START)
         assert str(refused.value) == words
         session.rollback()

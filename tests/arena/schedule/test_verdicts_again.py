@@ -12,6 +12,7 @@ from arena.audit import ARENA
 from arena.competitions.pairings import Pairing
 from arena.db import Database
 from arena.models import Check, CompetitionState, JobStatus, Ladder, Match, User
+from arena.refusals import Refusal
 from arena.schedule import verdicts
 from arena.schedule.matchmaking import make
 from arena.schedule.verdicts import VerdictError
@@ -100,7 +101,7 @@ def test_what_is_not_there_is_not_tried_again(database: Database, number: int) -
     with database.begin() as session:
         verdicts.hold(session, [number])
         for what, words in ((verdicts.requeue, "match"), (verdicts.requeue_check, "check")):
-            with pytest.raises(VerdictError) as refused:
+            with pytest.raises(Refusal) as refused:
                 what(session, ARENA, number, LATER)
             assert str(refused.value) == f"there is no {words} {number}"
 

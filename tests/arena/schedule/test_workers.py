@@ -26,6 +26,7 @@ from arena.models import (
 )
 from arena.models.competitions import FIRST_GUESS_SECONDS
 from arena.recorder import recording
+from arena.refusals import Refusal
 from arena.schedule import leases, workers
 from arena.schedule.idle import why_nobody_works
 from arena.schedule.requests import request_match
@@ -152,7 +153,7 @@ def test_who_fails_at_what_others_do_is_set_aside(database: Database) -> None:
         assert workers.slots(session, "good", NOW) == 4
         with pytest.raises(WorkerError, match="is not set aside"):
             workers.readmit(session, ARENA, "broken", NOW)
-        with pytest.raises(WorkerError, match="there are: broken, sound"):
+        with pytest.raises(Refusal, match="there are: broken, sound"):
             workers.readmit(session, ARENA, "brokn", NOW)
 
 

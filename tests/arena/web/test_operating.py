@@ -72,7 +72,7 @@ def test_the_page_shows_what_is_wrong_and_mends_it(database: Database, app: Flas
     assert browser.post("/operator/matches", again, page="/operator").status_code == 302
     assert statuses(database) == ["open", "open", "set aside"]
     void = {"deed": "void", "match": str(ids[2])}
-    assert browser.post("/operator/matches", void, page="/operator").status_code == 409
+    assert browser.post("/operator/matches", void, page="/operator").status_code == 422
     void["note"] = "the host broke"
     assert browser.post("/operator/matches", void, page="/operator").status_code == 302
     assert statuses(database) == ["open", "open", "void"]

@@ -87,7 +87,7 @@ def test_the_form_makes_a_ladder(
     assert (made.draw_probability, made.memory_bytes) == (0.1, 128 * 2**20)
     assert str(made.openings) == fields.get("openings", "random")
     page = office.browser.get("/ladders/blitz").text
-    for words in (variant, "Quick &amp; &lt;b&gt;", "Blitz is open"):
+    for words in (variant, "Quick &amp; &lt;b&gt;", "The ladder blitz is open: "):
         assert words in page
     assert read(page).verdict() == []
     with office.database.read() as session:

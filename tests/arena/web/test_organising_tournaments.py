@@ -88,14 +88,14 @@ REFUSED = [
     ({"name": "Cup"}, "is no name for a tournament"),
     ({"name": "ladder-0"}, "choose another name."),
     ({"title": "two\nlines"}, "The title is to be a line of 120 printable characters at most."),
-    ({"ladder": "nowhere"}, "Choose one of the ladders."),
+    ({"ladder": "nowhere"}, "There is no ladder &#39;nowhere&#39;; there are: ladder-0."),
     ({"format": "balanced"}, "Balanced is not for matches of 2 bots"),
     ({"rounds": "9"}, "Rounds is 9, and in this field it can be from 1 to 5."),
     ({"rounds": "0"}, "Rounds is 0, and in this field it can be from 1 to 5."),
     ({"rounds": "many"}, "Not a valid integer value."),
     ({"cycles": "2"}, "Swiss has no setting &#39;cycles&#39;; it has rounds."),
     ({"bots": "bot-0 nobody"}, "There is no bot &#39;nobody&#39; that is ready."),
-    ({"top": "1"}, "Number must be between 2 and 1000."),
+    ({"top": "1"}, "Give a number from 2 to 1,000."),
 ]
 
 
@@ -124,7 +124,7 @@ def test_a_tournament_is_paused_and_opened(office: Office) -> None:
         answer = office.browser.post(
             "/tournaments/cup/state", {"state": state}, page="/tournaments/cup"
         )
-        assert answer.status_code == 400
+        assert answer.status_code == 422
 
 
 def test_a_tournament_is_called_off(office: Office) -> None:
@@ -159,7 +159,7 @@ def test_a_field_is_changed_before_the_start(office: Office) -> None:
     where = "/tournaments/cup/change"
     assert '<span class="badge">paused</span>' in office.browser.get("/tournaments/cup").text
     for what, fields, words in (
-        ("enter", {"bots": " "}, "Name at least one bot."),
+        ("enter", {"bots": " "}, "This is needed."),
         ("enter", {"bots": "bot-0"}, "The version bot-0 v1 stands in the field twice."),
         ("withdraw", {"bot": "bot-4"}, "&#39;bot-4&#39; is not in the tournament cup."),
     ):
@@ -240,7 +240,7 @@ def test_a_tournament_is_played_as_its_ladder_is(office: Office) -> None:
         assert {name: getattr(made, name) for name in kept} == kept
         assert (made.seed, made.title, made.note) == (7, "The cup", "a note")
     text = office.make(name="other", seed=str(2**48))[1]
-    assert "Number must be between 0 and 281474976710655." in text
+    assert "Give a number from 0 to 281,474,976,710,655." in text
 
 
 @pytest.mark.parametrize(
@@ -261,10 +261,13 @@ def test_named_bots_are_seeded(office: Office, as_given: dict[str, str], order: 
 def test_what_comes_next_is_said(office: Office) -> None:
     """Whether a new tournament waits; and that one which is over can't be opened again."""
     office.make(title="The cup", paused="y")
-    assert "The cup waits until you open it." in office.browser.get("/tournaments/cup").text
+    assert (
+        "The tournament cup waits until you open it: "
+        in office.browser.get("/tournaments/cup").text
+    )
     office.make(name="other", title="Another")
     text = office.browser.get("/tournaments/other").text
-    assert "Another begins as soon as a worker is free." in text
+    assert "The tournament other begins as soon as a worker is free: swiss of 5 bots" in text
     meant = {"note": "rain", "confirmed": "y"}
     where = "/tournaments/cup/change"
     assert office.browser.post("/tournaments/cup/call-off", meant, page=where).status_code == 302

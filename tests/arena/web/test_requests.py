@@ -114,7 +114,7 @@ def test_a_match_is_asked_for(
     assert (status, where) == (302, f"/matches/{made.id}")
     assert not made.rated
     page = ada.browser.get(where).text
-    assert "This is the match that you asked for." in page
+    assert " is played when a worker is free." in page
     assert "It was asked for, and counts for nothing." in page
     account = ada.browser.get("/account").text
     for text in (page, account):
@@ -127,7 +127,7 @@ def test_a_match_is_asked_for(
 
 REFUSED = [
     (DUEL, ["bot-0"], "A match of ladder-0 is between 2 bots, not 1."),
-    (DUEL, [], "A match of ladder-0 is between 2 bots, not 0."),
+    (DUEL, [], "Bots: this is needed."),
     (DUEL, ["bot-0", "bot-1", "bot-2"], "A match of ladder-0 is between 2 bots, not 3."),
     (DUEL, ["bot-0", "nobody"], "There is no active bot &#39;nobody&#39; on the ladder ladder-0."),
     (DUEL, ["bot-0", "bot-1:9"], "There is no version 9 of a bot bot-1 on the ladder ladder-0."),

@@ -200,12 +200,13 @@ def test_an_odd_worker_is_marked_and_still_counts(arena: Arena, app: Flask) -> N
 def test_a_person_tests_own_versions(arena: Arena, app: Flask) -> None:
     """And nobody else's, unless they are open; what is wrong comes back in the form."""
     fields = {
-        "candidate": "1", "baseline": "2", "ladder": "ladder-0", "elo0": "0", "elo1": "50",
+        "candidate": "bot-0:1", "baseline": "bot-1:1", "ladder": "ladder-0",
+        "elo0": "0", "elo1": "50",
         "max_games": "400", "weight": "9", "note": "quicker", "allow_faults": "y",
     }  # fmt: skip
     assert Browser(app).post("/tests/new", fields).status_code in (302, 401)
     somebody = signed_in(app, "somebody")
-    page = somebody.post("/tests/new", fields | {"baseline": "1"}, page="/tests/new")
+    page = somebody.post("/tests/new", fields | {"baseline": "bot-0:1"}, page="/tests/new")
     assert page.status_code == 422
     assert "against itself" in complaints(page)[0]
     page = somebody.post("/tests/new", fields | {"elo1": "x"}, page="/tests/new")

@@ -102,8 +102,8 @@ def test_a_match_is_made_void(office: Office, status: JobStatus, replay: bool) -
 
 REFUSED = [
     ({}, "This is needed."),
-    ({"note": "   "}, "Say why the match is to be void."),
-    ({"note": "x" * 501}, "A note has at most 500 characters."),
+    ({"note": "   "}, "This is needed."),
+    ({"note": "x" * 2001}, "Give at most 2,000 characters."),
 ]
 
 

@@ -29,8 +29,8 @@ def test_an_administrator_changes_roles_and_shuts_out(app: Flask, database: Data
     browser = Browser(app, "192.0.2.7")
     browser.sign_in("root")
     browser.post("/users/ada/role", {"role": "organiser"}, page="/users")
-    assert "ada is organiser now" in browser.get("/users").text
-    browser.post("/users/ada/active", {"active": "no"}, page="/users")
+    assert "The user ada is organiser now" in browser.get("/users").text
+    browser.post("/users/ada/deactivate", page="/users")
     listed = {one["name"]: one for one in browser.get("/users.json").json}
     assert (listed["ada"]["role"], listed["ada"]["active"]) == ("organiser", False)
     refused = browser.post("/users/root/role", {"role": "participant"}, page="/users")
@@ -63,18 +63,6 @@ def test_a_view_that_says_nothing_is_for_administrators(
     found = [client.open("/forgotten", method=one, headers=bearer).status_code for one in methods]
     assert found == [200, status, status, status, status]
     assert client.head("/forgotten", headers=bearer).status_code == 200
-
-
-@pytest.mark.parametrize("fields", [{}, {"active": "true"}, {"activ": "yes"}])
-def test_nobody_is_shut_out_by_a_form_that_does_not_say_so(
-    app: Flask, database: Database, fields: dict[str, str]
-) -> None:
-    """A program with a token may well get a field wrong."""
-    person(database, "root", Role.ADMINISTRATOR)
-    refused = signed_in(app, "root").post("/users/ada/active", fields, page="/users")
-    assert (refused.status_code, "yes or no" in refused.text) == (400, True)
-    with database.read() as session:
-        assert accounts.get(session, "ada").active
 
 
 def test_the_log_is_read_page_by_page(app: Flask, database: Database) -> None:

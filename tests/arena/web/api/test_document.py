@@ -97,6 +97,7 @@ def test_what_is_there_is_answered_as_said(
         "games": {"number": numbers["trio"], "seat": 1},
         "checks": {"number": numbers["check"]},
         "sittings": {"number": numbers["sitting"]},
+        "users": {"name": "other"},
     }[kind]
     named = {name: there[name] for name in re.findall(r"{(\w+)}", path)}
     statuses = attempt(document[f"/api/v1{path}"][method], arena, path_parameters=named)
@@ -206,4 +207,4 @@ def test_an_answer_is_told_as_it_is_given(document: Any) -> None:
     answer = told["paths"]["/api/v1/bots/{name}/withdraw"]["post"]["responses"]["200"]
     schema = answer["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
     told = told["components"]["schemas"][schema]
-    assert told["required"] == ["left"]
+    assert told["required"] == ["left", "said"]

@@ -44,17 +44,14 @@ def test_an_owner_enters_retires_and_withdraws(ada: Browser, database: Database)
     twice = ada.post("/bots/mine/enter", {"version": 2, "ladder": OTHER_LADDER}, page="/bots/mine")
     assert asked.location == twice.location == "/checks/3"
     settle(database)
-    with database.read() as session:
-        entrant = session.scalars(
-            sa.select(Entrant.id).where(Entrant.state == EntrantState.ACTIVE)
-        ).first()
-    assert ada.post("/bots/mine/retire", {"entrant": entrant}, page="/bots/mine").status_code == 302
+    off = ada.post("/bots/mine/retire", {"ladder": LADDER, "version": 1}, page="/bots/mine")
+    assert off.location == f"/bots/mine?ladder={LADDER}"
     assert list(states(database).values()).count("active") == 1
     ada.post("/bots/mine/withdraw", page="/bots/mine")
     assert set(states(database).values()) == {"retired"}
-    # From a page that was opened before: it is so already.
-    late = ada.post("/bots/mine/retire", {"entrant": entrant}, page="/bots/mine")
-    assert late.status_code == 302
+    # From a page that was opened before.
+    late = ada.post("/bots/mine/retire", {"ladder": LADDER, "version": 1}, page="/bots/mine")
+    assert (late.status_code, f"is not on the ladder {LADDER}." in late.text) == (409, True)
     with database.read() as session:
         deeds = [one.action for one in audit.entries(session, subject="bot mine")]
     assert deeds == ["withdraw", "retire", "enter", "enter", "enter", "submit", "submit"]
@@ -94,18 +91,18 @@ def test_a_bots_page_brings_versions_back(ada: Browser, app: Flask, database: Da
     ("address", "fields", "status"),
     [
         ("/bots/mine/enter", {"version": "9", "ladder": LADDER}, 404),
-        ("/bots/mine/enter", {"version": "-1", "ladder": LADDER}, 404),
-        ("/bots/mine/enter", {"version": "9" * 30, "ladder": LADDER}, 404),
-        ("/bots/mine/enter", {"version": "\N{SUPERSCRIPT TWO}", "ladder": LADDER}, 404),
+        ("/bots/mine/enter", {"version": "-1", "ladder": LADDER}, 422),
+        ("/bots/mine/enter", {"version": "9" * 30, "ladder": LADDER}, 422),
+        ("/bots/mine/enter", {"version": "\N{SUPERSCRIPT TWO}", "ladder": LADDER}, 422),
         ("/bots/mine/enter", {"version": "1", "ladder": "nowhere"}, 404),
         ("/bots/mine/enter", {"version": "1", "ladder": "\0"}, 400),
-        ("/bots/mine/retire", {"entrant": "9"}, 404),
-        ("/bots/mine/retire", {"entrant": "9" * 30}, 404),
-        ("/bots/mine/retire", {}, 404),
-        ("/bots/nobody/retire", {}, 404),
+        ("/bots/mine/retire", {"ladder": "nowhere"}, 404),
+        ("/bots/mine/retire", {"ladder": LADDER, "version": "9" * 30}, 422),
+        ("/bots/mine/retire", {}, 422),
+        ("/bots/nobody/retire", {"ladder": LADDER}, 404),
         ("/bots/theirs/enter", {"version": "1", "ladder": LADDER}, 403),
-        ("/bots/theirs/retire", {"entrant": "1"}, 403),
-        ("/bots/mine/retire", {"entrant": "1"}, 404),
+        ("/bots/theirs/retire", {"ladder": LADDER}, 403),
+        ("/bots/mine/retire", {"ladder": OTHER_LADDER}, 409),
     ],
 )
 def test_forged_ids_reach_nothing(
@@ -148,10 +145,7 @@ def test_a_closed_ladder_keeps_its_bots(ada: Browser, database: Database) -> Non
     settle(database)
     with database.begin() as session:
         session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="closed"))
-        entrant = session.scalars(
-            sa.select(Entrant.id).join(Entrant.competition).where(Ladder.name == LADDER)
-        ).one()
-    refused = ada.post("/bots/mine/retire", {"entrant": entrant}, page="/bots/mine")
+    refused = ada.post("/bots/mine/retire", {"ladder": LADDER, "version": 1}, page="/bots/mine")
     assert refused.status_code == 409
     assert "is closed, and its table final" in refused.text
     assert "the ladder is closed" in ada.get("/bots/mine").text

@@ -1,0 +1,59 @@
+"""Everything that can be changed, by pages, API and commands alike: a deed is known by its line."""
+
+from __future__ import annotations
+
+from arena.bots.bot_deeds import (
+    CancelCheck,
+    ChangeBot,
+    EnterBot,
+    RetireBot,
+    ShareBot,
+    UnshareBot,
+    WithdrawBot,
+)
+from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
+from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
+from arena.competitions.tournament_deeds import (
+    CallOffTournament,
+    ChangeTournament,
+    CreateTournament,
+    EnterTournament,
+    WithdrawFromTournament,
+)
+from arena.deeds import Deed
+from arena.operation.notice import GiveNotice
+from arena.people.user_deeds import ActivateUser, ChangeRole, DeactivateUser
+from arena.schedule.requests import RequestUnratedMatch
+from arena.schedule.verdicts import RequeueChecks, RequeueMatch, VoidMatch
+from arena.schedule.workers import ForgetWorker, ReadmitWorker
+
+DEEDS: tuple[type[Deed], ...] = (
+    RequestUnratedMatch,
+    VoidMatch,
+    RequeueMatch,
+    RequeueChecks,
+    CreateLadder,
+    ChangeLadder,
+    CreateTournament,
+    ChangeTournament,
+    EnterTournament,
+    WithdrawFromTournament,
+    CallOffTournament,
+    CreateTest,
+    StopTest,
+    ExtendTest,
+    CloneTest,
+    EnterBot,
+    RetireBot,
+    WithdrawBot,
+    ChangeBot,
+    ShareBot,
+    UnshareBot,
+    CancelCheck,
+    ReadmitWorker,
+    ForgetWorker,
+    GiveNotice,
+    ChangeRole,
+    DeactivateUser,
+    ActivateUser,
+)

@@ -1,0 +1,234 @@
+"""What can be changed about strength tests: one is made, stopped, extended, and made again."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from sqlalchemy.orm import Session
+
+from arena.competitions import strength_tests
+from arena.competitions.rules import ladder_or_game, time_of
+from arena.competitions.strength_plans import (
+    MAX_GAMES,
+    MOST_GAMES,
+    MOST_WEIGHT,
+    StrengthPlan,
+)
+from arena.competitions.strength_tallies import standing_of, versions_of
+from arena.competitions.tournaments import named_versions
+from arena.deeds import LONGEST_LINE, LONGEST_NAME, By, Deed, Done, asked
+from arena.models import HOUSE, BotVersion, Scope, StrengthTest
+from arena.ratings.sprt import Model
+from arena.refusals import NotAllowed
+from engine.clock import DEFAULT_MOVE_MS
+from engine.plurals import counted
+
+SEED_BITS = 48
+MOST_OF_ANYBODY = 1.0
+"""The largest weight of the tests of people who are no organisers."""
+
+
+def may_test(by: By, version: BotVersion) -> bool:
+    """Whether a checked version is somebody's to test."""
+    bot = version.bot
+    is_open = bot.open_source or bot.owner.name == HOUSE
+    return is_open or by.owns(bot) or by.may(Scope.ORGANISE)
+
+
+def may_change(by: By, test: StrengthTest) -> bool:
+    """Whether a test is somebody's to stop or to extend."""
+    mine = by.may(Scope.SUBMIT) and test.creator_id == by.actor.id
+    return mine or by.may(Scope.ORGANISE)
+
+
+def _most_weight(by: By) -> float:
+    return MOST_WEIGHT if by.may(Scope.ORGANISE) else MOST_OF_ANYBODY
+
+
+def _to_change(session: Session, number: int, by: By) -> StrengthTest:
+    found = strength_tests.find(session, number)
+    if not may_change(by, found):
+        raise NotAllowed("this test is not yours")
+    return found
+
+
+@dataclass(frozen=True)
+class CreateTest(Deed):
+    """Begin a strength test between two versions that one may use.
+
+    Workers begin at once, by the rules of a ladder or of a game.
+    """
+
+    scope = Scope.SUBMIT
+    address = "POST /tests"
+    subject = "strength tests"
+    answers = StrengthTest
+    makes = True
+
+    candidate: str = asked(
+        "Is it stronger; as greedy, or greedy:2 for one of its versions",
+        label="Candidate: is it stronger",
+        most=60,
+    )
+    baseline: str = asked("Than this one", label="than the baseline?", most=60)
+    ladder: str = asked(
+        "Its game, time and limits", label="As on the ladder", default="", most=LONGEST_NAME
+    )
+    game: str = asked(
+        "Without a ladder, the game and its options, as in clobber size=5x6", default="", most=200
+    )
+    elo0: float = asked(
+        "It fails if the candidate is no stronger than this",
+        label="Elo 0",
+        default=0.0,
+        least=-1000,
+        most=1000,
+    )
+    elo1: float = asked(
+        "It passes if the candidate is so strong",
+        label="Elo 1",
+        default=10.0,
+        least=-1000,
+        most=1000,
+    )
+    alpha: float = asked("The chance to pass if elo0 is true", default=0.05)
+    beta: float = asked("The chance to fail if elo1 is true", default=0.05)
+    model: str = asked("The unit of elo0 and elo1", default="normalized", choices=get_args(Model))
+    time: str = asked(
+        "Seconds a game and more a move, as in 10+0.1, where it is not the ladder's",
+        default="",
+        most=20,
+    )
+    move: int | None = asked(
+        f"Milliseconds a move; by default the ladder's, else {DEFAULT_MOVE_MS}",
+        default=None,
+        least=1,
+    )
+    max_games: int = asked(
+        "Undecided after so many",
+        label="Games, at most",
+        default=MAX_GAMES,
+        least=1,
+        most=MOST_GAMES,
+    )
+    weight: float = asked(
+        "Its share of the workers' time, with 1 for a ladder's; 1 at most unless one organises",
+        label="Priority",
+        default=1.0,
+        least=0,
+        most=MOST_WEIGHT,
+    )
+    allow_faults: bool = asked(
+        "Decide although faults ended many of the games",
+        label="Decide even if faults end many of the games",
+        default=False,
+    )
+    seed: int | None = asked(
+        "Of openings and dice; by default any", default=None, least=0, most=2**SEED_BITS - 1
+    )
+    note: str = asked("What is tested", label="Note", default="", most=LONGEST_LINE)
+
+    def do(self, session: Session, by: By) -> Done:
+        """Makes it; answers the test."""
+        mine, theirs = (self._usable(session, by, name) for name in (self.candidate, self.baseline))
+        ladder, variant = ladder_or_game(session, self.ladder, self.game)
+        changes: dict[str, Any] = {
+            "time": time_of(ladder, self.time, self.move),
+            "elo0": self.elo0,
+            "elo1": self.elo1,
+            "alpha": self.alpha,
+            "beta": self.beta,
+            "model": self.model,
+            "max_games": self.max_games,
+            "weight": min(self.weight, _most_weight(by)),
+            "allow_faults": self.allow_faults,
+            "note": self.note,
+            "seed": secrets.randbits(SEED_BITS) if self.seed is None else self.seed,
+        }
+        if ladder is None:
+            plan = StrengthPlan(variant=variant, **changes)
+        else:
+            plan = StrengthPlan.on(ladder, **changes)
+        return _made(strength_tests.create(session, plan, mine, theirs, by.now, by.actor))
+
+    def _usable(self, session: Session, by: By, name: str) -> BotVersion:
+        (version,) = named_versions(session, [name])
+        if not may_test(by, version):
+            raise NotAllowed(f"the bot {version.bot.name} is not for you to test")
+        return version
+
+
+def _made(test: StrengthTest) -> Done:
+    return Done(f"test {test.id}, {test.title}, was made", test)
+
+
+@dataclass(frozen=True)
+class StopTest(Deed):
+    """Stop a strength test of one's own; what is under way is played to its end and counted."""
+
+    scope = Scope.SUBMIT
+    address = "POST /tests/<int:number>/stop"
+    command = "strength stop NUMBER"
+    example = "17"
+    subject = "strength tests"
+    answers = StrengthTest
+
+    number: int = asked("The test's number")
+
+    def do(self, session: Session, by: By) -> Done:
+        """Ends it undecided; answers the test."""
+        test = _to_change(session, self.number, by)
+        strength_tests.stop(session, test, by.now, by.actor)
+        games = counted(standing_of(session, test).games, "game")
+        return Done(f"test {test.id} is stopped after {games}; matches under way still count", test)
+
+
+@dataclass(frozen=True)
+class ExtendTest(Deed):
+    """Let a strength test of one's own that was not decided go on, to so many games in all."""
+
+    scope = Scope.SUBMIT
+    address = "POST /tests/<int:number>/extend"
+    command = "strength extend NUMBER"
+    example = "17 --max-games 40000"
+    subject = "strength tests"
+    answers = StrengthTest
+
+    number: int = asked("The test's number")
+    max_games: int = asked(
+        "How many games in all", label="Games, at most", least=1, most=MOST_GAMES
+    )
+
+    def do(self, session: Session, by: By) -> Done:
+        """Lets it go on; answers the test."""
+        test = _to_change(session, self.number, by)
+        strength_tests.extend(session, test, self.max_games, by.now, by.actor)
+        return Done(f"test {test.id} goes on, to {self.max_games} games at most", test)
+
+
+@dataclass(frozen=True)
+class CloneTest(Deed):
+    """Make the same strength test again, with other openings, if one may use its versions."""
+
+    scope = Scope.SUBMIT
+    address = "POST /tests/<int:number>/clone"
+    command = "strength clone NUMBER"
+    example = "17"
+    subject = "strength tests"
+    answers = StrengthTest
+    makes = True
+
+    number: int = asked("The test's number")
+
+    def do(self, session: Session, by: By) -> Done:
+        """Makes it; answers the new test."""
+        test = strength_tests.find(session, self.number)
+        mine, theirs = versions_of(session, [test])[test.id]
+        if not (may_test(by, mine) and may_test(by, theirs)):
+            raise NotAllowed("these bots are not for you to test")
+        seed, most = secrets.randbits(SEED_BITS), _most_weight(by)
+        return _made(
+            strength_tests.clone(session, test, by.now, by.actor, seed=seed, most_weight=most)
+        )

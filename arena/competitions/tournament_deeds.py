@@ -1,0 +1,283 @@
+"""What can be changed about tournaments: one is made, paused, opened again and called off, and
+bots enter it and leave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sqlalchemy.orm import Session
+
+from arena.competitions import tournament_fields, tournaments
+from arena.competitions.calling_off import call_off
+from arena.competitions.founding import find_named
+from arena.competitions.results import results
+from arena.competitions.rules import ladder_or_game, time_of
+from arena.competitions.tournaments import (
+    LONGEST_TITLE,
+    MOST_ENTRANTS,
+    CompetitionLimits,
+    TournamentError,
+    TournamentPlan,
+    named_versions,
+)
+from arena.deeds import LONGEST_LINE, LONGEST_NAME, LONGEST_NOTE, By, Deed, Done, asked
+from arena.formats.catalogue import FORMATS
+from arena.formats.standings import TIE_BREAKS
+from arena.models import (
+    BotVersion,
+    CompetitionState,
+    Entrant,
+    Ladder,
+    OpeningPolicy,
+    Scope,
+    Tournament,
+)
+from arena.refusals import NotAllowed
+from engine.clock import DEFAULT_MOVE_MS
+from engine.plurals import counted
+
+SETTINGS = "; ".join(
+    f"{name}: " + ", ".join(f"{key} ({setting.words})" for key, setting in kind.settings.items())
+    for name, kind in FORMATS.items()
+    if kind.settings
+)
+
+
+@dataclass(frozen=True)
+class CreateTournament(Deed):
+    """Make a tournament, which begins as soon as a worker is free.
+
+    The versions that it is made of stay in it, whatever is submitted later.
+    """
+
+    scope = Scope.ORGANISE
+    address = "POST /tournaments"
+    subject = "tournaments"
+    answers = Tournament
+    makes = True
+
+    name: str = asked("What addresses and commands call it", label="Name", most=LONGEST_NAME)
+    format: str = asked(
+        f"By what it is decided who meets whom, one of {', '.join(FORMATS)}",
+        label="Format",
+        choices=tuple(FORMATS),
+    )
+    ladder: str = asked(
+        "Its game, time and limits; its ratings give the seeding",
+        label="Ladder",
+        default="",
+        most=LONGEST_NAME,
+    )
+    game: str = asked(
+        "Without a ladder, the game and its options, as in clobber size=5x6", default="", most=200
+    )
+    title: str = asked(
+        "For people; by default the name", label="Title", default="", most=LONGEST_TITLE
+    )
+    note: str = asked("For everybody, on its page", label="Note", default="", most=LONGEST_LINE)
+    bots: tuple[str, ...] | None = asked(
+        "The field, each as greedy or greedy:2; by default all that are active on the ladder",
+        label="Bots",
+        default=None,
+        most=MOST_ENTRANTS,
+    )
+    as_given: bool = asked(
+        "Seed the bots in this order, not by their ratings",
+        label="Seed them in this order, not by their ratings",
+        default=False,
+    )
+    top: int | None = asked(
+        "Only the first so many by seeding",
+        label="Only the first so many",
+        default=None,
+        least=2,
+        most=1000,
+    )
+    settings: Mapping[str, int] = asked(f"The format's. {SETTINGS}", default={})
+    tie_breaks: tuple[str, ...] | None = asked(
+        f"In their order, from {', '.join(TIE_BREAKS)}; a lot is last", default=None, most=10
+    )
+    time: str = asked(
+        "Seconds a game and more a move, as in 60+0.5, where it is not the ladder's",
+        default="",
+        most=20,
+    )
+    move: int | None = asked(
+        f"Milliseconds a move; by default the ladder's, else {DEFAULT_MOVE_MS}",
+        default=None,
+        least=1,
+    )
+    memory: int | None = asked(
+        "MiB for each bot; by default the ladder's", default=None, least=16, most=65_536
+    )
+    openings: str = asked(
+        "random: a balanced one for each match; empty: the game's start; by default the ladder's",
+        default="",
+        choices=tuple(map(str, OpeningPolicy)),
+    )
+    seed: int = asked(
+        "Of pairings, openings and lots", label="Seed", default=0, least=0, most=2**48 - 1
+    )
+    paused: bool = asked(
+        "Make no match until it is opened: its field can change so long",
+        label="Let it wait: its field can change until you open it",
+        default=False,
+    )
+
+    def do(self, session: Session, by: By) -> Done:
+        """Makes it; answers the tournament."""
+        ladder, variant = ladder_or_game(session, self.ladder, self.game)
+        limits = CompetitionLimits() if ladder is None else CompetitionLimits.of(ladder)
+        if self.memory is not None:
+            limits = replace(limits, memory_bytes=self.memory * 2**20)
+        usual = OpeningPolicy.RANDOM if ladder is None else ladder.openings
+        plan = TournamentPlan(
+            self.name,
+            variant,
+            time_of(ladder, self.time, self.move),
+            self.format,
+            title=self.title,
+            settings=self.settings,
+            tie_breaks=self.tie_breaks,
+            openings=OpeningPolicy(self.openings) if self.openings else usual,
+            limits=limits,
+            seed=self.seed,
+            note=self.note,
+            paused=self.paused,
+        )
+        field = self._field(session, ladder)[: self.top]
+        made = tournaments.create(session, plan, field, by.now, by.actor)
+        planned = results(session, made).planned
+        matches = "" if planned is None else f", {counted(planned, 'match', 'matches')}"
+        what = f"{FORMATS[self.format].title.lower()} of {len(field)} bots{matches}"
+        then = "waits until you open it" if self.paused else "begins as soon as a worker is free"
+        return Done(f"the tournament {made.name} {then}: {what}", made)
+
+    def _field(self, session: Session, ladder: Ladder | None) -> list[BotVersion]:
+        """Who plays, the first of the seeding first."""
+        if self.bots is not None:
+            named = named_versions(session, self.bots)
+            if ladder is None or self.as_given:
+                return named
+            return tournaments.seeded_by(session, ladder, named)
+        if ladder is None:
+            raise TournamentError("say by whom it is played: without a ladder the bots are named")
+        return tournaments.field_of(session, ladder)
+
+
+@dataclass(frozen=True)
+class ChangeTournament(Deed):
+    """Pause a tournament, or open it again.
+
+    While it is paused no more of its matches are made; those under way are played to their end.
+    """
+
+    scope = Scope.ORGANISE
+    address = "PATCH /tournaments/<name>"
+    subject = "tournaments"
+    answers = Tournament
+
+    name: str = asked("The tournament's name")
+    state: str = asked("How it is to be", choices=("open", "paused"))
+
+    def do(self, session: Session, by: By) -> Done:
+        """Pauses or opens it; answers the tournament."""
+        found = find_named(session, Tournament, self.name)
+        tournaments.set_state(session, found, CompetitionState(self.state), by.now, by.actor)
+        return Done(f"the tournament {self.name} is {self.state}", found)
+
+
+@dataclass(frozen=True)
+class EnterTournament(Deed):
+    """Enter bots in a tournament that has not begun; they come last in the seeding.
+
+    To have time for that, make it paused.
+    """
+
+    scope = Scope.ORGANISE
+    address = "POST /tournaments/<name>/enter"
+    command = "tournament enter NAME BOTS..."
+    example = "cup mybot:2 greedy"
+    subject = "tournaments"
+    answers = Tournament
+
+    name: str = asked("The tournament's name")
+    bots: tuple[str, ...] = asked(
+        "Bots, as greedy, or greedy:2 for one of its versions", label="Bots", most=MOST_ENTRANTS
+    )
+
+    def do(self, session: Session, by: By) -> Done:
+        """Enters them; answers the tournament."""
+        found = find_named(session, Tournament, self.name)
+        versions = named_versions(session, self.bots)
+        tournament_fields.enter(session, found, versions, by.now, by.actor)
+        size = len(tournament_fields.entrants_of(session, found))
+        labels = ", ".join(one.label for one in versions)
+        return Done(f"in the tournament {self.name}, of {size} bots now: {labels}", found)
+
+
+def may_withdraw(by: By, entrant: Entrant) -> bool:
+    """Whether it is for somebody to take an entrant out of its tournament."""
+    return by.may(Scope.ORGANISE) or by.owns(entrant.version.bot)
+
+
+@dataclass(frozen=True)
+class WithdrawFromTournament(Deed):
+    """Take a bot out of a tournament: any for organisers, one's own for everybody else.
+
+    Until its first match is made it is as if the bot had never been in it. After that its
+    results stand, that of a match under way, too, and what it has not begun it forfeits; that
+    can't be undone.
+    """
+
+    scope = Scope.SUBMIT
+    address = "POST /tournaments/<name>/withdraw"
+    command = "tournament withdraw NAME BOT"
+    example = 'cup mybot --note "its owner asked for it"'
+    subject = "tournaments"
+    answers = Tournament
+
+    name: str = asked("The tournament's name")
+    bot: str = asked("The bot, as greedy, or greedy:2 for one of its versions", most=60)
+    note: str = asked(
+        "Why, for everybody to read; needed once it has begun", default="", most=LONGEST_NOTE
+    )
+
+    def do(self, session: Session, by: By) -> Done:
+        """Takes it out; answers the tournament."""
+        found = find_named(session, Tournament, self.name)
+        entrant = tournament_fields.find_entrant(session, found, self.bot)
+        label = entrant.version.label
+        if not may_withdraw(by, entrant):
+            raise NotAllowed(f"{label} is for its owner or an organiser to withdraw")
+        begun = tournament_fields.withdraw(session, found, entrant, self.note, by.now, by.actor)
+        what = "withdrawn from" if begun else "no more in"
+        return Done(f"the bot {label} is {what} the tournament {self.name}", found)
+
+
+@dataclass(frozen=True)
+class CallOffTournament(Deed):
+    """Call a tournament off for ever.
+
+    What is not played yet never is, matches under way included; the results so far stay to be
+    read, and there is no winner. It can't be undone.
+    """
+
+    scope = Scope.ORGANISE
+    address = "POST /tournaments/<name>/call-off"
+    command = "tournament call-off NAME"
+    example = 'cup --note "too few bots"'
+    subject = "tournaments"
+    answers = Tournament
+
+    name: str = asked("The tournament's name")
+    note: str = asked("Why, for everybody to read", most=LONGEST_NOTE)
+
+    def do(self, session: Session, by: By) -> Done:
+        """Calls it off; answers the tournament."""
+        found = find_named(session, Tournament, self.name)
+        withdrawn = call_off(session, found, self.note, by.now, by.actor)
+        words = f"; {counted(withdrawn, 'match', 'matches')} withdrawn" if withdrawn else ""
+        return Done(f"the tournament {self.name} is called off{words}", found)

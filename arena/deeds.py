@@ -1,0 +1,225 @@
+"""What can be changed: each deed is said once, and pages, API and commands are doors to it.
+
+Theory of operation. A deed is a frozen dataclass. Its fields are what it asks for, each with its
+words and limits, which it holds itself; its class says who may do it, at which address and by
+which command; `do` does it in a transaction that somebody else began, writes the note in the
+audit log, and tells what was done. A deed is known by its line in `arena.all_deeds`. From that
+alone it has its operation of the API (`arena.web.api.deeds`), its command, on a data folder and
+on a server (`arena.cli.deeds`), and what a page needs for a form (`arena.web.deeds`). Whatever a
+door adds is its own: what a form looks like, where a page leads to.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass
+from datetime import datetime
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
+
+from sqlalchemy.orm import Session
+
+from arena.audit import Actor
+from arena.models import Bot, Scope
+from arena.refusals import NotAllowed, WrongField
+from arena.texts import LONGEST, unkept
+
+LONGEST_NAME, LONGEST_LINE, LONGEST_NOTE = 80, 500, LONGEST
+"""How many characters names have, lines beside a title, and notes for everybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """Who does a deed, and when."""
+
+    actor: Actor
+    """Who that is in the audit log."""
+    scopes: frozenset[Scope]
+    now: datetime
+    shared: frozenset[int] = frozenset()
+    """The ids of the bots that they are a co-owner of."""
+    requests_a_day: int | None = None
+    """How many matches they may ask for within a day; None for no limit."""
+    at_machine: bool = False
+    """Whether it is who runs the arena, at its machine, who may do whatever an owner may."""
+
+    def may(self, scope: Scope) -> bool:
+        """Whether they may do what needs this scope."""
+        return scope in self.scopes
+
+    def owns(self, bot: Bot) -> bool:
+        """Whether a bot is their own, or shared with them."""
+        return self.at_machine or bot.owner_id == self.actor.id or bot.id in self.shared
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was done."""
+
+    said: str
+    """In a sentence without its capital and its full stop."""
+    answer: Any = None
+    """What it was done to, or made: of the class that the deed says; None where it says none."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldLimits:
+    """What a field of a deed is, and what it may be."""
+
+    words: str
+    """For whoever is to fill it in, as a sentence without its full stop."""
+    label: str = ""
+    """On a form, if those words are too long for one."""
+    least: float | None = None
+    most: float | None = None
+    """Of a number its bounds, of a text its most characters, of names the most of them."""
+    choices: tuple[str, ...] = ()
+
+
+def asked(words: str, *, default: Any = MISSING, **limits: Any) -> Any:
+    """A field of a deed; one without a default has to be given, and a text then not be empty."""
+    meta = {"limits": FieldLimits(words, **limits)}
+    if isinstance(default, dict):
+        return dataclasses.field(default_factory=dict, metadata=meta)
+    return dataclasses.field(default=default, metadata=meta)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A field of a deed, as doors see it."""
+
+    name: str
+    hint: Any
+    """The type that it is declared to be."""
+    kind: type
+    """str, int, float, bool, or tuple (of texts) or Mapping (from texts)."""
+    default: Any
+    """MISSING where it has to be given."""
+    limits: FieldLimits
+    in_address: bool
+
+    @property
+    def needed(self) -> bool:
+        """Whether it has to be given."""
+        return self.default is MISSING
+
+    def check(self, value: Any) -> None:
+        """Refuses what is out of its limits.
+
+        Raises:
+            WrongField: it is.
+        """
+        texts = _texts(value)
+        for what in filter(None, map(unkept, texts)):
+            raise WrongField(self.name, f"leave out {what}")
+        if self.needed and (self.kind is str and not value.strip() or value == ()):
+            raise WrongField(self.name, "this is needed")
+        its = self.limits
+        if value is None or (not self.needed and value == self.default):
+            return
+        if its.choices and value not in its.choices:
+            raise WrongField(self.name, f"it is one of {', '.join(its.choices)}")
+        if self.kind in (int, float):
+            least, most = its.least, its.most
+            if not (least is None or least <= value) or not (most is None or value <= most):
+                bounds = [f"from {least:,}"] * (least is not None)
+                bounds += [f"to {most:,}"] * (most is not None)
+                raise WrongField(self.name, f"give a number {' '.join(bounds)}")
+        elif its.most is not None and len(value) > its.most:
+            what = "characters" if self.kind is str else "of them"
+            raise WrongField(self.name, f"give at most {its.most:,} {what}")
+
+
+@dataclass(frozen=True)
+class Deed:
+    """Something that can be changed; its docstring tells everybody what it does."""
+
+    scope: ClassVar[Scope]
+    """What it takes to do it at all; `do` refuses for whom just this one is not."""
+    address: ClassVar[str]
+    """Its method and address in the API: ``POST /matches/<int:number>/void``."""
+    command: ClassVar[str] = ""
+    """Its command with its arguments, all else being options: ``match void NUMBER``. Empty for
+    one that a command of its own stands before."""
+    example: ClassVar[str] = ""
+    """What is typed behind ``arena`` and the command's words."""
+    subject: ClassVar[str]
+    """What it is about, as the API's document groups operations."""
+    answers: ClassVar[type | None] = None
+    """The class of what it answers, which `arena.web.api.answers` has a shape for."""
+    makes: ClassVar[bool] = False
+    """Whether what it answers is new."""
+
+    def __post_init__(self) -> None:
+        for part in self.parts():
+            part.check(getattr(self, part.name))
+
+    @classmethod
+    @cache
+    def parts(cls) -> tuple[Part, ...]:
+        """Its fields."""
+        hints = get_type_hints(cls)
+        in_address = set(re.findall(r"<(?:\w+:)?(\w+)>", cls.address))
+        return tuple(
+            Part(
+                field.name,
+                hints[field.name],
+                _kind(hints[field.name]),
+                {} if field.default_factory is not MISSING else field.default,
+                field.metadata["limits"],
+                field.name in in_address,
+            )
+            for field in dataclasses.fields(cls)
+        )
+
+    @classmethod
+    def words(cls) -> str:
+        """What it does, as its class tells it."""
+        return inspect.cleandoc(cls.__doc__ or "")
+
+    @classmethod
+    def called(cls) -> str:
+        """What programs call it: ``void_match``."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
+
+    def do(self, session: Session, by: By) -> Done:
+        """Does it, with its note in the audit log.
+
+        Raises:
+            Refusal: it can't be done so, or not by them.
+        """
+        raise NotImplementedError
+
+
+def perform(session: Session, deed: Deed, by: By) -> Done:
+    """Does a deed for somebody, if they may.
+
+    Raises:
+        Refusal: it can't be done so, or not by them.
+    """
+    if not by.may(deed.scope):
+        raise NotAllowed(f"this takes the scope {deed.scope}")
+    return deed.do(session, by)
+
+
+def _kind(hint: Any) -> type:
+    """The plain type of what may be None, or is of several."""
+    (some,) = [one for one in get_args(hint) if one is not NoneType] if _is_union(hint) else [hint]
+    kind = get_origin(some) or some
+    assert isinstance(kind, type)
+    return Mapping if issubclass(kind, Mapping) else kind
+
+
+def _is_union(hint: Any) -> bool:
+    return get_origin(hint) in (Union, UnionType)
+
+
+def _texts(value: Any) -> list[str]:
+    """All texts in the value of a field."""
+    if isinstance(value, Mapping):
+        return [str(one) for pair in value.items() for one in pair]
+    return [value] if isinstance(value, str) else [*value] if isinstance(value, tuple) else []

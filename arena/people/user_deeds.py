@@ -1,0 +1,86 @@
+"""What an administrator can change about accounts: their role, and whether they are let in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from arena.deeds import By, Deed, Done, asked
+from arena.models import Role, Scope, User
+from arena.people import accounts
+from arena.people.accounts import PeopleError
+from arena.refusals import NotThere
+
+
+def find_user(session: Session, name: str) -> User:
+    """The person of a name.
+
+    Raises:
+        NotThere: there is none.
+    """
+    try:
+        return accounts.get(session, name)
+    except PeopleError as error:
+        raise NotThere(str(error)) from None
+
+
+@dataclass(frozen=True)
+class ChangeRole(Deed):
+    """Make somebody a participant, an organiser or an administrator."""
+
+    scope = Scope.ADMIN
+    address = "POST /users/<name>/role"
+    command = "user role NAME ROLE"
+    example = "ada organiser"
+    subject = "administration"
+    answers = User
+
+    name: str = asked("The user's name")
+    role: str = asked("What they become", choices=tuple(map(str, Role)))
+
+    def do(self, session: Session, by: By) -> Done:
+        """Changes it; answers the user."""
+        user = find_user(session, self.name)
+        accounts.set_role(session, by.actor, user, Role(self.role), by.now)
+        return Done(f"the user {user.name} is {self.role} now", user)
+
+
+@dataclass(frozen=True)
+class DeactivateUser(Deed):
+    """Shut somebody out: no sign-in, no sessions, no tokens."""
+
+    scope = Scope.ADMIN
+    address = "POST /users/<name>/deactivate"
+    command = "user deactivate NAME"
+    example = "ada"
+    subject = "administration"
+    answers = User
+
+    name: str = asked("The user's name")
+
+    def do(self, session: Session, by: By) -> Done:
+        """Shuts them out; answers the user."""
+        user = find_user(session, self.name)
+        accounts.set_active(session, by.actor, user, active=False, now=by.now)
+        return Done(f"the user {user.name} is shut out, with all sessions and tokens", user)
+
+
+@dataclass(frozen=True)
+class ActivateUser(Deed):
+    """Let somebody in again who was shut out."""
+
+    scope = Scope.ADMIN
+    address = "POST /users/<name>/activate"
+    command = "user activate NAME"
+    example = "ada"
+    subject = "administration"
+    answers = User
+
+    name: str = asked("The user's name")
+
+    def do(self, session: Session, by: By) -> Done:
+        """Lets them in; answers the user."""
+        user = find_user(session, self.name)
+        accounts.set_active(session, by.actor, user, active=True, now=by.now)
+        return Done(f"the user {user.name} may sign in again", user)

@@ -1,0 +1,169 @@
+"""How pages do deeds: a form made of the deed's fields, what it refuses, and where it leads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from flask import Blueprint, abort, flash, redirect
+from flask_wtf import FlaskForm
+from wtforms import BooleanField, Field, FloatField, SelectField, StringField
+from wtforms.validators import Optional
+
+from arena.deeds import Deed, Done, Part, perform
+from arena.refusals import NotAllowed, NotThere, Refusal, WrongField
+from arena.web.forms import WholeNumber
+from arena.web.identity import database, needs, signed_in
+from arena.web.words import sentence
+
+REFUSED = 422
+"""The status of a form that comes back with what is wrong in it."""
+
+Page = Callable[..., str]
+"""A page with a form: takes what is in the address, the form, and what is wrong with all of it."""
+
+
+class DeedForm(FlaskForm):
+    """What a deed asks for, as a form; each field has the name that it has there."""
+
+    def said(self) -> dict[str, Any]:
+        """What is filled in, by the fields' names; an empty field says nothing."""
+        return {
+            field.name: field.data.strip() if isinstance(field.data, str) else field.data
+            for field in self
+            if field.name != "csrf_token" and field.data not in (None, "")
+        }
+
+    def blame(self, error: WrongField) -> None:
+        """Puts what is wrong beside its field.
+
+        Raises:
+            WrongField: there is no such field here.
+        """
+        if error.field not in self:
+            raise error
+        self[error.field].errors = [*self[error.field].errors, sentence(error.words)]
+
+
+def form_of(deed: type[Deed], **others: Field) -> type[DeedForm]:
+    """The form of a deed, with all its fields but those in the address.
+
+    Args:
+        others: fields instead of those that are made, or besides them.
+    """
+    fields = {part.name: _field(part) for part in deed.parts() if not part.in_address}
+    return type(f"{deed.__name__}Form", (DeedForm,), fields | others)
+
+
+def _field(part: Part) -> Field:
+    its, label = part.limits, part.limits.label or part.limits.words
+    default = None if part.needed else part.default
+    if its.choices:
+        return SelectField(label, choices=list(its.choices), default=default, validate_choice=False)
+    if part.kind is bool:
+        return BooleanField(label, default=default)
+    if part.kind in (int, float):
+        kind = WholeNumber if part.kind is int else FloatField
+        return kind(label, [Optional()], default=default, render_kw={"required": part.needed})
+    looks = {"autocomplete": "off", "required": part.needed}
+    if part.kind is str and its.most is not None:
+        looks["maxlength"] = int(its.most)
+    return StringField(label, default=default if part.kind is str else None, render_kw=looks)
+
+
+def filled_in(deed: type[Deed], said: Mapping[str, Any]) -> Deed:
+    """A deed of what was filled in; names are told apart by spaces and commas.
+
+    Raises:
+        WrongField: something can't be so, or is missing.
+    """
+    values = {}
+    for part in deed.parts():
+        text = said.get(part.name, part.default)
+        if part.kind is tuple and isinstance(text, str):
+            text = tuple(re.findall(r"[^\s,]+", text))
+        if part.needed and part.name not in said:
+            raise WrongField(part.name, "this is needed")
+        if part.name in said:
+            values[part.name] = text
+    return deed(**values)
+
+
+def do(deed: Deed) -> Done:
+    """Does a deed for who asks.
+
+    Raises:
+        Refusal: it can't be done so, or not by them.
+    """
+    with database().begin() as session:
+        done = perform(session, deed, signed_in().by())
+        session.flush()
+    return done
+
+
+def sent(
+    deed: type[Deed],
+    form: DeedForm,
+    *,
+    then: Callable[..., str],
+    again: Page | None = None,
+    there: Mapping[str, Any] = MappingProxyType({}),
+    **more: Any,
+) -> Any:
+    """What is answered to a form that was sent to do a deed.
+
+    Args:
+        then: the address that it leads to, by what was done and what is in the address.
+        again: the page with the form, which comes back with what is wrong; without one that is
+            answered alone.
+        there: what is in the address.
+        more: fields of the deed that are no fields of the form.
+    """
+    problem = ""
+    try:
+        if form.validate():
+            done = do(filled_in(deed, {**form.said(), **there, **more}))
+            flash(sentence(done.said))
+            return redirect(then(done, **there))
+    except WrongField as error:
+        form.blame(error)
+    except Refusal as error:
+        # A page about what is not there, or for somebody else, has no form to come back.
+        lost = isinstance(error, NotAllowed) or (there and isinstance(error, NotThere))
+        if again is None or lost:
+            raise
+        problem = sentence(error)
+    if again is None:
+        field, errors = next(iter(form.errors.items()))
+        abort(REFUSED, f"{field}: {errors[0]}")
+    return again(form=form, problem=problem, **there), REFUSED
+
+
+def add_deed(
+    blueprint: Blueprint,
+    rule: str,
+    deed: type[Deed],
+    *,
+    then: Callable[..., str],
+    again: Page | None = None,
+    form: type[DeedForm] | None = None,
+) -> None:
+    """Has a page's form do a deed.
+
+    Args:
+        rule: where the form is sent to.
+        then, again: as of `sent`.
+        form: the form, if it is not just that of the deed.
+    """
+
+    kind = form or form_of(deed)
+
+    def view(**there: Any) -> Any:
+        return sent(deed, kind(), then=then, again=again, there=there)
+
+    view.__doc__ = deed.__doc__
+    view.deed = deed  # type: ignore[attr-defined]
+    endpoint = rule.rpartition("/")[2].replace("-", "_")
+    blueprint.add_url_rule(rule, endpoint, needs(deed.scope)(view), methods=["POST"])

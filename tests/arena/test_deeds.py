@@ -1,0 +1,491 @@
+"""Each deed is tried by being registered: its doors do the same, and say it in the same words.
+
+A deed without its row in `EXAMPLES` fails; who may do what is in the table of
+`tests.arena.web.test_access`.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import sqlalchemy as sa
+from flask import Flask, url_for
+from werkzeug.serving import make_server
+from werkzeug.test import TestResponse
+
+from arena.all_deeds import DEEDS
+from arena.audit import ARENA
+from arena.bots.bot_deeds import (
+    CancelCheck,
+    ChangeBot,
+    EnterBot,
+    RetireBot,
+    ShareBot,
+    UnshareBot,
+    WithdrawBot,
+)
+from arena.cli import COMMANDS, InputError, cli, deeds, run
+from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
+from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
+from arena.competitions.tournament_deeds import (
+    CallOffTournament,
+    ChangeTournament,
+    CreateTournament,
+    EnterTournament,
+    WithdrawFromTournament,
+)
+from arena.config import Settings
+from arena.db import Database
+from arena.deeds import By, Deed, perform
+from arena.models import (
+    SCOPES,
+    AuditEntry,
+    Bot,
+    BotVersion,
+    Check,
+    CoOwner,
+    JobStatus,
+    Role,
+    Worker,
+)
+from arena.operation.notice import GiveNotice
+from arena.people.accounts import add_token
+from arena.people.user_deeds import ActivateUser, ChangeRole, DeactivateUser
+from arena.refusals import NotAllowed, Refusal, WrongField
+from arena.schedule.requests import RequestUnratedMatch
+from arena.schedule.verdicts import RequeueChecks, RequeueMatch, VoidMatch
+from arena.schedule.workers import ForgetWorker, ReadmitWorker
+from arena.web.app import create_app
+from tests.arena.web.conftest import furnish
+from tests.arena.web.signing_in import now, pages, person, signed_in
+from tests.conftest import furnished_database
+
+Numbers = dict[str, int]
+Values = dict[str, Any]
+EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, Any], str]] = {
+    VoidMatch: (
+        lambda its: {"number": its["played"], "note": "power cut", "replay": True},
+        {"number": 999_999},
+        "there is no match 999999",
+    ),
+    RequeueMatch: (
+        lambda its: {"number": its["aside"]},
+        {"number": 1},
+        "match 1 is fixed, and not set aside",
+    ),
+    CreateLadder: (
+        lambda _: {
+            "name": "blitz",
+            "game": "clobber",
+            "options": {"size": "5x6"},
+            "settings": {"time": "5+0.05"},
+        },
+        {"game": "chess"},
+        "there is no game 'chess'",
+    ),
+    ChangeLadder: (
+        lambda _: {"name": "ladder-0", "settings": {"state": "frozen", "note": "a <note>"}},
+        {"settings": {"colour": "red"}},
+        "a ladder has no 'colour'",
+    ),
+    CreateTournament: (
+        lambda _: {
+            "name": "mini",
+            "format": "swiss",
+            "ladder": "ladder-0",
+            "bots": ("bot-0:1", "bot-1:1", "bot-3:1"),
+            "settings": {"rounds": 2},
+            "paused": True,
+        },
+        {"ladder": "nowhere"},
+        "there is no ladder 'nowhere'; there are: ladder-0",
+    ),
+    ChangeTournament: (
+        lambda _: {"name": "cup", "state": "open"},
+        {"name": "cap"},
+        "there is no tournament 'cap'; there are: cup",
+    ),
+    EnterTournament: (
+        lambda _: {"name": "cup", "bots": ("bot-0:1",)},
+        {"bots": ("bot-1",)},
+        "stands in the field twice",
+    ),
+    WithdrawFromTournament: (
+        lambda _: {"name": "cup", "bot": "bot-1"},
+        {"bot": "nobody"},
+        "'nobody' is not in the tournament cup",
+    ),
+    CreateTest: (
+        lambda _: {
+            "candidate": "bot-0:1",
+            "baseline": "bot-1:1",
+            "ladder": "ladder-0",
+            "note": "x",
+        },
+        {"baseline": "nobody"},
+        "there is no bot 'nobody' that is ready",
+    ),
+    StopTest: (
+        lambda its: {"number": its["test"]},
+        {"number": 999},
+        "there is no strength test 999",
+    ),
+    ExtendTest: (
+        lambda its: {"number": its["test"], "max_games": 30_000},
+        {"max_games": 7},
+        "allow it more",
+    ),
+    CloneTest: (
+        lambda its: {"number": its["ended"]},
+        {"number": 999},
+        "there is no strength test 999",
+    ),
+    RequeueChecks: (
+        lambda _: {"bots": ("bot-3",)},
+        {"bots": ("bot-2",)},
+        "no check of bot-2 is set aside",
+    ),
+    EnterBot: (
+        lambda _: {"name": "bot-0", "ladder": "ladder-0", "version": 1},
+        {"version": 99},
+        "there is no version 99 of the bot bot-0",
+    ),
+    RetireBot: (
+        lambda _: {"name": "bot-0", "ladder": "ladder-0"},
+        {"ladder": "nowhere"},
+        "there is no ladder 'nowhere'",
+    ),
+    WithdrawBot: (
+        lambda _: {"name": "bot-0"},
+        {"name": "nobody"},
+        "there is no bot 'nobody'",
+    ),
+    ChangeBot: (
+        lambda _: {"name": "bot-0", "open_source": True},
+        {"name": "nobody"},
+        "there is no bot 'nobody'",
+    ),
+    ShareBot: (
+        lambda _: {"name": "bot-0", "user": "mate"},
+        {"user": "nobody"},
+        "there is no user 'nobody'",
+    ),
+    UnshareBot: (
+        lambda _: {"name": "bot-1", "user": "mate"},
+        {"name": "bot-0"},
+        "mate is no co-owner of the bot bot-0",
+    ),
+    CancelCheck: (
+        lambda its: {"number": its["check"]},
+        {"number": 999_999},
+        "there is no check 999999 of a bot of yours",
+    ),
+    RequestUnratedMatch: (
+        lambda _: {"ladder": "ladder-0", "bots": ("bot-0:1", "bot-1:1")},
+        {"bots": ("bot-0:1",)},
+        "is between 2 bots, not 1",
+    ),
+    ReadmitWorker: (
+        lambda _: {"worker": "one"},
+        {"worker": "three"},
+        "there is no worker 'three'; there are: ",
+    ),
+    ForgetWorker: (
+        lambda _: {"worker": "two"},
+        {"worker": "three"},
+        "there is no worker 'three'; there are: ",
+    ),
+    GiveNotice: (
+        lambda _: {"text": "back at noon"},
+        {"text": "x" * 301},
+        "a notice has at most 300 characters",
+    ),
+    ChangeRole: (
+        lambda _: {"name": "mate", "role": "organiser"},
+        {"name": "nobody"},
+        "there is no user 'nobody'",
+    ),
+    DeactivateUser: (
+        lambda _: {"name": "mate"},
+        {"name": "administrator"},
+        "is the only administrator",
+    ),
+    ActivateUser: (
+        lambda _: {"name": "shut"},
+        {"name": "nobody"},
+        "there is no user 'nobody'",
+    ),
+    CallOffTournament: (
+        lambda _: {"name": "cup", "note": "rain"},
+        {"name": "cap"},
+        "there is no tournament 'cap'",
+    ),
+}
+"""Of each deed what can be done on the arena of `furnish`, what of it is refused, and how."""
+each_deed = pytest.mark.parametrize("deed", DEEDS, ids=[deed.__name__ for deed in DEEDS])
+
+
+@contextmanager
+def copied(
+    request: pytest.FixtureRequest, folder: Path
+) -> Iterator[tuple[Database, Numbers, Path]]:
+    """An arena with a bit of everything in a data folder of its own."""
+    folder.mkdir()
+    request.param = "sqlite"
+    with furnished_database(request, folder, furnish) as (database, numbers):
+        user = person(database, "administrator", Role.ADMINISTRATOR)
+        mate = person(database, "mate")
+        person(database, "shut", active=False)
+        with database.begin() as session:
+            session.execute(sa.update(Bot).values(owner_id=user.id))
+            bot = session.scalars(sa.select(Bot).where(Bot.name == "bot-1")).one()
+            session.add(CoOwner(bot_id=bot.id, user_id=mate.id))
+            # One check that was set aside, and one that is not over.
+            checks = sa.select(Check).join(Check.version).join(BotVersion.bot)
+            for name, status in {"bot-3": JobStatus.SET_ASIDE, "bot-2": JobStatus.OPEN}.items():
+                old = session.scalars(checks.where(Bot.name == name).limit(1)).one()
+                check = Check(
+                    version=old.version,
+                    ladder=old.ladder,
+                    status=status,
+                    created=now(),
+                    findings=[],
+                )
+                session.add(check)
+            for worker in session.scalars(sa.select(Worker)):
+                worker.set_aside = now()
+            session.flush()
+            numbers = {**numbers, "check": check.id}
+        yield database, numbers, folder
+
+
+@contextmanager
+def served(database: Database, folder: Path) -> Iterator[str]:
+    """The address at which its API is."""
+    app = create_app(Settings(data=folder, database=database.url))
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+        app.extensions["arena.database"].close()
+
+
+def notes(database: Database) -> list[AuditEntry]:
+    with database.read() as session:
+        return list(session.scalars(sa.select(AuditEntry).order_by(AuditEntry.id)))
+
+
+UNEQUAL = {"seed", "creator"}
+"""Keys of answers that follow from chance, or from who asked."""
+
+
+def timeless(answer: Any) -> Any:
+    """An answer without its moments and what is `UNEQUAL`."""
+    if isinstance(answer, dict):
+        return {key: timeless(one) for key, one in answer.items() if key not in UNEQUAL}
+    if isinstance(answer, list):
+        return [timeless(one) for one in answer]
+    is_moment = isinstance(answer, str) and re.match(r"\d{4}-\d\d-\d\dT", answer)
+    return "a moment" if is_moment else answer
+
+
+def test_each_deed_has_an_example() -> None:
+    """A deed that is not in the table has not been tried."""
+    assert set(EXAMPLES) == set(DEEDS)
+
+
+@each_deed
+def test_a_deed_says_what_it_is(deed: type[Deed]) -> None:
+    """In words for people, and where it is for programs."""
+    summary, _, more = deed.words().partition("\n\n")
+    assert summary.endswith("."), summary
+    assert more != summary
+    assert re.fullmatch(r"(POST|PATCH) /\S+", deed.address)
+    for part in deed.parts():
+        assert part.name not in vars(Deed), "what a deed says of itself has this name"
+        assert part.limits.words, part
+        assert not part.limits.words.endswith("."), part
+        assert part.kind is not str or part.in_address or part.limits.most or part.limits.choices
+    if deed.command:
+        names = {part.name for part in deed.parts()}
+        assert {word.lower().rstrip(".") for word in re.findall("[A-Z.]+", deed.command)} <= names
+        group = deed.command.partition(" ")[0]
+        assert group in COMMANDS
+
+
+Outcome = tuple[str, Any, str]
+"""What was said, what was answered, and how what can't be was refused."""
+
+
+def by_command(deed: type[Deed], values: Values, wrong: Values, *where: Any) -> Outcome:
+    """As commands do it."""
+    with pytest.raises(InputError) as refused:
+        deeds.do([deed(**{**values, **wrong})], *where)
+    (told,) = deeds.do([deed(**values)], *where, in_json=True)
+    return told.said, timeless(told.answer), refused.value.message
+
+
+def by_form(app: Flask, endpoint: str, values: Values, wrong: Values) -> Outcome:
+    """As a page does it, which answers no more than what was done."""
+    browser = signed_in(app, "administrator")
+
+    def send(said: Values) -> TestResponse:
+        with app.test_request_context():
+            rule = next(app.url_map.iter_rules(endpoint))
+            address = url_for(endpoint, **{name: said[name] for name in rule.arguments})
+        fields = {
+            name: " ".join(one) if isinstance(one, tuple) else one
+            for name, one in said.items()
+            if name not in rule.arguments and one is not False
+        }
+        fields |= {"confirmed": "y"}
+        return browser.post(address, fields, page="/account", follow_redirects=True)
+
+    refused, done = send({**values, **wrong}), send(values)
+    assert refused.status_code in (404, 409, 422)
+    assert done.status_code == 200, done.text
+    return html.unescape(done.text), None, html.unescape(refused.text)
+
+
+@each_deed
+def test_its_doors_do_the_same(
+    request: pytest.FixtureRequest,
+    deed: type[Deed],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a data folder, on a server, and by a form if there is one: what is done, what is said,
+    the one note, the refusal.
+    """
+    example, wrong, words = EXAMPLES[deed]
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("LOGNAME", "administrator")
+    found, noted = {}, {}
+    for door in ("data", "server", "form"):
+        with copied(request, tmp_path / door) as (database, numbers, folder):
+            values, before = example(numbers), len(notes(database))
+            if door == "data":
+                found[door] = by_command(deed, values, wrong, None, folder)
+            elif door == "server":
+                user = person(database, "administrator")
+                with database.begin() as session:
+                    token = add_token(session, ARENA, user, "t", SCOPES[user.role], now())
+                monkeypatch.setenv("ARENA_TOKEN", token)
+                with served(database, folder) as address:
+                    found[door] = by_command(deed, values, wrong, address, None)
+            else:
+                app = pages(database, data=folder)
+                views = app.view_functions.items()
+                endpoint = next((at for at, view in views if vars(view).get("deed") is deed), None)
+                if endpoint is not None:
+                    found[door] = by_form(app, endpoint, values, wrong)
+                app.extensions["arena.database"].close()
+            noted[door] = [
+                (one.action, one.subject, one.detail)
+                for one in notes(database)[before:]
+                if one.actor != ARENA.name and one.action not in ("add token", "sign in")
+            ]
+    said, answer, refusal = found["data"]
+    assert words.casefold() in refusal.casefold()
+    assert len(noted["data"]) == 1
+    sentence = refusal.rstrip(".").casefold()
+    assert found["server"][:2] == (said, answer)
+    assert found["server"][2].rstrip(".").casefold() == sentence
+    assert noted["server"] == noted["data"]
+    if "form" in found:
+        assert said.casefold() in found["form"][0].casefold()
+        # Of what is wrong in a field its page does not tell the name, which stands there.
+        beside = sentence.partition(": ")[2] or sentence
+        assert any(words in found["form"][2].casefold() for words in (sentence, beside))
+        assert noted["form"] == noted["data"]
+
+
+@each_deed
+def test_nobody_does_it_without_its_scope(deed: type[Deed]) -> None:
+    """Whatever door they come through."""
+    values, *_ = EXAMPLES[deed]
+    asked = deed(**values(dict.fromkeys(["played", "aside", "ended", "test", "check"], 1)))
+    nobody = By(ARENA, frozenset(), now())
+    with pytest.raises(NotAllowed, match=f"scope {deed.scope}"):
+        perform(sa.orm.Session(), asked, nobody)
+
+
+@each_deed
+def test_a_command_does_it(deed: type[Deed]) -> None:
+    """It takes what the deed asks for, on a data folder or on a server."""
+    if not deed.command:
+        pytest.skip("a command of its own stands before it")
+    found: Any = cli
+    for word in re.findall(r"[a-z-]+", deed.command):
+        found = found.get_command(click.Context(found), word)
+    takes = {one.name for one in found.params}
+    assert takes == {part.name for part in deed.parts()} | {"server", "data", "in_json"}
+
+
+def test_an_organiser_elsewhere_runs_a_tournament(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """By the commands as they are typed; each says what was done, or in one line why not."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with (
+        copied(request, tmp_path / "arena") as (database, numbers, folder),
+        served(database, folder) as address,
+    ):
+        user = person(database, "olga", Role.ORGANISER)
+        with database.begin() as session:
+            token = add_token(session, ARENA, user, "t", SCOPES[user.role], now())
+        monkeypatch.setenv("ARENA_TOKEN", token)
+        monkeypatch.setenv("ARENA_SERVER", address)
+        cup = "tournament create mini --ladder ladder-0 --format swiss --top 3 --paused"
+        for line, code, words in (
+            (cup, 0, "the tournament mini waits until you open it: swiss of 3 bots"),
+            (cup, 2, "there is a competition mini already: choose another name"),
+            ("tournament enter mini bot-0:1", 0, "in the tournament mini, of 4 bots now"),
+            ("tournament withdraw mini bot-0:1", 0, "the bot bot-0 v1 is no more in the"),
+            ("tournament resume mini", 0, "the tournament mini is open"),
+            ("tournament pause mini", 0, "is paused; go on with: arena tournament resume mini"),
+            ("tournament call-off mini --note rain", 0, "the tournament mini is called off"),
+            ("ladder change ladder-0 state=paused", 0, "state: open → paused"),
+            (f"match void {numbers['played']} --note rain", 0, "is void"),
+            ("match requeue --all", 0, "1 match is to be tried again"),
+            ("bot recheck bot-3", 0, "1 check is to be tried again"),
+            (f"strength stop test-{numbers['test']}", 0, "is stopped after"),
+            ("notice hello", 2, "This is for administrators; your role is organiser."),
+            ("match request ladder-0 bot-0 bot-1 --user olga", 2, "--user is for this machine's"),
+        ):
+            assert run(line.split()) == code, line
+            said = capsys.readouterr()
+            # The API's refusals are sentences, with a capital.
+            assert words.casefold() in (said.err if code else said.out).casefold()
+
+
+BOUNDS = [
+    (VoidMatch, {"number": 1, "note": " "}, "note: this is needed"),
+    (VoidMatch, {"number": 1, "note": "a\0b"}, "note: leave out the character NUL"),
+    (VoidMatch, {"number": 1, "note": "x" * 2001}, "note: give at most 2,000 characters"),
+]
+
+
+@pytest.mark.parametrize(("deed", "values", "words"), BOUNDS)
+def test_a_deed_holds_its_own_limits(deed: type[Deed], values: dict[str, Any], words: str) -> None:
+    """Whoever makes it: there is none that is out of them."""
+    with pytest.raises(WrongField) as refused:
+        deed(**values)
+    assert str(refused.value) == words
+    assert isinstance(refused.value, Refusal)
