@@ -197,6 +197,11 @@ def test_colours_may_touch_themselves_unless_it_is_hard() -> None:
 
 TEXT = f"{'8/' * 7}2RR4/2R5/2R5 * {FOURS}/{FOURS}/I4,O4,T4,Z4/{FOURS} -/-/L4/- -"
 
+FULL = (
+    "1B2R1G1/BB1RR1G1/B3R1GG/1BBYYY2/1GBRYYY1/GGBRRYRR/1G2RYRR/1B1RRRRR/BB1R1GG1/1BRR2GG - "
+    "I4,O4/I4,O4,Z4/-/I4,O4 T4/T4/I4/Z4 -"
+)
+
 
 @pytest.mark.parametrize(
     ("task", "hard", "text", "reason"),
@@ -210,6 +215,7 @@ TEXT = f"{'8/' * 7}2RR4/2R5/2R5 * {FOURS}/{FOURS}/I4,O4,T4,Z4/{FOURS} -/-/L4/- -
         ("tetrominoes", "no", TEXT.replace("-/-/L4/-", "L4/-/L4/-"), "blue's last piece"),
         ("tetrominoes", "yes", TEXT.replace("2RR4/2R5", "2R5/2RR4"), "are not its pieces"),
         ("pentominoes", "no", TEXT, "10 ranks"),
+        ("tetrominoes", "no", FULL.replace(" - ", " * ", 1), "nothing can be placed, so"),
     ],
 )
 def test_refused_positions(task: str, hard: str, text: str, reason: str) -> None:
