@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.audit import Actor
 from arena.bots.submissions import AGAINST, active_on, enter
-from arena.competitions.strength_plans import FirstTest
+from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.strength_tallies import versions_of
 from arena.competitions.strength_tests import create, end
 from arena.locks import lock
@@ -24,6 +24,7 @@ from arena.models import (
     StrengthTest,
     TestVerdict,
 )
+from arena.strength.terms import StrengthTerms
 from engine.seeds import derive
 
 
@@ -49,7 +50,7 @@ def admit(session: Session, check: Check, now: datetime) -> None:
     give_up(session, version.bot_id, f"version {version.number} came after it", now, ladder)
     owner = version.bot.owner
     seed = derive(ladder.seed, "first test", version.id)
-    plan = FirstTest.from_json(check.test_first).plan(ladder, seed=seed)
+    plan = StrengthPlan.on(ladder, terms=StrengthTerms.from_json(check.test_first), seed=seed)
     by = Actor(owner.id, owner.name, "")
     create(session, plan, version, active.version, now, by, ladder=ladder)
 

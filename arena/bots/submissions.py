@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, joinedload
 from arena import audit, bot_names, texts
 from arena.bots.intake import TakenIn
 from arena.bots.lost_bundles import bring_back
-from arena.competitions.strength_plans import FirstTest
+from arena.competitions.strength_plans import check_terms
 from arena.locks import find, lock
 from arena.models import (
     Bot,
@@ -29,6 +29,7 @@ from arena.ratings.book import NEW
 from arena.ratings.trueskill import Rating
 from arena.refusals import Refusal
 from arena.strength.sequential import StrengthError
+from arena.strength.terms import StrengthTerms
 
 LONGEST_NOTE = 500
 """Characters of what an owner says of a version."""
@@ -53,7 +54,7 @@ def submit(
     language: str,
     ladder: Ladder,
     note: str = "",
-    test_first: FirstTest | None = None,
+    test_first: StrengthTerms | None = None,
     now: datetime,
 ) -> BotVersion:
     """Takes in a version whose bundle is stored, and has it checked for a ladder.
@@ -80,7 +81,7 @@ def submit(
         )
     if test_first is not None:
         try:
-            test_first.check(ladder)
+            check_terms(test_first, ladder)
         except StrengthError as error:
             raise SubmissionError(str(error)) from None
     session.add(owner)
@@ -131,7 +132,7 @@ def hand_in(
     ladder: Ladder,
     *,
     note: str,
-    test_first: FirstTest | None,
+    test_first: StrengthTerms | None,
     now: datetime,
 ) -> BotVersion:
     """What a person does: `submit`, with a note in the audit log, and the version's note anew.

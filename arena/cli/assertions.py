@@ -23,6 +23,7 @@ from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model
 from arena.strength.outcomes import margin, seatings
 from arena.strength.sequential import SequentialTest, StrengthSettings
+from arena.strength.terms import StrengthTerms
 from arena.strength.words import result_rows
 from engine.clock import Clock, TimeControl
 from engine.game import GameError, State, Variant
@@ -97,14 +98,8 @@ class Assertions:
             version_of(candidate, no_box=self._no_box),
             version_of(baseline, no_box=self._no_box),
             time_control(time, move_ms),
-            seed=seed,
-            elo0=elo[0],
-            elo1=elo[1],
-            alpha=alpha,
-            beta=beta,
-            model=model,
-            max_games=max_games,
-            allow_faults=allow_faults,
+            seed,
+            StrengthTerms(*elo, alpha, beta, model, max_games, allow_faults),
         )
         test = SequentialTest.begin(settings)
         mine, theirs = self._launched([candidate, baseline])

@@ -42,7 +42,7 @@ def run_gauntlet(
     """
     candidate, baseline = pair
     gauntlet = GauntletTest.begin(
-        settings.variant, games, len(field), allow_faults=settings.allow_faults
+        settings.variant, games, len(field), allow_faults=settings.terms.allow_faults
     )
     faults = FirstFaults()
     told = wall.monotonic()

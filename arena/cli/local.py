@@ -27,7 +27,7 @@ from arena.cli.progress_bar import ProgressBar
 from arena.cli.remote import submit_there, whole_board
 from arena.cli.sources import git_folder
 from arena.competitions.kinds import checked_kinds
-from arena.competitions.strength_plans import MAX_GAMES, FirstTest
+from arena.competitions.strength_plans import MAX_GAMES
 from arena.models import (
     Bot,
     BotVersion,
@@ -40,6 +40,7 @@ from arena.models import (
 )
 from arena.people import accounts
 from arena.recorder.rebuild import rebuild, rebuild_beside
+from arena.strength.terms import StrengthTerms
 from arena.web import exports, leaderboards, queries
 from engine.plurals import counted
 from workers import bundles
@@ -137,7 +138,7 @@ def submit(
 
 
 def _prospect(
-    session: Session, version: BotVersion, ladder_name: str, wish: FirstTest | None
+    session: Session, version: BotVersion, ladder_name: str, wish: StrengthTerms | None
 ) -> str:
     """What becomes of a version that was taken in."""
     active = active_on(session, find_ladder(session, ladder_name), version.bot_id)
@@ -151,13 +152,13 @@ def _prospect(
     return f"{entry} that and a strength test against {active.version.label}"
 
 
-def _wish(test_first: bool, elo: str | None, max_games: int | None) -> FirstTest | None:
+def _wish(test_first: bool, elo: str | None, max_games: int | None) -> StrengthTerms | None:
     if not test_first:
         if elo is not None or max_games is not None:
             raise InputError("--elo and --max-games are for a test: add --test-first")
         return None
     elo0, elo1 = read_hypotheses(HYPOTHESES if elo is None else elo)
-    return FirstTest(elo0, elo1, max_games or MAX_GAMES)
+    return StrengthTerms(elo0, elo1, max_games=max_games or MAX_GAMES)
 
 
 def _bundle(file: Path | None, repository: str | None) -> Bundle:

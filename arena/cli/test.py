@@ -43,6 +43,7 @@ from arena.cli.runner import MINIMUM, NO_BOX, Launcher, go_on, launch_all, weake
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model
 from arena.strength.sequential import SequentialTest, StrengthError, StrengthSettings
+from arena.strength.terms import StrengthTerms
 from arena.strength.words import result_rows
 from engine.plurals import counted
 
@@ -133,22 +134,17 @@ def test(
     _refuse_contradictions(context)
     opponents = [] if against is None else against.split(",")
     bots = find_bots([candidate, baseline, *opponents])
-    elo0, elo1 = read_hypotheses(HYPOTHESES if elo is None else elo)
+    hypotheses = read_hypotheses(HYPOTHESES if elo is None else elo)
+    most = None if games is not None else max_games or MAX_GAMES
     try:
         settings = StrengthSettings(
             read_variant(game, options),
             version_of(bots[0], no_box=no_box),
             version_of(bots[1], no_box=no_box),
             time_control(clock, move_ms, wall_time=wall_time),
-            seed=seed,
-            elo0=elo0,
-            elo1=elo1,
-            alpha=alpha,
-            beta=beta,
-            model=model,
-            max_games=None if games is not None else max_games or MAX_GAMES,
-            games=games,
-            allow_faults=allow_faults,
+            seed,
+            StrengthTerms(*hypotheses, alpha, beta, model, most, allow_faults),
+            games,
         )
         begun = SequentialTest.begin(settings)
         if resume is not None:

@@ -22,6 +22,7 @@ from arena.deeds import LONGEST_LINE, LONGEST_NAME, By, Deed, Done, asked
 from arena.models import HOUSE, BotVersion, Scope, StrengthTest
 from arena.ratings.sprt import Model
 from arena.refusals import NotAllowed
+from arena.strength.terms import StrengthTerms
 from engine.clock import DEFAULT_MOVE_MS
 from engine.plurals import counted
 
@@ -136,14 +137,8 @@ class CreateTest(Deed):
         ladder, variant = ladder_or_game(session, self.ladder, self.game)
         changes: dict[str, Any] = {
             "time": time_of(ladder, self.time, self.move),
-            "elo0": self.elo0,
-            "elo1": self.elo1,
-            "alpha": self.alpha,
-            "beta": self.beta,
-            "model": self.model,
-            "max_games": self.max_games,
+            "terms": StrengthTerms.from_json(vars(self)),
             "weight": min(self.weight, _most_weight(by)),
-            "allow_faults": self.allow_faults,
             "note": self.note,
             "seed": secrets.randbits(SEED_BITS) if self.seed is None else self.seed,
         }

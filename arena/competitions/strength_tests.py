@@ -101,6 +101,7 @@ def create(
     _refuse(session, plan, candidate, baseline)
     if ladder is None and actor.id is not None:
         _refuse_too_many(session, actor.id)
+    terms = plan.terms
     make = partial(
         StrengthTest,
         title=f"{candidate.label} against {baseline.label}",
@@ -116,13 +117,13 @@ def create(
         weight=plan.weight,
         head_start=fair_start(session, plan.weight),
         created=now,
-        elo0=plan.elo0,
-        elo1=plan.elo1,
-        alpha=plan.alpha,
-        beta=plan.beta,
-        elo_model=plan.model,
-        max_games=plan.max_games,
-        allow_faults=plan.allow_faults,
+        elo0=terms.elo0,
+        elo1=terms.elo1,
+        alpha=terms.alpha,
+        beta=terms.beta,
+        elo_model=terms.model,
+        max_games=terms.max_games,
+        allow_faults=terms.allow_faults,
         verdict=TestVerdict.RUNNING,
         reason="",
         ladder_id=ladder and ladder.id,

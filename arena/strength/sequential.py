@@ -14,10 +14,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from arena.ratings.elo import Estimate, estimate
-from arena.ratings.sprt import Decision, Model, Sprt
+from arena.ratings.sprt import Decision, Sprt
 from arena.refusals import Refusal
 from arena.strength.faults import clearly_too_many, too_many
 from arena.strength.outcomes import Outcome, cells, seatings
+from arena.strength.terms import DEFAULT_TERMS, StrengthTerms
 from engine.clock import TimeControl
 from engine.game import Termination, Variant
 from engine.match import entrants_needed
@@ -54,18 +55,10 @@ class StrengthSettings:
     time: TimeControl
     seed: int = 0
     """The seed of openings and dice."""
-    elo0: float = 0.0
-    elo1: float = 10.0
-    alpha: float = 0.05
-    beta: float = 0.05
-    model: Model = "normalized"
-    max_games: int | None = None
-    """The most games; matches are played whole, so it can be a few fewer."""
+    terms: StrengthTerms = DEFAULT_TERMS
     games: int | None = None
     """Plays just so many (whole matches, so it can be a few more), and decides by whether the
     95 % interval lies above zero, below, or around it. The hypotheses then count for nothing."""
-    allow_faults: bool = False
-    """Decides whatever share of the games faults ended (see `arena.strength.faults`)."""
 
     def __post_init__(self) -> None:
         if self.variant.seats == 1:
@@ -80,10 +73,10 @@ class StrengthSettings:
             self.sprt.llr([0] * cells(self.variant))
         except ValueError as error:
             least = Sprt.min_matches * self.games_a_match
-            if self.max_games is not None and self.max_games < least:
+            if self.terms.max_games is not None and self.terms.max_games < least:
                 raise StrengthError(
                     f"a test of {self.variant} needs {least} games or more, "
-                    f"not {self.max_games}: nothing is decided before"
+                    f"not {self.terms.max_games}: nothing is decided before"
                 ) from None
             raise StrengthError(str(error)) from None
 
@@ -96,7 +89,8 @@ class StrengthSettings:
         """After so many the test is over, whatever they say."""
         if self.games is not None:
             return -(-self.games // self.games_a_match)
-        return None if self.max_games is None else self.max_games // self.games_a_match
+        most = self.terms.max_games
+        return None if most is None else most // self.games_a_match
 
     @property
     def sprt(self) -> Sprt:
@@ -105,15 +99,8 @@ class StrengthSettings:
         Raises:
             ValueError: the hypotheses or limits are none.
         """
-        return Sprt(
-            self.elo0,
-            self.elo1,
-            self.alpha,
-            self.beta,
-            self.model,
-            max_matches=None if self.games is not None else self.most_matches,
-            games_per_match=self.games_a_match,
-        )
+        most = None if self.games is not None else self.most_matches
+        return self.terms.sprt(self.games_a_match, most)
 
     def to_json(self) -> dict[str, Any]:
         """The settings as JSON's types."""
@@ -125,14 +112,8 @@ class StrengthSettings:
             "baseline_digest": self.baseline.digest,
             "time": self.time.words,
             "seed": self.seed,
-            "elo0": self.elo0,
-            "elo1": self.elo1,
-            "alpha": self.alpha,
-            "beta": self.beta,
-            "model": self.model,
-            "max_games": self.max_games,
+            **self.terms.to_json(),
             "games": self.games,
-            "allow_faults": self.allow_faults,
         }
 
 
@@ -213,7 +194,7 @@ class SequentialTest:
     def is_spoilt(self) -> bool:
         """Whether faults ended too many of the games for a verdict (`arena.strength.faults`)."""
         faults = sum(sum(side.values()) for side in self.faults)
-        if self.settings.allow_faults or not faults:
+        if self.settings.terms.allow_faults or not faults:
             return False
         judge = clearly_too_many if self._said is Decision.CONTINUE else too_many
         return judge(faults, self.games, entrants_needed(self.settings.variant))
@@ -274,11 +255,12 @@ class SequentialTest:
                 Decision.UNDECIDED: "undecided: the 95 % interval holds zero",
                 Decision.CONTINUE: "not finished",
             }[self.decision]
-        kind = "normalized Elo" if settings.model == "normalized" else "Elo"
+        terms = settings.terms
+        kind = "normalized Elo" if terms.model == "normalized" else "Elo"
         return {
-            Decision.ACCEPT: f"passed: {settings.elo1:g} {kind} rather than {settings.elo0:g}",
-            Decision.REJECT: f"failed: {settings.elo0:g} {kind} rather than {settings.elo1:g}",
-            Decision.UNDECIDED: f"undecided: the limit of {settings.max_games} games is reached",
+            Decision.ACCEPT: f"passed: {terms.elo1:g} {kind} rather than {terms.elo0:g}",
+            Decision.REJECT: f"failed: {terms.elo0:g} {kind} rather than {terms.elo1:g}",
+            Decision.UNDECIDED: f"undecided: the limit of {terms.max_games} games is reached",
             Decision.CONTINUE: "not finished",
         }[self.decision]
 

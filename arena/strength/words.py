@@ -22,7 +22,8 @@ def result_rows(test: SequentialTest) -> list[tuple[str, str]]:
     if test.matches:
         rows.append(("Elo", elo_words(test.estimate)))
     if settings.games is None:
-        rows.append(("LLR", f"{llr_words(test)} for {settings.elo0:g} or {settings.elo1:g}"))
+        elo0, elo1 = settings.terms.elo0, settings.terms.elo1
+        rows.append(("LLR", f"{llr_words(test)} for {elo0:g} or {elo1:g}"))
     most = settings.most_matches
     of = f" of {most * settings.games_a_match}" if most else ""
     rows.append(("games", f"{test.games}{of}, W-D-L {games_words(test)}"))

@@ -30,7 +30,7 @@ from arena.bots.bot_deeds import (
     WithdrawBot,
 )
 from arena.bots.submissions import SubmissionError
-from arena.competitions.strength_plans import FirstTest
+from arena.competitions.strength_plans import SITE_TERMS
 from arena.deeds import Done
 from arena.models import (
     Bot,
@@ -88,7 +88,7 @@ def submit() -> Any:
         return _form(form)
     name = form.name.data or taken.name
     form.name.data = name
-    test_first = FirstTest() if form.test_first.data else None
+    test_first = SITE_TERMS if form.test_first.data else None
     try:
         number = uploads.store(name, taken, ladder, form.note.data, test_first=test_first)
     except SubmissionError as error:

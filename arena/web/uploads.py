@@ -16,8 +16,8 @@ from werkzeug.datastructures import FileStorage
 
 from arena.bots.intake import FULL, Intake, TakenIn
 from arena.bots.submissions import SubmissionError, hand_in
-from arena.competitions.strength_plans import FirstTest
 from arena.models import Check, Ladder, User
+from arena.strength.terms import StrengthTerms
 from arena.web.identity import current, database, signed_in
 
 FOLDER_FILES = 1000
@@ -102,7 +102,7 @@ def _path(name: str) -> Path:
 
 
 def store(
-    name: str, taken: TakenIn, ladder: Ladder, note: str | None, *, test_first: FirstTest | None
+    name: str, taken: TakenIn, ladder: Ladder, note: str | None, *, test_first: StrengthTerms | None
 ) -> int:
     """Takes a bot's stored files in, and gives the number of their check.
 

@@ -10,7 +10,7 @@ from arena import audit
 from arena.audit import ARENA
 from arena.bots import entries
 from arena.bots.submissions import SubmissionError, enter
-from arena.competitions.strength_plans import FirstTest
+from arena.competitions.strength_plans import SITE_TERMS
 from arena.competitions.tournaments import TournamentPlan, create, named_versions
 from arena.db import Database
 from arena.models import (
@@ -26,6 +26,7 @@ from arena.models import (
 )
 from arena.recorder import recording
 from arena.schedule import leases
+from arena.strength.terms import StrengthTerms
 from engine import jobs
 from tests.arena.bots.test_submissions import (
     NOW,
@@ -39,7 +40,7 @@ from tests.arena.bots.test_submissions import (
 )
 
 
-def handed_in(session: Session, first: FirstTest | None = None) -> tuple[Check, jobs.Job]:
+def handed_in(session: Session, first: StrengthTerms | None = None) -> tuple[Check, jobs.Job]:
     """A second version of a bot that is on its ladder, whose check a worker has."""
     furnished(session)
     worker(session)
@@ -59,7 +60,7 @@ def fate_of(session: Session, check: Check, job: jobs.Job) -> tuple[str, str]:
     return entries.fates(session, [check])[check.id].word, check.problem
 
 
-@pytest.mark.parametrize("first", [None, FirstTest()], ids=["plain", "a test first"])
+@pytest.mark.parametrize("first", [None, SITE_TERMS], ids=["plain", "a test first"])
 @pytest.mark.parametrize(
     ("state", "entered", "problem"),
     [
@@ -76,7 +77,7 @@ def test_what_was_handed_in_in_time_enters(
     state: CompetitionState,
     entered: bool,
     problem: str,
-    first: FirstTest | None,
+    first: StrengthTerms | None,
 ) -> None:
     """The moment of handing in counts, and not how long the queue was; of a closed ladder nothing
     changes any more."""
@@ -87,9 +88,9 @@ def test_what_was_handed_in_in_time_enters(
         assert fate_of(session, check, job) == (word if entered else "not entered", problem)
 
 
-@pytest.mark.parametrize("first", [None, FirstTest()], ids=["plain", "a test first"])
+@pytest.mark.parametrize("first", [None, SITE_TERMS], ids=["plain", "a test first"])
 @pytest.mark.parametrize("leave", ["retire", "withdraw", "cancel"])
-def test_taken_off_is_off(database: Database, leave: str, first: FirstTest | None) -> None:
+def test_taken_off_is_off(database: Database, leave: str, first: StrengthTerms | None) -> None:
     """What its owner did after handing it in counts, though a worker has it; it is told, and its
     version is ready for all that."""
     with database.begin() as session:
@@ -116,7 +117,7 @@ def test_taken_off_is_off(database: Database, leave: str, first: FirstTest | Non
 def test_who_was_suspended_is_not_followed_without_the_test(database: Database) -> None:
     """That its owner asked for, against the version that was active when the next was handed in."""
     with database.begin() as session:
-        check, job = handed_in(session, FirstTest())
+        check, job = handed_in(session, SITE_TERMS)
         (active,) = session.scalars(sa.select(Entrant))
         active.state = EntrantState.SUSPENDED
         problem = "version 1, against which it was to be tested, plays there no more"
@@ -144,7 +145,7 @@ def test_a_check_that_was_cancelled_is_not_tried_again(database: Database) -> No
 def test_who_failed_its_test_may_enter_a_tournament(database: Database) -> None:
     """It passed its check, and so can play: it stands on no ladder, and needs none."""
     with database.begin() as session:
-        check, job = handed_in(session, FirstTest())
+        check, job = handed_in(session, SITE_TERMS)
         assert fate_of(session, check, job) == ("to be tested", "")
         (test,) = session.scalars(sa.select(StrengthTest))
         test.verdict, test.state = TestVerdict.FAILED, CompetitionState.CLOSED

@@ -11,8 +11,9 @@ from spectree.model_adapter.pydantic_adapter import BaseFile
 from sqlalchemy.orm import joinedload
 
 from arena.bots import entries
-from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES, FirstTest
+from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES
 from arena.models import BotVersion, Check, Scope
+from arena.strength.terms import StrengthTerms
 from arena.web import submissions, uploads
 from arena.web.api.bot_shapes import CheckList, CheckShape
 from arena.web.api.paging import Pages, page
@@ -59,10 +60,10 @@ def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
     """
     with reading() as session:
         ladder = find_ladder(session, form.ladder)
-    test = FirstTest(form.elo0, form.elo1, form.max_games) if form.test_first else None
+    terms = StrengthTerms.from_json(form.model_dump()) if form.test_first else None
     taken = uploads.take_files(request.files.getlist("file"))
     name = form.name or taken.name
-    number = uploads.store(name, taken, ladder, form.note, test_first=test)
+    number = uploads.store(name, taken, ladder, form.note, test_first=terms)
     with reading() as session:
         made = CheckShape.of(submissions.find_check(session, number))
     return made, 201, {"Location": url_for("api.get_check", number=number)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -10,7 +12,7 @@ from arena.audit import ARENA
 from arena.bots import entries
 from arena.bots.first_tests import admit, conclude
 from arena.bots.submissions import SubmissionError
-from arena.competitions.strength_plans import FirstTest
+from arena.competitions.strength_plans import SITE_TERMS
 from arena.db import Database
 from arena.models import (
     Bot,
@@ -69,7 +71,7 @@ def test_a_new_version_enters_when_it_has_passed(
 ) -> None:
     """One that is no better stays out, and the test says why."""
     arena = Improving(database, CALM, "clobber", size="4x4")
-    upload(arena, bot, FirstTest(elo1=100.0))
+    upload(arena, bot, replace(SITE_TERMS, elo1=100.0))
     arena.alive()
     arena.tick()
     arena.run(6)
@@ -86,7 +88,7 @@ def test_a_new_version_enters_when_it_has_passed(
 
 def test_a_first_version_has_nobody_to_be_tested_against(arena: StrengthSimulation) -> None:
     """It enters at once."""
-    upload(arena, "newcomer", FirstTest())
+    upload(arena, "newcomer", SITE_TERMS)
     arena.alive()
     arena.tick()
     arena.run(10)
@@ -101,7 +103,7 @@ def test_a_later_version_takes_over(database: Database) -> None:
     arena.alive()
     arena.tick()
     for _ in range(2):
-        upload(arena, "bot-1", FirstTest(elo1=50.0))
+        upload(arena, "bot-1", replace(SITE_TERMS, elo1=50.0))
         arena.run(6)
     with database.read() as session:
         first, second = session.scalars(sa.select(StrengthTest).order_by(StrengthTest.id))
@@ -126,7 +128,7 @@ def test_a_later_version_takes_over(database: Database) -> None:
 def test_the_version_submitted_last_is_tested(database: Database) -> None:
     """Whichever check ends first: here that of version 3, which then waits for its test."""
     arena = Improving(database, CALM, "clobber", size="4x4")
-    first, last = (upload(arena, "bot-1", FirstTest(elo1=50.0)) for _ in range(2))
+    first, last = (upload(arena, "bot-1", replace(SITE_TERMS, elo1=50.0)) for _ in range(2))
     with database.begin() as session:
         session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
         findings = [Finding(True, "played").to_json()]
@@ -146,7 +148,7 @@ def test_a_bot_that_leaves_waits_for_no_test(database: Database, leave: str) -> 
     arena.alive()
     arena.tick()
     for bot in ("bot-0", "bot-1"):
-        upload(arena, bot, FirstTest(elo1=50.0))
+        upload(arena, bot, replace(SITE_TERMS, elo1=50.0))
         arena.run(6)
     with database.begin() as session:
         bot = session.scalars(sa.select(Bot).where(Bot.name == "bot-1")).one()
@@ -166,7 +168,7 @@ def test_what_can_not_be_tested_is_refused_at_once(database: Database) -> None:
     """At the submission, before anything is checked."""
     arena = StrengthSimulation(database, CALM, "puzzle")
     with pytest.raises(SubmissionError, match="a puzzle is played alone"):
-        upload(arena, "bot-0", FirstTest())
+        upload(arena, "bot-0", SITE_TERMS)
     with database.read() as session:
         assert session.scalars(sa.select(Check.test_first)).all() == []
         assert session.scalars(sa.select(TestTally)).all() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,7 +11,7 @@ from sqlalchemy.orm import Session
 from arena.audit import Actor
 from arena.bots.submissions import submit
 from arena.competitions import strength_tests
-from arena.competitions.strength_plans import FirstTest, StrengthPlan
+from arena.competitions.strength_plans import SITE_TERMS, StrengthPlan
 from arena.db import Database
 from arena.models import (
     BotVersion,
@@ -24,6 +25,7 @@ from arena.models import (
     User,
     VersionStatus,
 )
+from arena.strength.terms import StrengthTerms
 from engine.game import State
 from engine.player import Choice, Turn
 from tests.arena.simulator import LotPlayer, Simulation, Villainy
@@ -70,7 +72,11 @@ class StrengthSimulation(Simulation):
         with self.database.begin() as session:
             versions = session.scalars(sa.select(BotVersion).order_by(BotVersion.id)).all()
             ladder = session.scalars(sa.select(Ladder)).one()
-            plan = StrengthPlan.on(ladder, **{"elo1": 100.0, **changes})
+            of_terms = {field.name for field in fields(StrengthTerms)}
+            terms = {key: changes.pop(key) for key in of_terms & changes.keys()}
+            plan = StrengthPlan.on(
+                ladder, terms=replace(SITE_TERMS, **{"elo1": 100.0, **terms}), **changes
+            )
             return strength_tests.create(
                 session,
                 plan,
@@ -109,7 +115,7 @@ class Equals(StrengthSimulation):
         return LotPlayer()
 
 
-def upload(arena: StrengthSimulation, bot: str, first: FirstTest | None) -> int:
+def upload(arena: StrengthSimulation, bot: str, first: StrengthTerms | None) -> int:
     """A new version of a bot; gives its id."""
     with arena.database.begin() as session:
         return submit(

@@ -21,6 +21,7 @@ from arena.models import BotVersion, Competition, CompetitionState, JobStatus, L
 from arena.recorder.rebuild import rebuild
 from arena.schedule import leases, verdicts
 from arena.schedule.idle import why_idle
+from arena.strength.terms import StrengthTerms
 from arena.web.app import create_app
 from engine.games import GAMES
 from engine.match import entrants_needed
@@ -44,7 +45,7 @@ def _tournament(session: Session, ladder: Ladder, versions: list[BotVersion]) ->
 
 
 def _test(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
-    plan = StrengthPlan.on(ladder, elo1=100.0, max_games=32)
+    plan = StrengthPlan.on(ladder, terms=StrengthTerms(elo1=100.0, max_games=32))
     return strength_tests.create(session, plan, *versions, START, ORGANISER)
 
 

@@ -13,6 +13,7 @@ from arena.ratings.outliers import Series, outliers
 from arena.ratings.sprt import Decision
 from arena.strength.outcomes import BASELINE, CANDIDATE, Outcome, cells, outcome, seatings
 from arena.strength.sequential import SequentialTest, StrengthError, StrengthSettings, Version
+from arena.strength.terms import StrengthTerms
 from arena.strength.words import chance_words
 from engine.clock import TimeControl
 from engine.game import Termination, Variant
@@ -26,8 +27,8 @@ MINE, THEIRS = Version("new", "aa"), Version("old", "bb")
 SECOND = TimeControl(move_ms=1000)
 
 
-def settings(variant: Variant = CLOBBER, **changes) -> StrengthSettings:
-    return StrengthSettings(variant, MINE, THEIRS, SECOND, **changes)
+def settings(variant: Variant = CLOBBER, *, games=None, seed=0, **terms) -> StrengthSettings:
+    return StrengthSettings(variant, MINE, THEIRS, SECOND, seed, StrengthTerms(**terms), games)
 
 
 def record(variant: Variant, *ranks: int, faults: tuple[Fault, ...] = ()) -> GameRecord:
@@ -292,9 +293,9 @@ def test_what_was_saved_before_faults_were_judged_goes_on():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"elo1": 5}, "elo1 is 10.0 there, not 5"),
+        ({"terms": StrengthTerms(elo1=5)}, "elo1 is 10.0 there, not 5"),
         ({"seed": 1}, "seed is 0 there, not 1"),
-        ({"allow_faults": True}, "allow_faults is False there, not True"),
+        ({"terms": StrengthTerms(allow_faults=True)}, "allow_faults is False there, not True"),
         ({"variant": CLASSIC}, "game is clobber size=4x4 there"),
         (
             {"candidate": replace(MINE, digest="x")},

@@ -1,0 +1,58 @@
+"""By what a strength test is decided: the same value wherever it is asked for, played and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from arena.ratings.sprt import Model, Sprt
+
+
+@dataclass(frozen=True, slots=True)
+class StrengthTerms:
+    """Two hypotheses on the difference in strength, and how sure the test is to be of one."""
+
+    elo0: float = 0.0
+    """It fails if the candidate is no stronger than this."""
+    elo1: float = 10.0
+    """It passes if the candidate is so strong."""
+    alpha: float = 0.05
+    """The probability of passing if elo0 is true."""
+    beta: float = 0.05
+    """The probability of failing if elo1 is true."""
+    model: Model = "normalized"
+    """The unit of both."""
+    max_games: int | None = None
+    """At most so many; matches are played whole, so it can be a few fewer."""
+    allow_faults: bool = False
+    """Decides whatever share of the games faults ended (see `arena.strength.faults`)."""
+
+    def sprt(self, games_a_match: int, max_matches: int | None) -> Sprt:
+        """The sequential test by these terms.
+
+        Raises:
+            ValueError: the hypotheses or limits are none.
+        """
+        return Sprt(
+            self.elo0,
+            self.elo1,
+            self.alpha,
+            self.beta,
+            self.model,
+            max_matches=max_matches,
+            games_per_match=games_a_match,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The terms as JSON's types."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> StrengthTerms:
+        """The terms among some values; those that are missing are the usual ones."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{key: value for key, value in data.items() if key in known})
+
+
+DEFAULT_TERMS = StrengthTerms()
