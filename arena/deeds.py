@@ -116,7 +116,9 @@ class Part:
         texts = _texts(value)
         for what in filter(None, map(unkept, texts)):
             raise WrongField(self.name, f"leave out {what}")
-        if self.needed and (self.kind is str and not value.strip() or value == ()):
+        # What an address names is there or not, and blank names nothing.
+        blank = value == () or (self.kind is str and not self.in_address and not value.strip())
+        if self.needed and blank:
             raise WrongField(self.name, "this is needed")
         its = self.limits
         if value is None or (not self.needed and value == self.default):

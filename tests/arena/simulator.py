@@ -45,10 +45,10 @@ from arena.models import (
     Worker,
 )
 from arena.recorder import rebuild, recording
+from arena.refusals import Refusal
 from arena.schedule import leases, verdicts, workers
 from arena.schedule.jobs import spec_of
-from arena.schedule.requests import RequestError, request_match
-from arena.schedule.verdicts import VerdictError
+from arena.schedule.requests import request_match
 from engine import jobs, reporting
 from engine.games import GAMES
 from engine.match import play_match
@@ -366,7 +366,7 @@ class Simulation:
         with self.database.begin() as session:
             try:
                 deed(session)
-            except (VerdictError, RequestError) as refused:
+            except Refusal as refused:
                 self.outcomes.append(type(refused).__name__)
                 return
         self.outcomes.append(deed.__name__)
