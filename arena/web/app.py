@@ -35,7 +35,6 @@ from arena.web.accounts import pages as accounts
 from arena.web.administration import administration
 from arena.web.api import api, problems
 from arena.web.bundles import bundles
-from arena.web.changing_tournaments import changing_tournaments
 from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions
 from arena.web.docs import docs
@@ -43,13 +42,13 @@ from arena.web.games import games
 from arena.web.news import news
 from arena.web.operating import operating
 from arena.web.organising_ladders import organising_ladders
-from arena.web.organising_tournaments import organising_tournaments
 from arena.web.pages import pages
 from arena.web.pictures import pictures
 from arena.web.playing import playing
 from arena.web.requests import requesting
 from arena.web.strength import strength
 from arena.web.submissions import submitting
+from arena.web.tournament_forms import tournament_forms
 from arena.web.tournaments import tournaments
 from arena.web.uploads import FILES, UPLOADS, widen
 from arena.web.verdicts import judging
@@ -63,8 +62,7 @@ BLUEPRINTS = (
     pictures,
     competitions,
     tournaments,
-    organising_tournaments,
-    changing_tournaments,
+    tournament_forms,
     organising_ladders,
     judging,
     requesting,

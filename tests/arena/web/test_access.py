@@ -89,16 +89,16 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "tournaments.tournament_json"): ("/tournaments/cup.json", ALL),
     ("GET", "tournaments.tournament_csv"): ("/tournaments/cup.csv", ALL),
     ("GET", "tournaments.meetings"): ("/tournaments/cup/1/2", ALL),
-    ("GET", "organising_tournaments.create"): ("/new-tournament", ORGANISERS),
-    ("POST", "organising_tournaments.create"): ("/new-tournament", (401, 403, 403, 422, 422)),
-    ("POST", "changing_tournaments.state"): ("/tournaments/cup/state", (401, 403, 403, 422, 422)),
-    ("GET", "changing_tournaments.change"): ("/tournaments/cup/change", (ASK, 403, 200, 200, 200)),
-    ("POST", "changing_tournaments.enter"): ("/tournaments/cup/enter", (401, 403, 403, 422, 422)),
-    ("POST", "changing_tournaments.withdraw"): (
+    ("GET", "tournament_forms.create"): ("/new-tournament", ORGANISERS),
+    ("POST", "tournament_forms.create"): ("/new-tournament", (401, 403, 403, 422, 422)),
+    ("POST", "tournament_forms.state"): ("/tournaments/cup/state", (401, 403, 403, 422, 422)),
+    ("GET", "tournament_forms.change"): ("/tournaments/cup/change", (ASK, 403, 200, 200, 200)),
+    ("POST", "tournament_forms.enter"): ("/tournaments/cup/enter", (401, 403, 403, 422, 422)),
+    ("POST", "tournament_forms.withdraw"): (
         "/tournaments/cup/withdraw",
         (401, 403, 422, 422, 422),
     ),
-    ("POST", "changing_tournaments.call_off"): (
+    ("POST", "tournament_forms.call_off"): (
         "/tournaments/cup/call-off",
         (401, 403, 403, 422, 422),
     ),
