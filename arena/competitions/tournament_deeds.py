@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from sqlalchemy.orm import Session
 
 from arena.competitions import tournament_fields, tournaments
-from arena.competitions.calling_off import call_off
 from arena.competitions.founding import find_named
 from arena.competitions.results import results
 from arena.competitions.rules import ladder_or_game, time_of
@@ -20,6 +19,7 @@ from arena.competitions.tournaments import (
     CompetitionLimits,
     TournamentError,
     TournamentPlan,
+    call_off,
     named_versions,
 )
 from arena.deeds import LONGEST_LINE, LONGEST_NAME, LONGEST_NOTE, By, Deed, Done, asked

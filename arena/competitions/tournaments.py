@@ -19,7 +19,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena import audit, bot_names
+from arena import audit, bot_names, texts
 from arena.audit import ARENA
 from arena.competitions.founding import (
     add_named,
@@ -33,12 +33,13 @@ from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing
 from arena.competitions.results import results
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, new_frame
-from arena.competitions.voiding import make_void
+from arena.competitions.voids import make_void
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.formats.settings import FormatError
 from arena.formats.standings import TIE_BREAKS
 from arena.locks import lock, locking
 from arena.models import (
+    CALLED_OFF,
     Bot,
     BotVersion,
     Competition,
@@ -262,6 +263,41 @@ def set_state(
         action = "resume" if state is CompetitionState.OPEN else "pause"
         subject = f"tournament {tournament.name}"
         audit.note(session, actor, f"{action} tournament", subject, now=now)
+
+
+def call_off(
+    session: Session, tournament: Tournament, note: str, now: datetime, actor: audit.Actor
+) -> int:
+    """Calls a tournament off: its results stay to be read, and nobody wins it.
+
+    What waits, is being played or was set aside is void; what a worker still says of it is stale.
+
+    Args:
+        note: why, for everybody.
+
+    Returns:
+        How many matches that were.
+
+    Raises:
+        TournamentError: it is over, or a word on why is missing.
+    """
+    why = texts.typed(note, TournamentError)
+    if not why:
+        raise TournamentError("say why the tournament is called off")
+    # What the recorder makes before the tournament is locked is called off by its next tick (see
+    # arena.schedule.leases).
+    unplayed = sa.select(Match).where(
+        Match.competition_id == tournament.id,
+        Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE]),
+    )
+    matches = session.scalars(locking(unplayed, Match)).all()
+    lock(session, tournament)
+    demand_not_over(tournament)
+    tournament.state, tournament.finished, tournament.reason = CompetitionState.CLOSED, now, why
+    for match in matches:
+        make_void(session, match, f"the tournament was {CALLED_OFF}: {why}")
+    audit.note(session, actor, "call off tournament", f"tournament {tournament.name}", why, now=now)
+    return len(matches)
 
 
 def demand_not_over(tournament: Tournament) -> None:

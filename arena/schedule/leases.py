@@ -28,7 +28,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import KINDS, kind_of
-from arena.competitions.voiding import make_void
+from arena.competitions.voids import make_void
 from arena.config import Settings
 from arena.db import LARGEST_ID
 from arena.locks import locking

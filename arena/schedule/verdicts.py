@@ -18,7 +18,7 @@ from arena import audit, bot_names, locks, texts
 from arena.audit import Actor
 from arena.bot_names import Named
 from arena.competitions.kinds import kind_of
-from arena.competitions.voiding import make_void
+from arena.competitions.voids import make_void
 from arena.db import LARGEST_ID
 from arena.deeds import LONGEST_NOTE, By, Deed, Done, asked
 from arena.locks import lock

@@ -19,10 +19,9 @@ from arena.audit import ARENA
 from arena.bots import entries, lost_bundles, submissions
 from arena.bots.submissions import enter
 from arena.competitions import strength_plans, strength_tests, tournament_fields, tournaments
-from arena.competitions.calling_off import call_off
 from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournament_matches import SetMatch, matches_of
-from arena.competitions.tournaments import named_versions
+from arena.competitions.tournaments import call_off, named_versions
 from arena.config import Settings
 from arena.db import Database
 from arena.locks import lock

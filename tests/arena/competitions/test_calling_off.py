@@ -7,9 +7,8 @@ import sqlalchemy as sa
 
 from arena.audit import entries
 from arena.competitions import tournaments
-from arena.competitions.calling_off import call_off
 from arena.competitions.results import results, to_json
-from arena.competitions.tournaments import TournamentError
+from arena.competitions.tournaments import TournamentError, call_off
 from arena.db import Database
 from arena.models import CompetitionState, JobStatus, Match, Tournament
 from arena.schedule import leases, verdicts
