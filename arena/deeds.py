@@ -24,9 +24,9 @@ from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
 from sqlalchemy.orm import Session
 
 from arena.audit import Actor
+from arena.ground.refusals import NotAllowed, WrongField
+from arena.ground.texts import LONGEST, unkept
 from arena.models import Bot, Scope
-from arena.refusals import NotAllowed, WrongField
-from arena.texts import LONGEST, unkept
 
 LONGEST_NAME, LONGEST_LINE, LONGEST_NOTE = 80, 500, LONGEST
 """How many characters names have, lines beside a title, and notes for everybody."""

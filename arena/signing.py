@@ -18,8 +18,8 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Mark
 
 SECRET_MARK = "secret of sessions"  # noqa: S105 - the name of where it is kept

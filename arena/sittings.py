@@ -18,8 +18,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
-from arena import bot_names, locks
-from arena.config import Settings
+from arena.ground import bot_names, locks
+from arena.ground.config import Settings
 from arena.models import (
     Bot,
     BotVersion,

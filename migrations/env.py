@@ -1,4 +1,4 @@
-"""Alembic's entry: migrates over the connection that the caller gives (see arena.db)."""
+"""Alembic's entry: migrates over the connection that the caller gives (see arena.ground.db)."""
 
 from __future__ import annotations
 

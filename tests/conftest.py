@@ -15,8 +15,8 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import settings
 
-from arena import db
-from arena.db import Database
+from arena.ground import db
+from arena.ground.db import Database
 from tests import compiled, postgres
 from tests.requirements import need
 

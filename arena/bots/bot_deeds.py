@@ -8,14 +8,14 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena import locks
 from arena.bots import entries, sharing
 from arena.bots.submissions import SubmissionError
 from arena.competitions.founding import find_named
-from arena.db import LARGEST_ID
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
+from arena.ground import locks
+from arena.ground.db import LARGEST_ID
+from arena.ground.refusals import NotAllowed, NotThere
 from arena.models import Bot, BotVersion, Check, Entrant, EntrantState, Ladder, Scope
-from arena.refusals import NotAllowed, NotThere
 from engine.plurals import counted
 
 

@@ -14,7 +14,7 @@ from arena.audit import Actor
 from arena.bots.first_tests import give_up
 from arena.bots.sharing import belongs_to
 from arena.bots.submissions import SubmissionError, enter
-from arena.locks import lock, locking
+from arena.ground.locks import lock, locking
 from arena.models import (
     Bot,
     BotVersion,

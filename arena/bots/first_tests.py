@@ -13,7 +13,7 @@ from arena.bots.submissions import AGAINST, active_on, enter
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.strength_tallies import versions_of
 from arena.competitions.strength_tests import create, end
-from arena.locks import lock
+from arena.ground.locks import lock
 from arena.models import (
     BotVersion,
     Check,

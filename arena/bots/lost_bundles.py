@@ -22,7 +22,7 @@ from arena.audit import ARENA
 from arena.bots.suspension import SUSPEND
 from arena.competitions.kinds import KINDS, kind_of
 from arena.competitions.voids import make_void
-from arena.locks import locking
+from arena.ground.locks import locking
 from arena.models import (
     BotVersion,
     Competition,

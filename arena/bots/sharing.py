@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import Actor
 from arena.bots.submissions import SubmissionError
-from arena.locks import lock
+from arena.ground.locks import lock
 from arena.models import Bot, CoOwner, User
 from arena.people import accounts
 

@@ -7,11 +7,13 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena import audit, bot_names, texts
+from arena import audit
 from arena.bots.intake import TakenIn
 from arena.bots.lost_bundles import bring_back
 from arena.competitions.strength_plans import check_terms
-from arena.locks import find, lock
+from arena.ground import bot_names, texts
+from arena.ground.locks import find, lock
+from arena.ground.refusals import Refusal
 from arena.models import (
     Bot,
     BotVersion,
@@ -27,7 +29,6 @@ from arena.models import (
 )
 from arena.ratings.book import NEW
 from arena.ratings.trueskill import Rating
-from arena.refusals import Refusal
 from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
 

@@ -15,7 +15,7 @@ import traceback
 import click
 
 from arena.cli import streams
-from arena.texts import unkept
+from arena.ground.texts import unkept
 from engine.game import GameError
 from engine.player import VoidGameError
 from engine.protocol import visible

@@ -14,8 +14,8 @@ from arena.cli import InputError
 from arena.cli.data_folder import opened
 from arena.cli.data_option import on_data
 from arena.cli.paths import NamedPath
-from arena.config import SettingError, load
-from arena.db import SchemaError, unusable
+from arena.ground.config import SettingError, load
+from arena.ground.db import SchemaError, unusable
 from arena.operation.backup import BackupError, restore_backup, write_backup
 from arena.operation.health import note_backup
 

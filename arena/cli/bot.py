@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 import sqlalchemy as sa
 
-from arena import bot_names
 from arena.bots import entries
 from arena.bots.bot_deeds import CancelCheck, EnterBot, RetireBot
 from arena.cli import InputError, deeds
@@ -16,6 +15,7 @@ from arena.cli.client import Name, RemoteArena, find_server, need_server, on_ser
 from arena.cli.data_folder import opened
 from arena.cli.data_option import on_data
 from arena.deeds import Deed
+from arena.ground import bot_names
 from arena.models import Check
 from arena.schedule.verdicts import RequeueChecks, checks_of
 

@@ -10,10 +10,10 @@ from functools import partial
 
 import click
 
-from arena import bot_names
 from arena.cli import InputError
 from arena.cli.arguments import CLOCK, MOVE, find_path, minimum_option, read_variant, time_control
 from arena.cli.boxed import into_box, pack
+from arena.ground import bot_names
 from engine.clock import TimeControl
 from engine.compliance import Examination
 from engine.game import OptionError, Variant

@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.cli import InputError
-from arena.config import SettingError, Settings, load
-from arena.db import FAILED, Database, SchemaError, unusable
+from arena.ground.config import SettingError, Settings, load
+from arena.ground.db import FAILED, Database, SchemaError, unusable
 from arena.models import Ladder
 from arena.web import queries
 

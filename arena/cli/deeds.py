@@ -24,11 +24,11 @@ from arena.cli import InputError
 from arena.cli.client import Name, RemoteArena, find_server, on_server
 from arena.cli.data_folder import as_json, opened
 from arena.cli.data_option import on_data
-from arena.config import Settings
 from arena.deeds import By, Deed, Done, Part, perform
+from arena.ground.config import Settings
+from arena.ground.refusals import Refusal
 from arena.models import Scope
 from arena.people import accounts
-from arena.refusals import Refusal
 from engine.protocol import visible
 
 KINDS: Mapping[type, Any] = {str: str, int: int, float: float, tuple: str}

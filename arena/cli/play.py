@@ -27,7 +27,7 @@ from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
 from arena.cli.runner import MINIMUM, NO_BOX, Launcher, in_order, launch_all, on_cores
 from arena.cli.tally import RunTally
 from arena.cli.trace import print_logs, traced_channel
-from arena.file_locks import lock_file
+from arena.ground.file_locks import lock_file
 from engine.channel import PipeChannel
 from engine.clock import TimeControl
 from engine.game import Variant

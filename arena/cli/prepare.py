@@ -18,8 +18,8 @@ from sqlalchemy.orm import Session
 from arena.audit import machine_user
 from arena.bots.furnish import Sample, furnish
 from arena.cli.arguments import SAMPLES, listed_samples
-from arena.config import SettingError, Settings, load
-from arena.db import Database, SchemaError, unusable
+from arena.ground.config import SettingError, Settings, load
+from arena.ground.db import Database, SchemaError, unusable
 from arena.models import RESERVED, Competition
 from arena.operation import indexes
 from arena.people import accounts

@@ -7,7 +7,7 @@ import os
 import click
 
 from arena.cli import InputError
-from arena.config import SettingError, Settings, load
+from arena.ground.config import SettingError, Settings, load
 from arena.operation import processes
 
 

@@ -22,8 +22,8 @@ from waitress.server import MultiSocketServer
 from arena.bots.intake import TakenIn
 from arena.bots.submissions import SubmissionError
 from arena.cli import connections
-from arena.config import SettingError, load
-from arena.db import Database, SchemaError, unusable
+from arena.ground.config import SettingError, load
+from arena.ground.db import Database, SchemaError, unusable
 from arena.web import downloads, outage
 from arena.web.app import create_app
 from engine.logs import use_json

@@ -27,9 +27,9 @@ from arena.competitions import strength_tests
 from arena.competitions.strength_deeds import SEED_BITS, CreateTest
 from arena.competitions.strength_plans import MAX_GAMES
 from arena.competitions.strength_reports import StrengthReport, last_tests, reports
+from arena.ground.refusals import NotThere
 from arena.models import StrengthTest
 from arena.ratings.sprt import Model
-from arena.refusals import NotThere
 from arena.strength.words import chance_words, elo_words, games_words, llr_words, result_rows
 from engine.clock import DEFAULT_MOVE_MS
 

@@ -18,8 +18,8 @@ from arena.cli.arguments import Seconds
 from arena.cli.data_folder import as_json, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import Output
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.operation import queues
 from arena.operation.broker import EmbeddedBroker
 from arena.operation.health import Health, look

@@ -25,13 +25,13 @@ from arena.competitions.founding import find_named
 from arena.competitions.results import flat_rows, results, summary, to_json
 from arena.competitions.tournament_deeds import ChangeTournament, CreateTournament
 from arena.competitions.tournament_matches import digest
-from arena.config import SettingError, load
 from arena.formats.catalogue import FORMATS
 from arena.formats.standings import TIE_BREAKS
+from arena.ground.config import SettingError, load
+from arena.ground.refusals import NotThere
 from arena.models import CompetitionState, OpeningPolicy, Tournament
 from arena.operation.broker import BrokerError
 from arena.operation.supervisor import StartupError, Supervisor, is_running
-from arena.refusals import NotThere
 from engine.clock import DEFAULT_MOVE_MS
 
 INTERRUPTED = 130

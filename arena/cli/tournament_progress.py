@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from arena.cli.progress_bar import ProgressBar
 from arena.competitions.results import Results, results
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import CompetitionState, JobStatus, Tournament
 from engine.plurals import counted
 

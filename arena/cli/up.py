@@ -8,7 +8,7 @@ import click
 
 from arena.cli import InputError
 from arena.cli.data_option import on_data
-from arena.config import SettingError, load
+from arena.ground.config import SettingError, load
 from arena.operation.broker import BrokerError
 from arena.operation.supervisor import StartupError, Supervisor
 

@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from arena.ground.refusals import NotThere
 from arena.models import (
     BotVersion,
     Check,
@@ -32,7 +33,6 @@ from arena.models import (
     VersionStatus,
 )
 from arena.ratings.book import NEW
-from arena.refusals import NotThere
 
 C = TypeVar("C", bound=Competition)
 

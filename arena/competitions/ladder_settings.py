@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import Actor
 from arena.competitions.founding import add_named, come_back, demand_name, fair_start, weigh_anew
-from arena.locks import lock
+from arena.ground.locks import lock
+from arena.ground.refusals import Refusal
 from arena.models import CompetitionState, Ladder, OpeningPolicy
-from arena.refusals import Refusal
 from engine.clock import LONGEST_MS, parse_time
 from engine.game import GameError, Variant
 from engine.seeds import derive

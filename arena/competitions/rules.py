@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlalchemy.orm import Session
 
 from arena.competitions.founding import find_named
+from arena.ground.refusals import Refusal
 from arena.models import Ladder
-from arena.refusals import Refusal
 from engine.clock import DEFAULT_MOVE_MS, TimeControl, parse_time
 from engine.game import GameError, Variant
 from engine.games import find_variant

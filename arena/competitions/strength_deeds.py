@@ -19,9 +19,9 @@ from arena.competitions.strength_plans import (
 from arena.competitions.strength_tallies import standing_of, versions_of
 from arena.competitions.tournaments import named_versions
 from arena.deeds import LONGEST_LINE, LONGEST_NAME, By, Deed, Done, asked
+from arena.ground.refusals import NotAllowed
 from arena.models import HOUSE, BotVersion, Scope, StrengthTest
 from arena.ratings.sprt import Model
-from arena.refusals import NotAllowed
 from arena.strength.terms import StrengthTerms
 from engine.clock import DEFAULT_MOVE_MS
 from engine.plurals import counted

@@ -23,7 +23,7 @@ from itertools import islice
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit, locks
+from arena import audit
 from arena.audit import ARENA, Actor
 from arena.competitions.founding import (
     add_by_number,
@@ -43,7 +43,9 @@ from arena.competitions.strength_tallies import (
     standing_of,
     versions_of,
 )
-from arena.locks import lock
+from arena.ground import locks
+from arena.ground.locks import lock
+from arena.ground.refusals import NotThere
 from arena.models import (
     BotVersion,
     CompetitionState,
@@ -58,7 +60,6 @@ from arena.models import (
 )
 from arena.ratings.result import GameResult
 from arena.ratings.sprt import Decision
-from arena.refusals import NotThere
 from arena.strength.outcomes import Outcome, outcome, seatings
 from arena.strength.sequential import StrengthError
 from engine.game import Variant

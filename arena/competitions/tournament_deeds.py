@@ -25,6 +25,7 @@ from arena.competitions.tournaments import (
 from arena.deeds import LONGEST_LINE, LONGEST_NAME, LONGEST_NOTE, By, Deed, Done, asked
 from arena.formats.catalogue import FORMATS
 from arena.formats.standings import TIE_BREAKS
+from arena.ground.refusals import NotAllowed
 from arena.models import (
     BotVersion,
     CompetitionState,
@@ -34,7 +35,6 @@ from arena.models import (
     Scope,
     Tournament,
 )
-from arena.refusals import NotAllowed
 from engine.clock import DEFAULT_MOVE_MS
 from engine.plurals import counted
 

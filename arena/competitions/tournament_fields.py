@@ -8,13 +8,14 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena import audit, bot_names, texts
+from arena import audit
 from arena.competitions.founding import enter_field
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, frame_of
 from arena.competitions.tournaments import TournamentError, check_versions, demand_not_over, settle
 from arena.competitions.voids import make_void
 from arena.formats.catalogue import FORMATS, settings_for
-from arena.locks import lock, locking
+from arena.ground import bot_names, texts
+from arena.ground.locks import lock, locking
 from arena.models import BotVersion, Entrant, EntrantState, JobStatus, Match, Place, Tournament
 
 

@@ -19,7 +19,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena import audit, bot_names, texts
+from arena import audit
 from arena.audit import ARENA
 from arena.competitions.founding import (
     add_named,
@@ -37,7 +37,9 @@ from arena.competitions.voids import make_void
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.formats.settings import FormatError
 from arena.formats.standings import TIE_BREAKS
-from arena.locks import lock, locking
+from arena.ground import bot_names, texts
+from arena.ground.locks import lock, locking
+from arena.ground.refusals import Refusal
 from arena.models import (
     CALLED_OFF,
     Bot,
@@ -54,7 +56,6 @@ from arena.models import (
     VersionStatus,
 )
 from arena.ratings.trueskill import Rating
-from arena.refusals import Refusal
 from engine.clock import TimeControl
 from engine.game import Variant
 

@@ -17,9 +17,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.bots.furnish import open_ladder
-from arena.db import Database
 from arena.fake.season import DAYS, MatchRows, Season
 from arena.fake.stock import StoredMatch, play_stock
+from arena.ground.db import Database
 from arena.models import (
     Bot,
     BotVersion,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from arena.refusals import Refusal
+from arena.ground.refusals import Refusal
 
 Settings = Mapping[str, int]
 """Of a format, complete; a yes is 1 and a no 0."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import sqlalchemy as sa
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from arena.texts import LONGEST, cut
+from arena.ground.texts import LONGEST, cut
 
 
 class UtcTime(sa.TypeDecorator[datetime]):
@@ -29,8 +29,8 @@ class Words(sa.TypeDecorator[str]):
     """What the program writes down by itself, for people: cut where there is too much of it.
 
     Args:
-        longest: in characters; by default as many as `arena.texts` says, in a column that could
-            take more.
+        longest: in characters; by default as many as `arena.ground.texts` says, in a column that
+            could take more.
     """
 
     impl = sa.Text

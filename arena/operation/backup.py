@@ -26,9 +26,9 @@ from typing import IO, Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.config import Settings
-from arena.db import Database
-from arena.file_locks import lock_file
+from arena.ground.config import Settings
+from arena.ground.db import Database
+from arena.ground.file_locks import lock_file
 from arena.models import Base, BotVersion, Mark
 from arena.models.base import UtcTime
 from arena.signing import ARENA_MARK

@@ -20,8 +20,8 @@ from sqlalchemy.orm import Session
 from arena.bots.lost_bundles import lost_versions
 from arena.competitions.ladder_settings import CHANGED
 from arena.competitions.ladders import UNPLAYABLE, why_no_match
-from arena.config import Settings
-from arena.db import is_lately
+from arena.ground.config import Settings
+from arena.ground.db import is_lately
 from arena.models import (
     AuditEntry,
     Check,

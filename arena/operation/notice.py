@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import Actor
 from arena.deeds import By, Deed, Done, asked
+from arena.ground.refusals import Refusal
 from arena.models import Mark, Scope
-from arena.refusals import Refusal
 
 MARK = "notice"
 LONGEST = 300

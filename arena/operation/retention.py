@@ -8,7 +8,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.config import Settings
+from arena.ground.config import Settings
 from arena.models import GameSeat, PlayedGame
 from arena.models.matches import IS_LOGGED
 

@@ -23,8 +23,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from arena.config import Settings
-from arena.file_locks import lock_file
+from arena.ground.config import Settings
+from arena.ground.file_locks import lock_file
 from arena.operation import processes
 from arena.operation.broker import EmbeddedBroker
 from arena.operation.watchdog import HUNG_SECONDS, VARIABLE, Listener, Pulse

@@ -19,9 +19,9 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
-from arena.locks import locking
+from arena.ground.locks import locking
+from arena.ground.refusals import Refusal
 from arena.models import HOUSE, RESERVED, SCOPES, AccountLink, ApiToken, LinkKind, Role, Scope, User
-from arena.refusals import Refusal
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
 TOKEN_PREFIX = "arena_"  # noqa: S105 - so that scanners for leaked secrets know it

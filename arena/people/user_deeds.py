@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from arena.deeds import By, Deed, Done, asked
+from arena.ground.refusals import NotThere
 from arena.models import Role, Scope, User
 from arena.people import accounts
 from arena.people.accounts import PeopleError
-from arena.refusals import NotThere
 
 
 def find_user(session: Session, name: str) -> User:

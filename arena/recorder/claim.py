@@ -27,8 +27,8 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
-from arena.db import Database
-from arena.file_locks import lock_file
+from arena.ground.db import Database
+from arena.ground.file_locks import lock_file
 
 log = logging.getLogger("arena.recorder")
 

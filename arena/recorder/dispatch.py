@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import redis
 
-from arena.config import Settings
+from arena.ground.config import Settings
 from arena.operation import queues
 from engine import jobs
 from engine.messages import UnreadableError, unpack

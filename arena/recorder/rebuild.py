@@ -19,8 +19,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions.kinds import checked_kinds, kind_of
-from arena.db import FAILED, Database, is_lately
-from arena.locks import lock
+from arena.ground.db import FAILED, Database, is_lately
+from arena.ground.locks import lock
 from arena.models import (
     BotVersion,
     Competition,

@@ -21,8 +21,8 @@ from arena.bots.lost_bundles import suspend_lost
 from arena.bots.suspension import suspend_if_faulty
 from arena.competitions.kind import AnyKind
 from arena.competitions.kinds import kind_of
-from arena.config import Settings
-from arena.locks import locking
+from arena.ground.config import Settings
+from arena.ground.locks import locking
 from arena.models import (
     Check,
     Competition,

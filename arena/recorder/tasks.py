@@ -36,8 +36,9 @@ from sqlalchemy.orm import Session
 
 from arena import sittings
 from arena.competitions import ranks
-from arena.config import Settings, load
-from arena.db import FAILED, Database, SchemaError
+from arena.ground.config import Settings, load
+from arena.ground.db import FAILED, Database, SchemaError
+from arena.ground.texts import cut
 from arena.models import Worker
 from arena.operation import health, indexes, queues
 from arena.operation.retention import forget_logs
@@ -48,7 +49,6 @@ from arena.recorder.dispatch import WAKE, CeleryQueue, configure
 from arena.recorder.inbox import TOGETHER, Inbox, Said
 from arena.schedule import leases, workers
 from arena.signing import arena_id
-from arena.texts import cut
 from engine import jobs, reporting
 from engine.jobs import Batch
 from engine.logs import about, use_json

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import kind_of
-from arena.config import Settings
+from arena.ground.config import Settings
 from arena.models import Competition, CompetitionState
 from arena.schedule import workers
 from engine import jobs

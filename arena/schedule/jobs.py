@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session, contains_eager
 from sqlalchemy.orm.attributes import set_committed_value
 
 from arena.competitions.kinds import kind_of
-from arena.config import Settings
-from arena.locks import locking
+from arena.ground.config import Settings
+from arena.ground.locks import locking
 from arena.models import (
     BotVersion,
     Check,

@@ -29,9 +29,9 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import KINDS, kind_of
 from arena.competitions.voids import make_void
-from arena.config import Settings
-from arena.db import LARGEST_ID
-from arena.locks import locking
+from arena.ground.config import Settings
+from arena.ground.db import LARGEST_ID
+from arena.ground.locks import locking
 from arena.models import (
     Check,
     Competition,

@@ -10,7 +10,7 @@ from math import inf
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
-from arena.locks import locking
+from arena.ground.locks import locking
 from arena.models import (
     HOUSE,
     Bot,
@@ -108,7 +108,7 @@ def _count(
 
 
 _SINCE, _UNTIL = (sa.bindparam(name, type_=Check.ended.type) for name in ("since", "until"))
-"""As `arena.db.is_lately`, in a query that is written once."""
+"""As `arena.ground.db.is_lately`, in a query that is written once."""
 _LOAD = sa.select(
     _count(Sitting, JobStatus.ISSUED),
     _count(Check, JobStatus.ISSUED),

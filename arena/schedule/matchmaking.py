@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from arena.competitions.kind import Matchmaker, Moment
 from arena.competitions.kinds import KINDS, kind_of
 from arena.competitions.pairings import DueMatch, Pairing, due_matches, under_way
-from arena.locks import locking
+from arena.ground.locks import locking
 from arena.models import (
     Competition,
     CompetitionState,

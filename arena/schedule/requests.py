@@ -10,13 +10,15 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from arena import audit, bot_names
+from arena import audit
 from arena.audit import Actor
 from arena.competitions.founding import find_named
 from arena.competitions.pairings import Pairing
-from arena.db import is_lately
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
-from arena.locks import lock
+from arena.ground import bot_names
+from arena.ground.db import is_lately
+from arena.ground.locks import lock
+from arena.ground.refusals import Refusal
 from arena.models import (
     Bot,
     BotVersion,
@@ -30,7 +32,6 @@ from arena.models import (
     User,
 )
 from arena.people import accounts
-from arena.refusals import Refusal
 from arena.schedule.matchmaking import make
 from engine.match import entrants_needed
 from engine.plurals import counted

@@ -14,14 +14,16 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit, bot_names, locks, texts
+from arena import audit
 from arena.audit import Actor
-from arena.bot_names import Named
 from arena.competitions.kinds import kind_of
 from arena.competitions.voids import make_void
-from arena.db import LARGEST_ID
 from arena.deeds import LONGEST_NOTE, By, Deed, Done, asked
-from arena.locks import lock
+from arena.ground import bot_names, locks, texts
+from arena.ground.bot_names import Named
+from arena.ground.db import LARGEST_ID
+from arena.ground.locks import lock
+from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
     Bot,
     BotVersion,
@@ -33,7 +35,6 @@ from arena.models import (
     Place,
     Scope,
 )
-from arena.refusals import NotThere, Refusal
 from engine.plurals import counted
 
 

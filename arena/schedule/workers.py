@@ -22,11 +22,11 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA, Actor
-from arena.config import ISOLATION
-from arena.db import is_lately
 from arena.deeds import By, Deed, Done, asked
+from arena.ground.config import ISOLATION
+from arena.ground.db import is_lately
+from arena.ground.refusals import NotThere, Refusal
 from arena.models import Match, Scope, Sitting, Worker
-from arena.refusals import NotThere, Refusal
 from arena.schedule.jobs import Leased
 from engine import jobs
 from engine.reporting import LONGEST_NAME, SignOfLife

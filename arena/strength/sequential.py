@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from arena.ground.refusals import Refusal
 from arena.ratings.elo import Estimate, estimate
 from arena.ratings.sprt import Decision, Sprt
-from arena.refusals import Refusal
 from arena.strength.faults import clearly_too_many, too_many
 from arena.strength.outcomes import Outcome, cells, seatings
 from arena.strength.terms import DEFAULT_TERMS, StrengthTerms

@@ -19,7 +19,7 @@ from wtforms import SelectChoice
 from arena import audit
 from arena.audit import Actor
 from arena.bots import entries
-from arena.locks import locking
+from arena.ground.locks import locking
 from arena.models import SCOPES, ApiToken, LinkKind, Role, Scope, User
 from arena.people import accounts
 from arena.people.accounts import PeopleError

@@ -8,8 +8,8 @@ from flask import Blueprint, Response, abort, jsonify, render_template, request,
 from sqlalchemy.orm import Session
 
 from arena import audit
-from arena.db import LARGEST_ID
 from arena.deeds import Done
+from arena.ground.db import LARGEST_ID
 from arena.models import AuditEntry, Role, Scope
 from arena.people import accounts
 from arena.people.user_deeds import ActivateUser, ChangeRole, DeactivateUser, find_user

@@ -13,7 +13,7 @@ from wtforms import BooleanField, Field, FloatField, SelectField, StringField
 from wtforms.validators import Optional
 
 from arena.deeds import Deed, Done, Part, perform
-from arena.refusals import NotAllowed, NotThere, Refusal, WrongField
+from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.web.forms import WholeNumber
 from arena.web.identity import database, needs, signed_in
 from arena.web.words import sentence

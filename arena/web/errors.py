@@ -16,7 +16,7 @@ from werkzeug.exceptions import (
 )
 from werkzeug.wrappers import Response
 
-from arena.refusals import NotAllowed, NotThere, Refusal, WrongField
+from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.web import identity, outage
 from arena.web.api import problems
 from arena.web.uploads import UPLOADS, allowed

@@ -41,9 +41,9 @@ from werkzeug.wrappers import Response
 
 from arena.audit import Actor
 from arena.bots import sharing
-from arena.config import Settings
-from arena.db import Database
 from arena.deeds import By
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import SCOPES, ApiToken, Bot, Role, Scope, User
 from arena.people import accounts
 from arena.signing import secret_key

@@ -19,7 +19,7 @@ from flask_limiter import Limiter, RequestLimit
 from flask_limiter.errors import RateLimitExceeded
 from werkzeug.exceptions import TooManyRequests
 
-from arena.config import Settings
+from arena.ground.config import Settings
 from arena.people.accounts import typed
 from arena.web.identity import current, known_browser
 from engine.plurals import counted

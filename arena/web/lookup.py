@@ -10,7 +10,7 @@ from flask import abort, current_app
 from sqlalchemy.orm import Session, joinedload
 from werkzeug.routing import IntegerConverter, Map
 
-from arena.db import LARGEST_ID, Database
+from arena.ground.db import LARGEST_ID, Database
 from arena.models import Bot, Competition, Ladder, Match, PlayedGame, StrengthTest, Tournament
 from arena.operation.notice import read_notice
 from arena.recorder.storage import unpack

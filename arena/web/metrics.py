@@ -16,7 +16,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 from sqlalchemy.exc import SQLAlchemyError
 
-from arena.config import Settings
+from arena.ground.config import Settings
 from arena.operation import queues
 from arena.operation.health import Health, Jobs, look, why_not_recording
 from arena.schedule.occurrences import CAME_BACK

@@ -13,7 +13,7 @@ from werkzeug.exceptions import ServiceUnavailable
 from werkzeug.wrappers import Response
 
 from arena.bots.intake import FULL
-from arena.db import FAILED
+from arena.ground.db import FAILED
 from arena.web.api import problems
 
 PATIENCE_SECONDS = 10

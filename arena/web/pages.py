@@ -22,8 +22,8 @@ from flask import (
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as Answer
 
-from arena import bot_names
 from arena.bots import entries, sharing
+from arena.ground import bot_names
 from arena.models import Bot, BotVersion, Competition, Scope
 from arena.schedule.idle import why_idle
 from arena.web import duels, exports, leaderboards, queries

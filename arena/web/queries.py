@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 from sqlalchemy.orm.strategy_options import _AbstractLoad
 
-from arena.db import is_lately
 from arena.formats.score import Score
+from arena.ground.db import is_lately
 from arena.models import (
     Bot,
     BotVersion,

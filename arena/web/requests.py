@@ -11,8 +11,8 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
 from arena import sittings
+from arena.ground.refusals import Refusal
 from arena.models import Bot, BotVersion, Entrant, EntrantState, Ladder, Scope
-from arena.refusals import Refusal
 from arena.schedule.requests import MOST_IN_A_RACE, RequestUnratedMatch, asked_lately
 from arena.web.deeds import REFUSED, do
 from arena.web.identity import needs, settings, signed_in

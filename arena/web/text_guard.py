@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Flask, abort, request
 
-from arena.texts import unkept
+from arena.ground.texts import unkept
 from arena.web.api import problems
 
 

@@ -12,7 +12,7 @@ from itertools import count
 import sqlalchemy as sa
 from alembic import op
 
-from arena.db import SchemaError
+from arena.ground.db import SchemaError
 
 revision = "0003"
 down_revision = "0002"

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from arena.config import Settings
+from arena.ground.config import Settings
 from arena.schedule import leases
 from arena.schedule.jobs import Leased, jobs_of
 from engine import jobs

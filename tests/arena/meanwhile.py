@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.db import Database
+from arena.ground.db import Database
 
 MEANWHILE = 0.1
 """Seconds in which another on SQLite gets as far as it can: to its beginning."""

@@ -28,8 +28,9 @@ from sqlalchemy.orm import selectinload
 from arena.audit import ARENA
 from arena.bots.submissions import enter, submit
 from arena.competitions.ladder_settings import change
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import (
     AuditEntry,
     Base,
@@ -45,7 +46,6 @@ from arena.models import (
     Worker,
 )
 from arena.recorder import rebuild, recording
-from arena.refusals import Refusal
 from arena.schedule import leases, verdicts, workers
 from arena.schedule.jobs import spec_of
 from arena.schedule.requests import request_match

@@ -12,7 +12,7 @@ from arena.bots import entries
 from arena.bots.submissions import SubmissionError, enter
 from arena.competitions.strength_plans import SITE_TERMS
 from arena.competitions.tournaments import TournamentPlan, create, named_versions
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import (
     BotVersion,
     Check,

@@ -16,9 +16,9 @@ from arena.competitions import ladder_settings, strength_tests, tournament_field
 from arena.competitions.ladder_settings import LadderError
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.tournaments import TournamentError, named_versions
-from arena.config import Settings
-from arena.db import Database
-from arena.locks import lock
+from arena.ground.config import Settings
+from arena.ground.db import Database
+from arena.ground.locks import lock
 from arena.models import (
     Bot,
     BotVersion,

@@ -8,7 +8,7 @@ import pytest
 
 from arena import audit
 from arena.audit import ARENA, Actor
-from arena.db import Database
+from arena.ground.db import Database
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ADA = Actor(None, "ada", "192.0.2.7")

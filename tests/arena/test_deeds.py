@@ -42,9 +42,10 @@ from arena.competitions.tournament_deeds import (
     EnterTournament,
     WithdrawFromTournament,
 )
-from arena.config import Settings
-from arena.db import Database
 from arena.deeds import By, Deed, perform
+from arena.ground.config import Settings
+from arena.ground.db import Database
+from arena.ground.refusals import NotAllowed, Refusal, WrongField
 from arena.models import (
     SCOPES,
     AuditEntry,
@@ -59,7 +60,6 @@ from arena.models import (
 from arena.operation.notice import GiveNotice
 from arena.people.accounts import add_token
 from arena.people.user_deeds import ActivateUser, ChangeRole, DeactivateUser
-from arena.refusals import NotAllowed, Refusal, WrongField
 from arena.schedule.requests import RequestUnratedMatch
 from arena.schedule.verdicts import RequeueChecks, RequeueMatch, VoidMatch
 from arena.schedule.workers import ForgetWorker, ReadmitWorker

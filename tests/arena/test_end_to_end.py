@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from arena.bots.furnish import ladder_name, open_ladder
 from arena.cli.arguments import listed_samples
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import (
     Bot,
     BotVersion,

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from arena.audit import Actor
 from arena.bots.submissions import enter, submit
 from arena.competitions.tournaments import TournamentPlan, create
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Check, CompetitionState, JobStatus, Ladder, User, VersionStatus
 from engine.clock import TimeControl
 from tests.arena.running import COMMAND, environment, short_folder, until

@@ -18,7 +18,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import ARENA
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Role, Scope, User
 from arena.people.accounts import add_token
 from engine.record import GameRecord, replay

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.competitions import ladders
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import (
     HOUSE,
     BotVersion,

@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 
 from arena import signing
 from arena.audit import ARENA
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.signing import bundle_location, may_fetch
 from arena.web.app import create_app
 

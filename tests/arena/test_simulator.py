@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 
-from arena.db import Database
+from arena.ground.db import Database
 from tests.arena.simulator import CALM, Simulation, Villainy, empty
 
 # On a busy machine; what they wait for is themselves alone.

@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import sittings
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import BotVersion, Check, JobStatus, Ladder, Match, Sitting, User, VersionStatus
 from arena.recorder import recording
 from arena.schedule import leases, load

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena import sittings
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import (
     BotVersion,
     CompetitionState,

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from arena.bots.furnish import ladder_name
 from arena.cli.arguments import SAMPLES
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import BotVersion, CompetitionState, Entrant, EntrantState, Ladder, StrengthTest
 from engine.games import GAMES
 from tests.arena.running import RunningArena, arena, short_folder, until

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 import psutil
 import sqlalchemy as sa
 
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import PlayedGame
 from tests.arena.running import RunningArena, short_folder, until
 from tests.benchmarks.table import Table

@@ -22,9 +22,9 @@ import sqlalchemy as sa
 from flask import Flask
 from sqlalchemy.orm import Session
 
-from arena.config import Settings
-from arena.db import Database
 from arena.fake.fill import fill
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Bot, BotVersion, Entrant, Ladder, Meeting, PlayedGame
 from arena.web.app import create_app
 from tests import postgres

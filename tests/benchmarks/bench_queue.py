@@ -30,7 +30,7 @@ from celery import Celery
 
 from arena.bots import furnish
 from arena.bots.submissions import enter, submit
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import (
     Check,
     Competition,

@@ -26,8 +26,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Check, Entrant, Meeting
 from arena.recorder import recording
 from arena.recorder.inbox import TOGETHER

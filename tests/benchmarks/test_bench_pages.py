@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.db import Database
+from arena.ground.db import Database
 from tests.benchmarks.bench_pages import filled, measure, quantile
 
 

@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_
 from waitress.server import create_server
 
 from arena.cli.serve import BundleIntake
-from arena.db import Database
+from arena.ground.db import Database
 from tests.arena.web.conftest import Site, furnish
 from tests.arena.web.signing_in import PASSWORD
 from tests.arena.web.test_access import opened

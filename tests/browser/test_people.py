@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from arena.config import Settings
+from arena.ground.config import Settings
 from arena.models import Check, JobStatus
 from arena.recorder import recording
 from arena.schedule import leases

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions.tournament_matches import digest
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Competition, GameSeat, JobStatus, Ladder, Match, PlayedGame, Tournament
 from arena.schedule.jobs import spec_of
 from tests.drills.fields import MATCHES, TOURNAMENT

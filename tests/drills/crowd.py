@@ -26,7 +26,7 @@ from random import Random
 import sqlalchemy as sa
 
 from arena.bots.submissions import enter
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Check as BotCheck
 from arena.models import JobStatus, Ladder, Match
 from arena.people import accounts

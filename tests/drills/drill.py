@@ -24,7 +24,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import JobStatus, Match, Worker
 from tests import postgres
 from tests.arena.running import COMMAND, environment, free_port, short_folder

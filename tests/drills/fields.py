@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from arena.audit import Actor
 from arena.bots.submissions import enter, submit
 from arena.competitions.tournaments import TournamentPlan, create
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import BotVersion, Check, CompetitionState, Entrant, Ladder, User, VersionStatus
 from engine.clock import TimeControl
 from tests.arena.test_end_to_end import VARIANT, furnish_small

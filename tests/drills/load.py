@@ -29,7 +29,7 @@ import sqlalchemy as sa
 
 from arena import audit
 from arena.cli.client import form_with_file
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Check, JobStatus, Match, PlayedGame, Scope
 from arena.people import accounts
 from tests import postgres

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from arena.audit import ARENA
 from arena.competitions import strength_tests, tournaments
 from arena.competitions.strength_plans import StrengthPlan
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import BotVersion, Competition, CompetitionState, Ladder
 from tests.arena.simulator import CALM, START, Simulation
 from tests.drills import wholeness

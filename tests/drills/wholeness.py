@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from arena.audit import ARENA
 from arena.competitions import ladder_settings, strength_tests, tournaments
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import (
     BotVersion,
     Competition,

@@ -12,7 +12,7 @@ from flask import Response, request
 from pydantic import Field
 from sqlalchemy.orm import Session, joinedload
 
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Competition, GameSeat, JobStatus, Match, PlayedGame, Scope
 from arena.web import queries, submissions
 from arena.web.api.game_shapes import (

@@ -13,7 +13,7 @@ from flask import request, url_for
 from pydantic import Field
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from arena.db import LARGEST_ID
+from arena.ground.db import LARGEST_ID
 from arena.web.api.shapes import Shape
 
 T = TypeVar("T")

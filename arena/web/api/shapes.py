@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from arena.db import LARGEST_ID
+from arena.ground.db import LARGEST_ID
 
 Number = Annotated[int, Field(ge=0, le=LARGEST_ID)]
 """What a database can be asked for."""

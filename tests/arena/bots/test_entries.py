@@ -12,7 +12,7 @@ from arena.audit import ARENA
 from arena.bots import entries
 from arena.bots.furnish import furnish
 from arena.bots.submissions import SubmissionError, enter, submit
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import (
     BotVersion,
     Check,

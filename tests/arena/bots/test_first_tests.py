@@ -13,7 +13,7 @@ from arena.bots import entries
 from arena.bots.first_tests import admit, conclude
 from arena.bots.submissions import SubmissionError
 from arena.competitions.strength_plans import SITE_TERMS
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import (
     Bot,
     BotVersion,

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from arena.bots.furnish import Sample, furnish
 from arena.bots.submissions import enter
 from arena.cli.prepare import games_of
-from arena.config import SettingError
-from arena.db import Database
+from arena.ground.config import SettingError
+from arena.ground.db import Database
 from arena.models import Bot, BotVersion, Check, Entrant, EntrantState, Ladder, User
 from engine.games import GAMES
 

@@ -17,7 +17,7 @@ from arena.bots.lost_bundles import LOST, is_lost, suspend_lost
 from arena.bots.submissions import enter
 from arena.competitions.results import results
 from arena.competitions.tournament_fields import withdraw
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import (
     BotVersion,
     CompetitionState,

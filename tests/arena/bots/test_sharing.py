@@ -14,7 +14,7 @@ from arena.audit import ARENA
 from arena.bots import entries, sharing
 from arena.bots.submissions import SubmissionError
 from arena.cli import run
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Bot, BotVersion, User
 from arena.people import accounts
 from arena.people.accounts import PeopleError

@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 
 from arena.bots.furnish import Sample, furnish, ladder_name, ladder_title
 from arena.bots.submissions import SubmissionError, enter, submit
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import (
     HOUSE,
     Bot,

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 from arena.bots.submissions import enter
 from arena.bots.suspension import why_suspended
 from arena.competitions.pairings import Pairing
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Entrant, EntrantState, Ladder, User
 from arena.recorder import recording
 from arena.schedule import leases, matchmaking

@@ -20,8 +20,8 @@ import sqlalchemy as sa
 
 from arena.cli.connections import PATIENCE_SECONDS
 from arena.cli.serve import CONNECTIONS
-from arena.db import Database
 from arena.fake.fill import fill
+from arena.ground.db import Database
 from arena.models import Ladder, PlayedGame
 from arena.web.downloads import EACH, MOST
 from tests.arena.cli.test_serve import listens

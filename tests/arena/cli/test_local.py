@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from arena.bots.submissions import enter
 from arena.cli import prepare
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Bot, BotVersion, Ladder
 from tests.arena.cli.conftest import Cli, assert_refused
 

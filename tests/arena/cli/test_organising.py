@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.cli import run
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import (
     AuditEntry,
     BotVersion,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.db import Database
+from arena.ground.db import Database
 from tests import postgres
 from tests.arena.running import arena, free_port
 

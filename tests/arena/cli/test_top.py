@@ -17,8 +17,8 @@ import sqlalchemy as sa
 
 from arena.cli import run
 from arena.cli.top import picture
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import JobStatus, Match, PlayedGame, Worker
 from arena.operation.health import look
 from arena.operation.queues import Queues

@@ -12,8 +12,8 @@ import pytest
 import sqlalchemy as sa
 
 from arena.cli import run
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Competition, JobStatus
 from arena.operation.supervisor import is_running
 from arena.schedule.matchmaking import new_matches

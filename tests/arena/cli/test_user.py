@@ -16,8 +16,8 @@ from arena.audit import ARENA
 from arena.bots.furnish import furnish
 from arena.cli import prepare, run
 from arena.cli.serve import BundleIntake
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import User
 from arena.people import accounts
 from arena.web.app import create_app

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.db import Database
+from arena.ground.db import Database
 from tests.arena.competitions.strength_simulation import StrengthSimulation
 from tests.arena.simulator import CALM
 

@@ -12,7 +12,7 @@ from arena.audit import Actor
 from arena.bots.submissions import submit
 from arena.competitions import strength_tests
 from arena.competitions.strength_plans import SITE_TERMS, StrengthPlan
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import (
     BotVersion,
     Check,

@@ -9,7 +9,7 @@ from arena.audit import entries
 from arena.competitions import tournaments
 from arena.competitions.results import results, to_json
 from arena.competitions.tournaments import TournamentError, call_off
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import CompetitionState, JobStatus, Match, Tournament
 from arena.schedule import leases, verdicts
 from arena.schedule.matchmaking import new_matches

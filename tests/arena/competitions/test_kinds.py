@@ -15,8 +15,8 @@ from arena.competitions.kind import AnyKind
 from arena.competitions.kinds import KINDS, kind_of
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.tournaments import TournamentPlan, create
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import BotVersion, Competition, CompetitionState, JobStatus, Ladder, Match
 from arena.recorder.rebuild import rebuild
 from arena.schedule import leases, verdicts

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.competitions.ladder_settings import SETTINGS, LadderError, change, create, in_words
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import AuditEntry, CompetitionState, Ladder, OpeningPolicy
 from engine.games import GAMES
 from tests.arena.simulator import START

@@ -23,9 +23,9 @@ from arena.competitions.ladders import (
     why_no_match,
 )
 from arena.competitions.pairings import DueMatch
-from arena.config import Settings
-from arena.db import Database
 from arena.formats.ladder import Met, Rival
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import (
     CompetitionState,
     Entrant,

@@ -11,7 +11,7 @@ from arena.competitions import ladder_settings, tournaments
 from arena.competitions.founding import demand_name
 from arena.competitions.ladder_settings import LadderError
 from arena.competitions.tournaments import TournamentError
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Competition, Ladder, StrengthTest
 from engine.clock import TimeControl
 from engine.games import GAMES

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from arena.competitions.pairings import DueMatch, due_matches, due_matches_of, under_way
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Check, JobStatus, Ladder, Place
 from arena.schedule import leases
 from tests.arena.issuing import issued

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions.ranks import Rank, note_best, ranks_of
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Entrant, EntrantState, Ladder
 from arena.recorder.rebuild import rebuild
 from arena.web.leaderboards import leaders

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from arena.competitions import tournament_fields
 from arena.competitions.results import Pair, _records, results, rows, to_json
 from arena.competitions.tournament_matches import digest
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import CompetitionState, Entrant, EntrantState, JobStatus, Match, Tournament
 from arena.ratings.bradley_terry import Strength
 from arena.ratings.result import GameResult

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.competitions.founding import come_back, fair_start, weigh_anew
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import CompetitionState, Ladder
 from tests.arena.simulator import CALM, Simulation
 

@@ -9,7 +9,8 @@ import sqlalchemy as sa
 
 from arena.audit import Actor
 from arena.competitions import strength_tests
-from arena.db import Database
+from arena.ground.db import Database
+from arena.ground.refusals import NotThere
 from arena.models import (
     BotVersion,
     Check,
@@ -20,7 +21,6 @@ from arena.models import (
     User,
     VersionStatus,
 )
-from arena.refusals import NotThere
 from arena.strength.sequential import StrengthError
 from engine.clock import TimeControl
 from engine.games import GAMES

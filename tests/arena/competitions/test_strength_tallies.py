@@ -18,7 +18,7 @@ from arena.competitions.strength_tallies import (
     tallies_of,
     versions_of,
 )
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import JobStatus, Match, TestTally
 from arena.ratings.result import GameResult
 from arena.strength.outcomes import Outcome

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from arena import audit
 from arena.competitions import strength_tallies, strength_tests
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import (
     CompetitionState,
     Entrant,

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from arena.competitions import tournament_fields
 from arena.competitions.tournament_courses import course_of
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import CompetitionState, Entrant, EntrantState, Match, Place, Tournament
 from engine.player import GameSetup
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation

@@ -11,9 +11,9 @@ from arena.audit import entries
 from arena.competitions import tournament_fields, tournaments
 from arena.competitions.results import Results, results, rows
 from arena.competitions.tournaments import TournamentError
-from arena.db import MIGRATIONS, Database
 from arena.formats.catalogue import FORMATS
 from arena.formats.settings import FormatError
+from arena.ground.db import MIGRATIONS, Database
 from arena.models import CompetitionState, Entrant, EntrantState, JobStatus, Match, Tournament
 from arena.schedule import leases
 from arena.schedule.matchmaking import new_matches

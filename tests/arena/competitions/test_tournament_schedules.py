@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena.db import Database
 from arena.formats.catalogue import FORMATS
+from arena.ground.db import Database
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM, Villainy, empty
 

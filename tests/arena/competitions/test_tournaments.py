@@ -12,9 +12,9 @@ from arena.competitions import tournament_matches, tournaments
 from arena.competitions.results import results, rows
 from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournaments import TournamentError, TournamentPlan
-from arena.db import Database
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.formats.settings import FormatError, Frame
+from arena.ground.db import Database
 from arena.models import (
     BotVersion,
     CompetitionState,

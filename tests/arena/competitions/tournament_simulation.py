@@ -10,8 +10,8 @@ from arena.audit import Actor
 from arena.competitions.results import results, to_json
 from arena.competitions.tournament_matches import digest
 from arena.competitions.tournaments import TournamentPlan, create, field_of
-from arena.db import Database
 from arena.formats.catalogue import FORMATS
+from arena.ground.db import Database
 from arena.models import (
     BotVersion,
     Competition,

@@ -8,8 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from arena.competitions.ranks import ranks_of
-from arena.db import Database
 from arena.fake.fill import fill
+from arena.ground.db import Database
 from arena.models import Bot, Entrant, GameSeat, Ladder, Match, Meeting, PlayedGame
 from arena.recorder.rebuild import rebuild
 from arena.recorder.storage import unpack

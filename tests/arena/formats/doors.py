@@ -20,8 +20,8 @@ FORMATS.update(NEWCOMERS)
 
 from arena.audit import ARENA
 from arena.cli import run
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Role, Scope
 from arena.people.accounts import add_token
 from arena.web.app import create_app

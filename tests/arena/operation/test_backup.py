@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Base, BotVersion, Competition, User
 from arena.operation.backup import BackupError, restore_backup, write_backup
 from arena.operation.supervisor import is_running

@@ -20,8 +20,8 @@ import redis
 from celery import Celery
 from werkzeug.serving import make_server
 
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.operation import queues
 from arena.operation.broker import _program
 from arena.operation.broker_users import BrokerUser, BrokerUserError, file_of, users_for, users_in

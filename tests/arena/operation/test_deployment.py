@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from arena.config import Settings
+from arena.ground.config import Settings
 from arena.operation import processes
 from tests.requirements import need
 

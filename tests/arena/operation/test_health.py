@@ -12,8 +12,8 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.competitions.ladder_settings import change
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Competition, GameSeat, JobStatus, Ladder, Mark, Match, PlayedGame, Worker
 from arena.operation import health
 from arena.operation.health import look

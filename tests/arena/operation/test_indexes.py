@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.cli import prepare
-from arena.db import Database, SchemaError
+from arena.ground.db import Database, SchemaError
 from arena.models import JobStatus
 from arena.operation import indexes
 from arena.schedule.matchmaking import new_matches

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from arena.db import Database
+from arena.ground.db import Database
 from arena.operation.broker import BrokerError, EmbeddedBroker
 from arena.operation.supervisor import LOG_LIMIT, shorten
 from arena.signing import SECRET_MARK

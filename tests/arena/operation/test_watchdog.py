@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.config import Settings
+from arena.ground.config import Settings
 from arena.operation import supervisor
 from arena.operation.supervisor import Child, Supervisor
 from arena.operation.watchdog import ALIVE, READY, VARIABLE, Listener, Pulse

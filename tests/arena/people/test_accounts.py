@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from arena import audit
 from arena.audit import ARENA
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import HOUSE, AccountLink, ApiToken, LinkKind, Role, Scope, User
 from arena.people import accounts
 from arena.people.accounts import PeopleError

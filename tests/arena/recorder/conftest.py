@@ -14,8 +14,8 @@ import pytest
 import redis
 import sqlalchemy as sa
 
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Competition, Match
 from arena.recorder import inbox
 from arena.schedule import leases

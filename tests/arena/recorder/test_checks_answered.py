@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Check, Entrant, JobStatus, Worker
 from arena.recorder import recording
 from arena.schedule.leases import Fate

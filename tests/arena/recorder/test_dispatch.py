@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from celery import Celery
 
-from arena.config import Settings
+from arena.ground.config import Settings
 from arena.recorder.dispatch import CeleryQueue, configure
 from engine import jobs
 from engine.clock import TimeControl

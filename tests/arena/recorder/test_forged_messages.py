@@ -20,7 +20,7 @@ from celery import Celery, signature
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Worker
 from arena.operation import processes
 from arena.operation.broker import EmbeddedBroker

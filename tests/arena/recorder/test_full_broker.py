@@ -14,8 +14,8 @@ import sqlalchemy as sa
 from celery import Celery
 
 import workers.app
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Mark, Worker
 from arena.operation import processes, queues
 from arena.operation.broker import EmbeddedBroker, _program

@@ -11,8 +11,8 @@ import pytest
 import redis
 import sqlalchemy as sa
 
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import JobStatus, Match, Worker
 from arena.operation.queues import keys_of
 from arena.recorder import recording

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 import redis
 
-from arena.db import Database
+from arena.ground.db import Database
 from arena.recorder.claim import BROKER_KEY, ClaimError, claim_broker
 from arena.signing import arena_id
 

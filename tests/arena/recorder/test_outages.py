@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Competition, JobStatus
 from tests.arena.recorder.conftest import the_match
 from tests.arena.simulator import CALM, Simulation

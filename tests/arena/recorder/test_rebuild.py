@@ -15,9 +15,9 @@ from arena.bots.submissions import enter, submit
 from arena.competitions import strength_tests
 from arena.competitions.ladder_settings import change
 from arena.competitions.strength_plans import StrengthPlan
-from arena.config import Settings
-from arena.db import MIGRATIONS, Database
 from arena.fake.fill import fill
+from arena.ground.config import Settings
+from arena.ground.db import MIGRATIONS, Database
 from arena.models import (
     BotVersion,
     Entrant,

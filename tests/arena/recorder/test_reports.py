@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import undefer
 
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Entrant, GameSeat, JobStatus, Match, PlayedGame, Worker
 from arena.recorder.inbox import TOGETHER
 from arena.schedule import leases

@@ -11,8 +11,8 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import undefer
 
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Entrant, GameSeat, PlayedGame
 from arena.recorder import recording
 from arena.schedule import leases

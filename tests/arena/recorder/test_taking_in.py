@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Check, JobStatus, Ladder, Match, PlayedGame, User, Worker
 from arena.recorder import recording
 from arena.recorder.recording import Told

@@ -13,7 +13,7 @@ import redis
 import sqlalchemy as sa
 from sqlalchemy.orm import undefer
 
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import GameSeat, JobStatus, Ladder, Match
 from arena.recorder import inbox, rebuild
 from arena.recorder.dispatch import WAKE

@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 from arena import sittings
 from arena.bots.submissions import submit
 from arena.competitions.pairings import Pairing
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import (
     HOUSE,
     BotVersion,

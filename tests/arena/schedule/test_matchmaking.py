@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from arena.competitions import strength_tests
 from arena.competitions.pairings import Pairing
 from arena.competitions.strength_plans import StrengthPlan
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import (
     BotVersion,
     Competition,

@@ -13,7 +13,8 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from arena.audit import ARENA
-from arena.db import Database
+from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import (
     AuditEntry,
     Competition,
@@ -29,7 +30,6 @@ from arena.models import (
 )
 from arena.ratings.book import NEW
 from arena.recorder.rebuild import Rebuilt, Upkeep, rebuild
-from arena.refusals import Refusal
 from arena.schedule import leases, verdicts
 from arena.schedule.requests import RequestError, request_match
 from arena.schedule.verdicts import VerdictError

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from arena import audit
 from arena.audit import ARENA
 from arena.competitions.pairings import Pairing
-from arena.db import Database
+from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import Check, CompetitionState, JobStatus, Ladder, Match, User
-from arena.refusals import Refusal
 from arena.schedule import verdicts
 from arena.schedule.matchmaking import make
 from arena.schedule.verdicts import VerdictError

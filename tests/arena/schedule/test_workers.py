@@ -11,8 +11,9 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import ARENA
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import (
     HOUSE,
     AuditEntry,
@@ -26,7 +27,6 @@ from arena.models import (
 )
 from arena.models.competitions import FIRST_GUESS_SECONDS
 from arena.recorder import recording
-from arena.refusals import Refusal
 from arena.schedule import leases, workers
 from arena.schedule.idle import why_nobody_works
 from arena.schedule.requests import request_match

@@ -20,8 +20,8 @@ from arena.audit import ARENA
 from arena.bots.submissions import enter, submit
 from arena.competitions import strength_plans, strength_tests
 from arena.competitions.tournaments import TournamentPlan, create, field_of
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import (
     BotVersion,
     Check,

@@ -16,8 +16,8 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from arena import audit
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Role, User
 from arena.people import accounts
 from arena.people.accounts import PeopleError

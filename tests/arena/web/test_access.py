@@ -20,8 +20,8 @@ from flask.testing import FlaskClient
 
 from arena.audit import ARENA
 from arena.bots.intake import Intake, TakenIn
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Bot, BotVersion, Check, Entrant, Ladder, Role, Scope, User
 from arena.people.accounts import add_token
 from arena.sittings import Person, Wish, begin

@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from arena.audit import ARENA
 from arena.competitions import strength_plans, strength_tests
 from arena.competitions.tournaments import named_versions
-from arena.db import Database
 from arena.fake.fill import fill
+from arena.ground.db import Database
 from arena.models import (
     Bot,
     BotVersion,

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from arena.bots.furnish import open_ladder
-from arena.db import Database
 from arena.formats.score import Score
+from arena.ground.db import Database
 from arena.models import (
     Bot,
     BotVersion,

@@ -13,9 +13,9 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from arena.config import Settings
-from arena.db import Database
 from arena.fake.fill import fill
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Ladder
 from arena.web.app import create_app
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from arena import bot_names
 from arena.audit import ARENA
 from arena.cli import run
-from arena.config import Settings
+from arena.ground import bot_names
+from arena.ground.config import Settings
 from arena.models import Entrant, Ladder, Role, Scope, User
 from arena.people.accounts import add_token
 from arena.web.app import create_app

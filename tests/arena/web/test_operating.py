@@ -13,7 +13,7 @@ from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 
 from arena.audit import ARENA
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import JobStatus, Ladder, Match, Role, Worker
 from arena.operation import health
 from arena.operation.notice import NoticeError, give_notice

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import entries
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import CompetitionState, Ladder, Role
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.conftest import HOSTILE

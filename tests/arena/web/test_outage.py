@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from flask import Flask
 from sqlalchemy.exc import DBAPIError, InternalError, OperationalError
 
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.web import outage
 from arena.web.app import create_app
 from tests import postgres

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.bots.submissions import enter, submit
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import (
     Bot,
     BotVersion,

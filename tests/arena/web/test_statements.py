@@ -10,8 +10,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import BotVersion, Entrant, Ladder, Meeting, VersionStatus
 from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app

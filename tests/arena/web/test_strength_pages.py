@@ -16,7 +16,7 @@ from flask import Flask
 from arena.bots.submissions import enter, submit
 from arena.competitions import strength_tests
 from arena.competitions.strength_reports import last_tests, reports
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import (
     Bot,
     BotVersion,

@@ -11,8 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import entries
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Bot, Entrant, Ladder, OpeningPolicy, Role, Tournament, User
 from arena.schedule.matchmaking import new_matches
 from arena.web.app import create_app

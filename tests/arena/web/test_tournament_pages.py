@@ -17,10 +17,10 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
-from arena.config import Settings
-from arena.db import Database
 from arena.formats.fixtures import Result
 from arena.formats.knockout import Knockout
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import CompetitionState, JobStatus, Match, Tournament
 from arena.schedule.matchmaking import new_matches
 from arena.schedule.workers import note_alive

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from arena.audit import entries
 from arena.competitions.pairings import Pairing
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import CompetitionState, Entrant, JobStatus, Ladder, Match, PlayedGame, Role
 from arena.schedule.matchmaking import make
 from tests.arena.simulator import CALM, START, Simulation

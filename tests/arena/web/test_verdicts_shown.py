@@ -8,8 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import ARENA
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import CompetitionState, Entrant, EntrantState, Ladder, Match, User
 from arena.schedule import verdicts
 from arena.schedule.requests import request_match

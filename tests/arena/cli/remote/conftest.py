@@ -14,8 +14,8 @@ from werkzeug.serving import make_server
 from arena.audit import ARENA
 from arena.cli import run
 from arena.cli.serve import BundleIntake
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Bot, GameSeat, PlayedGame, Scope, User
 from arena.people.accounts import add_token
 from arena.web.app import create_app

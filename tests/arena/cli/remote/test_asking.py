@@ -38,7 +38,7 @@ from tests.arena.web.signing_in import now
         (["export", "none"], 2, "There is no competition none."),
         (["export", "ladder-0", "-o", "/none/games"], 2, "can't write /none/games"),
         (["export", "ladder-0", "-o", "x" * 5000], 2, "File name too long"),
-        (["submit", "x" * 5000, "--ladder", "ladder-0"], 2, "File name too long"),
+        (["submit", "x" * 5000, "--ladder", "ladder-0"], 2, "is too long to be the name of a file"),
         (["replay", "99999"], 2, "There is no game 99999."),
         (["status", "--server", "nowhere.invalid"], 3, "can't reach https://nowhere.invalid"),
     ],

@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.bots.submissions import enter
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Check, JobStatus
 from tests.arena.cli.remote.conftest import Arena
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from flask import Flask
 
-from arena.db import Database
+from arena.ground.db import Database
 from tests.arena.web.signing_in import (
     pages,
     person,

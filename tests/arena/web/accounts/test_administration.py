@@ -10,7 +10,7 @@ from flask import Flask
 
 from arena import audit
 from arena.audit import ARENA
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import SCOPES, AccountLink, Role
 from arena.people import accounts
 from tests.arena.web.conftest import HOSTILE

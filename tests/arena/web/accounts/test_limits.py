@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from arena.db import Database
+from arena.ground.db import Database
 from arena.web.limits import storage
 from tests.arena.web.signing_in import (
     NEW,

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from arena.audit import ARENA
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Role
 from arena.people import accounts
 from tests.arena.web.conftest import HOSTILE

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from arena.audit import ARENA
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import ApiToken, Role, Scope
 from arena.people import accounts
 from tests.arena.web.signing_in import (

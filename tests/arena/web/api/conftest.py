@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.cli.serve import BundleIntake
-from arena.config import Settings
+from arena.ground.config import Settings
 from arena.models import SCOPES, Bot, BotVersion, Check, Ladder, Role, User
 from arena.people.accounts import add_token
 from arena.sittings import Person, Wish, begin

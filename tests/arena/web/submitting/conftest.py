@@ -14,8 +14,8 @@ from flask import Flask
 from arena.bots.first_tests import admit
 from arena.bots.furnish import furnish
 from arena.cli.serve import BundleIntake
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import Check, Entrant, JobStatus, VersionStatus
 from arena.web.app import create_app
 from engine.games import GAMES

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Bot, Check, JobStatus, Ladder
 from tests.arena.simulator import give_sign
 from tests.arena.web.signing_in import Browser, now

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from arena import audit
-from arena.db import Database
+from arena.ground.db import Database
 from arena.models import Bot, Entrant, EntrantState, Ladder
 from arena.people import accounts
 from tests.arena.web.conftest import HOSTILE

@@ -15,8 +15,8 @@ from flask import Flask
 
 from arena import audit
 from arena.bots.intake import TakenIn
-from arena.config import Settings
-from arena.db import Database
+from arena.ground.config import Settings
+from arena.ground.db import Database
 from arena.models import BotVersion, Check, Ladder, Scope
 from arena.people import accounts
 from arena.web.app import create_app

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.config import OF_OTHERS, SettingError, Settings, load
+from arena.ground.config import OF_OTHERS, SettingError, Settings, load
 
 
 def test_settings_come_from_the_environment() -> None:
@@ -114,7 +114,7 @@ def test_what_is_no_address_is_refused(name: str, value: str) -> None:
 
 def test_every_setting_is_in_the_documentation() -> None:
     """The operator's table says just what the settings say of themselves."""
-    text = (Path(__file__).parents[2] / "docs" / "operating.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "operating.md").read_text()
     rows = re.findall(r"^\| `(ARENA_\w+)` \| (.*?) \| (.*?) \|$", text, re.MULTILINE)
     defaults = Settings().environment()
     assert rows == [

@@ -22,9 +22,9 @@ from arena.competitions import strength_plans, strength_tests, tournament_fields
 from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournament_matches import SetMatch, matches_of
 from arena.competitions.tournaments import call_off, named_versions
-from arena.config import Settings
-from arena.db import Database
-from arena.locks import lock
+from arena.ground.config import Settings
+from arena.ground.db import Database
+from arena.ground.locks import lock
 from arena.models import (
     Bot,
     BotVersion,

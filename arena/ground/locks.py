@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.db import LARGEST_ID
+from arena.ground.db import LARGEST_ID
 
 T = TypeVar("T")
 S = TypeVar("S", bound="sa.Select[Any]")

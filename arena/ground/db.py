@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 T = TypeVar("T")
 
-MIGRATIONS = Path(__file__).parent.parent / "migrations"
+MIGRATIONS = Path(__file__).parents[2] / "migrations"
 LARGEST_ID = 2**31 - 1
 """An id has 4 bytes in PostgreSQL; to ask a database for a larger one is an error there."""
 ONLY_READS = "25006"

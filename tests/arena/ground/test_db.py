@@ -20,7 +20,7 @@ from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import event
 
-from arena.db import MIGRATIONS, Database, SchemaError, is_lately, unusable
+from arena.ground.db import MIGRATIONS, Database, SchemaError, is_lately, unusable
 from arena.models import Base, Bot, Mark, User, Worker
 from tests import postgres
 from tests.conftest import DATABASES

@@ -1,0 +1,1 @@
+"""What all rooms stand on: settings, the database, locks, texts, names, refusals."""
