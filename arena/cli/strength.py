@@ -18,6 +18,7 @@ from arena.cli.arguments import (
     HYPOTHESES,
     MODEL,
     read_hypotheses,
+    time_control,
 )
 from arena.cli.client import on_server
 from arena.cli.data_folder import as_json, opened
@@ -125,6 +126,8 @@ def create(
     if (ladder_name is None) == (game is None):
         raise InputError("say what is played: --ladder NAME, or --game GAME")
     elo0, elo1 = read_hypotheses(elo)
+    if clock is not None:
+        time_control(clock, move_ms)  # refuses an empty one, which a deed takes for none
     deed = deeds.made(
         CreateTest,
         candidate=candidate,

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.cli import InputError, deeds
+from arena.cli.arguments import time_control
 from arena.cli.client import Name, find_server, on_server
 from arena.cli.data_folder import as_json, opened
 from arena.cli.data_option import on_data
@@ -145,6 +146,8 @@ def create(
         raise InputError(
             "--top chooses from a ladder's bots, and --as-given is for those of --bots"
         )
+    if clock is not None:
+        time_control(clock, move_ms)  # refuses an empty one, which a deed takes for none
     deed = deeds.made(
         CreateTournament,
         name=name,

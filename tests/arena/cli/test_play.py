@@ -267,7 +267,7 @@ def test_a_machine_that_fails_costs_no_game_that_was_played(lasting: bool, tmp_p
     """No file can be opened any more: it is tried again, and at last told what was played."""
     records = tmp_path / "games.jsonl"
     words = ("clobber", "size=4x4", DICE, DICE, "--games", 40, "--json", "--records", records)
-    impatient = "from arena.cli import stopping; stopping.PAUSES = (0.01,) * 2; " * lasting
+    impatient = "from arena.cli import interrupts; interrupts.PAUSES = (0.01,) * 2; " * lasting
     process = going_on(*words, "--concurrency", 1, "--log", before=impatient)
     assert process.stderr
     while "the log of seat" not in process.stderr.readline():
