@@ -480,6 +480,17 @@ BOUNDS = [
     (VoidMatch, {"number": 1, "note": " "}, "note: this is needed"),
     (VoidMatch, {"number": 1, "note": "a\0b"}, "note: leave out the character NUL"),
     (VoidMatch, {"number": 1, "note": "x" * 2001}, "note: give at most 2,000 characters"),
+    (CreateTest, {"candidate": "a", "baseline": "b", "move": 0}, "move: give a number from 1"),
+    (
+        CreateTest,
+        {"candidate": "a", "baseline": "b", "elo0": float("nan")},
+        "elo0: give a number from -1,000 to 1,000",
+    ),
+    (
+        ChangeLadder,
+        {"name": "l", "settings": {"draws": "0.05" + "0" * 2000}},
+        "settings: give texts of at most 2,000 characters",
+    ),
 ]
 
 
