@@ -403,7 +403,9 @@ def test_its_doors_do_the_same(
     assert words.casefold() in refusal.casefold()
     assert len(noted["data"]) == 1
     sentence = refusal.rstrip(".").casefold()
-    assert found["server"][:2] == (said, answer)
+    server, _, said_there = found["server"][0].partition(": ")
+    assert server.startswith("http://127.0.0.1:")
+    assert (said_there, found["server"][1]) == (said, answer)
     assert found["server"][2].rstrip(".").casefold() == sentence
     assert noted["server"] == noted["data"]
     if "form" in found:
@@ -466,6 +468,7 @@ def test_an_organiser_elsewhere_runs_a_tournament(
             ("ladder change ladder-0 state=paused", 0, "state: open → paused"),
             (f"match void {numbers['played']} --note rain", 0, "is void"),
             ("match requeue --all", 0, "1 match is to be tried again"),
+            (f"match void {10**30} --note rain", 2, "no such name or number, or the arena is of"),
             ("bot recheck bot-3", 0, "1 check is to be tried again"),
             (f"strength stop test-{numbers['test']}", 0, "is stopped after"),
             ("notice hello", 2, "This is for administrators; your role is organiser."),
@@ -475,6 +478,7 @@ def test_an_organiser_elsewhere_runs_a_tournament(
             said = capsys.readouterr()
             # The API's refusals are sentences, with a capital.
             assert words.casefold() in (said.err if code else said.out).casefold()
+            assert code or said.out.startswith(f"{address}: "), "it tells where it was done"
 
 
 WHO: list[tuple[type[Deed], dict[str, Any], str]] = [
