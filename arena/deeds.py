@@ -117,8 +117,8 @@ class Part:
         for what in filter(None, map(unkept, texts)):
             raise WrongField(self.name, f"leave out {what}")
         # What an address names is there or not, and blank names nothing.
-        blank = value == () or (self.kind is str and not self.in_address and not value.strip())
-        if self.needed and blank:
+        text = isinstance(value, str) and not self.in_address
+        if self.needed and (value == () or text and not value.strip()):
             raise WrongField(self.name, "this is needed")
         if self.kind is not str and any(len(text) > LONGEST for text in texts):
             raise WrongField(self.name, f"give texts of at most {LONGEST:,} characters")

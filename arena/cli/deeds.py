@@ -136,7 +136,8 @@ def _do_all_there(there: RemoteArena, deeds: Sequence[Deed]) -> list[Told]:
             told.append(_do_there(there, deed))
     except (click.ClickException, KeyboardInterrupt):
         if told:
-            click.echo(f"done before that: {'; '.join(one.said for one in told)}", err=True)
+            many = f"{len(told)} of {len(deeds)} done before that, the last"
+            click.echo(f"{many} at {told[-1].said}", err=True)
         raise
     return told
 

@@ -216,6 +216,7 @@ def test_an_answer_that_is_no_arenas_is_told(
         ([(405, b'{"detail": "No."}')], 2, "or the arena is of another release"),
         ([(200, b'{"said": "one"}'), (409, b'{"detail": "Not so."}')], 2, "arena: Not so."),
         ([(200, b'{"said": "one"}'), (500, b"")], 3, "can't do it: status 500"),
+        ([(301, b"")], 2, "sends its visitors to http://elsewhere.invalid/: log in there instead"),
     ],
 )
 def test_what_was_done_is_told_though_more_can_not_be(
@@ -228,6 +229,8 @@ def test_what_was_done_is_told_though_more_can_not_be(
         def do_POST(self) -> None:
             status, said = waiting.pop(0)
             self.send_response(status)
+            if status == 301:
+                self.send_header("Location", "http://elsewhere.invalid/")
             self.send_header("Content-Length", str(len(said)))
             self.end_headers()
             self.wfile.write(said)
@@ -242,5 +245,5 @@ def test_what_was_done_is_told_though_more_can_not_be(
         thread.join()
     *before, last = errors.splitlines()
     assert (found, said) == (code, "")
-    assert before == [f"done before that: {url}: one"] * (len(answers) - 1)
+    assert before == [f"1 of 2 done before that, the last at {url}: one"] * (len(answers) - 1)
     assert last.endswith(words)
