@@ -117,9 +117,11 @@ class Part:
         for what in filter(None, map(unkept, texts)):
             raise WrongField(self.name, f"leave out {what}")
         # What an address names is there or not, and blank names nothing.
-        blank = value == () or (self.kind is str and not self.in_address and not value.strip())
-        if self.needed and blank:
+        text = isinstance(value, str) and not self.in_address
+        if self.needed and (value == () or text and not value.strip()):
             raise WrongField(self.name, "this is needed")
+        if self.kind is not str and any(len(text) > LONGEST for text in texts):
+            raise WrongField(self.name, f"give texts of at most {LONGEST:,} characters")
         its = self.limits
         if value is None or (not self.needed and value == self.default):
             return
@@ -128,9 +130,9 @@ class Part:
         if self.kind in (int, float):
             least, most = its.least, its.most
             if not (least is None or least <= value) or not (most is None or value <= most):
-                bounds = [f"from {least:,}"] * (least is not None)
-                bounds += [f"to {most:,}"] * (most is not None)
-                raise WrongField(self.name, f"give a number {' '.join(bounds)}")
+                ends = {"from": least, "to": most}.items()
+                bounds = [f" {word} {end:,}" for word, end in ends if end is not None]
+                raise WrongField(self.name, f"give a number{''.join(bounds)}")
         elif its.most is not None and len(value) > its.most:
             what = "characters" if self.kind is str else "of them"
             raise WrongField(self.name, f"give at most {its.most:,} {what}")

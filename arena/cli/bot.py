@@ -11,9 +11,8 @@ import sqlalchemy as sa
 from arena.bots import entries
 from arena.bots.bot_deeds import CancelCheck, EnterBot, RetireBot
 from arena.cli import InputError, deeds
-from arena.cli.client import Name, RemoteArena, find_server, need_server, on_server
+from arena.cli.client import Name, RemoteArena, find_server, need_server, on_arena, on_server
 from arena.cli.data_folder import opened
-from arena.cli.data_option import on_data
 from arena.deeds import Deed
 from arena.ground import bot_names
 from arena.models import Check
@@ -28,8 +27,7 @@ def bot() -> None:
 @bot.command("activate")
 @click.argument("name", metavar="NAME[:VERSION]", type=Name())
 @click.option("--ladder", "ladder_name", required=True, help="Which ladder.")
-@on_server
-@on_data
+@on_arena
 def activate_command(name: str, ladder_name: str, server: str | None, data: Path | None) -> None:
     """Make a version the active one of its bot on a ladder.
 
@@ -44,8 +42,7 @@ def activate_command(name: str, ladder_name: str, server: str | None, data: Path
 @bot.command("recheck")
 @click.argument("names", metavar="[NAME[:VERSION]]...", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Of all bots.")
-@on_server
-@on_data
+@on_arena
 def recheck_command(
     names: tuple[str, ...], every: bool, server: str | None, data: Path | None
 ) -> None:
@@ -62,8 +59,7 @@ def recheck_command(
 
 @bot.command("cancel")
 @click.argument("name", metavar="NAME[:VERSION]", type=Name())
-@on_server
-@on_data
+@on_arena
 def cancel_command(name: str, server: str | None, data: Path | None) -> None:
     """Cancel the checks of a bot that are not over: nothing is entered by them.
 
@@ -85,8 +81,7 @@ def cancel_command(name: str, server: str | None, data: Path | None) -> None:
 @bot.command("retire")
 @click.argument("name", metavar="NAME[:VERSION]", type=Name())
 @click.option("--ladder", "ladder_name", required=True, help="Which ladder.")
-@on_server
-@on_data
+@on_arena
 def retire_command(name: str, ladder_name: str, server: str | None, data: Path | None) -> None:
     """Take a bot off a ladder; it keeps its rating for when it comes back.
 

@@ -24,11 +24,14 @@ from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.test import encode_multipart
 
 from arena.cli import InputError
+from arena.cli.data_option import on_data
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 API = "/api/v1"
 WAIT_SECONDS = 60.0
+NO_SUCH_ADDRESS = "There is nothing at this address."
+"""What an arena says of an operation that it does not know."""
 
 
 class ServerFault(click.ClickException):
@@ -130,6 +133,12 @@ def on_server(command: F) -> F:
     """Adds the option that names a server."""
     words = "The address of an arena elsewhere; by default that of arena login."
     return click.option("--server", metavar="URL", envvar="ARENA_SERVER", help=words)(command)
+
+
+def on_arena(command: F) -> F:
+    """Adds the options that name an arena, on a server or in a data folder."""
+    words = "This machine's arena in that folder; without it and a server or login, that in var."
+    return on_server(on_data(command, words))
 
 
 def find_server(server: str | None, data: Path | None = None) -> RemoteArena | None:
@@ -323,6 +332,9 @@ def _refusal(server: str, error: urllib.error.HTTPError) -> click.ClickException
         return InputError(f"{server} wants a token that it knows: log in with arena login {server}")
     if error.code >= 500 or error.code == 429:
         return ServerFault(f"{server} can't do it: {detail or f'status {error.code}'}")
+    if error.code == 405 or detail == NO_SUCH_ADDRESS:
+        words = "there is no such name or number, or the arena is of another release"
+        return InputError(f"{server} has nothing to do this by: {words}")
     return InputError(
         detail or f"{server} answers by status {error.code}: is that the address of an arena?"
     )

@@ -13,7 +13,6 @@ from arena.cli.paths import NamedPath
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def on_data(command: F) -> F:
+def on_data(command: F, words: str = "The data folder; var by default.") -> F:
     """Adds the option that names the data folder."""
-    kind = NamedPath(path_type=Path)
-    return click.option("--data", type=kind, help="The data folder; var by default.")(command)
+    return click.option("--data", type=NamedPath(path_type=Path), help=words)(command)

@@ -21,9 +21,8 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.all_deeds import DEEDS
 from arena.cli import InputError
-from arena.cli.client import Name, RemoteArena, find_server, on_server
+from arena.cli.client import Name, RemoteArena, ServerFault, find_server, on_arena
 from arena.cli.data_folder import as_json, opened
-from arena.cli.data_option import on_data
 from arena.deeds import By, Deed, Done, Part, perform
 from arena.ground.config import Settings
 from arena.ground.refusals import Refusal
@@ -38,6 +37,7 @@ class Told(NamedTuple):
     """What a deed came to."""
 
     said: str
+    """In words, after the address of the server if it was done on one."""
     answer: Any
     """As JSON's types, as the API has it; None where nobody asked for it."""
 
@@ -92,7 +92,7 @@ def do(
     if there is not None and user is not None:
         raise InputError("--user is for this machine's arena; a server goes by the token")
     if there is not None:
-        return [_do_there(there, deed) for deed in deeds]
+        return _do_all_there(there, deeds)
     try:
         with opened(data) as (database, settings), database.begin() as session:
             told, by = [], here() if user is None else _user(session, user, settings)
@@ -129,12 +129,27 @@ def _as_json(session: Session, deed: Deed, done: Done) -> Any:
     return answer_of(session, type(deed), done).model_dump(mode="json")
 
 
+def _do_all_there(there: RemoteArena, deeds: Sequence[Deed]) -> list[Told]:
+    told: list[Told] = []
+    try:
+        for deed in deeds:
+            told.append(_do_there(there, deed))
+    except (click.ClickException, KeyboardInterrupt):
+        if told:
+            many = f"{len(told)} of {len(deeds)} done before that, the last"
+            click.echo(f"{many} at {told[-1].said}", err=True)
+        raise
+    return told
+
+
 def _do_there(there: RemoteArena, deed: Deed) -> Told:
     method, path = deed.address.split()
     values = {part.name: getattr(deed, part.name) for part in deed.parts()}
     address = re.sub(r"<(?:\w+:)?(\w+)>", lambda at: quote(str(values.pop(at[1])), safe=""), path)
     answer = there.send(method, address, values)
-    return Told(visible(str(answer.get("said", "done"))), answer)
+    if not isinstance(answer, dict):
+        raise ServerFault(f"{there.address} does not say what was done: is that an arena?")
+    return Told(f"{there.address}: {visible(str(answer.get('said', 'done')))}", answer)
 
 
 def add_commands(group: click.Group, **kinds: click.ParamType[Any]) -> click.Group:
@@ -168,7 +183,7 @@ def _command(deed: type[Deed], kinds: Mapping[str, Any]) -> click.Command:
         callback=call,
         help=f"{deed.words()}\n\nExample: arena {' '.join(path)} {deed.example}",
     )
-    return on_server(on_data(as_json(command)))
+    return on_arena(as_json(command))
 
 
 def _argument(part: Part, kind: Any = None) -> click.Argument:

@@ -18,7 +18,7 @@ from arena.bots.submissions import SubmissionError, active_on, hand_in
 from arena.cli import InputError
 from arena.cli.arguments import HYPOTHESES, Seconds, read_hypotheses
 from arena.cli.boxed import pack
-from arena.cli.client import Name, find_server, on_server
+from arena.cli.client import Name, find_server, on_arena
 from arena.cli.data_folder import as_json, find_ladder, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show
@@ -64,8 +64,7 @@ from workers.bundles import Bundle
 @click.option("--max-games", type=click.IntRange(1), help="Of that test, at most.")
 @click.option("--wait", is_flag=True, help="On a server: wait for its check, and show it.")
 @click.option("--wait-seconds", type=Seconds(1), default=600.0, help="At most; 600 by default.")
-@on_server
-@on_data
+@on_arena
 def submit(
     file: Path | None,
     ladder_name: str,
@@ -265,8 +264,7 @@ def ladders(data: Path | None, in_json: bool) -> None:
 
 @click.command()
 @click.argument("ladder_name", type=Name(), metavar="LADDER")
-@on_server
-@on_data
+@on_arena
 @as_json
 def leaderboard(ladder_name: str, server: str | None, data: Path | None, in_json: bool) -> None:
     """Show a ladder's leaderboard, of a server or of this machine's arena as arena submit does.

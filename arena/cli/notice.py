@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 
 from arena.cli import InputError, deeds
-from arena.cli.client import find_server, on_server
+from arena.cli.client import find_server, on_arena
 from arena.cli.data_folder import opened
-from arena.cli.data_option import on_data
 from arena.operation.notice import GiveNotice, read_notice
 from engine.protocol import visible
 
@@ -17,8 +16,7 @@ from engine.protocol import visible
 @click.command()
 @click.argument("text", required=False)
 @click.option("--clear", is_flag=True, help="Tell nothing any more.")
-@on_server
-@on_data
+@on_arena
 def notice(text: str | None, clear: bool, server: str | None, data: Path | None) -> None:
     """Tell all visitors a line, on every page until you clear it; without TEXT, print it.
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import joinedload, selectinload
 
 from arena.cli import InputError, deeds
 from arena.cli.arguments import read_variant
-from arena.cli.client import Name, find_server, on_server
+from arena.cli.client import Name, find_server, on_arena
 from arena.cli.data_folder import as_json, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show
@@ -21,6 +21,7 @@ from arena.competitions.ladder_settings import SETTINGS
 from arena.models import BotVersion, Competition, Entrant, JobStatus, Match, Place
 from arena.schedule.requests import RequestUnratedMatch
 from arena.schedule.verdicts import RequeueMatch
+from engine.plurals import counted
 
 
 @click.group()
@@ -42,8 +43,7 @@ def _ladder_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("name")
 @click.option("--game", required=True, help="The game with its options, e.g. 'clobber size=5x6'.")
 @_ladder_options
-@on_server
-@on_data
+@on_arena
 def create_command(
     name: str, game: str, server: str | None, data: Path | None, **settings: str | None
 ) -> None:
@@ -63,8 +63,7 @@ def create_command(
 @ladder.command("change")
 @click.argument("name", type=Name())
 @click.argument("changes", metavar="KEY=VALUE...", nargs=-1, required=True)
-@on_server
-@on_data
+@on_arena
 def change_command(
     name: str, changes: tuple[str, ...], server: str | None, data: Path | None
 ) -> None:
@@ -95,8 +94,7 @@ def match() -> None:
 @click.argument("ladder_name", metavar="LADDER")
 @click.argument("bots", nargs=-1, required=True)
 @click.option("--user", "user_name", help="Who asks, within that user's number a day.")
-@on_server
-@on_data
+@on_arena
 def request_command(
     ladder_name: str,
     bots: tuple[str, ...],
@@ -118,8 +116,7 @@ def request_command(
 @match.command("requeue")
 @click.argument("numbers", type=int, nargs=-1)
 @click.option("--all", "every", is_flag=True, help="All that are set aside.")
-@on_server
-@on_data
+@on_arena
 def requeue_command(
     numbers: tuple[int, ...], every: bool, server: str | None, data: Path | None
 ) -> None:
@@ -132,8 +129,10 @@ def requeue_command(
     if every:
         numbers = _set_aside(server, data)
     # Sorted, as all lock matches.
-    count = len(deeds.do([RequeueMatch(number) for number in sorted(numbers)], server, data))
-    click.echo(f"{count} {'match is' if count == 1 else 'matches are'} to be tried again")
+    told = deeds.do([RequeueMatch(number) for number in sorted(numbers)], server, data)
+    there = find_server(server, data)
+    where = "" if there is None else f"{there.address}: "
+    click.echo(f"{where}{counted(len(told), 'match is', 'matches are')} to be tried again")
 
 
 def _set_aside(server: str | None, data: Path | None) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from arena.cli.arguments import (
     read_hypotheses,
     time_control,
 )
-from arena.cli.client import on_server
+from arena.cli.client import on_arena
 from arena.cli.data_folder import as_json, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show as show_rows
@@ -94,8 +94,7 @@ def strength() -> None:
 @click.option("--allow-faults", is_flag=True, help="Decide even if faults ended many of the games.")
 @click.option("--seed", type=click.IntRange(0, 2**SEED_BITS - 1), help="Of openings and dice.")
 @click.option("--note", default="", help="What is tested.")
-@on_server
-@on_data
+@on_arena
 @as_json
 def create(
     candidate: str,

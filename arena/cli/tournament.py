@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from arena.cli import InputError, deeds
 from arena.cli.arguments import time_control
-from arena.cli.client import Name, find_server, on_server
+from arena.cli.client import Name, find_server, on_arena
 from arena.cli.data_folder import as_json, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show as show_rows
@@ -105,8 +105,7 @@ def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--title", default="", help="For people.")
 @click.option("--note", default="", help="For people, too.")
 @_settings
-@on_server
-@on_data
+@on_arena
 @as_json
 def create(
     name: str,
@@ -251,11 +250,12 @@ def _playing(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds what run and resume share."""
     port = click.option("--port", type=click.IntRange(1, 65535), help="Where the pages are served.")
     workers = click.option("--workers", type=click.IntRange(1, 256), help="Matches at a time.")
-    return port(workers(on_data(as_json(command))))
+    return port(workers(as_json(command)))
 
 
 @tournament.command()
 @click.argument("name")
+@on_data
 @_playing
 def run(name: str, port: int | None, workers: int | None, data: Path | None, in_json: bool) -> None:
     """Play a tournament to its end, wherever it stands.
@@ -270,8 +270,7 @@ def run(name: str, port: int | None, workers: int | None, data: Path | None, in_
 
 @tournament.command()
 @click.argument("name", type=Name())
-@on_server
-@on_data
+@on_arena
 def pause(name: str, server: str | None, data: Path | None) -> None:
     """Make no more matches of a tournament for now; those under way are played to their end.
 
@@ -283,7 +282,7 @@ def pause(name: str, server: str | None, data: Path | None) -> None:
 
 @tournament.command()
 @click.argument("name", type=Name())
-@on_server
+@on_arena
 @_playing
 def resume(
     name: str,

@@ -59,7 +59,8 @@ def _to_change(session: Session, number: int, by: By) -> StrengthTest:
 class CreateTest(Deed):
     """Begin a strength test between two versions that one may use.
 
-    Workers begin at once, by the rules of a ladder or of a game.
+    Workers begin at once, by the rules of a ladder. Those of a game, or another time, are for
+    organisers to choose: they say how long workers are busy.
     """
 
     scope = Scope.SUBMIT
@@ -134,6 +135,8 @@ class CreateTest(Deed):
     def do(self, session: Session, by: By) -> Done:
         """Makes it; answers the test."""
         mine, theirs = (self._usable(session, by, name) for name in (self.candidate, self.baseline))
+        if (self.game or self.time or self.move is not None) and not by.may(Scope.ORGANISE):
+            raise NotAllowed("a test by other rules than a ladder's is for organisers to make")
         ladder, variant = ladder_or_game(session, self.ladder, self.game)
         changes: dict[str, Any] = {
             "time": time_of(ladder, self.time, self.move),

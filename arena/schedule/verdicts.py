@@ -119,7 +119,7 @@ class RequeueChecks(Deed):
             if not found:
                 raise VerdictError(f"no check of {name} is set aside")
             numbers += [number for number in found if number not in numbers]
-        for number in numbers:
+        for number in sorted(numbers):  # as all lock checks
             requeue_check(session, by.actor, number, by.now)
         return Done(f"{counted(len(numbers), 'check is', 'checks are')} to be tried again")
 

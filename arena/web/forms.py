@@ -26,7 +26,6 @@ from arena.bots.submissions import LONGEST_NOTE
 from arena.people import accounts
 
 PASSWORD_LENGTH_MAX = 200
-NOTE_LENGTH_MAX = 500
 
 NEEDED = InputRequired("This is needed.")
 NUMBER = InputRequired("Give a number.")

@@ -22,7 +22,7 @@ from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
 from arena.all_deeds import DEEDS
-from arena.audit import ARENA
+from arena.audit import ARENA, Actor
 from arena.bots.bot_deeds import (
     CancelCheck,
     ChangeBot,
@@ -45,7 +45,7 @@ from arena.competitions.tournament_deeds import (
 from arena.deeds import By, Deed, perform
 from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.ground.refusals import NotAllowed, Refusal, WrongField
+from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.models import (
     SCOPES,
     AuditEntry,
@@ -55,6 +55,7 @@ from arena.models import (
     CoOwner,
     JobStatus,
     Role,
+    StrengthTest,
     Worker,
 )
 from arena.operation.notice import GiveNotice
@@ -402,7 +403,9 @@ def test_its_doors_do_the_same(
     assert words.casefold() in refusal.casefold()
     assert len(noted["data"]) == 1
     sentence = refusal.rstrip(".").casefold()
-    assert found["server"][:2] == (said, answer)
+    server, _, said_there = found["server"][0].partition(": ")
+    assert server.startswith("http://127.0.0.1:")
+    assert (said_there, found["server"][1]) == (said, answer)
     assert found["server"][2].rstrip(".").casefold() == sentence
     assert noted["server"] == noted["data"]
     if "form" in found:
@@ -465,6 +468,7 @@ def test_an_organiser_elsewhere_runs_a_tournament(
             ("ladder change ladder-0 state=paused", 0, "state: open → paused"),
             (f"match void {numbers['played']} --note rain", 0, "is void"),
             ("match requeue --all", 0, "1 match is to be tried again"),
+            (f"match void {10**30} --note rain", 2, "no such name or number, or the arena is of"),
             ("bot recheck bot-3", 0, "1 check is to be tried again"),
             (f"strength stop test-{numbers['test']}", 0, "is stopped after"),
             ("notice hello", 2, "This is for administrators; your role is organiser."),
@@ -474,12 +478,83 @@ def test_an_organiser_elsewhere_runs_a_tournament(
             said = capsys.readouterr()
             # The API's refusals are sentences, with a capital.
             assert words.casefold() in (said.err if code else said.out).casefold()
+            assert code or said.out.startswith(f"{address}: "), "it tells where it was done"
+
+
+WHO: list[tuple[type[Deed], dict[str, Any], str]] = [
+    (EnterBot, {"name": "bot-1", "ladder": "ladder-0", "version": 1}, "owner co-owner"),
+    (RetireBot, {"name": "bot-1", "ladder": "ladder-0"}, "owner co-owner"),
+    (WithdrawBot, {"name": "bot-1"}, "owner co-owner"),
+    (ChangeBot, {"name": "bot-1", "open_source": True}, "owner co-owner"),
+    (ShareBot, {"name": "bot-1", "user": "olga"}, "owner"),
+    (UnshareBot, {"name": "bot-1", "user": "mate"}, "owner co-owner"),
+    (CancelCheck, {"number": "check"}, "owner co-owner"),
+    (WithdrawFromTournament, {"name": "cup", "bot": "bot-1"}, "owner co-owner organiser"),
+    (StopTest, {"number": "test"}, "owner organiser"),
+    (ExtendTest, {"number": "test", "max_games": 30_000}, "owner organiser"),
+    (CloneTest, {"number": "test"}, "owner co-owner organiser"),
+    *(
+        (CreateTest, {"candidate": "bot-1:1", "baseline": "bot-0:1", **rules}, who)
+        for rules, who in (
+            ({"ladder": "ladder-0"}, "owner co-owner organiser"),
+            ({"game": "clobber size=5x6"}, "organiser"),
+            ({"ladder": "ladder-0", "time": "86400+0"}, "organiser"),
+            ({"ladder": "ladder-0", "move": 86_400_000}, "organiser"),
+        )
+    ),
+]
+"""What takes more than a scope, and who may: the bot's owner, who made the test, and so on."""
+
+
+def test_whose_it_is_does_it_and_nobody_else(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """By whatever door: what is another's is not told to be there, or not theirs."""
+    with copied(request, tmp_path / "arena") as (database, numbers, _):
+        owner, mate = person(database, "owner"), person(database, "mate")
+        people = {
+            "owner": owner,
+            "co-owner": mate,
+            "organiser": person(database, "olga", Role.ORGANISER),
+            "another": person(database, "eve"),
+        }
+        with database.begin() as session:
+            session.execute(sa.update(Bot).values(owner_id=owner.id))
+            session.get_one(StrengthTest, numbers["test"]).creator_id = owner.id
+            bots = frozenset(session.scalars(sa.select(Bot.id)))
+        found, wanted = [], []
+        for deed, values, who in WHO:
+            said = {key: numbers[one] if key == "number" else one for key, one in values.items()}
+            for name, user in people.items():
+                shared = bots if user is mate else frozenset[int]()
+                by = By(Actor(user.id, user.name, ""), SCOPES[user.role], now(), shared)
+                may = True
+                with database.begin() as session:
+                    try:
+                        perform(session, deed(**said), by)
+                    except (NotAllowed, NotThere):
+                        may = False
+                    session.rollback()
+                found.append((deed, values, name, may))
+                wanted.append((deed, values, name, name in who.split()))
+        assert found == wanted
 
 
 BOUNDS = [
     (VoidMatch, {"number": 1, "note": " "}, "note: this is needed"),
     (VoidMatch, {"number": 1, "note": "a\0b"}, "note: leave out the character NUL"),
     (VoidMatch, {"number": 1, "note": "x" * 2001}, "note: give at most 2,000 characters"),
+    (CreateTest, {"candidate": "a", "baseline": "b", "move": 0}, "move: give a number from 1"),
+    (
+        CreateTest,
+        {"candidate": "a", "baseline": "b", "elo0": float("nan")},
+        "elo0: give a number from -1,000 to 1,000",
+    ),
+    (
+        ChangeLadder,
+        {"name": "l", "settings": {"draws": "0.05" + "0" * 2000}},
+        "settings: give texts of at most 2,000 characters",
+    ),
 ]
 
 

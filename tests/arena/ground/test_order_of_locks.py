@@ -22,6 +22,7 @@ from arena.competitions import strength_plans, strength_tests, tournament_fields
 from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournament_matches import SetMatch, matches_of
 from arena.competitions.tournaments import call_off, named_versions
+from arena.deeds import By, perform
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.locks import lock
@@ -37,6 +38,7 @@ from arena.models import (
     Ladder,
     Match,
     PlayedGame,
+    Scope,
     StrengthTest,
     TestVerdict,
     Tournament,
@@ -280,6 +282,36 @@ def test_matches_are_void_as_others_are_made(arena: Simulation) -> None:
     with arena.database.read() as session:
         those = sa.select(Match.status).where(Match.id.in_(numbers))
         assert set(session.scalars(those)) == {JobStatus.VOID}
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_checks_are_tried_again_as_they_were_before(database: Database) -> None:
+    """By whoever names their bots in another order; whose are tried already is told so."""
+    arena = Simulation(database, 1, CALM)
+    arena.furnish([("clobber", {"size": "4x3"})], bots=2)
+    with database.begin() as session:
+        (ladder,) = ladders(session)
+        its = {"status": JobStatus.SET_ASIDE, "created": START, "findings": []}
+        checks = [
+            Check(version=version, ladder=ladder, **its)
+            for version in session.scalars(sa.select(BotVersion).order_by(BotVersion.id))
+        ]
+        session.add_all(checks)
+        session.flush()
+        names = tuple(check.version.bot.name for check in reversed(checks))
+        first, second = (check.id for check in checks)
+
+    def try_again(session: Session) -> None:
+        by = By(ARENA, frozenset(Scope), START)
+        with pytest.raises(verdicts.VerdictError, match="is open, and not set aside"):
+            perform(session, verdicts.RequeueChecks(names), by)
+
+    at_once(
+        database,
+        lambda session: verdicts.requeue_check(session, ARENA, first, START),
+        try_again,
+        rest=lambda session: verdicts.requeue_check(session, ARENA, second, START),
+    )
 
 
 def test_a_bot_is_withdrawn_as_its_matches_are_recorded(

@@ -207,3 +207,43 @@ def test_an_answer_that_is_no_arenas_is_told(
         thread.join()
     assert (found, errors.count("\n")) == (code, 1), errors
     assert f"{words}\n" in errors
+
+
+@pytest.mark.parametrize(
+    ("answers", "code", "words"),
+    [
+        ([(200, b"[]")], 3, "does not say what was done: is that an arena?"),
+        ([(405, b'{"detail": "No."}')], 2, "or the arena is of another release"),
+        ([(200, b'{"said": "one"}'), (409, b'{"detail": "Not so."}')], 2, "arena: Not so."),
+        ([(200, b'{"said": "one"}'), (500, b"")], 3, "can't do it: status 500"),
+        ([(301, b"")], 2, "sends its visitors to http://elsewhere.invalid/: log in there instead"),
+    ],
+)
+def test_what_was_done_is_told_though_more_can_not_be(
+    arena: Arena, answers: list[tuple[int, bytes]], code: int, words: str
+) -> None:
+    """By an arena of another release, and by one that refuses the second of two."""
+    waiting = list(answers)
+
+    class Other(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            status, said = waiting.pop(0)
+            self.send_response(status)
+            if status == 301:
+                self.send_header("Location", "http://elsewhere.invalid/")
+            self.send_header("Content-Length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+        def log_message(self, *_: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Other) as server:
+        thread = threading.Thread(target=lambda: [server.handle_request() for _ in answers])
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        found, said, errors = arena("match", "requeue", "1", "2", "--server", url)
+        thread.join()
+    *before, last = errors.splitlines()
+    assert (found, said) == (code, "")
+    assert before == [f"1 of 2 done before that, the last at {url}: one"] * (len(answers) - 1)
+    assert last.endswith(words)
