@@ -116,7 +116,9 @@ class Part:
         texts = _texts(value)
         for what in filter(None, map(unkept, texts)):
             raise WrongField(self.name, f"leave out {what}")
-        if self.needed and (self.kind is str and not value.strip() or value == ()):
+        # What stands in an address is looked for: that nothing is called so is for `do` to say.
+        must_say = self.needed and not self.in_address
+        if must_say and (self.kind is str and not value.strip() or value == ()):
             raise WrongField(self.name, "this is needed")
         its = self.limits
         if value is None or (not self.needed and value == self.default):
