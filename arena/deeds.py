@@ -116,9 +116,9 @@ class Part:
         texts = _texts(value)
         for what in filter(None, map(unkept, texts)):
             raise WrongField(self.name, f"leave out {what}")
-        # What an address names is there or not, and blank names nothing.
-        text = isinstance(value, str) and not self.in_address
-        if self.needed and (value == () or text and not value.strip()):
+        # What stands in an address is looked for: that nothing is called so is for `do` to say.
+        must_say = self.needed and not self.in_address
+        if must_say and (value == () or (isinstance(value, str) and not value.strip())):
             raise WrongField(self.name, "this is needed")
         if self.kind is not str and any(len(text) > LONGEST for text in texts):
             raise WrongField(self.name, f"give texts of at most {LONGEST:,} characters")

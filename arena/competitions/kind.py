@@ -147,7 +147,7 @@ class CompetitionKind(ABC, Generic[C]):
         """
         return []
 
-    def conclusion(self, competition: C) -> Conclusion:
+    def conclusion(self, session: Session, competition: C) -> Conclusion:
         """How a closed competition ended."""
         return Conclusion(f"The {self.word} {competition.title} is over")
 

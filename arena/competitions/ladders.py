@@ -272,7 +272,7 @@ class Ladders(CompetitionKind[Ladder]):
         ended = CompetitionState.FROZEN, CompetitionState.CLOSED
         return sa.select(Ladder.id).where(Ladder.state.in_(ended))
 
-    def conclusion(self, competition: Ladder) -> Conclusion:
+    def conclusion(self, session: Session, competition: Ladder) -> Conclusion:
         return Conclusion(f"The ladder {competition.title} is closed")
 
 

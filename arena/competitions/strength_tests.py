@@ -404,6 +404,6 @@ class StrengthTests(CompetitionKind[StrengthTest]):
     def recount(self, session: Session, competition: StrengthTest, *, write: bool) -> list[str]:
         return differences(session, competition, write=write)
 
-    def conclusion(self, competition: StrengthTest) -> Conclusion:
+    def conclusion(self, session: Session, competition: StrengthTest) -> Conclusion:
         title = f"Strength test {competition.id} {competition.verdict}: {competition.title}"
         return Conclusion(title, competition.reason)

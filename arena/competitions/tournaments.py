@@ -382,6 +382,6 @@ class Tournaments(CompetitionKind[Tournament]):
     def play_no_more(self) -> sa.Select[int]:
         return sa.select(Tournament.id).where(Tournament.reason.is_not(None))
 
-    def conclusion(self, competition: Tournament) -> Conclusion:
+    def conclusion(self, session: Session, competition: Tournament) -> Conclusion:
         end = "was called off" if competition.is_called_off else "is over"
         return Conclusion(f"The tournament {competition.title} {end}", competition.reason or "")

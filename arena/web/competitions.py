@@ -47,12 +47,14 @@ def competition(name: str) -> str | Response:
             .order_by(Entrant.number, Entrant.id)
             .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
         ).all()
+        kind = kind_of(found)
         running = queries.running_matches(session, ladder=found)
         quiet = None if running else why_idle(session, found, settings(), datetime.now(UTC))
         return render_template(
             "competition.html",
             competition=found,
-            kind=kind_of(found),
+            kind=kind,
+            end=kind.conclusion(session, found) if found.finished else None,
             entrants=entrants,
             running=running,
             quiet=quiet,

@@ -120,7 +120,7 @@ def _ends(session: Session, bot: Bot, count: int) -> Iterator[Event]:
         .limit(count)
     )
     for one in session.scalars(query):
-        title, words = kind_of(one).conclusion(one)
+        title, words = kind_of(one).conclusion(session, one)
         address = address_of(one, external=True)
         when = one.finished or one.created
         yield Event(f"end-{one.id}", when, title, visible(words), address)

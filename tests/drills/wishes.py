@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from random import Random
 from typing import Any
 
+from arena.formats.catalogue import FORMATS
 from tests.arena.web.signing_in import PASSWORD
 from tests.drills.fields import BOT
 
@@ -32,7 +33,7 @@ FITTING: Mapping[str, Sequence[Any]] = {
     "candidate": [f"{bot}:2" for bot in FIRST],
     "elo0": [0.0],
     "elo1": [5.0, 150.0],
-    "format": ["round-robin", "gauntlet", "swiss", "knockout", "balanced"],
+    "format": [*FORMATS],
     "game": ["oxoxo"],
     "max_games": [30, 40, 100],
     "name": [f"{name}-{number}" for name in ("any", "some") for number in range(100)],

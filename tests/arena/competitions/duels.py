@@ -48,9 +48,7 @@ class Duels(CompetitionKind[Duel]):
             competition.state = CompetitionState.CLOSED if over else CompetitionState.OPEN
             competition.finished = now if over else None
 
-    def conclusion(self, competition: Duel) -> Conclusion:
-        session = sa.orm.object_session(competition)
-        assert session is not None
+    def conclusion(self, session: Session, competition: Duel) -> Conclusion:
         first, second = sorted(
             self.entrants(session, competition), key=lambda one: one.points, reverse=True
         )

@@ -147,7 +147,7 @@ def test_one_that_is_over_ends_once_and_says_how(
         kind.settle(session, competition, arena.now)
         assert (competition.state, competition.finished) == before
         assert competition.state is CompetitionState.CLOSED
-        assert competition.title in kind.conclusion(competition).title
+        assert competition.title in kind.conclusion(session, competition).title
         # A strength test's last matches are counted though it is over.
         leases.call_off(session)
         assert bool(matches_of(session, competition, JobStatus.VOID)) <= (kind.name in ENDLESS)

@@ -186,6 +186,23 @@ def test_what_is_no_json_is_told_where(arena: SimpleNamespace, body: bytes, word
     assert words in answer.json["detail"]
 
 
+@pytest.mark.parametrize(
+    ("method", "address", "body"),
+    [
+        ("PATCH", "/bots/%09", {"open_source": True}),
+        ("PATCH", "/ladders/%20", {"settings": {}}),
+        ("POST", "/tournaments/%20/call-off", {"note": "rain"}),
+        ("POST", "/users/%09/role", {"role": "participant"}),
+    ],
+)
+def test_nothing_has_a_blank_name(
+    arena: SimpleNamespace, method: str, address: str, body: dict[str, Any]
+) -> None:
+    """An address with one is of nothing that is there, as with any other name that nobody has."""
+    answer = send(arena, method, address, "administrator", json=body)
+    assert (answer.status_code, answer.json["title"]) == (404, "Not Found")
+
+
 @pytest.mark.parametrize("text", ["a\0b", "\ud800", "x" * 501], ids=["NUL", "surrogate", "long"])
 def test_texts_that_no_database_keeps_are_refused(arena: SimpleNamespace, text: str) -> None:
     """In every field of free text."""
