@@ -17,7 +17,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions.pairings import DueMatch, Pairing
+from arena.competitions.pairings import DueMatch, Pairing, due_matches_of, under_way
 from arena.models import Competition, CompetitionState, Match
 from arena.ratings.result import GameResult
 from engine.game import Variant
@@ -26,6 +26,7 @@ from engine.record import GameRecord
 C = TypeVar("C", bound=Competition)
 
 NO_DUE: Sequence[DueMatch] = ()
+ASIDE = "What was to be played next was set aside, and waits for the operator."
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +100,11 @@ class CompetitionKind(ABC, Generic[C]):
     ) -> str | None:
         """Why none of its matches is made or played, in a sentence; None if it is only a matter
         of workers, or it is over."""
-        if competition.state in (CompetitionState.OPEN, CompetitionState.CLOSED):
+        if competition.state is CompetitionState.CLOSED:
             return None
+        if competition.state is CompetitionState.OPEN:
+            due = due_matches_of(session, competition) if self.waits else NO_DUE
+            return ASIDE if due and not under_way(due) else None
         return f"The {self.word} is {competition.standing}: no matches are made for now."
 
     # What comes of it.

@@ -186,6 +186,19 @@ def test_a_match_is_void_or_it_is_said_why_not(
         assert competition.games == sum(len(one.games) for one in fixed)
 
 
+def test_what_holds_one_up_is_said(arena: TournamentSimulation, kind: AnyKind, number: int) -> None:
+    """Who waits for each match does not say that its turn will come once all are set aside."""
+    play(arena, number, 1)
+    for session, competition in found(arena, number):
+        due = matches_of(session, competition, JobStatus.OPEN)
+        due += matches_of(session, competition, JobStatus.ISSUED)
+        for match in due:
+            match.end_lease(JobStatus.SET_ASIDE, "power cut")
+        words = why_idle(session, competition, Settings(), arena.now) or ""
+        assert due
+        assert ("set aside" in words) is kind.waits
+
+
 @pytest.mark.parametrize("game", sorted(GAMES))
 def test_the_seats_of_a_match_are_fair(kind: AnyKind, game: str) -> None:
     """Everybody sits in every seat equally often, whoever shares a side."""

@@ -61,7 +61,7 @@ def test_newcomers_are_offered_and_played(
     )
     assert (answer.status_code, answer.json["settings"]) == (201, {"rounds": 2})
     document = browser.get("/api/v1/openapi.json").text
-    assert "balanced, danish, hill." in document
+    assert ", danish, hill." in document
     assert "danish: rounds (how many rounds)." in document
 
     arena.play_out(5)
