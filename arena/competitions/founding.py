@@ -1,4 +1,4 @@
-"""What every competition gets when it is made: a name, a field, and its share of the workers' time.
+"""What every competition gets: a name, a field, its share of the workers' time, and its end.
 
 One that comes late, or comes back, counts as having had as much of that time as the open one that
 had the least: it would else have the workers to itself until it had caught up. For the same
@@ -215,3 +215,12 @@ def weigh_anew(competition: Competition, before: float) -> None:
     """Leaves a competition its place among the others though its weight was another before."""
     had = competition.head_start + competition.worker_seconds
     competition.head_start = had * competition.weight / before - competition.worker_seconds
+
+
+def set_over(session: Session, competition: Competition, over: bool, now: datetime) -> None:
+    """Closes a competition of which all is played; opens again one of which something is due."""
+    if over and competition.state is not CompetitionState.CLOSED:
+        competition.state, competition.finished = CompetitionState.CLOSED, now
+    elif not over and competition.state is CompetitionState.CLOSED:
+        competition.state, competition.finished = CompetitionState.OPEN, None
+        come_back(session, competition)

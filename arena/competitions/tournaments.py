@@ -28,6 +28,7 @@ from arena.competitions.founding import (
     demand_proven,
     enter_field,
     fair_start,
+    set_over,
 )
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing
@@ -327,12 +328,7 @@ def settle(session: Session, tournament: Tournament, now: datetime) -> None:
         ids = [one.id for one in course.made if one.result.fixture in strays]
         _void_strays(session, ids, now)
         course = course_of(session, tournament)
-    over = not course.due
-    if over and tournament.state is not CompetitionState.CLOSED:
-        tournament.state, tournament.finished = CompetitionState.CLOSED, now
-    elif not over and tournament.state is CompetitionState.CLOSED:
-        tournament.state, tournament.finished = CompetitionState.OPEN, None
-        come_back(session, tournament)
+    set_over(session, tournament, not course.due, now)
 
 
 def _void_strays(session: Session, strays: Sequence[int], now: datetime) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from arena.competitions.founding import add_named, enter_field
+from arena.competitions.founding import add_named, enter_field, set_over
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing
 from arena.models import (
@@ -43,10 +43,7 @@ class Duels(CompetitionKind[Duel]):
 
     def settle(self, session: Session, competition: Duel, now: datetime) -> None:
         played = self._matches(session, competition, JobStatus.FIXED)
-        over = played >= competition.settings["matches"]
-        if over is (competition.state is not CompetitionState.CLOSED):
-            competition.state = CompetitionState.CLOSED if over else CompetitionState.OPEN
-            competition.finished = now if over else None
+        set_over(session, competition, played >= competition.settings["matches"], now)
 
     def conclusion(self, session: Session, competition: Duel) -> Conclusion:
         first, second = sorted(
