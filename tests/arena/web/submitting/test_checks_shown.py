@@ -200,5 +200,9 @@ def test_a_test_may_come_first(ada: Browser, database: Database, wish: dict[str,
     assert submit(ada, (BOT, "mine.py"), **wish).status_code == 302
     with database.read() as session:
         kept = session.scalars(sa.select(Check)).one().test_first
-        asked = {"elo0": 0.0, "elo1": 10.0, "max_games": 20_000, "against": None}
+    # What arena submit --test-first asks for if nothing else is said (docs/strength-tests.md).
+    asked = {
+        "elo0": 0.0, "elo1": 10.0, "alpha": 0.05, "beta": 0.05, "model": "normalized",
+        "max_games": 20_000, "allow_faults": False, "against": None,
+    }  # fmt: skip
     assert kept == (asked if wish else None)
