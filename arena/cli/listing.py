@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -14,17 +14,28 @@ from rich.table import Table
 
 from engine.protocol import visible
 
-TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?\+00:00", re.ASCII)
+TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:00)", re.ASCII)
 """A moment as JSON has it."""
 
 
 def show(
-    rows: Sequence[dict[str, Any]], columns: Sequence[str], in_json: bool, *, title: str = ""
+    rows: Sequence[dict[str, Any]],
+    columns: Sequence[str],
+    in_json: bool,
+    *,
+    title: str = "",
+    cells: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> None:
-    """A listing as a table of some columns, or as JSON with all that is known."""
+    """A listing as a table of some columns, or as JSON with all that is known.
+
+    Args:
+        cells: what the table has of a row besides what is in it.
+    """
     if in_json:
         click.echo(json.dumps(rows))
         return
+    if cells is not None:
+        rows = [row | cells(row) for row in rows]
     table = Table(title=title or None)
     for column in columns:
         number = bool(rows) and isinstance(rows[0][column], int)

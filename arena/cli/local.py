@@ -1,4 +1,4 @@
-"""Commands on the arena of a data folder: submit, bots, ladders, leaderboard, ratings."""
+"""Commands on ladders and their bots: submit, bots, ladders, leaderboard, ratings."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ from arena.cli.data_option import on_data
 from arena.cli.listing import show
 from arena.cli.paths import NamedPath
 from arena.cli.progress_bar import ProgressBar
+from arena.cli.reading import read_all
 from arena.cli.remote import submit_there, whole_board
 from arena.cli.sources import git_folder
 from arena.competitions.kinds import checked_kinds
 from arena.competitions.strength_plans import MAX_GAMES
+from arena.ground.config import Settings
 from arena.models import (
     Bot,
     BotVersion,
@@ -42,6 +44,7 @@ from arena.people import accounts
 from arena.recorder.rebuild import rebuild, rebuild_beside
 from arena.strength.terms import StrengthTerms
 from arena.web import exports, leaderboards, queries
+from arena.web.api.ladder_shapes import BoardShape, ListedLadder
 from engine.plurals import counted
 from workers import bundles
 from workers.archives import BundleError
@@ -238,28 +241,23 @@ def _check_words(check: Check | None) -> str:
 
 
 @click.command()
-@on_data
+@on_arena
 @as_json
-def ladders(data: Path | None, in_json: bool) -> None:
-    """List the ladders.
+def ladders(server: str | None, data: Path | None, in_json: bool) -> None:
+    """List the ladders, the first made first.
 
     Example: arena ladders
     """
-    with opened(data) as (database, _), database.read() as session:
-        found = queries.ladders(session)
-        leaders = leaderboards.leaders(session, found)
-        rows = [
-            {
-                "ladder": ladder.name,
-                "variant": str(ladder.variant),
-                "time": ladder.time.words,
-                "state": str(ladder.state),
-                "games": ladder.games,
-                "leader": leaders[ladder.id].version.label if ladder.id in leaders else "",
-            }
-            for ladder in found
-        ]
-    show(rows, ("ladder", "variant", "time", "state", "games", "leader"), in_json)
+
+    def here(session: Session, _: Settings) -> list[ListedLadder]:
+        return ListedLadder.each(session, queries.ladders(session)[::-1])
+
+    show(
+        read_all(server, data, "/ladders", here)[::-1],
+        ("ladder", "variant", "time", "state", "games", "leader"),
+        in_json,
+        cells=lambda one: {"ladder": one["name"]},
+    )
 
 
 @click.command()
@@ -277,7 +275,7 @@ def leaderboard(ladder_name: str, server: str | None, data: Path | None, in_json
     else:
         with opened(data) as (database, _), database.read() as session:
             board = leaderboards.board(session, find_ladder(session, ladder_name))
-            found = exports.board_json(board)
+            found = BoardShape.model_validate(exports.board_json(board)).model_dump(mode="json")
     if in_json:
         click.echo(json.dumps(found))
         return

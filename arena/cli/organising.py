@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 import sqlalchemy as sa
-from sqlalchemy.orm import joinedload, selectinload
+from sqlalchemy.orm import Session, joinedload
 
 from arena.cli import InputError, deeds
 from arena.cli.arguments import read_variant
 from arena.cli.client import Name, find_server, on_arena
 from arena.cli.data_folder import as_json, opened
-from arena.cli.data_option import on_data
 from arena.cli.listing import show
+from arena.cli.reading import read_all
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.ladder_settings import SETTINGS
-from arena.models import BotVersion, Competition, Entrant, JobStatus, Match, Place
+from arena.ground.config import Settings
+from arena.ground.refusals import NotThere
+from arena.models import Competition, JobStatus, Match
 from arena.schedule.requests import RequestUnratedMatch
 from arena.schedule.verdicts import RequeueMatch
+from arena.web import queries
+from arena.web.api.game_shapes import MatchShape
 from engine.plurals import counted
 
 
@@ -156,49 +160,39 @@ def _set_aside(server: str | None, data: Path | None) -> tuple[int, ...]:
 @click.option(
     "--last", default=20, show_default=True, type=click.IntRange(1, 10_000), help="How many."
 )
-@on_data
+@on_arena
 @as_json
 def list_command(
-    competition_name: str | None, status: str | None, last: int, data: Path | None, in_json: bool
+    competition_name: str | None,
+    status: str | None,
+    last: int,
+    server: str | None,
+    data: Path | None,
+    in_json: bool,
 ) -> None:
     """List the last matches.
 
     Example: arena match list --status "set aside"
     """
-    query = (
-        sa.select(Match)
-        .join(Match.competition)
-        .order_by(Match.id.desc())
-        .limit(last)
-        .options(
-            joinedload(Match.competition),
-            selectinload(Match.places)
-            .joinedload(Place.entrant)
-            .joinedload(Entrant.version)
-            .joinedload(BotVersion.bot),
-        )
-    )
-    if status:
-        query = query.where(Match.status == JobStatus(status))
-    with opened(data) as (database, _), database.read() as session:
-        if competition_name:
+
+    def here(session: Session, _: Settings) -> Iterator[MatchShape]:
+        wanted = sa.select(Match).options(joinedload(Match.competition), queries.places())
+        if competition_name is not None:
             known = sa.select(Competition.id).where(Competition.name == competition_name)
             if (found := session.scalar(known)) is None:
-                raise InputError(f"there is no ladder or tournament {competition_name!r}")
-            query = query.where(Match.competition_id == found)
-        rows = [
-            {
-                "match": one.id,
-                "competition": one.competition.name,
-                "bots": ", ".join(place.entrant.version.label for place in one.places),
-                "status": str(one.status),
-                "rated": one.rated,
-                "failures": one.failures,
-                "problem": one.problem,
-            }
-            for one in session.scalars(query)
-        ]
-    show(rows, ("match", "competition", "bots", "status", "rated", "problem"), in_json)
+                raise NotThere(f"there is no ladder or tournament {competition_name!r}")
+            wanted = wanted.where(Match.competition_id == found)
+        if status is not None:
+            wanted = wanted.where(Match.status == JobStatus(status))
+        return map(MatchShape.of, session.scalars(wanted.order_by(Match.id.desc()).limit(last)))
+
+    asked = {"competition": competition_name, "status": status}
+    show(
+        read_all(server, data, "/matches", here, most=last, **asked),
+        ("match", "competition", "bots", "status", "rated", "problem"),
+        in_json,
+        cells=lambda one: {"match": one["number"], "bots": ", ".join(one["bots"])},
+    )
 
 
 deeds.add_commands(ladder)

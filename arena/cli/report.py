@@ -72,7 +72,7 @@ class Display:
         now = wall.monotonic()
         if not self._live and now - self._told >= LINE_SECONDS:
             self._told = now
-            llr = "" if test.settings.games else f", LLR {llr_words(test)}"
+            llr = "" if test.settings.games else f", LLR {llr_words(test.llr, test.llr_bounds)}"
             results = f"{counted(test.games, 'game')}, W-D-L {games_words(test)}"
             click.echo(f"{results}, Elo {elo_words(test.estimate)}{llr}; {self._pace()}", err=True)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.cli import InputError, deeds
@@ -21,18 +22,20 @@ from arena.cli.arguments import (
     time_control,
 )
 from arena.cli.client import on_arena
-from arena.cli.data_folder import as_json, opened
-from arena.cli.data_option import on_data
+from arena.cli.data_folder import as_json
 from arena.cli.listing import show as show_rows
+from arena.cli.reading import read, read_all
 from arena.competitions import strength_tests
 from arena.competitions.strength_deeds import SEED_BITS, CreateTest
 from arena.competitions.strength_plans import MAX_GAMES
-from arena.competitions.strength_reports import StrengthReport, last_tests, reports
-from arena.ground.refusals import NotThere
-from arena.models import StrengthTest
+from arena.ground.config import Settings
+from arena.models import StrengthTest, TestVerdict
+from arena.ratings.elo import Estimate
 from arena.ratings.sprt import Model
-from arena.strength.words import chance_words, elo_words, games_words, llr_words, result_rows
+from arena.strength.words import chance_words, elo_words, llr_words
+from arena.web.api.results import TestShape
 from engine.clock import DEFAULT_MOVE_MS
+from engine.protocol import visible
 
 
 class TestNumber(click.ParamType[int]):
@@ -150,61 +153,61 @@ def create(
 
 
 @strength.command("list")
-@on_data
+@on_arena
 @as_json
-def list_tests(data: Path | None, in_json: bool) -> None:
+def list_tests(server: str | None, data: Path | None, in_json: bool) -> None:
     """List the strength tests, those that run first.
 
     Example: arena strength list
     """
-    with opened(data) as (database, _), database.read() as session:
-        found = last_tests(session, count=None)
-        rows = [
-            one.to_json()
-            | {
-                "test": one.test.id,
-                "what": one.test.title,
-                "game": str(one.test.variant),
-                "W-D-L": games_words(one.standing),
-                "Elo": elo_words(one.standing.estimate) if one.standing.matches else "",
-                "LLR": llr_words(one.standing),
-            }
-            for one in found
-        ]
-    columns = ("test", "what", "game", "verdict", "games", "W-D-L", "Elo", "LLR")
-    show_rows(rows, columns, in_json)
+
+    def here(session: Session, _: Settings) -> list[TestShape]:
+        newest_first = sa.select(StrengthTest).order_by(StrengthTest.id.desc())
+        return TestShape.each(session, session.scalars(newest_first))
+
+    found = read_all(server, data, "/tests", here)
+    show_rows(
+        sorted(found, key=lambda one: one["verdict"] != TestVerdict.RUNNING),
+        ("test", "what", "game", "verdict", "games", "W-D-L", "Elo", "LLR"),
+        in_json,
+        cells=lambda one: {
+            "test": one["id"],
+            "what": one["title"],
+            "game": one["settings"]["game"],
+            "W-D-L": f"{one['wins']}-{one['draws']}-{one['losses']}",
+            "Elo": elo_words(Estimate.from_json(one)) if one["matches"] else "",
+            "LLR": llr_words(one["llr"], one["llr_bounds"]),
+        },
+    )
 
 
 @strength.command()
 @click.argument("number", type=TestNumber())
-@on_data
+@on_arena
 @as_json
-def show(number: int, data: Path | None, in_json: bool) -> None:
+def show(number: int, server: str | None, data: Path | None, in_json: bool) -> None:
     """Show how a strength test stands.
 
     Example: arena strength show 17
     """
-    with opened(data) as (database, _), database.read() as session:
-        try:
-            found = _one(session, strength_tests.find(session, number))
-        except NotThere as error:
-            raise InputError(str(error)) from None
+
+    def here(session: Session, _: Settings) -> TestShape:
+        return TestShape.each(session, [strength_tests.find(session, number)])[0]
+
+    found = read(server, data, f"/tests/{number}", here)
     if in_json:
-        click.echo(json.dumps(found.to_json()))
+        click.echo(json.dumps(found))
         return
-    for name, text in result_rows(found.standing):
-        click.echo(f"{name:<8} {text}")
-    for worker, chance in found.odd.items():
-        click.echo(
-            f"{worker}: its results differ from the others' (by chance {chance_words(chance)})"
-        )
-    if found.odd:
-        click.echo(f"without  {elo_words(found.without.estimate)}, LLR {llr_words(found.without)}")
-    click.echo(found.verdict)
-
-
-def _one(session: Session, test: StrengthTest) -> StrengthReport:
-    return reports(session, [test])[0]
+    for name, text in found["told"]:
+        click.echo(visible(f"{name:<8} {text}"))
+    for one in found["workers"]:
+        if one["chance"] is not None:
+            words = f"(by chance {chance_words(one['chance'])})"
+            click.echo(visible(f"{one['worker']}: its results differ from the others' {words}"))
+    if (rest := found["without_odd_workers"]) is not None:
+        llr = llr_words(rest["llr"], rest["llr_bounds"])
+        click.echo(f"without  {elo_words(Estimate.from_json(rest))}, LLR {llr}")
+    click.echo(visible(found["outcome"]))
 
 
 deeds.add_commands(strength, number=TestNumber())

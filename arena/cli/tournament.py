@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +23,23 @@ from arena.cli.data_folder import as_json, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show as show_rows
 from arena.cli.progress_bar import ProgressBar
-from arena.cli.tournament_progress import TournamentProgress, held_up
+from arena.cli.reading import read, read_all
+from arena.cli.tournament_progress import TournamentProgress, why_held_up
 from arena.cli.tournament_tables import print_tables
 from arena.competitions.founding import find_named
-from arena.competitions.results import flat_rows, results, summary, to_json
+from arena.competitions.results import flat_rows, results, to_json
 from arena.competitions.tournament_deeds import ChangeTournament, CreateTournament
-from arena.competitions.tournament_matches import digest
 from arena.formats.catalogue import FORMATS
 from arena.formats.standings import TIE_BREAKS
-from arena.ground.config import SettingError, load
+from arena.ground.config import SettingError, Settings, load
+from arena.ground.db import Database
 from arena.ground.refusals import NotThere
 from arena.models import CompetitionState, OpeningPolicy, Tournament
 from arena.operation.broker import BrokerError
 from arena.operation.supervisor import StartupError, Supervisor, is_running
+from arena.web.api.results import TournamentDetail, TournamentShape
 from engine.clock import DEFAULT_MOVE_MS
+from engine.protocol import visible
 
 INTERRUPTED = 130
 OUR_FAULT = 3
@@ -168,21 +174,27 @@ def create(
         paused=paused,
     )
     (told,) = deeds.do([deed], server, data)
-    there = find_server(server, data)
     if in_json:
-        click.echo(json.dumps(there.get(f"/tournaments/{name}") if there else _stands(data, name)))
+        click.echo(json.dumps(_stands(name, server, data)))
         return
     hint = ""
     if paused:
         hint = f"; begin with: arena tournament resume {name}"
-    elif there is None:
+    elif find_server(server, data) is None:
         hint = f"; without an arena that runs: arena tournament run {name}"
     click.echo(f"{told.said}{hint}")
 
 
-def _stands(data: Path | None, name: str) -> dict[str, Any]:
-    with opened(data) as (database, _), database.read() as session:
-        return to_json(results(session, find_tournament(session, name)))
+def _stands(name: str, server: str | None, data: Path | None) -> dict[str, Any]:
+    """All that stands in a tournament, as the API has it; errors as for `read`."""
+    here = partial(_stands_here, name=name)
+    found: dict[str, Any] = read(server, data, f"/tournaments/{name}", here)
+    return found
+
+
+def _stands_here(session: Session, settings: Settings, *, name: str) -> TournamentDetail:
+    found = find_named(session, Tournament, name)
+    return TournamentDetail.now(session, found, settings, datetime.now(UTC))
 
 
 def _words(text: str | None) -> tuple[str, ...] | None:
@@ -192,58 +204,101 @@ def _words(text: str | None) -> tuple[str, ...] | None:
 
 
 @tournament.command("list")
-@on_data
+@on_arena
 @as_json
-def list_(data: Path | None, in_json: bool) -> None:
-    """List the tournaments.
+def list_(server: str | None, data: Path | None, in_json: bool) -> None:
+    """List the tournaments, the first made first.
 
     Example: arena tournament list
     """
-    with opened(data) as (database, _), database.read() as session:
-        found = [
-            summary(one) for one in session.scalars(sa.select(Tournament).order_by(Tournament.id))
-        ]
-    columns = ("tournament", "format", "variant", "time", "state", "games")
-    show_rows(found, columns, in_json)
+
+    def here(session: Session, _: Settings) -> Iterator[TournamentShape]:
+        newest_first = sa.select(Tournament).order_by(Tournament.id.desc())
+        return map(TournamentShape.of, session.scalars(newest_first))
+
+    found = read_all(server, data, "/tournaments", here)[::-1]
+    show_rows(found, ("tournament", "format", "variant", "time", "state", "games"), in_json)
 
 
 @tournament.command()
-@click.argument("name")
+@click.argument("name", type=Name())
 @click.option("--rounds", "with_rounds", is_flag=True, help="List who met whom in each round.")
 @click.option("--csv", "in_csv", is_flag=True, help="Print the standings as CSV.")
-@on_data
+@click.option("--wait", is_flag=True, help="On a server: wait until it is over, and show it then.")
+@on_arena
 @as_json
-def show(name: str, with_rounds: bool, in_csv: bool, data: Path | None, in_json: bool) -> None:
+def show(
+    name: str,
+    with_rounds: bool,
+    in_csv: bool,
+    wait: bool,
+    server: str | None,
+    data: Path | None,
+    in_json: bool,
+) -> None:
     """Show how a tournament stands.
 
-    Example: arena tournament show cup
+    With --wait the exit codes are those of arena tournament run: 0 once it is over, 3 if it is
+    held up until somebody decides, 130 if it is paused or was called off.
+
+    \b
+    Examples:
+      arena tournament show cup
+      arena tournament show cup --server https://arena.example --wait
     """
     if in_csv and (in_json or with_rounds):
         raise InputError(
             "--csv is of the standings alone; choose it, --json (all there is) or --rounds"
         )
-    with opened(data) as (database, _), database.read() as session:
-        _print(session, find_tournament(session, name), in_json, in_csv, with_rounds=with_rounds)
-
-
-def _print(
-    session: Session,
-    found: Tournament,
-    in_json: bool,
-    in_csv: bool = False,
-    *,
-    with_rounds: bool = False,
-) -> None:
-    stands = results(session, found)
+    if wait:
+        if find_server(server, data) is None:
+            raise InputError(f"--wait is for a server; here it is: arena tournament run {name}")
+        _wait(name, server, data)
+    stands = _stands(name, server, data)
     if in_json:
-        click.echo(json.dumps({**to_json(stands), "digest": digest(session, found)}))
+        click.echo(json.dumps(stands))
     elif in_csv:
-        lines = flat_rows(stands)
+        lines = flat_rows(stands["standings"])
         writer = csv.DictWriter(sys.stdout, fieldnames=list(lines[0]))
         writer.writeheader()
         writer.writerows(lines)
     else:
         print_tables(stands, with_rounds=with_rounds)
+    if wait:
+        _end(stands)
+
+
+def _wait(name: str, server: str | None, data: Path | None) -> None:
+    """Tells how far a tournament of a server is, until it is over or held up."""
+    with _telling(name) as bar:
+        TournamentProgress(partial(_stands, name, server, data), bar).follow()
+
+
+@contextmanager
+def _telling(name: str) -> Iterator[ProgressBar]:
+    """A bar for as long as a tournament is played, which Ctrl-C does not end."""
+    try:
+        with ProgressBar(name, "match", "matches") as bar:
+            yield bar
+    except KeyboardInterrupt:
+        click.echo(f"the arena goes on with {name}; see: arena tournament show {name}", err=True)
+        sys.exit(INTERRUPTED)
+
+
+def _end(stands: Mapping[str, Any]) -> None:
+    """Ends the command that waited for a tournament, and says why if it is not over."""
+    name = stands["tournament"]
+    match stands["state"]:
+        case "closed":
+            return
+        case "called off":
+            click.echo(visible(f"{name} was called off: {stands['called_off']}"), err=True)
+            sys.exit(INTERRUPTED)
+    if stands["held_up"]:
+        click.echo(f"arena: {visible(why_held_up(stands))}", err=True)
+        sys.exit(OUR_FAULT)
+    click.echo(f"not over; go on with: arena tournament resume {name}", err=True)
+    sys.exit(INTERRUPTED)
 
 
 def _playing(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -310,7 +365,7 @@ def resume(
 def _run(
     name: str, port: int | None, workers: int | None, data: Path | None, in_json: bool
 ) -> None:
-    with opened(data) as (database, _):
+    with opened(data) as (database, its):
         with database.read() as session:
             found = find_tournament(session, name)
             if found.state is CompetitionState.PAUSED:
@@ -319,8 +374,8 @@ def _run(
                 raise InputError(f"{name} was called off: {found.reason}")
         try:
             settings = load(data=data, port=port, workers=workers, only=name)
-            with ProgressBar(name, "match", "matches") as bar:
-                progress = TournamentProgress(database, name, bar)
+            with _telling(name) as bar:
+                progress = TournamentProgress(partial(_looked_up, database, name), bar)
                 if is_running(settings):
                     progress.follow()
                 elif not progress.is_over():
@@ -331,25 +386,19 @@ def _run(
                     )
         except (SettingError, BrokerError, StartupError) as error:
             raise InputError(str(error)) from None
-        except KeyboardInterrupt:
-            click.echo(
-                f"the arena goes on with {name}; see: arena tournament show {name}", err=True
-            )
-            sys.exit(INTERRUPTED)
         with database.read() as session:
-            found = find_tournament(session, name)
-            _print(session, found, in_json)
-            why = held_up(results(session, found))
-        if found.is_called_off:
-            click.echo(f"{name} was called off: {found.reason}", err=True)
-            sys.exit(INTERRUPTED)
-        if found.state is CompetitionState.CLOSED:
-            return
-        if why:
-            click.echo(f"arena: {why}", err=True)
-            sys.exit(OUR_FAULT)
-        click.echo(f"not over; go on with: arena tournament resume {name}", err=True)
-        sys.exit(INTERRUPTED)
+            stands = _stands_here(session, its, name=name).model_dump(mode="json")
+    if in_json:
+        click.echo(json.dumps(stands))
+    else:
+        print_tables(stands, with_rounds=False)
+    _end(stands)
+
+
+def _looked_up(database: Database, name: str) -> dict[str, Any]:
+    """What stands in a tournament of a data folder, for whoever asks again and again."""
+    with database.read() as session:
+        return to_json(results(session, find_tournament(session, name)))
 
 
 deeds.add_commands(tournament)

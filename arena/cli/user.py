@@ -1,21 +1,26 @@
-"""The command user: accounts, from the arena's own machine."""
+"""The command user: accounts; what gives out secrets, from the arena's own machine alone."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import click
+from sqlalchemy.orm import Session
 
 from arena import audit, signing
 from arena.cli import deeds
-from arena.cli.client import whole_address
+from arena.cli.client import on_arena, whole_address
 from arena.cli.data_folder import as_json, changing, opened
 from arena.cli.data_option import on_data
 from arena.cli.listing import show
+from arena.cli.reading import read_all
+from arena.ground.config import Settings
 from arena.models import Role
 from arena.people import accounts
 from arena.people.accounts import PeopleError
+from arena.web.api.user_shapes import AuditShape, UserShape
 
 ROLE = click.Choice([str(role) for role in Role])
 AS_ROLE = click.option(
@@ -36,16 +41,23 @@ _changing = partial(changing, refusals=(PeopleError,))
 
 
 @user.command("list")
-@on_data
+@on_arena
 @as_json
-def list_users(data: Path | None, in_json: bool) -> None:
-    """List everyone who has an account.
+def list_users(server: str | None, data: Path | None, in_json: bool) -> None:
+    """List everyone who has an account, by name. A server tells it to administrators.
 
     Example: arena user list
     """
-    with opened(data) as (database, _), database.read() as session:
-        rows = [accounts.as_json(one) for one in accounts.listed(session)]
-    show(rows, ("name", "role", "active", "can_sign_in", "last_sign_in"), in_json)
+
+    def here(session: Session, _: Settings) -> Iterator[UserShape]:
+        return map(UserShape.of, accounts.listed(session))
+
+    found = read_all(server, data, "/users", here)
+    show(
+        sorted(found, key=lambda one: one["name"].lower()),
+        ("name", "role", "active", "can_sign_in", "last_sign_in"),
+        in_json,
+    )
 
 
 @user.command()
@@ -108,16 +120,21 @@ def invite(role: str, url: str | None, data: Path | None) -> None:
     show_default=True,
     help="How many entries.",
 )
-@on_data
+@on_arena
 @as_json
-def log_command(name: str, count: int, data: Path | None, in_json: bool) -> None:
-    """Show the audit log, the newest first.
+def log_command(
+    name: str, count: int, server: str | None, data: Path | None, in_json: bool
+) -> None:
+    """Show the audit log, the newest first. A server tells it to administrators.
 
     Example: arena user log --name ada
     """
-    with opened(data) as (database, _), database.read() as session:
-        rows = [audit.as_json(one) for one in audit.entries(session, count=count, actor=name)]
-    show(rows, ("at", "actor", "action", "subject", "detail", "origin"), in_json)
+
+    def here(session: Session, _: Settings) -> Iterator[AuditShape]:
+        return map(AuditShape.of, audit.entries(session, count=count, actor=name))
+
+    found = read_all(server, data, "/audit", here, most=count, actor=name or None)
+    show(found, ("at", "actor", "action", "subject", "detail", "origin"), in_json)
 
 
 @user.command("rotate-secret")

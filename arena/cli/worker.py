@@ -6,14 +6,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from arena.cli import deeds
-from arena.cli.data_folder import as_json, opened
-from arena.cli.data_option import on_data
+from arena.cli.client import on_arena
+from arena.cli.data_folder import as_json
 from arena.cli.listing import show
-from arena.models import Worker
-from arena.schedule import workers
+from arena.cli.reading import read
+from arena.ground.config import Settings
+from arena.web.api.worker_shapes import WorkerList
 
 
 @click.group()
@@ -22,29 +23,28 @@ def worker() -> None:
 
 
 @worker.command("list")
-@on_data
+@on_arena
 @as_json
-def workers_command(data: Path | None, in_json: bool) -> None:
+def workers_command(server: str | None, data: Path | None, in_json: bool) -> None:
     """List the workers that were ever heard of.
+
+    Of a server the jobs that they failed at are for organisers alone.
 
     Example: arena worker list
     """
-    now = datetime.now(UTC)
-    with opened(data) as (database, settings), database.read() as session:
-        rows = [
-            {
-                "worker": one.name,
-                "state": workers.state(one, settings.minimum_isolation, now),
-                "slots": one.slots,
-                "isolation": one.isolation,
-                "last seen": one.last_seen.isoformat(timespec="seconds"),
-                "failed": ", ".join(entry["job"] for entry in one.failed),
-                "problem": one.problem if one.failed else "",
-            }
-            for one in session.scalars(sa.select(Worker).order_by(Worker.name))
-        ]
-    columns = ("worker", "state", "slots", "isolation", "last seen", "failed", "problem")
-    show(rows, columns, in_json)
+
+    def here(session: Session, settings: Settings) -> WorkerList:
+        return WorkerList.now(session, settings, datetime.now(UTC), with_failures=True)
+
+    show(
+        read(server, data, "/workers", here)["items"],
+        ("worker", "state", "slots", "isolation", "last_seen", "failed", "problem"),
+        in_json,
+        cells=lambda one: {
+            "worker": one["name"],
+            "failed": ", ".join(one["failed"] or ()),
+        },
+    )
 
 
 deeds.add_commands(worker)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -285,6 +285,7 @@ def summary(tournament: Tournament) -> dict[str, Any]:
 def rows(found: Results) -> list[dict[str, Any]]:
     """The standings as JSON's types."""
     drawn = {name for level in found.by_lot for name in level}
+    suspended = {one.number: one.reason for one in found.suspended}
     # Adding zero makes a zero of minus zero.
     return [
         {
@@ -293,6 +294,7 @@ def rows(found: Results) -> list[dict[str, Any]]:
             "version": found.entrants[line.number].version.number,
             "owner": found.entrants[line.number].version.bot.owner.name,
             "withdrawn": found.withdrawn(line.number),
+            "suspended": suspended.get(line.number),
             "seeding": line.number,
             "points": line.points,
             "games": line.games,
@@ -311,12 +313,16 @@ def rows(found: Results) -> list[dict[str, Any]]:
     ]
 
 
-def flat_rows(found: Results) -> list[dict[str, Any]]:
-    """The standings as lines of CSV: each tie-break is a column of its own."""
+def flat_rows(standings: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The standings as lines of CSV: each tie-break is a column of its own.
+
+    Args:
+        standings: as JSON's types.
+    """
     return [
         {key: value for key, value in row.items() if key != "tie_breaks"}
         | {f"tie_break {name}": value for name, value in row["tie_breaks"].items()}
-        for row in rows(found)
+        for row in standings
     ]
 
 
@@ -325,9 +331,11 @@ def to_json(found: Results) -> dict[str, Any]:
     return {
         **summary(found.tournament),
         "format_title": FORMATS[found.tournament.format].title,
+        "by_share": FORMATS[found.tournament.format].by_share,
         "matches": found.count(JobStatus.FIXED),
         "planned": found.planned,
         "set_aside": found.count(JobStatus.SET_ASIDE),
+        "held_up": found.is_held_up,
         "standings": rows(found),
         "crosstable": [
             [
@@ -336,6 +344,7 @@ def to_json(found: Results) -> dict[str, Any]:
             ]
             for row in found.cells
         ],
+        "lots": [list(names) for names in found.by_lot],
         "rounds": [
             {
                 "round": each.number,
@@ -367,5 +376,6 @@ def _tie(found: Results, tie: Tie) -> dict[str, Any]:
         "bots": [side and found.label(side) for side in tie.sides],
         "score": list(tie.score),
         "winner": tie.winner and found.label(tie.winner),
+        "tie_break": tie.tie_break,
         "decided": tie.decided,
     }

@@ -13,6 +13,7 @@ from arena.competitions.strength_tallies import standing, tallies_of, versions_o
 from arena.models import Bot, BotVersion, Entrant, StrengthTest, TestTally, TestVerdict, User
 from arena.ratings.outliers import Series, outliers
 from arena.strength import sequential
+from arena.strength.words import result_rows
 from engine.game import Termination
 
 Colour = Literal["running", "passed", "failed", "close", "open"]
@@ -86,6 +87,8 @@ class StrengthReport:
             "title": test.title,
             "verdict": str(test.verdict),
             "reason": test.reason,
+            "outcome": self.verdict,
+            "told": result_rows(self.standing),
             "creator": self.creator,
             "note": test.note,
             "weight": test.weight,
@@ -112,7 +115,6 @@ class StrengthReport:
 
 
 def _numbers(test: sequential.SequentialTest) -> dict[str, Any]:
-    sprt = test.settings.sprt
     return {
         "matches": test.matches,
         "games": test.games,
@@ -123,7 +125,7 @@ def _numbers(test: sequential.SequentialTest) -> dict[str, Any]:
         "faults": [{str(key): n for key, n in side.items()} for side in test.faults],
         **test.estimate.to_json(),
         "llr": round(test.llr, 6),
-        "llr_bounds": [sprt.lower, sprt.upper],
+        "llr_bounds": list(test.llr_bounds),
     }
 
 

@@ -35,6 +35,7 @@ from arena.models import (
     PlayedGame,
     Worker,
 )
+from arena.operation.queues import Queues
 from arena.schedule import occurrences, workers
 from arena.schedule.occurrences import Occurrences
 from engine.game import Termination
@@ -97,7 +98,7 @@ class WorkerHealth:
     @property
     def silence(self) -> str:
         """How long ago its last sign of life was, in words."""
-        return f"{_since(self.silent_seconds)} ago"
+        return ago(self.silent_seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +134,9 @@ class Health:
     """Since the last backup by `arena backup`; None if there was none."""
     alarms: tuple[Alarm, ...]
 
-    def as_json(self) -> dict[str, Any]:
-        """All of it as JSON's types."""
-        return asdict(self)
+    def as_json(self, queues: Queues) -> dict[str, Any]:
+        """All of it as JSON's types, with what the broker says."""
+        return {**asdict(self), "queues": queues.waiting, "broker": queues.problem}
 
 
 def note_tick(
@@ -428,6 +429,11 @@ def _lost(
                 f"the worker {one.name} vanished {one.silence}: start it again, "
                 f"or if it is gone for good, arena worker forget {shlex.quote(one.name)}",
             )
+
+
+def ago(seconds: float) -> str:
+    """How long ago something was, in words."""
+    return f"{_since(seconds)} ago"
 
 
 def _since(seconds: float) -> str:

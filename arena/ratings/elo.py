@@ -9,7 +9,7 @@ depend on each other, narrow it as they should.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -41,6 +41,12 @@ class Estimate:
         # Adding zero makes a zero of minus zero.
         elo, lower, upper = (round(x, 3) + 0.0 for x in (self.elo, self.lower, self.upper))
         return {"elo": elo, "elo_95": [lower, upper], "los": round(self.los, 6)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Estimate:
+        """The estimate that `to_json` told, among whatever else there is."""
+        lower, upper = data["elo_95"]
+        return cls(data["elo"], lower, upper, data["los"])
 
 
 def estimate(counts: Sequence[int]) -> Estimate:

@@ -181,6 +181,12 @@ class SequentialTest:
         return self.settings.sprt.llr(self.counts) if self.matches else 0.0
 
     @property
+    def llr_bounds(self) -> tuple[float, float]:
+        """At which the LLR decides."""
+        sprt = self.settings.sprt
+        return sprt.lower, sprt.upper
+
+    @property
     def estimate(self) -> Estimate:
         """Elo, as by the mean score of the candidate's meetings with the baseline."""
         return estimate(self.counts)

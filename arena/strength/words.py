@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from arena.ratings.elo import Estimate, signed
 from arena.strength.sequential import SequentialTest
@@ -22,8 +22,8 @@ def result_rows(test: SequentialTest) -> list[tuple[str, str]]:
     if test.matches:
         rows.append(("Elo", elo_words(test.estimate)))
     if settings.games is None:
-        elo0, elo1 = settings.terms.elo0, settings.terms.elo1
-        rows.append(("LLR", f"{llr_words(test)} for {elo0:g} or {elo1:g}"))
+        llr = llr_words(test.llr, test.llr_bounds)
+        rows.append(("LLR", f"{llr} for {settings.terms.elo0:g} or {settings.terms.elo1:g}"))
     most = settings.most_matches
     of = f" of {most * settings.games_a_match}" if most else ""
     rows.append(("games", f"{test.games}{of}, W-D-L {games_words(test)}"))
@@ -40,10 +40,10 @@ def elo_words(found: Estimate) -> str:
     return f"{elo} [{lower}, {upper}], LOS {found.los:.1%}"
 
 
-def llr_words(test: SequentialTest) -> str:
+def llr_words(llr: float, bounds: Sequence[float]) -> str:
     """The LLR and its bounds."""
-    sprt = test.settings.sprt
-    return f"{test.llr:.2f} between {sprt.lower:.2f} and {sprt.upper:.2f}"
+    lower, upper = bounds
+    return f"{llr:.2f} between {lower:.2f} and {upper:.2f}"
 
 
 def games_words(test: SequentialTest) -> str:

@@ -33,7 +33,8 @@ from arena.web import (
 )
 from arena.web.accounts import pages as accounts
 from arena.web.administration import administration
-from arena.web.api import api, problems
+from arena.web.api import problems
+from arena.web.api.blueprint import api
 from arena.web.bundles import bundles
 from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions

@@ -1,10 +1,19 @@
-"""What CSV and JSON say of a board."""
+"""What CSV and JSON say of a board, and JSON of a tournament."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
+from sqlalchemy.orm import Session
+
+from arena.competitions.results import results, to_json
+from arena.competitions.tournament_matches import digest
+from arena.ground.config import Settings
+from arena.models import Tournament
+from arena.schedule.idle import why_idle
+from arena.web import queries
 from arena.web.leaderboards import BoardLine, LadderBoard
 
 COLUMNS: Mapping[str, Callable[[BoardLine], Any]] = {
@@ -68,3 +77,13 @@ def board_json(board: LadderBoard) -> dict[str, Any]:
             for row, line in zip(rows(board), lines(board), strict=True)
         ],
     }
+
+
+def tournament_json(
+    session: Session, tournament: Tournament, settings: Settings, now: datetime
+) -> dict[str, Any]:
+    """All that stands in a tournament, and why nothing is played there, as JSON's types."""
+    running = queries.running_matches(session, ladder=tournament)
+    quiet = None if running else why_idle(session, tournament, settings, now)
+    stands = to_json(results(session, tournament))
+    return {**stands, "quiet": quiet, "digest": digest(session, tournament)}

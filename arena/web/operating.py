@@ -70,7 +70,7 @@ def overview_json() -> Response:
     """How the arena is, as JSON."""
     with reading() as session:
         health = look(session, settings(), datetime.now(UTC))
-    return jsonify({**health.as_json(), "queues": queues.look(settings().broker).waiting})
+    return jsonify(health.as_json(queues.look(settings().broker)))
 
 
 @operating.post("/operator/matches")

@@ -6,19 +6,17 @@ import csv
 import io
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import sqlalchemy as sa
 from flask import Blueprint, Response, abort, jsonify, render_template
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from arena.competitions.results import Results, flat_rows, results, to_json
-from arena.competitions.tournament_matches import digest
+from arena.competitions.results import Results, flat_rows, results, rows
 from arena.formats.catalogue import FORMATS
 from arena.formats.score import Score
 from arena.models import BotVersion, Entrant, GameSeat, JobStatus, PlayedGame, Tournament
 from arena.schedule.idle import why_idle
-from arena.web import queries
+from arena.web import exports, queries
 from arena.web.identity import current, settings
 from arena.web.lookup import find_tournament, reading
 
@@ -120,22 +118,15 @@ def _games(session: Session, found: Results, one: int, other: int) -> Sequence[P
 def tournament_json(name: str) -> Response:
     """All that stands in a tournament as JSON."""
     with reading() as session:
-        return jsonify(whole(session, find_tournament(session, name)))
-
-
-def whole(session: Session, tournament: Tournament) -> dict[str, Any]:
-    """All that the API and the JSON beside the page say of a tournament."""
-    found = results(session, tournament)
-    running = queries.running_matches(session, ladder=tournament)
-    quiet = None if running else why_idle(session, found.tournament, settings(), datetime.now(UTC))
-    return {**to_json(found), "quiet": quiet, "digest": digest(session, tournament)}
+        found = find_tournament(session, name)
+        return jsonify(exports.tournament_json(session, found, settings(), datetime.now(UTC)))
 
 
 @tournaments.get("/tournaments/<name>.csv")
 def tournament_csv(name: str) -> Response:
     """The standings as CSV."""
     with reading() as session:
-        lines = flat_rows(results(session, find_tournament(session, name)))
+        lines = flat_rows(rows(results(session, find_tournament(session, name))))
     file = io.StringIO(newline="")
     writer = csv.DictWriter(file, fieldnames=list(lines[0]))
     writer.writeheader()

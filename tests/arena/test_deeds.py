@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import html
 import re
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +17,6 @@ import click
 import pytest
 import sqlalchemy as sa
 from flask import Flask, url_for
-from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
 from arena.all_deeds import DEEDS
@@ -43,7 +41,6 @@ from arena.competitions.tournament_deeds import (
     WithdrawFromTournament,
 )
 from arena.deeds import By, Deed, perform
-from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.models import (
@@ -64,7 +61,7 @@ from arena.people.user_deeds import ActivateUser, ChangeRole, DeactivateUser
 from arena.schedule.requests import RequestUnratedMatch
 from arena.schedule.verdicts import RequeueChecks, RequeueMatch, VoidMatch
 from arena.schedule.workers import ForgetWorker, ReadmitWorker
-from arena.web.app import create_app
+from tests.arena.cli.remote.conftest import served
 from tests.arena.web.conftest import furnish
 from tests.arena.web.signing_in import now, pages, person, signed_in
 from tests.conftest import furnished_database
@@ -268,29 +265,13 @@ def copied(
         yield database, numbers, folder
 
 
-@contextmanager
-def served(database: Database, folder: Path) -> Iterator[str]:
-    """The address at which its API is."""
-    app = create_app(Settings(data=folder, database=database.url))
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-        app.extensions["arena.database"].close()
-
-
 def notes(database: Database) -> list[AuditEntry]:
     with database.read() as session:
         return list(session.scalars(sa.select(AuditEntry).order_by(AuditEntry.id)))
 
 
-UNEQUAL = {"seed", "creator"}
-"""Keys of answers that follow from chance, or from who asked."""
+UNEQUAL = {"seed", "creator", "told"}
+"""Keys of answers that follow from chance, or from who asked; in what is told is a seed, too."""
 
 
 def timeless(answer: Any) -> Any:

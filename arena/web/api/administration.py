@@ -13,70 +13,13 @@ from arena.models import HOUSE, AuditEntry, Role, Scope, User
 from arena.operation import queues
 from arena.operation.health import look
 from arena.web.api.paging import Pages, page
-from arena.web.api.shapes import List, Name, Shape
+from arena.web.api.shapes import Name
 from arena.web.api.specification import operation
+from arena.web.api.user_shapes import AuditList, AuditShape, UserList, UserShape
 from arena.web.identity import settings
 from arena.web.lookup import reading
 
 TAG = "administration"
-
-
-class UserShape(Shape):
-    """Somebody who has an account."""
-
-    name: str
-    role: Role
-    active: bool
-    can_sign_in: bool
-    must_change_password: bool
-    created: datetime
-    last_sign_in: datetime | None
-
-    @classmethod
-    def of(cls, one: User) -> UserShape:
-        """A user as it travels."""
-        return cls(
-            name=one.name,
-            role=one.role,
-            active=one.active,
-            can_sign_in=one.password is not None,
-            must_change_password=one.must_change,
-            created=one.created,
-            last_sign_in=one.last_sign_in,
-        )
-
-
-class UserList(List):
-    items: list[UserShape]
-
-
-class AuditShape(Shape):
-    """One thing that was done."""
-
-    id: int
-    at: datetime
-    actor: str
-    origin: str
-    action: str
-    subject: str
-    detail: str
-
-    @classmethod
-    def of(cls, one: AuditEntry) -> AuditShape:
-        """An entry as it travels."""
-        return cls(
-            id=one.id,
-            at=one.at,
-            actor=one.actor,
-            origin=one.origin,
-            action=one.action,
-            subject=one.subject,
-            detail=one.detail,
-        )
-
-
-class AuditList(List):
-    items: list[AuditShape]
 
 
 class Overview(RootModel[dict[str, Any]]):
@@ -102,7 +45,7 @@ def get_overview() -> Overview:
     """How the arena is: queues, matches and checks by where they stand, workers, alarms."""
     with reading() as session:
         health = look(session, settings(), datetime.now(UTC))
-    return Overview({**health.as_json(), "queues": queues.look(settings().broker).waiting})
+    return Overview(health.as_json(queues.look(settings().broker)))
 
 
 @operation(UserList, tag=TAG, scope=Scope.ADMIN)

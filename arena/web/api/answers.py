@@ -10,17 +10,16 @@ from pydantic import Field, create_model
 from sqlalchemy.orm import Session
 
 from arena.bots.bot_deeds import BotWithdrawn, EntryAsked
-from arena.competitions.strength_reports import reports
 from arena.deeds import Deed, Done
 from arena.models import Bot, Check, Entrant, Ladder, Match, StrengthTest, Tournament, User
 from arena.schedule.verdicts import VoidedMatch
 from arena.web import queries
-from arena.web.api.administration import UserShape
 from arena.web.api.bot_shapes import BotDetail, CheckShape
 from arena.web.api.game_shapes import MatchShape
 from arena.web.api.ladder_shapes import EntrantShape, LadderShape
 from arena.web.api.results import TestShape, TournamentShape
 from arena.web.api.shapes import Shape
+from arena.web.api.user_shapes import UserShape
 
 
 class Voided(Shape):
@@ -61,10 +60,6 @@ def _voided(session: Session, one: VoidedMatch) -> Voided:
     return Voided(match=_match(session, one.match), replayed_as=again)
 
 
-def _test(session: Session, one: StrengthTest) -> TestShape:
-    return TestShape.model_validate(reports(session, [one])[0].to_json())
-
-
 def _entry(_: Session, one: EntryAsked) -> EntryMade:
     check = None if one.check is None else CheckShape.of(one.check)
     return EntryMade(active=check is None, check=check)
@@ -80,7 +75,7 @@ ANSWERS: Mapping[type | None, ToldAs] = {
     Check: ToldAs(CheckShape, lambda _, one: CheckShape.of(one)),
     Entrant: ToldAs(EntrantShape, lambda _, one: EntrantShape.of(one, one.version.bot.name)),
     EntryAsked: ToldAs(EntryMade, _entry),
-    StrengthTest: ToldAs(TestShape, _test),
+    StrengthTest: ToldAs(TestShape, lambda session, one: TestShape.each(session, [one])[0]),
     User: ToldAs(UserShape, lambda _, one: UserShape.of(one)),
     Tournament: ToldAs(TournamentShape, lambda _, one: TournamentShape.of(one)),
 }

@@ -96,6 +96,7 @@ class MatchShape(Shape):
     opening: list[str]
     created: datetime
     fixed: datetime | None
+    failures: int = Field(description="How often it failed through no bot's fault.")
     problem: str
 
     @classmethod
@@ -115,6 +116,7 @@ class MatchShape(Shape):
             "opening": one.opening,
             "created": one.created,
             "fixed": one.fixed,
+            "failures": one.failures,
             "problem": one.problem,
         }
 

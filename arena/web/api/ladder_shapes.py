@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from pydantic import Field
+from sqlalchemy.orm import Session
 
 from arena.competitions.ranks import Rank
 from arena.models import CompetitionState, Entrant, EntrantState, Ladder
 from arena.ratings.trueskill import Rating
 from arena.web.api.shapes import List, Options, Shape
+from arena.web.leaderboards import leaders
 
 
 class LadderShape(Shape):
@@ -76,8 +79,20 @@ class LadderDetail(LadderShape):
         return cls(**cls._fields(one), running=running, quiet=quiet)
 
 
+class ListedLadder(LadderShape):
+    """A ladder, and who leads there."""
+
+    leader: str | None = Field(description="As greedy v2; null before anybody is ranked.")
+
+    @classmethod
+    def each(cls, session: Session, found: Sequence[Ladder]) -> list[ListedLadder]:
+        """Some ladders as they travel."""
+        first = {id_: one.version.label for id_, one in leaders(session, found).items()}
+        return [cls(**cls._fields(one), leader=first.get(one.id)) for one in found]
+
+
 class LadderList(List):
-    items: list[LadderShape]
+    items: list[ListedLadder]
 
 
 class BoardLineShape(Shape):

@@ -18,7 +18,7 @@ from arena.web.api.ladder_shapes import (
     EntrantShape,
     LadderDetail,
     LadderList,
-    LadderShape,
+    ListedLadder,
 )
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Id, Name, Shape
@@ -55,7 +55,7 @@ def list_ladders(query: Pages) -> LadderList:
     """The ladders."""
     with reading() as session:
         found, following = page(session, sa.select(Ladder), Ladder.id, query)
-        return LadderList(items=[LadderShape.of(one) for one in found], next=following)
+        return LadderList(items=ListedLadder.each(session, found), next=following)
 
 
 @operation(LadderDetail, tag=TAG)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
+from sqlalchemy.orm import Session
 
 from arena.competitions import results
-from arena.models import TestVerdict, Tournament
+from arena.competitions.strength_reports import reports
+from arena.ground.config import Settings
+from arena.models import StrengthTest, TestVerdict, Tournament
+from arena.web import exports
 from arena.web.api.shapes import List, Shape
 
 
@@ -50,6 +55,7 @@ class StandingShape(Shape):
     version: int
     owner: str
     withdrawn: str | None = Field(description="Why it plays no more; null if it does.")
+    suspended: str | None = Field(description="Why it can't play for now; null if it can.")
     seeding: int
     points: float
     games: int
@@ -107,24 +113,42 @@ class TieShape(Shape):
     bots: list[str | None]
     score: list[float]
     winner: str | None
-    decided: bool
+    tie_break: str = Field(
+        description="What the winner is that the score does not show, such as better seed."
+    )
+    decided: bool = Field(description="Whether nothing is left to play.")
 
 
 class TournamentDetail(TournamentShape):
     """All that stands in a tournament."""
 
     format_title: str
+    by_share: bool = Field(description="Whether points a game decide, and not their sum.")
     matches: int
     planned: int | None
     set_aside: int
+    held_up: bool = Field(
+        description="Whether nothing can be played before somebody has decided about what was set "
+        "aside, or before who is suspended can play again."
+    )
     quiet: str | None = Field(description="Why no match is played; null if one is, or all are.")
     standings: list[StandingShape]
     crosstable: list[list[ScoreShape | None]] = Field(
         description="Both ways in the order of the standings."
     )
+    lots: list[list[str]] = Field(
+        description="Those whom nothing but the lot put in order with each other."
+    )
     rounds: list[RoundShape]
     bracket: list[TieShape] | None
     digest: str
+
+    @classmethod
+    def now(
+        cls, session: Session, one: Tournament, settings: Settings, now: datetime
+    ) -> TournamentDetail:
+        """A tournament as it travels, with all that stands in it."""
+        return cls.model_validate(exports.tournament_json(session, one, settings, now))
 
 
 class StrengthSettingsShape(Shape):
@@ -185,6 +209,10 @@ class TestShape(TestNumbers):
     title: str
     verdict: TestVerdict
     reason: str
+    outcome: str = Field(description="The verdict in words, with the reason.")
+    told: list[tuple[str, str]] = Field(
+        description="How it stands in words, as its page has it: names and texts."
+    )
     creator: str | None
     note: str
     weight: float
@@ -193,6 +221,11 @@ class TestShape(TestNumbers):
     settings: StrengthSettingsShape
     workers: list[TestWorker]
     without_odd_workers: TestNumbers | None = None
+
+    @classmethod
+    def each(cls, session: Session, found: Iterable[StrengthTest]) -> list[TestShape]:
+        """Some tests as they travel."""
+        return [cls.model_validate(one.to_json()) for one in reports(session, found)]
 
 
 class TestList(List):

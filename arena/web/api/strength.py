@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from arena.competitions.strength_reports import Wanted, reports
+from arena.competitions.strength_reports import Wanted
 from arena.models import StrengthTest, TestVerdict
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import TestList, TestShape
@@ -31,16 +31,14 @@ def list_tests(query: TestPages) -> TestList:
     wanted = Wanted(query.verdict, query.bot, query.creator)
     with reading() as session:
         found, following = page(session, wanted.query, StrengthTest.id, query)
-        items = [TestShape.model_validate(one.to_json()) for one in reports(session, found)]
-        return TestList(items=items, next=following)
+        return TestList(items=TestShape.each(session, found), next=following)
 
 
 @operation(TestShape, tag=TAG)
 def get_test(number: int) -> TestShape:
     """A strength test."""
     with reading() as session:
-        found = find_test(session, number)
-        return TestShape.model_validate(reports(session, [found])[0].to_json())
+        return TestShape.each(session, [find_test(session, number)])[0]
 
 
 ROUTES = (

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import sqlalchemy as sa
 
 from arena.models import Tournament
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import TournamentDetail, TournamentList, TournamentShape
 from arena.web.api.specification import operation
+from arena.web.identity import settings
 from arena.web.lookup import find_tournament, reading
-from arena.web.tournaments import whole
 
 TAG = "tournaments"
 
@@ -26,7 +28,8 @@ def list_tournaments(query: Pages) -> TournamentList:
 def get_tournament(name: str) -> TournamentDetail:
     """All that stands in a tournament: standings, crosstable, rounds, bracket."""
     with reading() as session:
-        return TournamentDetail.model_validate(whole(session, find_tournament(session, name)))
+        found = find_tournament(session, name)
+        return TournamentDetail.now(session, found, settings(), datetime.now(UTC))
 
 
 ROUTES = (

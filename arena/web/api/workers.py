@@ -8,43 +8,14 @@ import sqlalchemy as sa
 from pydantic import Field
 
 from arena.bots.sharing import belongs_to
-from arena.models import Bot, Role, Scope, Worker
-from arena.schedule import workers
+from arena.models import Bot, Role, Scope
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import operation
-from arena.web.identity import settings, signed_in
+from arena.web.api.worker_shapes import WorkerList
+from arena.web.identity import current, settings, signed_in
 from arena.web.lookup import notice, reading
 
 TAG = "arena"
-
-
-class WorkerShape(Shape):
-    """A worker that was heard of."""
-
-    name: str
-    state: str = Field(
-        description="at work, stopped, gone, of another release, too weak or set aside"
-    )
-    slots: int
-    isolation: str
-    languages: list[str]
-    last_seen: datetime
-
-    @classmethod
-    def of(cls, one: Worker, state: str) -> WorkerShape:
-        """A worker as it travels."""
-        return cls(
-            name=one.name,
-            state=state,
-            slots=one.slots,
-            isolation=one.isolation,
-            languages=list(one.languages),
-            last_seen=one.last_seen,
-        )
-
-
-class WorkerList(Shape):
-    items: list[WorkerShape]
 
 
 class NoticeShape(Shape):
@@ -63,14 +34,13 @@ class AccountShape(Shape):
 
 
 @operation(WorkerList, tag=TAG)
-def list_workers() -> WorkerList:
+def list_workers() -> tuple[WorkerList, int, dict[str, str]]:
     """All workers that were ever heard of, by name."""
-    now, weakest = datetime.now(UTC), settings().minimum_isolation
+    who = current()
+    organises = who is not None and who.may(Scope.ORGANISE)
     with reading() as session:
-        found = session.scalars(sa.select(Worker).order_by(Worker.name)).all()
-    return WorkerList(
-        items=[WorkerShape.of(one, workers.state(one, weakest, now)) for one in found]
-    )
+        found = WorkerList.now(session, settings(), datetime.now(UTC), with_failures=organises)
+    return found, 200, {"Cache-Control": "private, no-store"} if organises else {}
 
 
 @operation(NoticeShape, tag=TAG)

@@ -44,13 +44,13 @@ def test_who_wants_one_competition_gets_no_ladders(
     assert prepare.main() == 0
     capsys.readouterr()
     ladders = cli("ladders", "--data", tmp_path, "--json").json
-    assert [row["ladder"] for row in ladders] == ["cup"]
+    assert [row["name"] for row in ladders] == ["cup"]
 
 
 def test_a_fresh_arena_is_listed(cli: Cli, data: Path) -> None:
     """Ladders and bots for people and for programs; nobody is rated yet."""
     ladders = cli("ladders", "--data", data, "--json").json
-    assert {"clobber-6x7", "clobber-5x6"} <= {row["ladder"] for row in ladders}
+    assert {"clobber-6x7", "clobber-5x6"} <= {row["name"] for row in ladders}
     assert "clobber-6x7" in cli("ladders", "--data", data).out
     bots = cli("bots", "--data", data, "--json").json
     assert {"random", "greedy"} <= {row["bot"] for row in bots}

@@ -86,12 +86,12 @@ def test_the_commands_of_organisers(database: Database, arena: Arena) -> None:
         )  # fmt: skip
     listed = json.loads(arena("match", "list", "--status", "set aside", "--json")[1])
     assert [(row["bots"], row["problem"]) for row in listed] == [
-        ("bot-0 v1, bot-1 v1", "no [space] left")
+        (["bot-0 v1", "bot-1 v1"], "no [space] left")
     ]
     assert "no [space] left" in arena("match", "list", "--last", "5")[1]
     assert arena("match", "requeue", "--all")[1] == "1 match is to be tried again\n"
     listed = json.loads(arena("worker", "list", "--json")[1])
-    assert {row["worker"]: row["state"] for row in listed} == {
+    assert {row["name"]: row["state"] for row in listed} == {
         "one": "gone", "two": "gone", "w": "set aside",
     }  # fmt: skip
     assert arena("worker", "readmit", "w")[1] == "the worker w gets jobs again\n"

@@ -91,7 +91,7 @@ def test_what_waits_is_told_by_queue(data: Path) -> None:
     with database.read() as session:
         health = look(session, Settings(), datetime.now(UTC))
     database.close()
-    said, *_ = picture(health, Queues({"results": 3, "matches": 0})).renderables
+    said, *_ = picture(health.as_json(Queues({"results": 3, "matches": 0}))).renderables
     assert said == "waiting: results 3, matches 0"
 
 

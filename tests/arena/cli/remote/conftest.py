@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,6 +25,23 @@ from tests.arena.web.signing_in import now, person
 
 BOT = "import sys\nfor line in sys.stdin:\n    print('ready', flush=True)\n"
 Arena = Callable[..., tuple[int, str, str]]
+
+
+@contextmanager
+def served(database: Database, folder: Path) -> Iterator[str]:
+    """The address at which an arena's pages and its API are, meanwhile."""
+    settings = Settings(data=folder, database=database.url)
+    app = create_app(settings, BundleIntake(settings.bundles))
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+        app.extensions["arena.database"].close()
 
 
 @pytest.fixture(scope="module")
@@ -47,23 +65,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     other = person(database, "eve")
     with database.begin() as session:
         tokens["eve"] = add_token(session, ARENA, other, "e", [Scope.READ, Scope.SUBMIT], now())
-    settings = Settings(data=folder, database=database.url)
-    app = create_app(settings, BundleIntake(settings.bundles))
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield SimpleNamespace(
-        url=f"http://127.0.0.1:{server.port}",
-        tokens=tokens,
-        database=database,
-        game=game,
-        folder=folder,
-        ladder="ladder-0",
-    )
-    server.shutdown()
-    thread.join()
-    server.server_close()
-    app.extensions["arena.database"].close()
+    with served(database, folder) as url:
+        yield SimpleNamespace(
+            url=url,
+            tokens=tokens,
+            database=database,
+            game=game,
+            folder=folder,
+            ladder="ladder-0",
+        )
     database.close()
 
 

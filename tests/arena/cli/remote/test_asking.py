@@ -8,7 +8,6 @@ import zlib
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -61,19 +60,6 @@ def test_what_can_not_be_is_said_in_one_line(
     found, _, errors = owner(*words)
     assert (found, errors.count("\n")) == (code, 1), errors
     assert error in errors
-
-
-def test_here_and_there_show_the_same(owner: Arena, site: SimpleNamespace) -> None:
-    """A ladder's board is the same by the API as from the data folder."""
-    _, there, _ = owner("leaderboard", "ladder-0", "--json")
-    _, here, _ = owner("leaderboard", "ladder-0", "--json", "--data", site.folder)
-
-    def essence(text: str) -> list[tuple[Any, ...]]:
-        keys = ("rank", "bot", "version", "rating", "games", "wins", "draws", "losses")
-        return [tuple(line[key] for key in keys) for line in json.loads(text)["bots"]]
-
-    assert essence(there) == essence(here) != []
-    assert "bot-0" in owner("leaderboard", "ladder-0")[1]
 
 
 def test_status_says_how_bots_stand(owner: Arena, site: SimpleNamespace) -> None:

@@ -19,7 +19,8 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from pydantic import create_model
 
-from arena.web.api import PARTS, specification
+from arena.web.api import specification
+from arena.web.api.blueprint import PARTS
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import Shapes
 from tests.conftest import DATABASES
