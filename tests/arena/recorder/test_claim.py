@@ -71,7 +71,7 @@ def test_the_second_waits_for_the_first(
 
 def test_no_stranger_can_lock_the_claim_of_a_file(tmp_path: Path) -> None:
     """Who may open it could keep every recorder away; one that others could open is closed."""
-    claim = tmp_path / "arena.ground.db.recorder"
+    claim = tmp_path / "arena.db.recorder"
     claim.touch()
     claim.chmod(0o644)
     for _ in range(2):
