@@ -114,7 +114,8 @@ ATTACKS: Mapping[str, Mapping[str, Expected]] = {
 VARIANT = GAMES["clobber"].variant(size="4x4")
 MOVE_TIME = TimeControl(move_ms=100)
 PATIENT = TimeControl(move_ms=3000)
-"""For bombs, whose fuse burns the longer the busier the machine is."""
+"""For those that take the longer the busier the machine is: bombs, whose fuse burns meanwhile, and
+who uses up its own time by a thread beside that of its moves."""
 
 
 def furnish(folder: Path, name: str, canary: Canary) -> Path:
@@ -161,7 +162,8 @@ def test_hostile_bot(
     (home / "targets.json").write_text(json.dumps(canary.targets))
     hostile, sibling = boxed(sandbox, home, marker), boxed(sandbox, sibling_home, marker)
     try:
-        time_control = PATIENT if name.endswith("_bomb") else MOVE_TIME
+        takes_long = name.endswith("_bomb") or name == "ponderer"
+        time_control = PATIENT if takes_long else MOVE_TIME
         record = play_game(VARIANT, [hostile, sibling], time=time_control)
         termination, words = of_the_first(record)
         expected, pattern = ATTACKS[name][sandbox.level]
