@@ -234,6 +234,18 @@ def time_control(clock: str | None, move_ms: int | None, *, wall_time: bool = Fa
     return TimeControl(move_ms=DEFAULT_MOVE_MS if move_ms is None else move_ms, charge=charge)
 
 
+def clock_words(clock: str | None, move_ms: int | None) -> str:
+    """What ``--time`` says to a deed, for which an empty text is that nothing was said.
+
+    Raises:
+        InputError, GameError: as `time_control` does, of an empty one too.
+    """
+    if clock is None:
+        return ""
+    time_control(clock, move_ms)
+    return clock
+
+
 def find_path(word: str) -> Path:
     """The path of a bot; a sample bot may be named without one.
 

@@ -18,8 +18,8 @@ from arena.cli.arguments import (
     CLOCK,
     HYPOTHESES,
     MODEL,
+    clock_words,
     read_hypotheses,
-    time_control,
 )
 from arena.cli.client import on_arena
 from arena.cli.data_folder import as_json
@@ -128,8 +128,6 @@ def create(
     if (ladder_name is None) == (game is None):
         raise InputError("say what is played: --ladder NAME, or --game GAME")
     elo0, elo1 = read_hypotheses(elo)
-    if clock is not None:
-        time_control(clock, move_ms)  # refuses an empty one, which a deed takes for none
     deed = deeds.made(
         CreateTest,
         candidate=candidate,
@@ -141,7 +139,7 @@ def create(
         alpha=alpha,
         beta=beta,
         model=model,
-        time=clock or "",
+        time=clock_words(clock, move_ms),
         move=move_ms,
         max_games=max_games,
         weight=weight,

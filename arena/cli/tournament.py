@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.cli import InputError, deeds
-from arena.cli.arguments import time_control
+from arena.cli.arguments import clock_words
 from arena.cli.client import Name, find_server, on_arena
 from arena.cli.data_folder import as_json, opened
 from arena.cli.data_option import on_data
@@ -151,8 +151,6 @@ def create(
         raise InputError(
             "--top chooses from a ladder's bots, and --as-given is for those of --bots"
         )
-    if clock is not None:
-        time_control(clock, move_ms)  # refuses an empty one, which a deed takes for none
     deed = deeds.made(
         CreateTournament,
         name=name,
@@ -166,7 +164,7 @@ def create(
         top=top,
         settings={key: value for key, value in settings.items() if value is not None},
         tie_breaks=_words(tie_breaks),
-        time=clock or "",
+        time=clock_words(clock, move_ms),
         move=move_ms,
         memory=memory_mb,
         openings=openings or "",
