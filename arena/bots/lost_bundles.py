@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session, contains_eager, joinedload
 from arena import audit
 from arena.audit import ARENA
 from arena.bots.suspension import SUSPEND
-from arena.competitions.kinds import KINDS, kind_of
+from arena.competitions.kinds import kind_of, names_of
 from arena.competitions.voids import make_void
 from arena.ground.locks import locking
 from arena.models import (
@@ -67,7 +67,7 @@ def suspend_lost(session: Session, match: Match, problem: str, store: Path, now:
     lost = [one for one in missed if is_lost(store, one.digest)]
     if not lost:
         return False
-    where = [name for name, kind in KINDS.items() if kind.suspends]
+    where = names_of(lambda kind: kind.suspends)
     active = _entrants_with(session, {one.digest for one in lost}, EntrantState.ACTIVE, where)
     for version in lost:
         entrants = [one for one in active if one.version.digest == version.digest]
@@ -115,7 +115,7 @@ def _entrants_with(
 def bring_back(session: Session, version: BotVersion) -> None:
     """Lets those play on that are waited for, and whose files are those of a version that enters
     a ladder."""
-    where = [name for name, kind in KINDS.items() if kind.waits]
+    where = names_of(lambda kind: kind.waits)
     for entrant in _entrants_with(session, {version.digest}, EntrantState.SUSPENDED, where):
         if entrant.reason == LOST:
             entrant.state, entrant.reason = EntrantState.ACTIVE, ""

@@ -27,7 +27,7 @@ from arena.cli.progress_bar import ProgressBar
 from arena.cli.reading import read_all
 from arena.cli.remote import submit_there, whole_board
 from arena.cli.sources import git_folder
-from arena.competitions.kinds import checked_kinds
+from arena.competitions.kinds import names_of
 from arena.competitions.strength_plans import MAX_GAMES
 from arena.ground.config import Settings
 from arena.models import (
@@ -311,7 +311,9 @@ def rebuild_command(check: bool, data: Path | None, in_json: bool) -> None:
     with opened(data) as (database, _):
         with database.read() as session:
             kept = sa.select(Competition.id, Competition.games)
-            kept = kept.where(Competition.kind.in_(checked_kinds())).order_by(Competition.id)
+            kept = kept.where(Competition.kind.in_(names_of(lambda kind: kind.checked))).order_by(
+                Competition.id
+            )
             rows = session.execute(kept).all()
         with ProgressBar("rebuilding", "game", total=sum(games for _, games in rows)) as bar:
             for id_, _ in rows:

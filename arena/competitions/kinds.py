@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from arena.competitions.kind import AnyKind
 from arena.competitions.ladders import Ladders
@@ -19,9 +19,9 @@ KINDS: Mapping[str, AnyKind] = {kind.name: kind for kind in ALL}
 """By the names that the database knows them by."""
 
 
-def checked_kinds() -> list[str]:
-    """The names of those whose counters are made anew to see that they are right."""
-    return [name for name, kind in KINDS.items() if kind.checked]
+def names_of(which: Callable[[AnyKind], bool]) -> list[str]:
+    """The names of those kinds of which something holds, for a condition on their competitions."""
+    return [name for name, kind in KINDS.items() if which(kind)]
 
 
 def kind_of(competition: Competition) -> AnyKind:

@@ -18,7 +18,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena.competitions.kinds import checked_kinds, kind_of
+from arena.competitions.kinds import kind_of, names_of
 from arena.ground.db import FAILED, Database, is_lately
 from arena.ground.locks import lock
 from arena.models import (
@@ -279,7 +279,7 @@ class Upkeep:
                     Competition.checked.is_(None), ~is_lately(Competition.checked, self._check, now)
                 ),
                 Competition.created < before,
-                Competition.kind.in_(checked_kinds()),
+                Competition.kind.in_(names_of(lambda kind: kind.checked)),
             )
             .order_by(Competition.checked.is_not(None), Competition.checked, Competition.id)
         )

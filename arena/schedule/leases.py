@@ -27,7 +27,7 @@ from typing import TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions.kinds import KINDS, kind_of
+from arena.competitions.kinds import KINDS, kind_of, names_of
 from arena.competitions.voids import make_void
 from arena.ground.config import Settings
 from arena.ground.db import LARGEST_ID
@@ -340,7 +340,7 @@ def forfeit(session: Session, now: datetime) -> None:
         .join(Match.competition)
         .where(
             Match.status == JobStatus.SET_ASIDE,
-            Competition.kind.in_([name for name, kind in KINDS.items() if kind.waits]),
+            Competition.kind.in_(names_of(lambda kind: kind.waits)),
             Match.places.any(Place.entrant.has(Entrant.state == EntrantState.RETIRED)),
         )
     )
