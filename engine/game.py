@@ -2,12 +2,12 @@
 
 A State is a value: ``state.play(move)`` returns the next one and changes nothing.
 A move is its notation, one word of text. A Variant is a game with every option fixed;
-it makes the first State and reads one from text. The registry of games is
-``engine.games.GAMES``.
+it makes the first State and reads one from text. ``engine.games.GAMES`` has all games.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -279,6 +279,20 @@ class Forfeited(State):
         return replace(scene, title=title, captions=(left, *scene.captions[1:]))
 
 
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How programs of another protocol (UCI, GTP) call a variant and its moves."""
+
+    name: str
+    """What they call the variant; empty if they know no other."""
+    write: Callable[[State, Move], str]
+    """A move in their words, in the position in which it is played."""
+    read: Callable[[State, str], Move]
+    """Their word for a move in ours; it may still be illegal."""
+    turn: Callable[[State], str] = lambda _: ""
+    """Whose turn it is, in their words, where the protocol asks for a move by that."""
+
+
 class Variant(ABC):
     """A game with all its options fixed. Equal when game and options are."""
 
@@ -312,6 +326,10 @@ class Variant(ABC):
             PositionError: with the reason.
         """
 
+    def dialect(self, protocol: str) -> Dialect | None:
+        """How programs that speak ``uci`` or ``gtp`` call it; None if they don't know it."""
+        return None
+
     def drawn(self, seed: int) -> Variant:
         """This variant with its lots drawn by ``seed``: no option is left at random."""
         return self
@@ -343,6 +361,20 @@ class Variant(ABC):
         return f"<{self}>"
 
 
+def page_beside(module: str, name: str = "rules.md") -> Callable[[], str]:
+    """Reads a rules page that lies beside a game's module.
+
+    Args:
+        module: the module's ``__file__``.
+    """
+
+    def read() -> str:
+        with open(os.path.join(os.path.dirname(module), name), encoding="utf-8") as page:
+            return page.read()
+
+    return read
+
+
 @lru_cache(maxsize=256)
 def _built(
     build: Callable[[Mapping[str, str]], Variant], options: tuple[tuple[str, str], ...]
@@ -362,8 +394,15 @@ class Game:
     """Makes the variant of checked options, every one of them given."""
     offers: tuple[Mapping[str, str], ...]
     """Options of the variants that a fresh arena opens ladders for; the main one first."""
+    rules: Callable[[], str]
+    """Its rules page, in Markdown that begins with a heading."""
     check: Callable[[Mapping[str, str]], str | None] = lambda _: None
     """Says what is wrong with values that are allowed one by one but not together."""
+    version: str = ""
+    """Of its rules: what is recorded by one is not proven by another. By default that of the
+    distribution, for games that change with it."""
+    is_first: bool = False
+    """Whether newcomers begin with it: it is meant where no game is named."""
 
     def variant(self, **options: str) -> Variant:
         """The variant with these options, the others at their defaults.

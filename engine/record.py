@@ -150,10 +150,10 @@ class GameRecord:
 
     @classmethod
     def _parse(cls, data: dict[str, Any]) -> GameRecord:
-        if data["game"] not in GAMES:
-            raise RecordError(f"there is no game {str(data['game'])[:40]!r}")
+        game = _text(data["game"])
         options = {_text(key): _text(value) for key, value in data["options"].items()}
-        variant = GAMES[data["game"]].variant(**options)
+        players = tuple(map(_text, _list(data["players"])))
+        variant = GAMES.find(game, options, seats=len(players))
         run = data["run"]
         moves = _list(data["moves"])
         numbers = [str(n) for n in range(len(moves))]
@@ -180,7 +180,6 @@ class GameRecord:
         if not 0 <= opening <= len(plies):
             raise RecordError(f"an opening of {counted(opening, 'move')} in a game of {len(plies)}")
         termination = Termination(data["termination"])
-        players = tuple(map(_text, _list(data["players"])))
         scores, ranks = tuple(map(_number, data["scores"])), tuple(map(_integer, data["ranks"]))
         # A game that goes on has no result yet.
         results = 0 if termination is Termination.VOID else variant.seats
@@ -296,7 +295,10 @@ def states(record: GameRecord) -> Iterator[State]:
     Raises:
         RecordError: a ply that the rules do not allow, or a seat that was not to move.
     """
-    state: State = record.variant.initial(record.seed)
+    try:
+        state: State = record.variant.initial(record.seed)
+    except GameError as error:
+        raise RecordError(str(error)) from None
     faults = list(record.faults)
     for number, ply in enumerate(record.plies):
         if faults:

@@ -18,7 +18,7 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -83,24 +83,20 @@ class Runtime:
         folder.chmod(0o700)
         return folder
 
-    def package(self, source: Path, files: Iterable[str], python: str | None) -> Path:
-        """A copy of a package's files, compiled for the Python that will import them.
+    def library(self, name: str, contents: Mapping[str, bytes], python: str | None) -> Path:
+        """A folder to be put on the module search path, compiled for the Python that imports it.
 
         Args:
-            source: the package's folder.
-            files: the files to copy, relative to it.
-            python: the box's interpreter; None leaves the copy without compiled files.
-
-        Returns:
-            The folder that contains the copy, to be put on the module search path.
+            name: what it is called, before a digest.
+            contents: of its files, by their paths in it.
+            python: the box's interpreter; None leaves it without compiled files.
         """
-        contents = {name: (source / name).read_bytes() for name in sorted(files)}
         digest = hashlib.sha256(repr((python, sorted(contents.items()))).encode()).hexdigest()
-        target = self.folder / f"{source.name}-{digest[:16]}"
+        target = self.folder / f"{name}-{digest[:16]}"
         if not target.exists():
             with FreshFolder(target) as made:
-                for name, content in contents.items():
-                    file = made / source.name / name
+                for path, content in contents.items():
+                    file = made / path
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_bytes(content)
                 if python:

@@ -44,7 +44,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-import engine
 from engine.program import PlainProgram, Program
 from engine.referee import ISOLATION_LEVELS
 from workers import seccomp
@@ -52,6 +51,7 @@ from workers.bubblewrap import Bubblewrap, candidates
 from workers.cgroups import GroupError, Places, find_places
 from workers.languages import LanguageError
 from workers.launches import Launch, box_python
+from workers.library import library_files
 from workers.limits import Limits
 from workers.orphans import end_orphans
 from workers.probe import ProbeFinding, probe
@@ -211,8 +211,9 @@ class Sandbox:
         except LanguageError as error:
             self._failed(f"reduced: {error}")
             return
-        source = Path(__file__).parent
-        launcher = self._runtime.package(source, LAUNCHER_FILES, python)
+        files = {f"workers/{name}": Path(__file__).with_name(name) for name in LAUNCHER_FILES}
+        contents = {name: file.read_bytes() for name, file in files.items()}
+        launcher = self._runtime.library("workers", contents, python)
         yield LandlockBox(python, launcher, library)
 
     def _places(self) -> Places | None:
@@ -223,10 +224,8 @@ class Sandbox:
             return None
 
     def _library(self) -> Path:
-        """The folder from which Python bots import the engine."""
-        source = Path(engine.__file__).parent
-        files = [str(path.relative_to(source)) for path in source.rglob("*.py")]
+        """The folder from which Python bots import the engine and games."""
         python = None
         with suppress(LanguageError):  # then there are no Python bots to read it
             python = box_python()
-        return self._runtime.package(source, files, python)
+        return self._runtime.library("engine", library_files(), python)

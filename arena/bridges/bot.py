@@ -27,7 +27,8 @@ class Request:
     """What is asked of a foreign program."""
 
     variant: Variant
-    state: State
+    states: Sequence[State]
+    """The position before each move, and the present one."""
     moves: Sequence[Move]
     """All that were played."""
     time: TimeControl
@@ -36,6 +37,11 @@ class Request:
     """What is left on its own clock."""
     expected: float
     """When the referee is about to lose patience, by `time.monotonic`."""
+
+    @property
+    def state(self) -> State:
+        """The present position."""
+        return self.states[-1]
 
     @property
     def move_ms(self) -> int:
@@ -115,8 +121,6 @@ class _Game:
     def __init__(self, text: str) -> None:
         name, *words = text.split() or [""]
         keys = _keys(words)
-        if name not in GAMES:
-            raise BridgeError(f"there is no game {name[:40]!r} here")
         with _reading(f"newgame {text}"):
             options = [f"{key}={keys[key]}" for key in GAMES[name].options if key in keys]
             self.variant = find_variant(name, options)
@@ -136,14 +140,14 @@ class _Game:
         moves = [word.partition(":")[2] for word in tail.split()]
         with _reading(f"go {text}"):
             clocks = [int(clock) for clock in keys["clocks"].split(",")]
-            state = self._position(moves, keys.get("out", ""))
+            states = self._positions(moves, keys.get("out", ""))
         if len(clocks) != self.variant.seats:
             raise BridgeError(f"{self.variant} has {self.variant.seats} clocks, not {len(clocks)}")
         left = clocks[self._seat]
         allowed = Clock(self.time, 1000 * left).wall_allowance_us / 1e6
         return Request(
             self.variant,
-            state,
+            states,
             moves,
             self.time,
             clocks,
@@ -151,17 +155,19 @@ class _Game:
             now + 0.9 * allowed,
         )
 
-    def _position(self, moves: Sequence[Move], out: str) -> State:
+    def _positions(self, moves: Sequence[Move], out: str) -> Sequence[State]:
         gone = [word.partition("@") for word in out.split(",") if word]
         leavers = [(self._read_seat(seat), int(left)) for seat, _, left in gone]
         state: State = self.variant.initial()
+        states: list[State] = []
         for ply, move in enumerate([*moves, None]):
             for seat, left in leavers:
                 if left == ply:
                     state = state.retire(seat)
+            states.append(state)
             if move is not None:
                 state = state.play(move)
-        return state
+        return states
 
     def _read_seat(self, word: str) -> Seat:
         seat = int(word) - 1

@@ -1,27 +1,17 @@
-"""GTP, the Go text protocol, as Pentobi speaks it for Blokus.
+"""GTP, the Go text protocol, with Pentobi's command ``set_game`` for games that have a name.
 
-Its games go by their names in Pentobi's files, its colours by numbers from 1 to 4, and a move by
-the squares of the piece with commas between them: our own notation without the colour's name.
+What colours and moves are called is the variant's to say (`engine.game.Dialect`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from arena.bridges.bot import HANDSHAKE_SECONDS, NEWGAME_SECONDS, Request
 from arena.bridges.foreign import BridgeError, Foreign
-from engine.game import Move, Variant
+from engine.game import Dialect, Move, Variant
 from engine.referee import RESIGN
-
-GAME_NAMES: Mapping[tuple[str, str], str] = {
-    ("classic", "fixed"): "Blokus",
-    ("duel", "fixed"): "Blokus Two-Player",
-    ("trio", "fixed"): "Blokus Three-Player",
-}
-"""By our mode and corners. Pentobi's colours begin in corners of their own, and it has no teams."""
-COLOURS = {"blue": "1", "yellow": "2", "red": "3", "green": "4"}
-LETTERS = {colour[0]: colour for colour in COLOURS}
 
 
 class Gtp:
@@ -32,6 +22,7 @@ class Gtp:
         self._command = command
         self._first = first
         self._foreign: Foreign | None = None
+        self._dialect: Dialect | None = None
         self._played: list[Move] = []
 
     def start(self) -> str:
@@ -43,28 +34,30 @@ class Gtp:
         return name
 
     def new_game(self, variant: Variant) -> None:
-        options = variant.options
-        key = (options.get("mode", ""), options.get("corners", ""))
-        if variant.game != "blokus" or key not in GAME_NAMES:
-            known = ", ".join(f"blokus mode={mode} corners={how}" for mode, how in GAME_NAMES)
-            raise BridgeError(f"there is no translation to GTP for {variant}; there are: {known}")
-        self._do(f"set_game {GAME_NAMES[key]}", time.monotonic() + NEWGAME_SECONDS)
+        self._dialect = variant.dialect("gtp")
+        if self._dialect is None:
+            raise BridgeError(
+                f"there is no translation to GTP for {variant}; its rules page says which there are"
+            )
+        if self._dialect.name:
+            self._do(f"set_game {self._dialect.name}", time.monotonic() + NEWGAME_SECONDS)
         self._played = []
 
     def choose(self, request: Request) -> tuple[Move, dict[str, float]]:
+        assert self._dialect is not None
         moves = list(request.moves)
         if moves[: len(self._played)] != self._played:
             self._do("clear_board", request.expected)
             self._played = []
-        for move in moves[len(self._played) :]:
-            colour, _, squares = move.partition(":")
-            self._do(f"play {COLOURS[colour]} {squares}", request.expected)
-            self._played.append(move)
-        colour = LETTERS[request.state.text().split()[1]]
-        answer = self._do(f"genmove {COLOURS[colour]}", request.expected).lower()
+        for ply in range(len(self._played), len(moves)):
+            written = self._dialect.write(request.states[ply], moves[ply])
+            self._do(f"play {written}", request.expected)
+            self._played.append(moves[ply])
+        whose = self._dialect.turn(request.state)
+        answer = self._do(f"genmove {whose}", request.expected).lower()
         if answer == RESIGN:
             return RESIGN, {}
-        move = f"{colour}:{answer}"
+        move = self._dialect.read(request.state, answer)
         if request.state.is_legal(move):
             # It has played the move itself; we are told it again in our own spelling.
             self._played.append(request.state.canonical(move))

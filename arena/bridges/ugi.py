@@ -2,7 +2,8 @@
 
 A program is greeted in both, and the one that it answers is spoken. In UGI it is told our own
 moves and position texts, and must know which game it plays; the usual start is ``startpos``,
-others are written out. In UCI a game has the name of a variant, as Fairy-Stockfish has them.
+others are written out. In UCI a game has the name of a variant, as Fairy-Stockfish has them, and
+its moves are written as the variant says (`engine.game.Dialect`).
 """
 
 from __future__ import annotations
@@ -13,14 +14,9 @@ from collections.abc import Mapping, Sequence
 
 from arena.bridges.bot import HANDSHAKE_SECONDS, NEWGAME_SECONDS, Request
 from arena.bridges.foreign import BridgeError, Foreign
-from engine.game import Move, Variant
+from engine.game import Dialect, Move, Variant
 from engine.games import GAMES
 
-UCI_VARIANTS: Mapping[tuple[str, str], str] = {
-    ("clobber", "5x6"): "clobber",
-    ("clobber", "10x10"): "clobber10",
-}
-"""The value of UCI_Variant for a game and its size. The start and the notation are the same."""
 OPTION = re.compile(r"\s*option\s+name\s+(\S.*?)\s+type\b(.*)")
 BOUND = re.compile(r"\b(min|max)\s+(-?[0-9]{1,20})\b")
 """One of more digits than a number may have that is set bounds nothing."""
@@ -39,7 +35,8 @@ class Ugi:
         self._command = command
         self._options = options
         self._foreign: Foreign | None = None
-        self._dialect = ""
+        self._spoken = ""
+        self._dialect: Dialect | None = None
         self._start = "startpos"
 
     def start(self) -> str:
@@ -50,14 +47,14 @@ class Ugi:
         self._say("uci")
         expected = time.monotonic() + HANDSHAKE_SECONDS
         known: dict[str, str] = {}
-        while not self._dialect:
+        while not self._spoken:
             line = foreign.hear(expected, "'ugiok' or 'uciok'")
             if line.startswith("id name "):
                 name = line.removeprefix("id name ").strip()
             if option := OPTION.match(line):
                 known[option[1]] = option[2]
             if line.strip() in ("ugiok", "uciok"):
-                self._dialect = line.strip().removesuffix("ok")
+                self._spoken = line.strip().removesuffix("ok")
         for key, value in self._options.items():
             self._demand_option(known, key, value)
             self._say(f"setoption name {key} value {value}")
@@ -66,23 +63,31 @@ class Ugi:
 
     def new_game(self, variant: Variant) -> None:
         if variant.seats != 2:
-            raise BridgeError(f"{self._dialect} is for two seats; {variant} has {variant.seats}")
-        if self._dialect == "uci":
-            key = (variant.game, variant.options.get("size", ""))
-            if key not in UCI_VARIANTS:
-                known = ", ".join(f"{game} size={size}" for game, size in UCI_VARIANTS)
-                raise BridgeError(f"no UCI variant is known for {variant}; there are: {known}")
-            self._say(f"setoption name UCI_Variant value {UCI_VARIANTS[key]}")
+            raise BridgeError(f"{self._spoken} is for two seats; {variant} has {variant.seats}")
+        if self._spoken == "uci":
+            self._dialect = variant.dialect("uci")
+            if self._dialect is None:
+                raise BridgeError(
+                    f"no UCI variant is known for {variant}; its rules page says which"
+                )
+            if self._dialect.name:
+                self._say(f"setoption name UCI_Variant value {self._dialect.name}")
         elif variant != GAMES[variant.game].variant():
             self._start = f"fen {variant.initial().text()}"
         else:
             self._start = "startpos"
-        self._say(f"{self._dialect}newgame")
+        self._say(f"{self._spoken}newgame")
         self._await_ready(time.monotonic() + NEWGAME_SECONDS)
 
     def choose(self, request: Request) -> tuple[Move, dict[str, float]]:
         assert self._foreign is not None
-        moves = f" moves {' '.join(request.moves)}" if request.moves else ""
+        written = request.moves
+        if self._dialect:
+            written = [
+                self._dialect.write(state, move)
+                for state, move in zip(request.states, request.moves, strict=False)
+            ]
+        moves = f" moves {' '.join(written)}" if written else ""
         self._say(f"position {self._start}{moves}")
         self._say(self._go(request))
         numbers: dict[str, float] = {}
@@ -93,7 +98,8 @@ class Ugi:
             elif words == ["bestmove"]:
                 raise BridgeError(f"{self._foreign.name} answered 'bestmove' without a move")
             elif words[:1] == ["bestmove"]:
-                return words[1], numbers
+                read = self._dialect.read if self._dialect else None
+                return read(request.state, words[1]) if read else words[1], numbers
 
     def close(self, *, politely: bool) -> None:
         if self._foreign:
@@ -103,7 +109,7 @@ class Ugi:
         if request.time.move_ms is not None:
             return f"go movetime {request.move_ms}"
         first, second = (max(1, clock) for clock in request.clocks_ms)
-        one, two = ("w", "b") if self._dialect == "uci" else ("p1", "p2")
+        one, two = ("w", "b") if self._spoken == "uci" else ("p1", "p2")
         inc = request.time.inc_ms
         return f"go {one}time {first} {two}time {second} {one}inc {inc} {two}inc {inc}"
 

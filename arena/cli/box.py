@@ -17,6 +17,7 @@ from arena.ground import bot_names
 from engine.clock import TimeControl
 from engine.compliance import Examination
 from engine.game import OptionError, Variant
+from engine.games import GAMES
 from engine.match import MatchSpec, entrants_needed
 from engine.protocol import visible
 from engine.reporting import Finding
@@ -30,7 +31,6 @@ from workers.manifest import MANIFEST
 from workers.program import BoxError
 from workers.sandbox import Sandbox
 
-DEFAULT_GAME = "clobber"
 MINIMUM = minimum_option("good")
 
 
@@ -135,9 +135,9 @@ def _findings(
 
 
 def _game_of(bundle: Bundle) -> Variant:
-    """The first game that a bot says it knows; Clobber if it says nothing."""
+    """The first game that a bot says it knows; the one to begin with if it says nothing."""
     try:
-        return read_variant(next(iter(bundle.manifest.games), DEFAULT_GAME))
+        return read_variant(next(iter(bundle.manifest.games), GAMES.default.name))
     except OptionError as error:
         raise OptionError(f"{MANIFEST}: {error}") from None
 

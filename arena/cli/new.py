@@ -14,6 +14,7 @@ import click
 from arena.cli import InputError
 from arena.cli.arguments import SAMPLES, listed_samples, read_variant
 from engine.game import Variant
+from engine.games import GAMES
 from engine.match import entrants_needed
 from workers.manifest import MANIFEST
 
@@ -97,7 +98,12 @@ TEMPLATES = {
     show_default=True,
     help="What it is written in.",
 )
-@click.option("--game", default="clobber", show_default=True, help="As in 'clobber size=5x6'.")
+@click.option(
+    "--game",
+    default=lambda: GAMES.default.name,
+    show_default="the one to begin with",
+    help="As in 'clobber size=5x6'.",
+)
 def new(name: str, language: str, game: str) -> None:
     """Begin a bot: a folder NAME with a bot that plays, a test, and a README.
 

@@ -146,8 +146,8 @@ class Competition(Base):
 
     @property
     def variant(self) -> Variant:
-        """The game with its options."""
-        return GAMES[self.game].variant(**self.options)
+        """The game with its options; one that can only be named if the game is not here now."""
+        return GAMES.find(self.game, self.options)
 
     @variant.setter
     def variant(self, variant: Variant) -> None:

@@ -1,15 +1,15 @@
-"""The docs/ folder as pages, and the page that says what this site is.
+"""The docs/ folder and the rules pages of games, and the page that says what this site is.
 
-The files are ours, so their Markdown is trusted as far as its words go; HTML in it is shown, not
-obeyed. Links from one file to another lead to its page. What the folder doesn't have, like the
-sources beside it, is not on this site, and is named without a link.
+The files are the operator's, so their Markdown is trusted as far as its words go; HTML in it is
+shown, not obeyed. Links from one file to another lead to its page. What is no such file, like the
+sources beside the folder, is not on this site, and is named without a link.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -21,6 +21,8 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
+
+from engine.games import GAMES
 
 docs = Blueprint("docs", __name__)
 
@@ -39,6 +41,7 @@ FIRST = (
     "performance",
 )
 """The order in which people need them; others follow by name."""
+GAME_PAGES = "games/"
 HERE = re.compile(r"(?!\w+:)")
 """How an address within these files begins: without a scheme."""
 Tokens = Sequence[Token]
@@ -59,7 +62,7 @@ class Guide:
     """A file of the folder."""
 
     name: str
-    """Its path without the ending, e.g. ``games/clobber``."""
+    """Its path without the ending, or ``games/`` and the name of a game."""
     title: str
     summary: str
     """Its first sentence."""
@@ -69,13 +72,24 @@ class Guide:
 
 @cache
 def guides() -> dict[str, Guide]:
-    """All guides by their names, in the order to read them."""
+    """All guides by their names, in the order to read them; those of the games come last."""
     found = {
-        file.relative_to(FOLDER).with_suffix("").as_posix(): file for file in FOLDER.rglob("*.md")
+        file.relative_to(FOLDER).with_suffix("").as_posix(): file.read_text
+        for file in FOLDER.rglob("*.md")
     }
     known = {name: number for number, name in enumerate(FIRST)}
-    order = sorted(found, key=lambda name: ("/" in name, known.get(name, len(known)), name))
-    return {name: read(name, found[name].read_text()) for name in order}
+    order = sorted(found, key=lambda name: (known.get(name, len(known)), name))
+    games = {GAME_PAGES + name: GAMES[name].rules for name in sorted(GAMES)}
+    pages = {name: found[name] for name in order} | games
+    return {name: read(name, text) for name, page in pages.items() if (text := _written(page))}
+
+
+def _written(page: Callable[[], str]) -> str:
+    """What a page says; nothing if a game's can't be read, which is no reason to show no other."""
+    try:
+        return page()
+    except (OSError, ValueError):
+        return ""
 
 
 def read(name: str, text: str) -> Guide:
@@ -128,6 +142,9 @@ def _address(name: str, written: str) -> str:
     path, _, anchor = written.partition("#")
     there = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
     wanted = there.removesuffix(".md")
+    if name.startswith(GAME_PAGES) and path.endswith("/rules.md"):
+        # From one game's folder to another's, as the files lie.
+        wanted = GAME_PAGES + posixpath.basename(posixpath.dirname(path))
     if wanted in guides():
         return url_for("docs.guide", name=wanted, _anchor=anchor or None)
     return url_for("docs.index")

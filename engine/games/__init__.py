@@ -1,27 +1,14 @@
-"""The registry of games: ``GAMES["clobber"].variant(size="8x8").initial()``."""
+"""The games: ``GAMES["clobber"].variant(size="8x8").initial()``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.game import Game, OptionError, Variant
-from engine.games import blocco, clobber, mijnlieff, oxono, oxoxo, puzzle
-from engine.games.blokus import game as blokus
-from engine.games.siege import game as siege
+from engine.game import OptionError, Variant
+from engine.shelf import Shelf
 
-GAMES: dict[str, Game] = {
-    game.name: game
-    for game in (
-        clobber.GAME,
-        blocco.GAME,
-        blokus.GAME,
-        puzzle.GAME,
-        oxono.GAME,
-        oxoxo.GAME,
-        siege.GAME,
-        mijnlieff.GAME,
-    )
-}
+GAMES = Shelf()
+"""All that are installed, each loaded when it is first named."""
 
 
 def find_variant(name: str, options: Iterable[str] = ()) -> Variant:
@@ -30,8 +17,7 @@ def find_variant(name: str, options: Iterable[str] = ()) -> Variant:
     Raises:
         OptionError: an unknown game, option or value, or an option without '='.
     """
-    if name not in GAMES:
-        raise OptionError(f"there is no game {name[:40]!r}; there are: {', '.join(GAMES)}")
+    game = GAMES[name]
     chosen: dict[str, str] = {}
     for word in options:
         key, equals, value = word.partition("=")
@@ -40,4 +26,4 @@ def find_variant(name: str, options: Iterable[str] = ()) -> Variant:
         if key in chosen:
             raise OptionError(f"the option {key} is given twice")
         chosen[key] = value
-    return GAMES[name].variant(**chosen)
+    return game.variant(**chosen)

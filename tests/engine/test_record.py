@@ -173,7 +173,7 @@ GONE = "(no such key)"
         (NORMAL, "record", "1", "has format 1"),
         (NORMAL, "record", GONE, "no key 'record'"),
         (NORMAL, "game", "chess", "no game 'chess'"),
-        (NORMAL, "game", ["clobber"], "damaged"),
+        (NORMAL, "game", ["clobber"], "no text"),
         (NORMAL, "options", {"size": "1x1"}, "no size=1x1"),
         (NORMAL, "options", {"colour": "red"}, "no option 'colour'"),
         (NORMAL, "options", {"size": 3}, "'3' is no text"),

@@ -30,16 +30,12 @@ def folder(open_folder: Path) -> Iterator[Path]:
     return open_folder / f"runtime-{os.getpid()}-{len(list(open_folder.iterdir()))}"
 
 
-def test_package_is_copied_once_and_compiled(folder: Path, tmp_path: Path) -> None:
-    """The copy is readable by all, importable, named by its content, and made once."""
-    source = tmp_path / "pieces"
-    (source / "deep").mkdir(parents=True)
-    (source / "__init__.py").write_text("")
-    (source / "deep" / "own.py").write_text("GAME = 7")
-    files = ["__init__.py", "deep/own.py"]
+def test_a_library_is_made_once_and_compiled(folder: Path) -> None:
+    """It is readable by all, importable, and named by its content."""
+    files = {"pieces/__init__.py": b"", "pieces/deep/own.py": b"GAME = 7"}
     mask = os.umask(0o077)
     try:
-        copy = Runtime(folder).package(source, files, box_python())
+        copy = Runtime(folder).library("pieces", files, box_python())
     finally:
         os.umask(mask)
     assert closed_to_others(copy / "pieces" / "deep") is None
@@ -51,9 +47,9 @@ def test_package_is_copied_once_and_compiled(folder: Path, tmp_path: Path) -> No
     game, cached = out.split()
     assert game == "7"
     assert Path(cached).exists()
-    assert Runtime(folder).package(source, files, box_python()) == copy
-    (source / "deep" / "own.py").write_text("GAME = 8")
-    assert Runtime(folder).package(source, files, box_python()) != copy
+    assert Runtime(folder).library("pieces", files, box_python()) == copy
+    files["pieces/deep/own.py"] = b"GAME = 8"
+    assert Runtime(folder).library("pieces", files, box_python()) != copy
     assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
 
 

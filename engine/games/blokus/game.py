@@ -1,6 +1,6 @@
 """Blokus for four, three and two players.
 
-Rules: docs/games/blokus.md. A move's code is the mask of the squares it covers; the colour is
+Rules: rules.md beside this file. A move's code is the mask of the squares it covers; the colour is
 the one whose turn it is. Whether a colour is out follows from the position and is never undone,
 since the board only fills up: it is looked into when the colour's turn comes, and remembered.
 """
@@ -13,6 +13,7 @@ from random import Random
 
 from engine.board import grid, read_fields
 from engine.game import (
+    Dialect,
     Forfeited,
     Game,
     IllegalMoveError,
@@ -22,6 +23,7 @@ from engine.game import (
     State,
     Termination,
     Variant,
+    page_beside,
     ranks_of,
 )
 from engine.games.blokus.board import board, count, masks, nth
@@ -55,6 +57,14 @@ MODES: Mapping[str, tuple[tuple[str, ...], tuple[Seat | None, ...], tuple[int, .
     "duel": (("Blue and red", "Yellow and green"), (0, 1, 0, 1), (0, 1)),
     "trio": (("Blue", "Yellow", "Red"), (0, 1, 2, None), (0, 1, 2)),
 }
+
+GTP_NAMES = {
+    ("classic", "fixed"): "Blokus",
+    ("duel", "fixed"): "Blokus Two-Player",
+    ("trio", "fixed"): "Blokus Three-Player",
+}
+"""What Pentobi calls a mode and its corners. Its colours begin in corners of their own, and it has
+no teams."""
 
 
 class Blokus(Variant):
@@ -110,6 +120,26 @@ class Blokus(Variant):
         for _ in self.board.placements(*room, position.left[colour]):
             return room
         return None
+
+    def dialect(self, protocol: str) -> Dialect | None:
+        """In GTP as Pentobi has it: a colour by its number, a move by its squares."""
+        name = GTP_NAMES.get((self.options["mode"], self.options["corners"]))
+        if protocol != "gtp" or name is None:
+            return None
+
+        def colour(state: State) -> int:
+            return "byrg".index(state.text().split()[1])
+
+        def write(_before: State, move: Move) -> str:
+            whose, _, squares = move.partition(":")
+            return f"{COLOURS.index(whose) + 1} {squares}"
+
+        return Dialect(
+            name,
+            write,
+            read=lambda state, word: f"{COLOURS[colour(state)]}:{word}",
+            turn=lambda state: str(colour(state) + 1),
+        )
 
     def _read_gone(self, text: str) -> tuple[Seat, ...]:
         if text == NO_SEATS:
@@ -353,4 +383,6 @@ GAME = Game(
         {"mode": "trio"},
         {"mode": "classic", "corners": "fixed"},
     ),
+    rules=page_beside(__file__),
+    version="1",
 )

@@ -1,6 +1,6 @@
 """Mijnlieff (Andy Hopwood, 2010): each piece says where the other seat plays next.
 
-Rules: docs/games/mijnlieff.md. A position is the pieces of both seats as codes (see
+Rules: rules.md beside this file. A position is the pieces of both seats as codes (see
 mijnlieff.board), the piece that binds the next move, and whose turn it is. It also keeps which
 squares are free and which of them are open to the mover. A pass leaves no trace but a free
 choice: a seat that no square is open to never comes to move. A move's code is that of its piece.
@@ -21,6 +21,7 @@ from engine.game import (
     State,
     Termination,
     Variant,
+    page_beside,
 )
 from engine.games.mijnlieff.board import KINDS, SIGNS, TILES, TYPES, Board
 from engine.options import board_size, choice
@@ -297,4 +298,6 @@ GAME = Game(
     build=Mijnlieff,
     offers=({}, {"size": "5x5"}, {"size": "6x6"}, {"size": "8x8"}, {"size": "6x4"}),
     check=_check,
+    rules=page_beside(__file__),
+    version="1",
 )

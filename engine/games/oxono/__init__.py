@@ -1,6 +1,6 @@
 """Oxono (Jérémy Partinico, 2024): slide a totem, then put a piece of its symbol beside it.
 
-Rules: docs/games/oxono.md. Pieces and totems are masks of squares (see engine.board). Every
+Rules: rules.md beside this file. Pieces and totems are masks of squares (see engine.board). Every
 move there can be is a `Step` made once. Almost every legal one is a slide with the piece put
 beside the totem; what has to be free for that is one mask, and looked up. A totem that is shut
 in is rare, and its jumps are walked out square by square. A move's code is its place in STEPS.
@@ -32,6 +32,7 @@ from engine.game import (
     State,
     Termination,
     Variant,
+    page_beside,
     squares_in,
 )
 from engine.games.oxono.board import (
@@ -353,4 +354,6 @@ GAME = Game(
     options={"totems": choice("random", "xc4", "xd3")},
     build=Oxono,
     offers=({},),
+    rules=page_beside(__file__),
+    version="1",
 )

@@ -1,6 +1,6 @@
 """The Siege of Paris: whose turn it is, what may be demanded, and how the game ends.
 
-Rules: docs/games/siege.md. A move's code is its step (see `moves`), with `DEMAND` beside it
+Rules: rules.md beside this file. A move's code is its step (see `moves`), with `DEMAND` beside it
 where the move demands a capture. During the set-up a code is the number of a placing.
 """
 
@@ -22,6 +22,7 @@ from engine.game import (
     State,
     Termination,
     Variant,
+    page_beside,
     squares_in,
 )
 from engine.games.siege import moves, turns
@@ -391,4 +392,6 @@ GAME = Game(
     },
     build=Siege,
     offers=({"seats": "3"}, {"seats": "2"}, {"seats": "3", "soldiers": "3"}),
+    rules=page_beside(__file__),
+    version="1",
 )

@@ -94,5 +94,5 @@ def test_the_setting_names_games(names: str, games: list[str]) -> None:
 @pytest.mark.parametrize("names", ["chess", "clobber,", "clobber oxono"])
 def test_unknown_games_are_refused(names: str) -> None:
     """With a line that lists the games there are."""
-    with pytest.raises(SettingError, match=r"there is no game .*; there are: clobber"):
+    with pytest.raises(SettingError, match=r"there is no game .*; there are: blocco"):
         games_of(names)

@@ -246,17 +246,17 @@ def test_a_program_that_sleeps_is_late(
 @pytest.mark.parametrize(
     ("protocol", "dialect", "game", "words"),
     [
-        ("ugi", "uci", "clobber", "there are: clobber size=5x6, clobber size=10x10"),
+        ("ugi", "uci", "clobber", "no UCI variant is known for clobber size=6x7"),
         ("ugi", "uci", "mijnlieff", "no UCI variant is known for mijnlieff"),
         ("ugi", "ugi", "siege", "ugi is for two seats; siege seats=3"),
         ("gtp", "gtp", "clobber", "there is no translation to GTP for clobber size=6x7"),
-        ("gtp", "gtp", "blokus", "there are: blokus mode=classic corners=fixed, blokus mode=duel"),
+        ("gtp", "gtp", "blokus", "is no translation to GTP for blokus mode=classic corners=free"),
     ],
 )
 def test_games_without_a_translation_are_refused(
     protocol: str, dialect: str, game: str, words: str
 ) -> None:
-    """With those that there are."""
+    """By a line that says which it is."""
     (record,), log = play(bridge(protocol, dialect), game)
     assert record.faults[0].termination.value == "crash"
     (line,) = [line for line in log.splitlines() if line.startswith("arena bridge: ")]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from urllib.parse import urljoin
 
 import pytest
 
 from arena.web.docs import FOLDER, guides, read, render
+from engine.games import GAMES
 from tests.arena.web.conftest import Site
 from tests.arena.web.test_pages import read as look
 
 NAMES = sorted(
-    file.relative_to(FOLDER).with_suffix("").as_posix() for file in Path(FOLDER).rglob("*.md")
+    [
+        *(file.relative_to(FOLDER).with_suffix("").as_posix() for file in FOLDER.rglob("*.md")),
+        *(f"games/{name}" for name in GAMES),
+    ]
 )
 
 

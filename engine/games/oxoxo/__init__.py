@@ -1,6 +1,6 @@
 """Oxoxo, also Form and Colour (Francesco Rotta, 1999): four alike in a line, by sign or by shade.
 
-Rules: docs/games/oxoxo.md. A position is three masks of squares (see engine.board): Form's
+Rules: rules.md beside this file. A position is three masks of squares (see engine.board): Form's
 pieces, Colour's pieces, and those of both that show X. A piece is dark if it is Form's and
 shows X, or Colour's and shows O: so the dark pieces are the X signs, but the other way round
 on Colour's pieces, which is one exclusive or.
@@ -34,6 +34,7 @@ from engine.game import (
     State,
     Termination,
     Variant,
+    page_beside,
 )
 from engine.plurals import counted
 from engine.scene import Body, Paint, Piece, Scene, Sign
@@ -299,4 +300,6 @@ GAME = Game(
     options={},
     build=Oxoxo,
     offers=({},),
+    rules=page_beside(__file__),
+    version="1",
 )

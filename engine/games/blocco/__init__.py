@@ -1,7 +1,7 @@
 """Blocco, also Bloc or Bloque Político (Jorge Nuno Silva, 2005): Clobber, and each group freezes
 one of its stones.
 
-Rules: docs/games/blocco.md. A position is three masks of squares: each colour's stones, and the
+Rules: rules.md beside this. A position is three masks of squares: each colour's stones, and the
 marked ones of both. A move's code is the mask of the two squares it joins and, above the bits
 of the board, the mask of the square that gets the marker, none for a stone that stands alone.
 """
@@ -23,6 +23,7 @@ from engine.game import (
     Seat,
     State,
     Termination,
+    page_beside,
 )
 from engine.games.chequerboard import BLACK, OFFERS, SIZE, WHITE, Chequerboard
 from engine.scene import Body, Paint, Piece, Scene, Sign
@@ -275,4 +276,12 @@ class BloccoState(State):
 new_state = maker(BloccoState)
 
 
-GAME = Game(name="blocco", title="Blocco", options=SIZE, build=Blocco, offers=OFFERS)
+GAME = Game(
+    name="blocco",
+    title="Blocco",
+    options=SIZE,
+    build=Blocco,
+    offers=OFFERS,
+    rules=page_beside(__file__),
+    version="1",
+)

@@ -1,6 +1,6 @@
 """Clobber (Albert, Grossman and Nowakowski, 2001): take a neighbour or lose.
 
-Rules: docs/games/clobber.md. A position is two sets of stones, as masks of squares. Shifting the
+Rules: rules.md beside this. A position is two sets of stones, as masks of squares. Shifting the
 other's stones by one step finds every stone that may move that way at once. A move's code is the
 mask of the two squares it joins, which says all: the stone that moves is the mover's.
 """
@@ -14,10 +14,13 @@ from math import floor
 from random import Random
 
 from engine.board import bits_of, grid, mask_of
-from engine.game import Game, IllegalMoveError, Move, Seat, State, Termination
+from engine.game import Dialect, Game, IllegalMoveError, Move, Seat, State, Termination, page_beside
 from engine.games.chequerboard import BLACK, CHUNK, LOW, OFFERS, SIZE, WHITE, Chequerboard
 from engine.scene import Body, Paint, Piece, Scene
 from engine.speed import maker
+
+UCI_VARIANTS = {"5x6": "clobber", "10x10": "clobber10"}
+"""What Fairy-Stockfish calls the sizes that it knows."""
 
 
 class Clobber(Chequerboard):
@@ -33,6 +36,13 @@ class Clobber(Chequerboard):
         white, black = mask_of(cells, "w"), mask_of(cells, "b")
         self.check_counts(white, black, mover)
         return new_state(self, white, black, mover)
+
+    def dialect(self, protocol: str) -> Dialect | None:
+        """In UCI as Fairy-Stockfish has it; the start and the notation are the same."""
+        name = UCI_VARIANTS.get(self.options["size"])
+        if protocol != "uci" or name is None:
+            return None
+        return Dialect(name, lambda _, move: move, lambda _, word: word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,4 +174,13 @@ class ClobberState(State):
 new_state = maker(ClobberState)
 
 
-GAME = Game(name="clobber", title="Clobber", options=SIZE, build=Clobber, offers=OFFERS)
+GAME = Game(
+    name="clobber",
+    title="Clobber",
+    options=SIZE,
+    build=Clobber,
+    offers=OFFERS,
+    rules=page_beside(__file__),
+    version="1",
+    is_first=True,
+)

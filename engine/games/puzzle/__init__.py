@@ -1,6 +1,6 @@
 """The solitaire puzzles of Blokus: fill a board, alone.
 
-Rules: docs/games/puzzle.md. Raced, not played against each other: each bot solves the same
+Rules: rules.md beside this file. Raced, not played against each other: each bot solves the same
 task by itself. A move's code is the mask of the squares it covers and, in its two lowest bits,
 the colour; the code of ``stop`` is 0.
 """
@@ -21,6 +21,7 @@ from engine.game import (
     State,
     Termination,
     Variant,
+    page_beside,
 )
 from engine.games.blokus.board import board, count, masks, nth, shape_of
 from engine.games.blokus.polyominoes import ALL, SIZES, of_size, squares_in
@@ -276,4 +277,6 @@ GAME = Game(
         {"task": "pentominoes"},
         {"task": "tetrominoes", "hard": "yes"},
     ),
+    rules=page_beside(__file__),
+    version="1",
 )

@@ -1,0 +1,324 @@
+"""The shelf of games: who declares them, and the games, each loaded when it is first named.
+
+A distribution puts games on the shelf by entry points in the group ``arena.games``, as this
+program does with its own. What an entry point names is a `Game` of the same name, or a mapping of
+words to games, which are then called by both: ``openspiel:chess``. One that can't be loaded stops
+nothing: it is told why where somebody asks for it.
+
+Distributions are looked for as pip leaves them, by their ``.dist-info`` folders on the module
+search path. `importlib.metadata` finds the same and some more (zipped ones), and takes longer
+than all else that a bot does at its start.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from engine.game import Game, OptionError, State, Variant
+
+GROUP = "arena.games"
+OWN = "game-bot-arena"
+"""The distribution that the engine is a part of; its games come first, and keep their names."""
+NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
+"""What a game may be called, and a word of a family's."""
+ENTRY = re.compile(r"\s*([^=\s]+)\s*=\s*([\w.]+):([\w.]+)\s*(?:\[([\w, .-]*)\])?\s*")
+"""An entry point, by https://packaging.python.org/specifications/entry-points/."""
+HEADER = re.compile(r"^(Name|Version): *(\S+)", re.MULTILINE)
+
+
+class UnknownGameError(OptionError, KeyError):
+    """A game that is not on the shelf, or can't be loaded; one sentence that says which."""
+
+    __str__ = OptionError.__str__
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """Which rules a game is played by: whose, and which version of them."""
+
+    package: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.package} {self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """An entry point: a game, or a family of games, as a distribution declares it."""
+
+    name: str
+    module: str
+    attribute: str
+    extras: tuple[str, ...]
+    """The extras of its distribution that have to be installed with it."""
+    package: str
+    version: str
+
+
+class Missing(Variant):
+    """A variant of a game that is not on the shelf: it can be named, and not played."""
+
+    max_plies = 0
+
+    def __init__(self, game: str, options: Mapping[str, str], seats: int, reason: str) -> None:
+        """Takes what is known of it, and why it is not here."""
+        super().__init__(dict(options))
+        self.game, self.seats, self.reason = game, seats, reason
+        self.seat_names = tuple(f"Seat {seat + 1}" for seat in range(seats))
+
+    def initial(self, seed: int = 0) -> State:
+        """Raises: UnknownGameError: always."""
+        raise UnknownGameError(self.reason)
+
+    def read(self, text: str) -> State:
+        """Raises: UnknownGameError: always."""
+        raise UnknownGameError(self.reason)
+
+
+class Shelf(Mapping[str, Game]):
+    """Games by their names.
+
+    Asking for one raises `UnknownGameError`, which is a KeyError, with the reason.
+    """
+
+    def __init__(self, declared: Iterable[Declared] | None = None) -> None:
+        """Takes what is declared; by default what is installed, looked for when first needed."""
+        self._given = declared
+        self._declared: dict[str, Declared] | None = None
+        self._loaded: dict[str, Game | Mapping[str, Game]] = {}
+        self._failed: dict[str, str] = {}
+
+    @property
+    def declared(self) -> Mapping[str, Declared]:
+        """What is declared, by name, in the order of the shelf; whether or not it can be loaded."""
+        if self._declared is None:
+            self._declared = {}
+            for each in installed() if self._given is None else self._given:
+                first = self._declared.setdefault(each.name, each)
+                if first is not each:
+                    self._failed[f"{each.name} of {each.package}"] = (
+                        f"the name {each.name} is taken by {first.package}"
+                    )
+                elif not NAME.fullmatch(each.name):
+                    self._failed[each.name] = (
+                        "a game's name is up to 40 small letters, digits and -, a letter first"
+                    )
+        return self._declared
+
+    def __getitem__(self, name: str) -> Game:
+        family, colon, word = name.partition(":")
+        found = self._load(family)
+        if isinstance(found, Mapping) and word:
+            return self._of_family(found, family, word)
+        if isinstance(found, Mapping):
+            raise UnknownGameError(f"{family} is a family of games: name one, as in {family}:WORD")
+        if colon:
+            raise UnknownGameError(f"{family} is one game; there is no {name[:80]!r}")
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        for name in self.declared:
+            try:
+                found = self._load(name)
+            except UnknownGameError:
+                continue
+            if isinstance(found, Mapping):
+                yield from (f"{name}:{word}" for word in found)
+            else:
+                yield name
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        # Mapping's own would take an error of another kind for an answer.
+        try:
+            return isinstance(name, str) and self[name] is not None
+        except UnknownGameError:
+            return False
+
+    def find(self, name: str, options: Mapping[str, str], seats: int = 2) -> Variant:
+        """A variant for who only looks: one that can merely be named, where its game isn't here.
+
+        Args:
+            seats: how many it is to have, where that can't be known.
+
+        Raises:
+            OptionError: the game is here, and has no such options.
+        """
+        try:
+            game = self[name]
+        except UnknownGameError as error:
+            return Missing(name, options, seats, str(error))
+        return game.variant(**options)
+
+    @property
+    def default(self) -> Game:
+        """The game of who names none.
+
+        Raises:
+            UnknownGameError: the shelf is empty.
+        """
+        games = list(self.values())
+        if not games:
+            raise UnknownGameError("there is no game here; 'arena games' says why")
+        return next((game for game in games if game.is_first), games[0])
+
+    @property
+    def faults(self) -> Mapping[str, str]:
+        """What is declared and can't be on the shelf, with the reason, once all was tried."""
+        for _ in self:
+            pass
+        return self._failed
+
+    def edition(self, name: str) -> Edition:
+        """Which rules a game of the shelf is played by.
+
+        Raises:
+            UnknownGameError: it is not on the shelf.
+        """
+        declared = self.declared.get(name.partition(":")[0])
+        game = self[name]
+        assert declared is not None
+        return Edition(declared.package, game.version or declared.version)
+
+    def _load(self, name: str) -> Game | Mapping[str, Game]:
+        """The game or family of an entry point.
+
+        Raises:
+            UnknownGameError: there is none, or it can't be loaded.
+        """
+        if (known := self._loaded.get(name)) is not None:
+            return known
+        declared = self.declared.get(name)
+        if declared is None:
+            there = ", ".join(self.declared) or "none"
+            raise UnknownGameError(f"there is no game {name[:40]!r}; there are: {there}")
+        if name not in self._failed:
+            found, reason = _import(declared)
+            if found is not None:
+                self._loaded[name] = found
+                return found
+            self._failed[name] = reason
+        raise UnknownGameError(
+            f"the game {name} of {declared.package} {declared.version} "
+            f"can't be loaded: {self._failed[name]}"
+        )
+
+    def _of_family(self, games: Mapping[str, Game], family: str, word: str) -> Game:
+        try:
+            game = games[word]
+        except KeyError:
+            raise UnknownGameError(
+                f"{family} has no game {word[:40]!r}; 'arena games' lists those that it has"
+            ) from None
+        except Exception as error:
+            raise UnknownGameError(f"{family}:{word} can't be loaded: {_words(error)}") from None
+        if game.name != f"{family}:{word}":
+            raise UnknownGameError(f"{family}:{word} can't be loaded: it is called {game.name!r}")
+        return game
+
+
+def _import(declared: Declared) -> tuple[Game | Mapping[str, Game] | None, str]:
+    """What an entry point names; or None, and why it is no game and no family."""
+    where = f"{declared.module}:{declared.attribute}"
+    try:
+        found: object = importlib.import_module(declared.module)
+        for attribute in declared.attribute.split("."):
+            found = getattr(found, attribute)
+    except ImportError as error:
+        if declared.extras:
+            extras = ",".join(declared.extras)
+            return None, f"it needs pip install '{declared.package}[{extras}]' ({error})"
+        return None, _words(error)
+    except (Exception, SystemExit) as error:  # whatever a stranger's module does
+        return None, _words(error)
+    if isinstance(found, Game):
+        if found.name != declared.name:
+            return None, f"{where} is called {found.name!r}, and declared as {declared.name!r}"
+        return found, ""
+    if isinstance(found, Mapping):
+        return found, ""
+    return None, f"{where} is {type(found).__name__}, and neither a Game nor a mapping of games"
+
+
+def _words(error: BaseException) -> str:
+    """An error in a line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+
+
+def installed() -> list[Declared]:
+    """What distributions on the module search path declare: this program's own, then by name.
+
+    Of a clone of this program its pyproject.toml speaks, installed or not.
+    """
+    found: dict[str, list[Declared]] = {}
+    own = os.path.join(os.path.dirname(os.path.dirname(__file__)), "pyproject.toml")
+    if os.path.isfile(own):
+        found[OWN] = _of_project(own)
+    for folder in sys.path:
+        for package, version, text in _metadata_folders(folder or os.curdir):
+            if package not in found:  # the first on the path is the one that is imported
+                found[package] = list(_read(text, package, version))
+    everything = [each for declared in found.values() for each in declared]
+    return sorted(everything, key=lambda each: (each.package != OWN, each.package, each.name))
+
+
+def _metadata_folders(folder: str) -> Iterator[tuple[str, str, str]]:
+    """Name, version and entry points of the distributions in a folder that have any of ours."""
+    try:
+        names = [name for name in os.listdir(folder) if name.endswith(".dist-info")]
+    except OSError:
+        return
+    for name in sorted(names):
+        try:
+            text = _text(os.path.join(folder, name, "entry_points.txt"))
+            if GROUP in text:
+                header = _text(os.path.join(folder, name, "METADATA")).partition("\n\n")[0]
+                known = dict(HEADER.findall(header))
+                yield normal(known["Name"]), known["Version"], text
+        except (OSError, ValueError, KeyError):
+            continue
+
+
+def _read(text: str, package: str, version: str) -> Iterator[Declared]:
+    """Our group of an ``entry_points.txt``."""
+    group = ""
+    for line in text.splitlines():
+        if line.startswith("["):
+            group = line.strip(" []")
+        elif group == GROUP and (entry := ENTRY.fullmatch(line)):
+            yield _declared(entry, package, version)
+
+
+def _text(file: str) -> str:
+    with open(file, encoding="utf-8") as opened:
+        return opened.read()
+
+
+def _of_project(file: str) -> list[Declared]:
+    """What a pyproject.toml declares."""
+    import tomllib
+
+    project = tomllib.loads(_text(file))["project"]
+    name, version = normal(project["name"]), project["version"]
+    entries = project.get("entry-points", {}).get(GROUP, {})
+    found = (ENTRY.fullmatch(f"{key} = {value}") for key, value in entries.items())
+    return [_declared(entry, name, version) for entry in found if entry]
+
+
+def _declared(entry: re.Match[str], package: str, version: str) -> Declared:
+    name, module, attribute, extras = entry.groups()
+    words = tuple(word.strip() for word in (extras or "").split(",") if word.strip())
+    return Declared(name, module, attribute, words, package, version)
+
+
+def normal(name: str) -> str:
+    """The one spelling of a distribution's name (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -1,0 +1,138 @@
+"""The shelf of games: what is found, what is told of the rest, and that neither stops the other.
+
+Packages are folders on the module search path, as pip leaves them.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.games import GAMES
+from engine.shelf import GROUP, OWN, Edition, Shelf, UnknownGameError, installed, normal
+
+GAME = """
+from engine.game import Game
+from engine.games.clobber import Clobber
+from engine.options import board_size
+
+def game(name, **more):
+    size = {"size": board_size("6x7", 2, 26)}
+    return Game(name, "Title", size, Clobber, ({},), rules=lambda: "# Title", **more)
+"""
+Package = Callable[..., Shelf]
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
+    """Installs a package of some name, with its module and its entry points."""
+
+    def install(name: str, code: str, *entries: str, version: str = "1.5") -> Shelf:
+        folder, module = tmp_path / f"{name}-{version}", name.replace("-", "_").lower()
+        metadata = folder / f"{module}-{version}.dist-info"
+        metadata.mkdir(parents=True)
+        (folder / f"{module}.py").write_text(GAME + code)
+        header = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        (metadata / "METADATA").write_text(header)
+        lines = ["[console_scripts]", "clobber = nothing:here", f"[{GROUP}]", *entries]
+        (metadata / "entry_points.txt").write_text("\n".join(lines))
+        monkeypatch.syspath_prepend(folder)
+        monkeypatch.setitem(sys.modules, module, None)  # put back in the end
+        del sys.modules[module]
+        return Shelf()
+
+    return install
+
+
+def test_the_games_of_this_program_come_by_the_same_door() -> None:
+    """By its entry points, the same that other programs find; and nothing is amiss with them."""
+    known = importlib.metadata.entry_points(group=GROUP)
+    own = [entry for entry in known if entry.dist and normal(entry.dist.name) == OWN]
+    found = {one.name: f"{one.module}:{one.attribute}" for one in installed() if one.package == OWN}
+    assert found == {entry.name: entry.value.partition(" [")[0] for entry in own}
+    assert len(GAMES) >= 8
+    assert {name: str(GAMES.edition(name)) for name in GAMES if ":" not in name} == {
+        name: f"{OWN} 1" for name in GAMES if ":" not in name
+    }
+    assert GAMES.default.name == "clobber"
+
+
+def test_a_package_puts_games_on_the_shelf(package: Package) -> None:
+    """One game by its name, or a family of them, after those of this program."""
+    shelf = package(
+        "other-games",
+        "ONE = game('one')\nMANY = {word: game(f'many:{word}', version='7') for word in 'ab'}\n",
+        "one = other_games:ONE",
+        "many = other_games:MANY",
+    )
+    assert list(shelf)[-3:] == ["many:a", "many:b", "one"]
+    assert shelf["one"].variant(size="4x4").game == "clobber"
+    assert shelf["many:b"].name == "many:b"
+    assert shelf.edition("one") == Edition("other-games", "1.5")
+    assert str(shelf.edition("many:a")) == "other-games 7"
+    assert shelf.faults == {}
+    with pytest.raises(UnknownGameError, match="many is a family of games: name one"):
+        shelf["many"]
+    with pytest.raises(UnknownGameError, match="many has no game 'c'"):
+        shelf["many:c"]
+    with pytest.raises(UnknownGameError, match="one is one game"):
+        shelf["one:a"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "code", "words"),
+    [
+        ("one = games_x:ONE", "import nothing_such", "ModuleNotFoundError: No module named"),
+        ("one = games_x:ONE", "raise SystemExit(3)", "SystemExit: 3"),
+        ("one = games_x:ONE", "1 / 0", "ZeroDivisionError: division by zero"),
+        ("one = games_x:ONE", "ONE = (", "SyntaxError"),
+        ("one = games_x:ONE", "", "has no attribute 'ONE'"),
+        ("one = games_x:ONE", "ONE = 7", "is int, and neither a Game nor a mapping"),
+        ("one = games_x:ONE", "ONE = game('two')", "is called 'two', and declared as 'one'"),
+        ("one = games_x:game", "", "is function, and neither"),
+        ("one = games_x:ONE [fast]", "import nothing_such", "it needs pip install 'games-x[fast]'"),
+        ("clobber = games_x:ONE", "ONE = game('clobber')", f"the name clobber is taken by {OWN}"),
+        ("One = games_x:ONE", "ONE = game('One')", "a game's name is up to 40 small letters"),
+        ("a:b = games_x:ONE", "ONE = game('a:b')", "a game's name is up to 40 small letters"),
+    ],
+)
+def test_what_can_not_be_loaded_is_told_and_stops_nothing(
+    package: Package, entry: str, code: str, words: str
+) -> None:
+    """The other games are there all the same, and the reason is a line."""
+    shelf = package("games-x", code, entry)
+    (reason,) = shelf.faults.values()
+    assert words in reason
+    assert "\n" not in reason
+    assert list(shelf) == list(Shelf()) == [name for name in Shelf() if name in GAMES]
+    name = entry.partition(" =")[0]
+    assert (name in shelf) == (name == "clobber")
+    if name == "one":
+        with pytest.raises(
+            KeyError, match=r"the game one of games-x 1\.5 can't be loaded"
+        ) as caught:
+            shelf[name]
+        assert words in str(caught.value)
+
+
+def test_a_game_that_is_not_here_can_be_named(package: Package) -> None:
+    """By who only looks; it is played by nobody."""
+    variant = GAMES.find("chess", {"size": "9x9"}, seats=3)
+    assert str(variant) == "chess size=9x9"
+    assert variant.seat_names == ("Seat 1", "Seat 2", "Seat 3")
+    with pytest.raises(UnknownGameError, match="there is no game 'chess'; there are: blocco"):
+        variant.initial()
+    with pytest.raises(UnknownGameError, match="there is no game 'chess'"):
+        variant.read("8/8")
+    assert GAMES.find("clobber", {"size": "4x4"}) == GAMES["clobber"].variant(size="4x4")
+
+
+def test_the_first_of_two_on_the_path_counts(package: Package) -> None:
+    """As with what is imported; and damaged metadata are passed over."""
+    package("games-x", "ONE = game('one')", "one = games_x:ONE", version="1.0")
+    shelf = package("Games_X", "ONE = game('one')", "one = games_x:ONE", version="2.0")
+    assert str(shelf.edition("one")) == "games-x 2.0"
