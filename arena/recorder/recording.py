@@ -36,7 +36,7 @@ from arena.ratings.result import GameResult
 from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
 from arena.recorder.storage import PlayedMatch, Tally, store, tally
-from arena.schedule import leases, workers
+from arena.schedule import builds, leases, workers
 from arena.schedule.jobs import Leased, read_places, spec_of
 from engine import jobs, reporting
 from engine.match import race_ranks
@@ -327,9 +327,7 @@ def record_check(session: Session, report: reporting.CheckReport, now: datetime)
     check = job
     workers.note_success(session, check, check.worker or report.worker)
     leases.fix(check)
-    # More time than there was is not believed, here as of a match.
-    there_was = max(0.0, (now - check.created).total_seconds())
-    check.ended, check.build_seconds = now, min(report.build_seconds, there_was)
+    check.ended = now
     check.findings = [finding.to_json() for finding in report.findings]
     check.log = report.log
     if not report.passed:
@@ -349,6 +347,19 @@ def record_check(session: Session, report: reporting.CheckReport, now: datetime)
             other.findings = [reporting.Finding(True, words).to_json()]
             admit(session, other, now)
     return leases.Fate.FIXED
+
+
+def record_build(session: Session, built: reporting.Built, now: datetime) -> leases.Fate:
+    """Charges the build of a bot to its owner (see `arena.schedule.builds`).
+
+    Raises:
+        JobError: no such bot is of the job.
+    """
+    job = leases.find_issued(session, built.lease)
+    if job is None:
+        return leases.Fate.STALE
+    builds.charge(session, job, built, now)
+    return leases.Fate.NOTED
 
 
 def record_void(

@@ -44,7 +44,7 @@ from arena.models import (
     Scope,
 )
 from arena.operation import retention
-from arena.schedule.load import waits_for_builds
+from arena.schedule.builds import waits_for_builds
 from arena.web import queries, uploads
 from arena.web.deeds import REFUSED, add_deed
 from arena.web.forms import SubmitForm

@@ -209,6 +209,7 @@ def test_a_tick_keeps_better_ranks(database: Database, recorder: ModuleType) -> 
         (jobs.WORKER_ALIVE, {**SIGN, "slots": "many"}),
         (jobs.JOB_STARTED, {"worker": "worker", "lease": {"kind": "match"}}),
         (jobs.RECORD_VOID, {"worker": "worker", "lease": 7}),
+        (jobs.BOT_BUILT, {"worker": "worker", "lease": 7}),
     ],
 )
 def test_who_says_what_no_worker_says_has_it_held_against(
