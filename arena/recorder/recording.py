@@ -55,15 +55,31 @@ def take_in(
     """Takes in what workers say, in its order and in one transaction.
 
     Of each comes what would come of it alone, by fewer statements: what they are about is read
-    and locked at once, and the games of all matches are stored at the end.
+    and locked at once, and the games of all matches are stored at the end. Of a worker's signs of
+    life, and of the words of how far one match is, the first is taken in as the last says it.
 
     Raises:
         JobError: a report is of a worker that never gave a sign of life.
     """
     intake = _Intake(session, told, settings, now)
-    outcomes = [intake.take(one) for one in told]
+    last = {_subject(one): one for one in told}
+    outcomes: dict[object, leases.Fate] = {}
+    for one in told:
+        subject = _subject(one)
+        if subject not in outcomes:
+            outcomes[subject] = intake.take(last[subject])
     intake.store()
-    return outcomes
+    return [outcomes[_subject(one)] for one in told]
+
+
+def _subject(told: Told) -> object:
+    """The same of what says the same, but for being older."""
+    match told:
+        case reporting.SignOfLife():
+            return told.worker
+        case reporting.Progress():
+            return told.lease
+    return id(told)
 
 
 class _Intake:
@@ -86,6 +102,8 @@ class _Intake:
         known = sa.select(Worker).where(Worker.name.in_(names))
         self._workers = {one.name: one for one in session.scalars(known)} if names else {}
         self._played: list[PlayedMatch] = []
+        self._is_crowded = False
+        """Whether one more worker was refused, as the next will be."""
 
     def take(self, told: Told) -> leases.Fate:
         """Takes in one of them."""
@@ -120,10 +138,13 @@ class _Intake:
         return leases.Fate.NOTED if taken else leases.Fate.STALE
 
     def _note_alive(self, sign: reporting.SignOfLife) -> leases.Fate:
+        if self._is_crowded and sign.worker not in self._workers:
+            return leases.Fate.REFUSED
         try:
             worker = workers.note_alive(self._session, sign, self._now)
         except workers.WorkerError as error:
             log.warning("a sign of life was dropped: %s", error)
+            self._is_crowded = True
             return leases.Fate.REFUSED
         self._workers[worker.name] = worker
         return leases.Fate.NOTED
