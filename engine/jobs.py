@@ -25,6 +25,7 @@ RECORD_CHECK = "arena.record_check"
 RECORD_MOVE = "arena.record_move"
 RECORD_VOID = "arena.record_void"
 JOB_STARTED = "arena.job_started"
+BOT_BUILT = "arena.bot_built"
 MATCH_PROGRESS = "arena.match_progress"
 WORKER_ALIVE = "arena.worker_alive"
 

@@ -25,6 +25,8 @@ LONGEST_WORDS, MOST_LINES = 20_000, 100
 LONGEST_MOVE = 1000
 LONGEST_LOG = 2**20
 """Characters of a check's log."""
+LONGEST_BUILD = 120.0
+"""Seconds by the clock that the build of a bot may take; more of them are not believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,41 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
+class Built:
+    """A worker built a bot of a job, or tried to."""
+
+    lease: Lease
+    worker: str
+    digest: str
+    """Of the bot's bundle."""
+    seconds: float
+    """How long it took by the clock, waiting for other builds left out; no more than a build may
+    take."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The message as JSON's types."""
+        return {
+            "lease": self.lease.to_json(),
+            "worker": self.worker,
+            "digest": self.digest,
+            "seconds": self.seconds,
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Built:
+        """The message that `to_json` wrote.
+
+        Raises:
+            JobError: it is none.
+        """
+        try:
+            lease, seconds = Lease.from_json(data["lease"]), _seconds(data)
+            return cls(lease, _worker(data), str(data["digest"]), min(seconds, LONGEST_BUILD))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise JobError(f"no word of a build: {error!r}") from None
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """A worker is still at a job, and says how far it is."""
 
@@ -227,8 +264,6 @@ class CheckReport:
     worker: str
     findings: tuple[Finding, ...]
     log: str
-    build_seconds: float = 0.0
-    """How long the bot was built, waiting for other builds left out; 0 if it was not."""
 
     @property
     def passed(self) -> bool:
@@ -242,7 +277,6 @@ class CheckReport:
             "worker": self.worker,
             "findings": [finding.to_json() for finding in self.findings],
             "log": self.log,
-            "build_seconds": self.build_seconds,
         }
 
     @classmethod
@@ -255,8 +289,7 @@ class CheckReport:
         try:
             lease = Lease.from_json(data["lease"])
             findings = tuple(Finding.from_json(one) for one in data["findings"][:MOST_FINDINGS])
-            log, seconds = str(data["log"])[:LONGEST_LOG], _seconds(data, "build_seconds")
-            return cls(lease, _worker(data), findings, log, seconds)
+            return cls(lease, _worker(data), findings, str(data["log"])[:LONGEST_LOG])
         except (KeyError, TypeError) as error:
             raise JobError(f"no report of a check: {error!r}") from None
 
@@ -313,9 +346,9 @@ def _count(value: Any, what: str) -> int:
     return value
 
 
-def _seconds(data: dict[str, Any], name: str = "seconds") -> float:
+def _seconds(data: dict[str, Any]) -> float:
     """How long something took; 0 from a worker of the release before, which does not say."""
-    seconds = data.get(name, 0.0)
+    seconds = data.get("seconds", 0.0)
     if not isinstance(seconds, int | float) or not 0 <= seconds < TOO_LARGE:
         raise JobError(f"no time in seconds: {str(seconds)[:40]!r}")
     return float(seconds)

@@ -31,6 +31,7 @@ from pathlib import Path, PurePosixPath
 from engine.channel import ErrorFile, HeadAndTail
 from engine.program import Program
 from engine.protocol import clean
+from engine.reporting import LONGEST_BUILD
 from workers.archives import (
     LEFT_OUT,
     MADE_BY_BUILDS,
@@ -55,8 +56,6 @@ from workers.runtime import FreshFolder
 from workers.sandbox import Sandbox
 
 LIMITS = Limits(memory_bytes=1024 * MIB, threads=128, work_bytes=256 * MIB)
-WALL_SECONDS = 120.0
-"""The time of a whole build, which has one core."""
 MAX_FILES = 10_000
 """Files in the folder of a build, while it runs."""
 MAX_OPEN_FILES = 4096
@@ -210,12 +209,15 @@ def build(
     command: Launch,
     *,
     limits: Limits = LIMITS,
-    wall_seconds: float = WALL_SECONDS,
+    wall_seconds: float = LONGEST_BUILD,
     core: int | None = None,
 ) -> tuple[Files, str]:
     """Runs a command in a copy of a folder in a build box.
 
     Where there is no box at all it runs as a process of this user (see `Sandbox.start`).
+
+    Args:
+        wall_seconds: the time of the whole build, which has one core.
 
     Returns:
         All files that are there at its end, and what it wrote.

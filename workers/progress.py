@@ -101,6 +101,11 @@ class ProgressTeller:
             say(jobs.JOB_STARTED, reporting.Started(self._lease, worker_name()).to_json())
             self._is_taken_up = True
 
+    def tell_of_build(self, digest: str, seconds: float) -> None:
+        """Says how long a bot of the job was built, whatever came of that."""
+        built = reporting.Built(self._lease, worker_name(), digest, round(seconds, 3))
+        say(jobs.BOT_BUILT, built.to_json())
+
     def __enter__(self) -> ProgressTeller:
         self._thread.start()
         return self

@@ -279,8 +279,8 @@ class _Table:
 
     def __init__(self, core: int | None = None) -> None:
         """Takes the core of all its bots: only one runs at any time, so none disturbs another."""
-        # A bot that plays in several of the matches is proven to be whole only once.
-        self._ready = cache(partial(_Bot.ready, core=core))
+        self._core = core
+        self._ready: dict[tuple[jobs.Grant, jobs.BotFiles], _Bot] = {}
         self._who: object = None
         self._players = Players(self._start)
         self._bots: list[_Bot] = []
@@ -294,7 +294,7 @@ class _Table:
         who = spec.variant, spec.entrants, tuple(bot.digest for bot in job.bots), job.grant
         if who != self._who:
             self.close()
-            self._bots = [self._ready(job.grant, files) for files in job.bots]
+            self._bots = [self._bot(job.grant, files, progress) for files in job.bots]
             self._log_bytes = job.grant.log_bytes
             self._who = who
         result = self._players.play(spec, watch=progress.watch)
@@ -312,6 +312,12 @@ class _Table:
         self._who = None
         self._players.close()
 
+    def _bot(self, grant: jobs.Grant, files: jobs.BotFiles, progress: ProgressTeller) -> _Bot:
+        # A bot that plays in several of the matches is proven to be whole only once.
+        if (grant, files) not in self._ready:
+            self._ready[grant, files] = _Bot.ready(grant, files, progress, core=self._core)
+        return self._ready[grant, files]
+
     def _start(self, entrant: int) -> BotProcess:
         bot = self._bots[entrant]
         return BotProcess(bot.start, allowances=bot.allowances, log_bytes=self._log_bytes)
@@ -326,14 +332,14 @@ def _check(job: jobs.Job, progress: ProgressTeller) -> Message:
 def _check_on(core: int | None, job: jobs.Job, progress: ProgressTeller) -> Message:
     findings = progress.findings
     try:
-        bot = _Bot.ready(job.grant, job.bots[0], core=core)
+        bot = _Bot.ready(job.grant, job.bots[0], progress, core=core)
     except LanguageError as error:
         # What can't be run here is no fault of the machine while it is only being checked.
         finding = reporting.Finding(False, str(error), "language")
         return _checked(job, [finding], "")
     except BuildError as error:
         finding = reporting.Finding(False, str(error), "build")
-        return _checked(job, [finding], _build_log(error.log), error.seconds)
+        return _checked(job, [finding], _build_log(error.log))
     if bot.built:
         findings.append(reporting.Finding(True, "it was built from its sources", "build"))
     tested = Examination(
@@ -345,14 +351,11 @@ def _check_on(core: int | None, job: jobs.Job, progress: ProgressTeller) -> Mess
     )
     for finding in tested.findings():
         findings.append(finding)
-    return _checked(job, findings, _build_log(bot.build_log) + tested.log, bot.build_seconds)
+    return _checked(job, findings, _build_log(bot.build_log) + tested.log)
 
 
-def _checked(
-    job: jobs.Job, findings: Sequence[reporting.Finding], log: str, build_seconds: float = 0.0
-) -> Message:
-    seconds = round(build_seconds, 3)
-    report = reporting.CheckReport(job.lease, worker_name(), tuple(findings), log, seconds)
+def _checked(job: jobs.Job, findings: Sequence[reporting.Finding], log: str) -> Message:
+    report = reporting.CheckReport(job.lease, worker_name(), tuple(findings), log)
     return jobs.RECORD_CHECK, report.to_json()
 
 
@@ -361,10 +364,10 @@ def _build_log(text: str) -> str:
     return f"=== while building\n{text.rstrip()}\n" if text.strip() else ""
 
 
-def _move(job: jobs.MoveJob, _: ProgressTeller) -> Message:
+def _move(job: jobs.MoveJob, progress: ProgressTeller) -> Message:
     """Starts a job's bot for one move; somebody waits, so it is not asked to leave in order."""
     with claimed_core() as core:
-        bot = _Bot.ready(job.grant, job.bot, core=core)
+        bot = _Bot.ready(job.grant, job.bot, progress, core=core)
         player = BotProcess(bot.start, allowances=bot.allowances, log_bytes=job.grant.log_bytes)
         try:
             game = sitting.ask(job.game, player)
@@ -381,13 +384,20 @@ class _Bot:
     allowances: Allowances
     built: bool
     build_log: str
-    build_seconds: float
 
     @classmethod
-    def ready(cls, grant: jobs.Grant, files: jobs.BotFiles, *, core: int | None) -> _Bot:
+    def ready(
+        cls,
+        grant: jobs.Grant,
+        files: jobs.BotFiles,
+        progress: ProgressTeller,
+        *,
+        core: int | None,
+    ) -> _Bot:
         """Fetches a bot, and builds it if it must be.
 
         Args:
+            progress: of the job that it is for; it is told how long a build took.
             core: where it runs and is built.
 
         Raises:
@@ -398,10 +408,16 @@ class _Bot:
         """
         box = sandbox()
         folder = bundles.unpack(files.location, files.digest, box.bundles)
-        found = building.prepare(box, folder, files.digest, core=core)
+        try:
+            found = building.prepare(box, folder, files.digest, core=core)
+        except BuildError as error:
+            progress.tell_of_build(files.digest, error.seconds)
+            raise
+        if found.build_seconds:
+            progress.tell_of_build(files.digest, found.build_seconds)
         limits = Limits(memory_bytes=grant.memory_bytes, threads=grant.threads)
         if words := limits.refusal(found.launch):
             raise LanguageError(f"it can't be run here: {words}")
         start = partial(box.start, found.folder, found.launch, limits, core=core)
         allowances = replace(ALLOWANCES, start_seconds=found.launch.start_seconds)
-        return cls(start, allowances, found.built, found.log, found.build_seconds)
+        return cls(start, allowances, found.built, found.log)

@@ -84,7 +84,7 @@ def _fate(check: dict[str, Any]) -> str:
 
 def _watch(server: RemoteArena, check: dict[str, Any], seconds: float) -> dict[str, Any]:
     """Tells the findings of a check as they come, until it has ended."""
-    told, away, ends = 0, "", time.monotonic() + seconds
+    told, away, waits, ends = 0, "", "", time.monotonic() + seconds
     console = Console(stderr=True)
     with console.status("waiting for a worker") if console.is_terminal else _nothing() as status:
         while True:
@@ -93,6 +93,11 @@ def _watch(server: RemoteArena, check: dict[str, Any], seconds: float) -> dict[s
             told = len(check["findings"])
             if check["status"] not in UNDER_WAY:
                 return check
+            # A server of the release before does not say.
+            if (why := check.get("waits", "")) != waits:
+                waits = why
+                if why:
+                    click.echo(f"it waits: {visible(why)}", err=True)
             if time.monotonic() > ends:
                 raise ServerFault(
                     f"check {check['number']} has not ended after {counted(seconds, 'second')}; "

@@ -184,8 +184,9 @@ class Settings:
     )
     build_seconds_an_hour: float = _setting(
         900.0,
-        "For how many seconds of an hour workers build what one owner hands in; what comes beyond "
-        "that is checked later. 0 for as many as there are.",
+        "For how many seconds of an hour workers build one owner's bots, for checks, matches and "
+        "people's games; what is handed in beyond that is checked later. 0 for as many as there "
+        "are.",
         _between(0, 86_400, "seconds, from 0 to a day"),
     )
     play: str = _setting(

@@ -25,6 +25,7 @@ from arena.models.competitions import (
     Tournament,
 )
 from arena.models.matches import (
+    Build,
     Check,
     GameSeat,
     JobStatus,
@@ -60,6 +61,7 @@ __all__ = [
     "Base",
     "Bot",
     "BotVersion",
+    "Build",
     "Check",
     "CoOwner",
     "Competition",

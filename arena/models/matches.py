@@ -157,8 +157,6 @@ class Check(Leasable, Base):
     """Why nothing is to come of it, in words; empty if something is. A worker may still have it."""
     ended: Mapped[datetime | None]
     """The moment its worker reported it."""
-    build_seconds: Mapped[float] = mapped_column(default=0.0)
-    """How long its worker built the bot."""
 
     version: Mapped[BotVersion] = relationship()
     ladder: Mapped[Ladder] = relationship()
@@ -168,6 +166,22 @@ class Check(Leasable, Base):
         """Whether it has ended, and nothing was found wrong."""
         ended = self.status is JobStatus.FIXED
         return ended and bool(self.findings) and all(one["kept"] for one in self.findings)
+
+
+class Build(Base):
+    """A version that a worker built for a job, or tried to (see `arena.schedule.builds`)."""
+
+    __tablename__ = "build"
+    __table_args__ = (Index("ix_build_ended", "ended"),)
+
+    ticket: Mapped[str] = mapped_column(sa.String(64), primary_key=True)
+    """Of the attempt at the job."""
+    version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), primary_key=True)
+    seconds: Mapped[float]
+    ended: Mapped[datetime]
+    """The moment its worker told of it."""
+
+    version: Mapped[BotVersion] = relationship()
 
 
 class PlayedGame(Base):

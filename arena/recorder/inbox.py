@@ -32,6 +32,12 @@ TOGETHER = 16
 
 The last message may bring more.
 """
+LIGHT = {jobs.WORKER_ALIVE, jobs.MATCH_PROGRESS}
+"""Of these the last of a worker, or of a lease, is all that counts (`arena.recorder.recording`)."""
+LIGHT_TOGETHER = 1024
+"""So many of those are handled at once, at most: a heap of them keeps no report waiting."""
+LIGHT_READ = 64
+"""After one of those so many messages are read by one command: mostly they follow each other."""
 TOGETHER_BYTES = 8_000_000
 """After so many nothing more is read at once: a message may have eight times as many."""
 UNREADABLE_AT_ONCE = 1000
@@ -61,6 +67,12 @@ class Said:
     named: Mapping[str, Any]
     raw: bytes
     """As it stands in the queue."""
+
+
+def _weight(said: Said) -> float:
+    """How much it is of what is handled at once."""
+    count = max(1, len(said.args))
+    return count * TOGETHER / LIGHT_TOGETHER if said.task in LIGHT else count
 
 
 class Backlog:
@@ -108,6 +120,10 @@ class Inbox:
         self._paced = Every(PACE_SECONDS)
         self._client = queues.connect(broker, seconds=ANSWER_SECONDS) if broker else None
         self._held = 0
+        self._ahead: deque[bytes] = deque()
+        """What was read of the queue and is not in hand, the oldest first."""
+        self._was_light = False
+        """Whether the last message was."""
         self._done: list[bytes] = []
         """What is handled, and still in the queue since the broker lets nothing be changed."""
         self.backlog = Backlog()
@@ -133,8 +149,8 @@ class Inbox:
         """
         found: list[Said] = []
         while True:
-            found += self.take(most - sum(len(said.args) for said in found))
-            is_full = sum(len(said.args) for said in found) >= most
+            found += self.take(most - sum(map(_weight, found)))
+            is_full = sum(map(_weight, found)) >= most
             rest = self._paced.remaining()
             if not found or is_full or rest <= 0 or any(s.task not in self._often for s in found):
                 if found:
@@ -142,11 +158,12 @@ class Inbox:
                 return found
             time.sleep(min(rest, GLANCE_SECONDS))
 
-    def take(self, most: int) -> Iterator[Said]:
+    def take(self, most: float) -> Iterator[Said]:
         """What waits now and is not in hand, the oldest first; nothing while the broker is away.
 
         Args:
-            most: what is said by all messages together; the last one may go beyond it.
+            most: what is said by all messages together, of which light ones count for less; the
+                last one may go beyond it.
         """
         size, bad = 0, 0
         while most > 0 and size < TOGETHER_BYTES and bad < UNREADABLE_AT_ONCE and self._clear():
@@ -161,20 +178,24 @@ class Inbox:
                 self.acknowledge(Said("", (), {}, raw))
                 bad += 1
                 continue
-            yield Said(message.task, message.args, message.named, raw)
-            most -= max(1, len(message.args))
+            said = Said(message.task, message.args, message.named, raw)
+            self._was_light = said.task in LIGHT
+            yield said
+            most -= _weight(said)
             size += len(raw)
 
     def _next(self) -> bytes | None:
-        if self._client is None:
-            return None
-        try:
-            found = self._client.lindex(jobs.RESULTS_QUEUE, -1 - self._held)
-        except redis.RedisError as error:
-            self._complain(error)
-            return None
-        assert found is None or isinstance(found, bytes)
-        return found
+        if not self._ahead and self._client is not None:
+            oldest = -1 - self._held
+            newest = oldest - (LIGHT_READ - 1 if self._was_light else 0)
+            try:
+                found = self._client.lrange(jobs.RESULTS_QUEUE, newest, oldest)
+            except redis.RedisError as error:
+                self._complain(error)
+                return None
+            assert isinstance(found, list)
+            self._ahead.extend(raw for raw in reversed(found) if isinstance(raw, bytes))
+        return self._ahead.popleft() if self._ahead else None
 
     def acknowledge(self, *said: Said) -> None:
         """Takes messages off the queue: they are handled.
@@ -205,6 +226,7 @@ class Inbox:
     def let_go(self) -> None:
         """Leaves in the queue what was taken and not acknowledged; it is taken again."""
         self._held = 0
+        self._ahead.clear()
 
     def refuse(self, error: Exception) -> None:
         """Counts a message that can't be read, and says so in a line now and then."""

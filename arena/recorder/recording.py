@@ -36,7 +36,7 @@ from arena.ratings.result import GameResult
 from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
 from arena.recorder.storage import PlayedMatch, Tally, store, tally
-from arena.schedule import leases, workers
+from arena.schedule import builds, leases, workers
 from arena.schedule.jobs import Leased, read_places, spec_of
 from engine import jobs, reporting
 from engine.match import race_ranks
@@ -55,15 +55,31 @@ def take_in(
     """Takes in what workers say, in its order and in one transaction.
 
     Of each comes what would come of it alone, by fewer statements: what they are about is read
-    and locked at once, and the games of all matches are stored at the end.
+    and locked at once, and the games of all matches are stored at the end. Of a worker's signs of
+    life, and of the words of how far one match is, the first is taken in as the last says it.
 
     Raises:
         JobError: a report is of a worker that never gave a sign of life.
     """
     intake = _Intake(session, told, settings, now)
-    outcomes = [intake.take(one) for one in told]
+    last = {_subject(one): one for one in told}
+    outcomes: dict[object, leases.Fate] = {}
+    for one in told:
+        subject = _subject(one)
+        if subject not in outcomes:
+            outcomes[subject] = intake.take(last[subject])
     intake.store()
-    return outcomes
+    return [outcomes[_subject(one)] for one in told]
+
+
+def _subject(told: Told) -> object:
+    """The same of what says the same, but for being older."""
+    match told:
+        case reporting.SignOfLife():
+            return told.worker
+        case reporting.Progress():
+            return told.lease
+    return id(told)
 
 
 class _Intake:
@@ -86,6 +102,8 @@ class _Intake:
         known = sa.select(Worker).where(Worker.name.in_(names))
         self._workers = {one.name: one for one in session.scalars(known)} if names else {}
         self._played: list[PlayedMatch] = []
+        self._is_crowded = False
+        """Whether one more worker was refused, as the next will be."""
 
     def take(self, told: Told) -> leases.Fate:
         """Takes in one of them."""
@@ -120,10 +138,13 @@ class _Intake:
         return leases.Fate.NOTED if taken else leases.Fate.STALE
 
     def _note_alive(self, sign: reporting.SignOfLife) -> leases.Fate:
+        if self._is_crowded and sign.worker not in self._workers:
+            return leases.Fate.REFUSED
         try:
             worker = workers.note_alive(self._session, sign, self._now)
         except workers.WorkerError as error:
             log.warning("a sign of life was dropped: %s", error)
+            self._is_crowded = True
             return leases.Fate.REFUSED
         self._workers[worker.name] = worker
         return leases.Fate.NOTED
@@ -327,9 +348,7 @@ def record_check(session: Session, report: reporting.CheckReport, now: datetime)
     check = job
     workers.note_success(session, check, check.worker or report.worker)
     leases.fix(check)
-    # More time than there was is not believed, here as of a match.
-    there_was = max(0.0, (now - check.created).total_seconds())
-    check.ended, check.build_seconds = now, min(report.build_seconds, there_was)
+    check.ended = now
     check.findings = [finding.to_json() for finding in report.findings]
     check.log = report.log
     if not report.passed:
@@ -349,6 +368,19 @@ def record_check(session: Session, report: reporting.CheckReport, now: datetime)
             other.findings = [reporting.Finding(True, words).to_json()]
             admit(session, other, now)
     return leases.Fate.FIXED
+
+
+def record_build(session: Session, built: reporting.Built, now: datetime) -> leases.Fate:
+    """Charges the build of a bot to its owner (see `arena.schedule.builds`).
+
+    Raises:
+        JobError: no such bot is of the job.
+    """
+    job = leases.find_issued(session, built.lease)
+    if job is None:
+        return leases.Fate.STALE
+    builds.charge(session, job, built, now)
+    return leases.Fate.NOTED
 
 
 def record_void(

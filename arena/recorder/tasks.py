@@ -342,6 +342,12 @@ def record_move(data: dict[str, Any]) -> None:
     _record(data, reporting.MoveReport.from_json, sittings.record_move)
 
 
+def record_build(data: dict[str, Any]) -> None:
+    """A worker built a bot."""
+    built = reporting.Built.from_json(data)
+    _count(_transact(lambda session: recording.record_build(session, built, _now())))
+
+
 def wake() -> None:
     """A person waits for a bot's move: it is issued now rather than at the next tick."""
     _fill()
@@ -393,6 +399,7 @@ TASKS: Mapping[str, Callable[..., None]] = {
     jobs.RECORD_CHECK: record_check,
     jobs.RECORD_MOVE: record_move,
     jobs.RECORD_VOID: record_void,
+    jobs.BOT_BUILT: record_build,
     jobs.JOB_STARTED: _take_in_alone(jobs.JOB_STARTED),
     jobs.MATCH_PROGRESS: _take_in_alone(jobs.MATCH_PROGRESS),
     jobs.WORKER_ALIVE: _take_in_alone(jobs.WORKER_ALIVE),

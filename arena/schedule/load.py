@@ -23,13 +23,12 @@ from arena.models import (
     Sitting,
     User,
 )
+from arena.schedule.builds import BUILT, SINCE, UNTIL, lately
 from arena.schedule.jobs import Leased
 from engine import jobs
 
 PRESENT = timedelta(seconds=60)
 """For so long after a person's last move the next one may come at any moment."""
-BUDGETED = timedelta(hours=1)
-"""The builds of so long are what an owner's budget counts."""
 ASKED = Match.requester_id.is_not(None)
 TURN_SECONDS = 1.0
 """Matches that are shorter go to a worker several at a time, as many as take so long."""
@@ -107,14 +106,12 @@ def _count(
     return query.where(kind.status == status).scalar_subquery()
 
 
-_SINCE, _UNTIL = (sa.bindparam(name, type_=Check.ended.type) for name in ("since", "until"))
-"""As `arena.ground.db.is_lately`, in a query that is written once."""
 _LOAD = sa.select(
     _count(Sitting, JobStatus.ISSUED),
     _count(Check, JobStatus.ISSUED),
     _count(Sitting, JobStatus.OPEN),
     _count(Check, JobStatus.OPEN),
-    sa.exists().where(Sitting.finished.is_(None), Sitting.moved.between(_SINCE, _UNTIL)),
+    sa.exists().where(Sitting.finished.is_(None), Sitting.moved.between(SINCE, UNTIL)),
 )
 """The first fields of a load."""
 _ISSUED = Match.status == JobStatus.ISSUED
@@ -152,14 +149,12 @@ _OF_ITS_OWNER = sa.select(Bot.owner_id).join(BotVersion, BotVersion.bot_id == Bo
 _OF_ITS_OWNER = _OF_ITS_OWNER.join(Check, Check.version_id == BotVersion.id)
 _BUSY = _OF_ITS_OWNER.where(Check.status == JobStatus.ISSUED)
 _SERVED = (
-    _OF_ITS_OWNER.add_columns(
-        sa.func.max(Check.ended).label("last"), sa.func.sum(Check.build_seconds).label("built")
-    )
-    .where(Check.ended.between(_SINCE, _UNTIL))
+    _OF_ITS_OWNER.add_columns(sa.func.max(Check.ended).label("last"))
+    .where(Check.ended.between(SINCE, UNTIL))
     .group_by(Bot.owner_id)
     .subquery()
 )
-"""Whose bots were checked within the hour, when the last was, and how long they were built."""
+"""Whose bots were checked lately, and when the last was."""
 _WAITING = (
     sa.select(
         Check.id,
@@ -174,18 +169,18 @@ _WAITING = (
     .where(Check.status == JobStatus.OPEN, _IS_FIRST)
     .subquery()
 )
-_BUILT = sa.func.coalesce(_SERVED.c.built, 0.0)
 _OPEN_CHECKS = (
     sa.select(Check)
     .join(_WAITING, _WAITING.c.id == Check.id)
     .outerjoin(_SERVED, _SERVED.c.owner_id == _WAITING.c.owner_id)
+    .outerjoin(BUILT, BUILT.c.owner_id == _WAITING.c.owner_id)
     .where(
         sa.or_(
             _WAITING.c.is_of_the_house,
             sa.and_(
                 _WAITING.c.place == 1,
                 _WAITING.c.owner_id.not_in(_BUSY),
-                sa.bindparam("budget", type_=sa.Double()) > _BUILT,
+                sa.bindparam("budget", type_=sa.Double()) > sa.func.coalesce(BUILT.c.seconds, 0.0),
             ),
         )
     )
@@ -228,18 +223,5 @@ def open_checks(
     """
     if count <= 0:
         return []
-    limits = {**_lately(now), "budget": build_seconds or inf}
+    limits = {**lately(now), "budget": build_seconds or inf}
     return session.scalars(_OPEN_CHECKS.limit(count), limits).all()
-
-
-def waits_for_builds(session: Session, owner: User, build_seconds: float, now: datetime) -> bool:
-    """Whether an owner's checks wait, as `open_checks` says, since so much was built for them."""
-    if not build_seconds or owner.name == HOUSE:
-        return False
-    built = sa.select(_SERVED.c.built).where(_SERVED.c.owner_id == owner.id)
-    return (session.scalar(built, _lately(now)) or 0.0) >= build_seconds
-
-
-def _lately(now: datetime) -> dict[str, datetime]:
-    """Between which moments builds count."""
-    return {"since": now - BUDGETED, "until": now + BUDGETED}

@@ -51,7 +51,7 @@ from arena.web.strength import strength
 from arena.web.submissions import submitting
 from arena.web.tournament_forms import tournament_forms
 from arena.web.tournaments import tournaments
-from arena.web.uploads import FILES, UPLOADS, widen
+from arena.web.uploads import FILES, UPLOADS, FormRequest, widen
 from arena.web.verdicts import judging
 
 BLUEPRINTS = (
@@ -159,6 +159,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         intake: what takes uploaded bots in; without it the pages take none.
     """
     app = Flask(__name__)
+    app.request_class = FormRequest
     app.config["MAX_CONTENT_LENGTH"] = 300_000
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
     app.extensions["arena.database"] = Database(

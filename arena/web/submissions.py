@@ -44,7 +44,7 @@ from arena.models import (
     Scope,
 )
 from arena.operation import retention
-from arena.schedule.load import waits_for_builds
+from arena.schedule.builds import waits_for_builds
 from arena.web import queries, uploads
 from arena.web.deeds import REFUSED, add_deed
 from arena.web.forms import SubmitForm
@@ -153,12 +153,21 @@ def _check(session: Session, number: int) -> dict[str, Any]:
             "fitting": entries.fitting(session, version),
             "fate": entries.fates(session, [found])[number],
         }
-    now, seconds = datetime.now(UTC), settings().build_seconds_an_hour
-    if found.status is JobStatus.OPEN and waits_for_builds(
-        session, version.bot.owner, seconds, now
-    ):
-        shown["build_minutes"] = seconds / 60
-    return shown | {"workers": queries.living_workers(session, now)}
+    shown["waits"] = why_it_waits(session, found)
+    return shown | {"workers": queries.living_workers(session, datetime.now(UTC))}
+
+
+def why_it_waits(session: Session, check: Check) -> str:
+    """Why no worker is given a check that waits, in words; empty if the next one is."""
+    seconds, owner = settings().build_seconds_an_hour, check.version.bot.owner
+    if check.status is not JobStatus.OPEN:
+        return ""
+    if not waits_for_builds(session, owner, seconds, datetime.now(UTC)):
+        return ""
+    return (
+        f"bots of this owner were built for more than {seconds / 60:g} minutes within the last "
+        "hour; it is checked when those builds are an hour old"
+    )
 
 
 def own_bot(session: Session, name: str) -> Bot:

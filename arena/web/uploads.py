@@ -7,12 +7,13 @@ import tempfile
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import sqlalchemy as sa
-from flask import abort, current_app, request
+from flask import Request, abort, current_app, request
 from sqlalchemy.orm import Session
-from werkzeug.datastructures import FileStorage
+from werkzeug.datastructures import FileStorage, MultiDict
+from werkzeug.formparser import FormDataParser
 
 from arena.bots.intake import FULL, Intake, TakenIn
 from arena.bots.submissions import SubmissionError, hand_in
@@ -29,6 +30,55 @@ MOST_SENT = 20_000
 """Files that a request may have, those that are left out of a bot among them."""
 SPARE_BYTES = 4 * 1024 * 1024
 """What an upload has besides the files: an archive's headers, the form."""
+
+
+END_BYTES = 1024
+"""The end of a body of forms, which is read at once: more than its last boundary has."""
+
+
+class FormParser(FormDataParser):
+    """Reads a form's fields and files.
+
+    Werkzeug's takes what is before the last boundary for longer by a byte if a read ends between
+    the two hyphens after it, as one of each 64 KiB may, and adds one to the file.
+    """
+
+    def parse(
+        self,
+        stream: IO[bytes],
+        mimetype: str,
+        content_length: int | None,
+        options: dict[str, str] | None = None,
+    ) -> tuple[IO[bytes], MultiDict[str, str], MultiDict[str, FileStorage]]:
+        """As Werkzeug's."""
+        if mimetype == "multipart/form-data":
+            stream = cast("IO[bytes]", _EndTogether(stream))
+        return super().parse(stream, mimetype, content_length, options)
+
+
+class _EndTogether:
+    """A stream of which no read ends within its last bytes."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._kept = b""
+
+    def read(self, size: int) -> bytes:
+        """About so many bytes more, and none only at the end."""
+        found = self._kept
+        while more := self._stream.read(size):
+            found += more
+            if len(found) > END_BYTES:
+                self._kept = found[-END_BYTES:]
+                return found[:-END_BYTES]
+        self._kept = b""
+        return found
+
+
+class FormRequest(Request):
+    """A request to pages or the API."""
+
+    form_data_parser_class = FormParser
 
 
 def intake() -> Intake:

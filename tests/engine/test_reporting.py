@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.jobs import JobError
-from engine.reporting import CheckReport, MatchReport, MoveReport, Progress, Started
+from engine.reporting import Built, CheckReport, MatchReport, MoveReport, Progress, Started
 
 LEASE = {"kind": "match", "job": 7, "attempt": 1, "ticket": "t"}
 PLAYED = {"lease": LEASE, "worker": "w", "games": [], "logs": []}
@@ -19,7 +19,7 @@ def under_way(game: Any) -> dict[str, Any]:
     return {"lease": LEASE, "progress": {"game": game, "moves": [], "findings": []}}
 
 
-KINDS = [MatchReport, Started, Progress, CheckReport, MoveReport]
+KINDS = [MatchReport, Started, Progress, CheckReport, MoveReport, Built]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -36,6 +36,7 @@ def test_what_is_no_report_is_refused(kind: Any, data: Any) -> None:
         (MatchReport, PLAYED | {"lease": LEASE | {"attempt": inf}}, "no lease: "),
         (MatchReport, PLAYED | {"seconds": 10**400}, "no time in seconds: '1000"),
         (MatchReport, PLAYED | {"seconds": inf}, "no time in seconds: 'inf'"),
+        (Built, {"worker": "w", "lease": LEASE, "digest": "d", "seconds": inf}, "no time in sec"),
         (Progress, under_way(inf), "no word of how far it is: "),
         # One more, as pages count them, can't be written out.
         (Progress, under_way("9" * 4300), "no word of how far it is: .*there is no game 9999"),

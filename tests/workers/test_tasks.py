@@ -23,6 +23,7 @@ from engine.games import GAMES
 from engine.match import MatchSpec
 from engine.messages import unpack
 from engine.openings import Opening
+from engine.record import GameRecord
 from tests.arena.running import broker
 from tests.requirements import need
 from tests.workers.test_building import BOTS, need_language
@@ -71,22 +72,29 @@ def job_of(
     return jobs.Job.from_json(job.to_json())
 
 
-def unwatched() -> ProgressTeller:
+class Untold(ProgressTeller):
     """A job's progress, told to nobody: its thread is not started."""
-    return ProgressTeller(jobs.Lease("match", 1, 1, "ticket"), Reports(), 30.0)
+
+    def __init__(self) -> None:
+        super().__init__(jobs.Lease("match", 1, 1, "ticket"), Reports(), 30.0)
+        self.builds: list[tuple[str, float]] = []
+        """What was said of builds."""
+
+    def tell_of_build(self, digest: str, seconds: float) -> None:
+        self.builds.append((digest, seconds))
 
 
-def checked(job: jobs.Job) -> reporting.CheckReport:
+def checked(job: jobs.Job, progress: Untold | None = None) -> reporting.CheckReport:
     """What the check of a job's bot reports."""
-    task, report = tasks._check(job, unwatched())
+    task, report = tasks._check(job, progress or Untold())
     assert task == jobs.RECORD_CHECK
     return reporting.CheckReport.from_json(report)
 
 
-def played_of(*matches: jobs.Job) -> list[reporting.MatchReport]:
+def played_of(*matches: jobs.Job, progress: Untold | None = None) -> list[reporting.MatchReport]:
     """What is reported of the matches of one message."""
     with closing(tasks._Table()) as table:
-        told = [table.play(job, unwatched()) for job in matches]
+        told = [table.play(job, progress or Untold()) for job in matches]
     assert {task for task, _ in told} == {jobs.RECORD_MATCH}
     return [reporting.MatchReport.from_json(report) for _, report in told]
 
@@ -108,16 +116,21 @@ def test_from_the_bundle_to_the_match(language: str, tmp_path: Path) -> None:
     assert {game.isolation for game in played.games} == {tasks.sandbox().level}
 
 
-def test_one_move_of_a_game_that_goes_on_elsewhere(tmp_path: Path) -> None:
-    """The bot is started in its box, told what was played, and its answer is the next ply."""
-    job = job_of("move", tmp_path, SOURCES["Python"])
+def move_of(job: jobs.Job, progress: Untold) -> tuple[GameRecord, reporting.MoveReport]:
+    """A game in which the job's bot is to move, and what is reported of its move."""
     start = Opening(SPEC.variant, ("b1c1",))
     names = ("one", "somebody")
     game = sitting.begin(start, seed=5, players=names, time=SPEC.time, started=datetime.now(UTC))
     asked = jobs.MoveJob(job.lease, game, job.bots[0], GRANT, 30.0)
-    task, told = tasks._move(jobs.MoveJob.from_json(asked.to_json()), unwatched())
+    task, told = tasks._move(jobs.MoveJob.from_json(asked.to_json()), progress)
     assert task == jobs.RECORD_MOVE
-    report = reporting.MoveReport.from_json(told)
+    return game, reporting.MoveReport.from_json(told)
+
+
+def test_one_move_of_a_game_that_goes_on_elsewhere(tmp_path: Path) -> None:
+    """The bot is started in its box, told what was played, and its answer is the next ply."""
+    job = job_of("move", tmp_path, SOURCES["Python"])
+    game, report = move_of(job, Untold())
     sitting.confirm(game, report.game)
     assert report.game.isolation == tasks.sandbox().level
     assert report.game.plies[1].cpu_us
@@ -127,13 +140,33 @@ def test_a_bot_that_can_not_be_built(tmp_path: Path) -> None:
     """Its author gets the finding and the compiler's words; a match with it is not played."""
     need_language("C++")
     job = job_of("check", tmp_path, {"bot.cpp": "int main() { return oops; }"})
-    report = checked(job)
+    progress = Untold()
+    report = checked(job, progress)
     assert [(found.kept, found.words) for found in report.findings] == [
         (False, "the build failed: exit 1")
     ]
     assert "oops" in report.log
     with pytest.raises(tasks.BuildError):
-        played_of(job)
+        played_of(job, progress=progress)
+    assert [(digest, seconds > 0) for digest, seconds in progress.builds] == [
+        (job.bots[0].digest, True)
+    ] * 2
+
+
+@pytest.mark.parametrize("kind", ["check", "match", "move"])
+def test_a_build_is_told_of_once(tmp_path: Path, kind: str) -> None:
+    """By the first job that needs it: by those that follow it is found built."""
+    need_language("C")
+    job = job_of(kind, tmp_path, SOURCES["C"])
+    progress = Untold()
+    if kind == "check":
+        checked(job, progress)
+    elif kind == "move":
+        move_of(job, progress)
+    played_of(job, job, progress=progress)
+    ((digest, seconds),) = progress.builds
+    assert digest == job.bots[0].digest
+    assert 0 < seconds < 60
 
 
 @pytest.mark.parametrize(

@@ -239,10 +239,13 @@ class CheckShape(Shape):
     findings: list[FindingShape]
     log: str
     problem: str = Field(description="Why it could not be tried, is void, or entered nothing.")
+    waits: str = Field(
+        description="Why no worker is given it though it is open; empty if the next one is."
+    )
     created: datetime
 
     @classmethod
-    def of(cls, one: Check, fate: EntryFate | None = None) -> CheckShape:
+    def of(cls, one: Check, fate: EntryFate | None = None, waits: str = "") -> CheckShape:
         """A check as it travels, with its version, bot and ladder loaded."""
         return cls(
             number=one.id,
@@ -257,6 +260,7 @@ class CheckShape(Shape):
             findings=[FindingShape(**finding) for finding in one.findings],
             log=one.log,
             problem=one.problem,
+            waits=waits,
             created=one.created,
         )
 

@@ -65,7 +65,8 @@ def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
     name = form.name or taken.name
     number = uploads.store(name, taken, ladder, form.note, test_first=terms)
     with reading() as session:
-        made = CheckShape.of(submissions.find_check(session, number))
+        found = submissions.find_check(session, number)
+        made = CheckShape.of(found, waits=submissions.why_it_waits(session, found))
     return made, 201, {"Location": url_for("api.get_check", number=number)}
 
 
@@ -74,7 +75,8 @@ def get_check(number: int) -> CheckShape:
     """The check of a bot of one's own: what is found, as it is found."""
     with reading() as session:
         found = submissions.find_check(session, number)
-        return CheckShape.of(found, entries.fates(session, [found]).get(number))
+        fate = entries.fates(session, [found]).get(number)
+        return CheckShape.of(found, fate, submissions.why_it_waits(session, found))
 
 
 @operation(CheckList, tag=TAG, scope=Scope.SUBMIT)
@@ -87,7 +89,10 @@ def list_checks(name: str, query: Pages) -> CheckList:
         wanted = wanted.options(version, joinedload(Check.ladder))
         found, following = page(session, wanted, Check.id, query)
         fates = entries.fates(session, found)
-        items = [CheckShape.of(one, fates.get(one.id)) for one in found]
+        items = [
+            CheckShape.of(one, fates.get(one.id), submissions.why_it_waits(session, one))
+            for one in found
+        ]
         return CheckList(items=items, next=following)
 
 

@@ -218,7 +218,7 @@ ANY_JSON = st.recursive(
 TASKS = st.sampled_from(
     [
         *(jobs.RECORD_MATCH, jobs.RECORD_CHECK, jobs.RECORD_MOVE, jobs.RECORD_VOID),
-        *(jobs.JOB_STARTED, jobs.MATCH_PROGRESS, jobs.WORKER_ALIVE),
+        *(jobs.JOB_STARTED, jobs.MATCH_PROGRESS, jobs.WORKER_ALIVE, jobs.BOT_BUILT),
         *("arena.wake", "arena.tick", "celery.chord"),
     ]
 )

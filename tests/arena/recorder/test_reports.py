@@ -13,8 +13,7 @@ from sqlalchemy.orm import undefer
 
 from arena.ground.db import Database
 from arena.models import Entrant, GameSeat, JobStatus, Match, PlayedGame, Worker
-from arena.recorder.inbox import TOGETHER
-from arena.schedule import leases
+from arena.schedule import leases, workers
 from engine import jobs
 from engine.messages import pack
 from engine.reporting import SignOfLife
@@ -209,6 +208,7 @@ def test_a_tick_keeps_better_ranks(database: Database, recorder: ModuleType) -> 
         (jobs.WORKER_ALIVE, {**SIGN, "slots": "many"}),
         (jobs.JOB_STARTED, {"worker": "worker", "lease": {"kind": "match"}}),
         (jobs.RECORD_VOID, {"worker": "worker", "lease": 7}),
+        (jobs.BOT_BUILT, {"worker": "worker", "lease": 7}),
     ],
 )
 def test_who_says_what_no_worker_says_has_it_held_against(
@@ -226,16 +226,54 @@ def test_who_says_what_no_worker_says_has_it_held_against(
     assert recorder.counted["unreadable"] == 1
 
 
-def test_signs_of_life_are_taken_in_together(database: Database, recorder: ModuleType) -> None:
-    """By one transaction, a new worker's too."""
+def test_signs_of_life_keep_no_report_waiting(
+    database: Database, recorder: ModuleType, report: Any
+) -> None:
+    """A heap of them is taken in together with it, the last of each worker and of each match."""
     begun = []
     client = recorder.inbox()._client
-    names = [f"box{number}" for number in range(TOGETHER)]
+    said = report()
+    signs = [SIGN | {"worker": f"box{n % 20}", "slots": n} for n in range(600)]
+    moves = [["1:a1b1"] * n for n in range(1, 200)]
+    under_way = {"lease": said["lease"], "progress": {"game": 1, "moves": [], "findings": []}}
     client.lpush(
-        jobs.RESULTS_QUEUE, *(pack(jobs.WORKER_ALIVE, SIGN | {"worker": name}) for name in names)
+        jobs.RESULTS_QUEUE,
+        *(pack(jobs.WORKER_ALIVE, sign) for sign in signs),
+        *(pack(jobs.MATCH_PROGRESS, _with_moves(under_way, its)) for its in moves),
     )
     sa.event.listen(recorder.database().engine, "begin", begun.append)
     recorder.turn()
     assert len(begun) == 1
+    assert recorder.counted == {"noted": len(signs) + len(moves)}
     with database.read() as session:
-        assert sorted(session.scalars(sa.select(Worker.name))) == sorted(names)
+        found = {one.name: one.slots for one in session.scalars(sa.select(Worker))}
+        assert found == {sign["worker"]: sign["slots"] for sign in signs} | {"worker": 0}
+        assert session.scalars(sa.select(Match)).one().progress["moves"] == moves[-1]
+    client.lpush(
+        jobs.RESULTS_QUEUE,
+        *(pack(jobs.WORKER_ALIVE, sign) for sign in signs[:100]),
+        pack(jobs.RECORD_MATCH, said),
+        *(pack(jobs.WORKER_ALIVE, sign) for sign in signs[:100]),
+    )
+    begun.clear()
+    recorder.turn()
+    assert len(begun) == 1
+    assert recorder.counted["fixed"] == 1
+    assert client.llen(jobs.RESULTS_QUEUE) == 0
+
+
+def _with_moves(told: dict[str, Any], moves: list[str]) -> dict[str, Any]:
+    return told | {"progress": told["progress"] | {"moves": moves}}
+
+
+def test_invented_workers_are_refused_together(
+    recorder: ModuleType, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each is counted, and a line tells of all that were read together."""
+    monkeypatch.setattr(workers, "MOST_WORKERS", 3)
+    signs = [SIGN | {"worker": f"box{n}"} for n in range(300)]
+    client = recorder.inbox()._client
+    client.lpush(jobs.RESULTS_QUEUE, *(pack(jobs.WORKER_ALIVE, sign) for sign in signs))
+    recorder.turn()
+    assert recorder.counted == {"noted": 3, "refused": 297}
+    assert len([1 for one in caplog.messages if "a sign of life was dropped" in one]) == 1

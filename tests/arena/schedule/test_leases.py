@@ -251,7 +251,9 @@ def end_check(session: Session, owner_of: dict[int, str], name: str, seconds: fl
         if owner_of[check.id] == name:
             lease = jobs.Lease("check", check.id, check.attempt, check.ticket or "")
             found = reporting.Finding(False, "it does not build", "build")
-            report = reporting.CheckReport(lease, "w", (found,), "", build_seconds=seconds)
+            built = reporting.Built(lease, "w", check.version.digest, seconds)
+            assert recording.record_build(session, built, now) is leases.Fate.NOTED
+            report = reporting.CheckReport(lease, "w", (found,), "")
             assert recording.record_check(session, report, now) is leases.Fate.FIXED
 
 

@@ -14,8 +14,9 @@ import sqlalchemy as sa
 
 from arena.bots.submissions import enter
 from arena.ground.db import Database
-from arena.models import Check, JobStatus
+from arena.models import Build, Check, JobStatus
 from tests.arena.cli.remote.conftest import Arena
+from tests.arena.web.signing_in import now
 
 
 class Checker(threading.Thread):
@@ -104,7 +105,15 @@ def test_submit_waits_no_longer_than_is_said(
     assert (code, "See: arena logs --check slow" in said) == (0, True)
     code, _, errors = owner(*words, "--wait", "--wait-seconds", 1)
     assert (code, "has not ended after 1 second;" in errors) == (3, True)
+    assert "it waits" not in errors
     with site.database.begin() as session:
+        version = session.scalars(sa.select(Check.version_id).order_by(Check.id.desc())).first()
+        session.add(Build(ticket="t", version_id=version, seconds=1000.0, ended=now()))
+    code, _, errors = owner(*words, "--wait", "--wait-seconds", 2)
+    assert code == 3
+    assert errors.count("it waits: bots of this owner were built for more than 15 minutes") == 1
+    with site.database.begin() as session:
+        session.execute(sa.delete(Build))
         session.execute(
             sa.update(Check).where(Check.status == JobStatus.OPEN).values(status=JobStatus.VOID)
         )

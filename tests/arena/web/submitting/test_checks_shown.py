@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from arena.ground.db import Database
-from arena.models import Bot, Check, JobStatus, Ladder
+from arena.models import Bot, Build, Check, JobStatus, Ladder
 from tests.arena.simulator import give_sign
 from tests.arena.web.signing_in import Browser, now
 from tests.arena.web.submitting.conftest import BOT, LADDER, OTHER_LADDER, settle, states, submit
@@ -108,8 +108,7 @@ def test_a_check_tells_that_it_waits_for_builds(ada: Browser, database: Database
     for seconds, minutes, waits in ((899, 1, False), (901, 1, True), (901, 61, False)):
         with database.begin() as session:
             ended = now() - timedelta(minutes=minutes)
-            built = sa.update(Check).where(Check.id == 1)
-            session.execute(built.values(build_seconds=seconds, ended=ended))
+            session.merge(Build(ticket="ticket", version_id=1, seconds=seconds, ended=ended))
         told = ada.get_renewed("/checks/2").text
         words = "bots of this owner were built for more than 15 minutes within the last hour"
         assert (words in told, "Waiting for a worker." in told) == (waits, not waits)

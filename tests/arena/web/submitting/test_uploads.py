@@ -7,6 +7,7 @@ import io
 import os
 import tarfile
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,44 @@ def test_what_is_too_large_is_refused_before_it_is_read(ada: Browser, app: Flask
         assert "This is too large: 0.3 MB are allowed." in refused.text
     part = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'
     assert ada.client.post("/submit", data=part * 20_001 + b"--x--\r\n", **kind).status_code == 413
+
+
+class InTwo:
+    """A body that comes by two reads."""
+
+    def __init__(self, body: bytes, first: int) -> None:
+        self._parts = [body[:first], body[first:], b""]
+
+    def read(self, size: int = -1) -> bytes:
+        part = self._parts.pop(0) if self._parts else b""
+        assert size < 0 or len(part) <= size
+        return part
+
+
+FORM = (
+    b'--xY\r\nContent-Disposition: form-data; name="note"\r\n\r\nshort\r\n'
+    b'--xY\r\nContent-Disposition: form-data; name="file"; filename="b.py"\r\n\r\n'
+    b"one\n--\r\n\r\r\n--xY--\r\n"
+)
+
+
+@pytest.mark.parametrize("before", [b"", b"x" * 2000], ids=["small", "with a preamble"])
+def test_a_file_is_what_was_sent_wherever_a_read_ends(app: Flask, before: bytes) -> None:
+    """Also within the boundaries: a byte more would be another bot."""
+    body, read = before + FORM, app.request_class.form_data_parser_class(silent=False).parse
+    for first in range(len(before) + 1, len(body) + 1):
+        stream = InTwo(body, first)
+        _, form, files = read(stream, "multipart/form-data", len(body), {"boundary": "xY"})
+        assert form["note"] == "short", first
+        with closing(files["file"]) as file:
+            assert file.read() == b"one\n--\r\n\r", first
+
+
+def test_a_long_form_without_files_is_read_whole(app: Flask) -> None:
+    words = {"note": "x" * 5000}
+    with app.test_request_context(method="POST", data=words) as context:
+        assert context.request.mimetype == "application/x-www-form-urlencoded"
+        assert context.request.form.to_dict() == words
 
 
 def test_a_folder_of_too_many_files_keeps_its_form(ada: Browser, database: Database) -> None:

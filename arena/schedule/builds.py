@@ -1,0 +1,79 @@
+"""What workers build of each owner's bots, for which there is a budget.
+
+A bot is built once on each worker: for its check, for a match, or for a person's game if the
+worker never checked it or has not kept what it built. Each of these counts, also when nothing came
+of it. Whatever workers say, nobody is charged more for one than a build may take, nor more than
+once for an attempt at a job.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.models import HOUSE, Bot, BotVersion, Build, Match, Sitting, User
+from arena.schedule.jobs import Leased
+from engine.jobs import JobError
+from engine.reporting import Built
+
+BUDGETED = timedelta(hours=1)
+"""The builds of so long are what an owner's budget counts."""
+SINCE, UNTIL = (sa.bindparam(name, type_=Build.ended.type) for name in ("since", "until"))
+"""As `arena.ground.db.is_lately`, in a query that is written once (see `lately`)."""
+BUILT = (
+    sa.select(Bot.owner_id, sa.func.sum(Build.seconds).label("seconds"))
+    .join(BotVersion, BotVersion.bot_id == Bot.id)
+    .join(Build, Build.version_id == BotVersion.id)
+    .where(Build.ended.between(SINCE, UNTIL))
+    .group_by(Bot.owner_id)
+    .subquery()
+)
+"""For how long the bots of each owner were built lately."""
+
+
+def lately(now: datetime) -> dict[str, datetime]:
+    """Between which moments builds count."""
+    return {"since": now - BUDGETED, "until": now + BUDGETED}
+
+
+def charge(session: Session, job: Leased, built: Built, now: datetime) -> None:
+    """Charges a build to the owner of the bot; one that is told twice is charged once.
+
+    Args:
+        job: that the build was for, whose present attempt the worker has.
+
+    Raises:
+        JobError: no such bot is of the job.
+    """
+    version = next((one for one in _versions(job) if one.digest == built.digest), None)
+    if version is None:
+        raise JobError("it built a bot that is none of the job's")
+    assert job.ticket is not None
+    if session.get(Build, (job.ticket, version.id)) is None:
+        # More time than there was is not believed.
+        there_was = max(0.0, (now - job.created).total_seconds())
+        seconds = min(built.seconds, there_was)
+        session.add(Build(ticket=job.ticket, version=version, seconds=seconds, ended=now))
+
+
+def _versions(job: Leased) -> list[BotVersion]:
+    """The versions that a job is of."""
+    if isinstance(job, Match):
+        return [place.entrant.version for place in job.places]
+    if isinstance(job, Sitting):
+        return [seat.version for seat in job.seats if seat.version]
+    return [job.version]
+
+
+def waits_for_builds(session: Session, owner: User, build_seconds: float, now: datetime) -> bool:
+    """Whether an owner's checks wait since so much was built for them (see `open_checks`).
+
+    Args:
+        build_seconds: the budget of an hour; 0 for none.
+    """
+    if not build_seconds or owner.name == HOUSE:
+        return False
+    built = sa.select(BUILT.c.seconds).where(BUILT.c.owner_id == owner.id)
+    return (session.scalar(built, lately(now)) or 0.0) >= build_seconds
