@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from arena.bridges.bot import HANDSHAKE_SECONDS, NEWGAME_SECONDS, Request
+from arena.bridges.bot import READY_SECONDS, Request
 from arena.bridges.foreign import BridgeError, Foreign
 from engine.game import Move, Variant
 from engine.referee import RESIGN
@@ -36,7 +36,7 @@ class Gtp:
 
     def start(self) -> str:
         self._foreign = Foreign(self._command)
-        expected = time.monotonic() + HANDSHAKE_SECONDS
+        expected = time.monotonic() + READY_SECONDS
         name = self._do("name", expected)
         for command in self._first:
             self._do(command, expected)
@@ -48,7 +48,7 @@ class Gtp:
         if variant.game != "blokus" or key not in GAME_NAMES:
             known = ", ".join(f"blokus mode={mode} corners={how}" for mode, how in GAME_NAMES)
             raise BridgeError(f"there is no translation to GTP for {variant}; there are: {known}")
-        self._do(f"set_game {GAME_NAMES[key]}", time.monotonic() + NEWGAME_SECONDS)
+        self._do(f"set_game {GAME_NAMES[key]}", time.monotonic() + READY_SECONDS)
         self._played = []
 
     def choose(self, request: Request) -> tuple[Move, dict[str, float]]:
