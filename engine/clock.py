@@ -48,7 +48,7 @@ class Allowances:
 
     start_seconds: float = 10.0
     """The time from a bot's start to its ``ready``."""
-    newgame_seconds: float = 5.0
+    newgame_seconds: float = 10.0
     """The time from ``newgame`` to ``ok``."""
     quit_seconds: float = 1.0
     """The time from ``quit`` to the end of the process."""

@@ -331,7 +331,9 @@ def _worker(data: dict[str, Any]) -> str:
     name = data["worker"]
     if not isinstance(name, str) or not name or not name.isprintable():
         raise JobError("no word of a worker: it has no name that can be printed")
-    return name[:LONGEST_NAME]
+    if name != name.strip():
+        raise JobError("no word of a worker: its name begins or ends with a blank")
+    return name[:LONGEST_NAME].rstrip()
 
 
 def _word(value: Any, what: str, most: int) -> str:

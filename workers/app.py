@@ -26,7 +26,7 @@ ANSWER_SECONDS = 30.0
 
 def worker_name() -> str:
     """What this worker calls itself, the same after a restart."""
-    return os.environ.get("ARENA_WORKER_NAME") or socket.gethostname()
+    return os.environ.get("ARENA_WORKER_NAME", "").strip() or socket.gethostname()
 
 
 class LoginError(RuntimeError):

@@ -136,6 +136,7 @@ def complaint(words: str) -> str:
 
 
 ADVICE: Sequence[tuple[str, str]] = (
+    (r"resource temporarily unavailable", "this user may start no more processes: see ulimit -u"),
     (
         r"no permissions? to create.*namespace|creating new namespace failed|setting up uid map",
         "the kernel or the container refuses user namespaces: see docs/sandbox.md",

@@ -66,6 +66,8 @@ def unshare(session: Session, actor: Actor, bot: Bot, name: str, now: datetime) 
         SubmissionError: they are none.
     """
     user = accounts.get(session, name)
+    # Who ends it at the same moment, too, waits, and is told that it is ended.
+    lock(session, bot)
     found = session.get(CoOwner, (bot.id, user.id))
     if found is None:
         raise SubmissionError(f"{user.name} is no co-owner of the bot {bot.name}")

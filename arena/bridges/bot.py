@@ -18,8 +18,8 @@ from engine.game import GameError, IllegalMoveError, Move, Seat, State, Variant
 from engine.games import GAMES, find_variant
 from engine.referee import RESIGN
 
-HANDSHAKE_SECONDS, NEWGAME_SECONDS = 9.5, 4.5
-"""When what the referee allows for ``hello`` and ``newgame`` is nearly over (`Allowances`)."""
+READY_SECONDS = 9.5
+"""When what the referee allows for ``hello``, as for ``newgame``, is nearly over."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from arena.bridges.bot import HANDSHAKE_SECONDS, NEWGAME_SECONDS, Request
+from arena.bridges.bot import READY_SECONDS, Request
 from arena.bridges.foreign import BridgeError, Foreign
 from engine.game import Dialect, Move, Variant
 from engine.referee import RESIGN
@@ -27,7 +27,7 @@ class Gtp:
 
     def start(self) -> str:
         self._foreign = Foreign(self._command)
-        expected = time.monotonic() + HANDSHAKE_SECONDS
+        expected = time.monotonic() + READY_SECONDS
         name = self._do("name", expected)
         for command in self._first:
             self._do(command, expected)
@@ -40,7 +40,7 @@ class Gtp:
                 f"there is no translation to GTP for {variant}; its rules page says which there are"
             )
         if self._dialect.name:
-            self._do(f"set_game {self._dialect.name}", time.monotonic() + NEWGAME_SECONDS)
+            self._do(f"set_game {self._dialect.name}", time.monotonic() + READY_SECONDS)
         self._played = []
 
     def choose(self, request: Request) -> tuple[Move, dict[str, float]]:

@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 
-from arena.bridges.bot import HANDSHAKE_SECONDS, NEWGAME_SECONDS, Request
+from arena.bridges.bot import READY_SECONDS, Request
 from arena.bridges.foreign import BridgeError, Foreign
 from engine.game import Dialect, Move, Variant
 from engine.games import GAMES
@@ -45,7 +45,7 @@ class Ugi:
         # Either word is unknown to those who speak the other language, and ignored.
         self._say("ugi")
         self._say("uci")
-        expected = time.monotonic() + HANDSHAKE_SECONDS
+        expected = time.monotonic() + READY_SECONDS
         known: dict[str, str] = {}
         while not self._spoken:
             line = foreign.hear(expected, "'ugiok' or 'uciok'")
@@ -77,7 +77,7 @@ class Ugi:
         else:
             self._start = "startpos"
         self._say(f"{self._spoken}newgame")
-        self._await_ready(time.monotonic() + NEWGAME_SECONDS)
+        self._await_ready(time.monotonic() + READY_SECONDS)
 
     def choose(self, request: Request) -> tuple[Move, dict[str, float]]:
         assert self._foreign is not None

@@ -17,7 +17,7 @@ import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, NoReturn, TypeVar
 
 import click
 from werkzeug.datastructures import FileStorage, MultiDict
@@ -317,9 +317,19 @@ def form_with_file(
 
 def _json(text: bytes) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_hook=_Told)
     except ValueError:
         raise ServerFault("the server answers no JSON: is that the address of an arena?") from None
+
+
+class _Told(dict[str, Any]):
+    """What a server tells of something. One of a release before may lack what is asked of it."""
+
+    def __missing__(self, key: str) -> NoReturn:
+        raise ServerFault(
+            f"the server does not tell {key!r}: it is older than this program, or no arena; "
+            "use the program of its release, or have it upgraded"
+        )
 
 
 def _refusal(server: str, error: urllib.error.HTTPError) -> click.ClickException:

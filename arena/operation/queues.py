@@ -81,9 +81,10 @@ def look(broker: str) -> Queues:
     elif "err" in (persistence.get("aof_last_write_status"), persistence.get(BGSAVE)):
         problem = "the broker can't write its file, and refuses messages: is its disk full?"
     policy, risk = str(memory.get("maxmemory_policy")), ""
-    if most and policy.startswith("allkeys"):
+    if most and policy != "noeviction":
+        lost = "whole queues" if policy.startswith("allkeys") else "what keeps other arenas off it"
         risk = (
-            f"the broker throws whole queues away when it is full (maxmemory-policy {policy}): "
+            f"the broker throws away {lost} when it is full (maxmemory-policy {policy}): "
             "set it to noeviction"
         )
     return Queues(waiting, problem, risk, used, most)

@@ -122,7 +122,7 @@ class Bot:
     _wall: float | None = None
 
     def new_game(self, game: Game) -> None:
-        """A game begins; it may be the second in this process. You have five seconds."""
+        """A game begins; it may be the second in this process. You have ten seconds."""
 
     def choose(self, position: Position) -> str:
         """Your move; behind it, after a space, there may be a remark for the replay."""

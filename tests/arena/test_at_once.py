@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -10,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from arena import sittings
 from arena.audit import ARENA, Actor
-from arena.bots import entries, first_tests
-from arena.bots.submissions import enter, submit
+from arena.bots import entries, first_tests, sharing
+from arena.bots.submissions import SubmissionError, enter, submit
 from arena.competitions import ladder_settings, strength_tests, tournament_fields, tournaments
 from arena.competitions.ladder_settings import LadderError
 from arena.competitions.strength_plans import StrengthPlan
@@ -20,6 +21,7 @@ from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.locks import lock
 from arena.models import (
+    AuditEntry,
     Bot,
     BotVersion,
     Check,
@@ -350,6 +352,22 @@ def test_a_token_that_is_revoked_twice(furnished: Database) -> None:
             give_way(furnished, again.done)
         assert again.result(60).status_code == 404
     app.extensions["arena.database"].close()
+
+
+def test_a_share_that_is_ended_twice(furnished: Database) -> None:
+    """The second is told that it is ended, and one note is kept."""
+
+    def deed(of: Callable[..., User]) -> Deed:
+        def do(session: Session) -> None:
+            of(session, ARENA, session.scalars(sa.select(Bot)).one(), "eve", now())
+
+        return do
+
+    with furnished.begin() as session:
+        deed(sharing.share)(session)
+    with pytest.raises(SubmissionError, match="eve is no co-owner of the bot"):
+        at_once(furnished, deed(sharing.unshare), deed(sharing.unshare))
+    assert _count(furnished, AuditEntry, AuditEntry.action == "unshare") == 1
 
 
 def _lock_ladder(session: Session) -> None:

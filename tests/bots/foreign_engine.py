@@ -6,7 +6,7 @@ It plays random legal moves of the engine's games; in UGI it knows the one game 
 Clobber as Fairy-Stockfish names it, in GTP Blokus as Pentobi names it. A flaw is something that
 goes wrong at its third move: `dies`, `sleeps`, `illegal`, `bare`, `none`, `refuses`, `shuts` (its
 output, and stays), `stubborn` (an illegal move, and no end by `quit`), or at once: `mute`, `loads`
-(a while, at the first `isready`). What it is told goes to standard error.
+(a while, at each `isready`). What it is told goes to standard error.
 """
 
 import os
@@ -64,8 +64,7 @@ def play_ugi():
             say(f"{dialect}ok")
         elif words[0] == "isready":
             if flaw == "loads":
-                time.sleep(1)
-                flaw = ""
+                time.sleep(0.5)
             say("readyok")
         elif words[:3] == ["setoption", "name", "UCI_Variant"]:
             size = {"clobber": "5x6", "clobber10": "10x10"}[words[-1]]

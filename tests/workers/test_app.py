@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -102,3 +103,16 @@ def test_a_full_broker_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
             )
             assert workers_app.say("task", {}) == 2
         workers_app._speaker(embedded.url).close()
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [("box1", "box1"), (" box 1\n", "box 1"), ("", None), ("  ", None)],
+    ids=["a name", "with blanks", "none", "blanks alone"],
+)
+def test_what_a_worker_calls_itself(
+    monkeypatch: pytest.MonkeyPatch, said: str, name: str | None
+) -> None:
+    """A name that can be typed into any form, and by default the host's."""
+    monkeypatch.setenv("ARENA_WORKER_NAME", said)
+    assert workers_app.worker_name() == (name or socket.gethostname())

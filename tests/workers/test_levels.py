@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.workers.conftest import LIMITS, python_launch, said, write
+from workers import bubblewrap
 from workers.program import BoxError
 from workers.sandbox import Sandbox
 from workers.walls import NamespaceBox
@@ -109,3 +110,18 @@ def test_of_two_forms_of_a_level_one_is_enough(
     assert isinstance(sandbox.box, NamespaceBox)
     assert not sandbox.box.bubblewrap.disable_userns
     assert (sandbox.level, sandbox.failures) == ("good", [])
+
+
+@pytest.mark.parametrize(
+    ("said", "advice"),
+    [
+        ("Creating new namespace failed: Operation not permitted", "refuses user namespaces"),
+        ("Creating new namespace failed: Resource temporarily unavailable", "see ulimit -u"),
+        ("Can't find source path /x: Permission denied", "can't reach that path"),
+    ],
+)
+def test_what_bubblewrap_says_is_explained(said: str, advice: str) -> None:
+    """Its last line, with what is to be done."""
+    told = bubblewrap.complaint(f"warning\nbwrap: {said}\n")
+    assert told.startswith(f"{said} (")
+    assert advice in told

@@ -13,14 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from engine.clock import TimeControl
+from arena.bridges.bot import READY_SECONDS
+from engine.clock import ALLOWANCES, TimeControl
 from engine.game import Termination
 from engine.process_tree import MARK, marked, members
 from tests.arena.bridges.test_bridges import ARENA, BOTS, bridge, play
 
 HASTY = """\
 from arena.bridges import gtp, ugi
-gtp.HANDSHAKE_SECONDS = ugi.HANDSHAKE_SECONDS = 0.2
+gtp.READY_SECONDS = ugi.READY_SECONDS = 0.2
 from arena.cli import main
 main()
 """
@@ -122,12 +123,14 @@ def test_a_bridge_that_is_ended_ends_its_program(number: signal.Signals, kind: s
 
 
 def test_a_program_may_take_its_time_for_readyok() -> None:
-    """As long as for `hello`: a net may be loaded then. The bridge says that it waits."""
+    """A net may be loaded then, and again for each game. The bridge says that it waits."""
+    assert READY_SECONDS < ALLOWANCES.newgame_seconds == ALLOWANCES.start_seconds
+    newgame = "newgame clobber size=5x6 seats=2 you=1 move=1000 seed=1\n"
     command = [sys.executable, "-c", HASTY, "bridge", "ugi", "--", *ENGINE, "uci", "loads"]
     with begun(*command) as (process, _):
-        _, errors = process.communicate("quit\n", timeout=5)
-    assert " gave no 'readyok' in time\n" in errors
-    assert process.returncode == 0
+        said, errors = process.communicate(f"{newgame}quit\n", timeout=10)
+    assert errors.count(" gave no 'readyok' in time\n") == 2
+    assert (process.returncode, said.splitlines()[-1:]) == (0, ["ok"])
 
 
 @pytest.mark.parametrize(("protocol", "what"), [("ugi", "'uciok'"), ("gtp", "'name'")])

@@ -211,14 +211,17 @@ def test_a_broker_without_memory_is_emptied() -> None:
     ("policy", "most", "words"),
     [
         ("noeviction", "256mb", ""),
-        ("volatile-lru", "256mb", ""),
+        ("volatile-ttl", "0", ""),
+        ("volatile-ttl", "256mb", "(maxmemory-policy volatile-ttl): set it to noeviction"),
         ("allkeys-lru", "0", ""),
         ("allkeys-lru", "256mb", "(maxmemory-policy allkeys-lru): set it to noeviction"),
         ("allkeys-random", "256mb", "(maxmemory-policy allkeys-random): set it to noeviction"),
     ],
 )
-def test_a_broker_that_would_throw_queues_away_is_told(policy: str, most: str, words: str) -> None:
-    """Nobody would miss them: what was in them is played again."""
+def test_a_broker_that_would_throw_something_away_is_told(
+    policy: str, most: str, words: str
+) -> None:
+    """Nobody would miss queues, of which all is played again, nor the claim on the broker."""
     with broker() as embedded:
         with queues.connect(embedded.url) as client:
             client.config_set("maxmemory", most)

@@ -30,8 +30,9 @@ from arena.web.words import listed
 from engine.record import parse_record
 from engine.record import replay as prove
 from engine.reporting import SignOfLife
+from tests.arena.competitions.test_tournament_fields import withdraw
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
-from tests.arena.simulator import CALM
+from tests.arena.simulator import CALM, START
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.test_pages import read
 
@@ -374,3 +375,20 @@ def test_points_a_game_and_the_lot_are_told_to_programs_too(cups: Cups) -> None:
             assert line["by_lot"] == str(row["by_lot"])
             told = told or row["by_lot"]
     assert told
+
+
+def test_what_is_not_played_stands_where_every_window_shows_it(tmp_path: Path) -> None:
+    """With the points a game that it counts for, which no narrow window leaves out."""
+    database = Database(f"sqlite:///{tmp_path}/arena.db")
+    database.upgrade()
+    simulation = TournamentSimulation(database, 1, CALM, "clobber", 4, size="4x3")
+    simulation.create("cup", "gauntlet")
+    with database.begin() as session:
+        next(new_matches(session, START))
+        withdraw(session, "bot-3")
+    app = create_app(Settings(database=database.url))
+    page = app.test_client().get("/tournaments/cup").text
+    cells = re.findall(r'<td class="([^"]*)">[^<]*<small class="[^"]*">([^<]*) not played<', page)
+    assert cells == [("number", "2")] * 2
+    app.extensions["arena.database"].close()
+    database.close()

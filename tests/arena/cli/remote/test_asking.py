@@ -233,3 +233,49 @@ def test_what_was_done_is_told_though_more_can_not_be(
     assert (found, said) == (code, "")
     assert before == [f"1 of 2 done before that, the last at {url}: one"] * (len(answers) - 1)
     assert last.endswith(words)
+
+
+@pytest.mark.parametrize("answer", [{}, {"items": [{}], "next": None}], ids=["one", "a list"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "status bot-0",
+        "leaderboard x",
+        "ladders",
+        "match list",
+        "tournament list",
+        "tournament show x",
+        "strength list",
+        "strength show 1",
+        "user list",
+        "top --once",
+        "logs 1",
+        "logs --check x",
+        "cancel x",
+    ],
+)
+def test_a_server_that_does_not_tell_what_is_asked_for_is_older(
+    arena: Arena, words: str, answer: dict[str, object]
+) -> None:
+    """As one is that is upgraded after the commands: in one line, whatever it lacks."""
+
+    class Older(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            said = json.dumps(answer).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+        def log_message(self, *_: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Older) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        code, _, errors = arena(*words.split(), "--server", url)
+        server.shutdown()
+        thread.join()
+    assert (code, errors.count("\n")) == (3, 1), errors
+    assert "the server does not tell " in errors
+    assert ": it is older than this program, or no arena;" in errors
