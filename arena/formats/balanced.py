@@ -74,11 +74,9 @@ class Balanced(AtOnce):
 
     @classmethod
     def build(cls, frame: Frame, settings: Settings) -> Self:
-        """As `Format` says."""
         return cls(frame.seats, settings["rounds"], frame.seed)
 
     def schedule(self, entrants: Sequence[Entrant]) -> list[Fixture]:
-        """As `AtOnce` says."""
         check_field(entrants, least=self.seats)
         return [
             Fixture(number, tuple(entrants[place] for place in table))

@@ -111,7 +111,6 @@ class Knockout(Format):
 
     @classmethod
     def build(cls, frame: Frame, settings: Settings) -> Self:
-        """As `Format` says."""
         return cls(
             settings["legs"],
             frame.games,

@@ -41,11 +41,9 @@ class RoundRobin(AtOnce):
 
     @classmethod
     def build(cls, _: Frame, settings: Settings) -> Self:
-        """As `Format` says."""
         return cls(settings["cycles"])
 
     def schedule(self, entrants: Sequence[Entrant]) -> list[Fixture]:
-        """As `AtOnce` says."""
         check_field(entrants, least=2)
         table = berger_table(len(entrants))
         return [
@@ -118,7 +116,6 @@ class Gauntlet(AtOnce):
 
     @classmethod
     def build(cls, _: Frame, settings: Settings) -> Self:
-        """As `Format` says."""
         return cls(settings["candidates"], settings["cycles"])
 
     def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
@@ -129,7 +126,6 @@ class Gauntlet(AtOnce):
         return sitting_out(entrants[: self.candidates], self.schedule(entrants))
 
     def schedule(self, entrants: Sequence[Entrant]) -> list[Fixture]:
-        """As `AtOnce` says."""
         check_field(entrants, least=self.candidates + 1)
         candidates, field = entrants[: self.candidates], entrants[self.candidates :]
         # Each candidate walks along the field, one step behind the next, so nobody is met by
