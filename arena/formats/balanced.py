@@ -43,9 +43,6 @@ class Balanced(AtOnce):
 
     Those sit out who have done so least often. Everybody meets everybody about as often, and of
     any of its first fixtures sits in each seat as often as in any other, give or take one.
-
-    Raises:
-        ValueError: rounds is below 1 or seats below 2.
     """
 
     name = "balanced"
@@ -64,13 +61,6 @@ class Balanced(AtOnce):
     seats: int
     rounds: int
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.seats < 2 or self.rounds < 1:
-            raise ValueError(
-                "a balanced schedule has at least 2 seats and 1 round, "
-                f"not {self.seats} and {self.rounds}"
-            )
 
     @classmethod
     def build(cls, frame: Frame, settings: Settings) -> Self:

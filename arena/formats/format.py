@@ -103,7 +103,7 @@ class Format(ABC):
     @classmethod
     @abstractmethod
     def build(cls, frame: Frame, settings: Settings) -> Self:
-        """The format with these settings, for a tournament.
+        """The format with these settings, for a tournament; each is within its bounds.
 
         Raises:
             ValueError: they don't go together.
@@ -176,9 +176,6 @@ class InTurn(Format):
 
     A round stays as it was set, whatever is played anew before it. Whoever is in none of its
     fixtures sits it out, for the points of a win.
-
-    Raises:
-        ValueError: rounds or games is below 1.
     """
 
     in_turn = True
@@ -194,13 +191,6 @@ class InTurn(Format):
     nobody, or each other, and sit out first (see `walkovers.earned`)."""
     seats: int = 2
     """How many entrants a fixture has."""
-
-    def __post_init__(self) -> None:
-        if self.rounds < 1 or self.games < 1:
-            raise ValueError(
-                "a format in rounds has at least 1 round and 1 game a fixture, "
-                f"not {self.rounds} and {self.games}"
-            )
 
     @classmethod
     def build(cls, frame: Frame, settings: Settings) -> Self:
