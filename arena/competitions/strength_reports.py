@@ -13,6 +13,7 @@ from arena.competitions.strength_tallies import standing, tallies_of, versions_o
 from arena.models import Bot, BotVersion, Entrant, StrengthTest, TestTally, TestVerdict, User
 from arena.ratings.outliers import Series, outliers
 from arena.strength import sequential
+from arena.strength.outcomes import faults_json
 from arena.strength.words import result_rows
 from engine.game import Termination
 
@@ -122,7 +123,7 @@ def _numbers(test: sequential.SequentialTest) -> dict[str, Any]:
         "draws": test.draws,
         "losses": test.losses,
         "counts": list(test.counts),
-        "faults": [{str(key): n for key, n in side.items()} for side in test.faults],
+        "faults": [faults_json(side) for side in test.faults],
         **test.estimate.to_json(),
         "llr": round(test.llr, 6),
         "llr_bounds": list(test.llr_bounds),
