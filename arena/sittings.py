@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
 from arena.ground import bot_names, locks
 from arena.ground.config import Settings
+from arena.ground.db import count_rows
 from arena.models import (
     Bot,
     BotVersion,
@@ -168,8 +169,7 @@ def begin(
         bots = counted(needed - 1, "bot")
         raise SittingError(f"the ladder {ladder.title} is played against {bots}")
     versions = [_opponent(session, ladder, number) for number in wish.opponents]
-    going_on = sa.select(sa.func.count()).where(person.own, Sitting.finished.is_(None))
-    if (session.scalar(going_on) or 0) >= most_open:
+    if count_rows(session, Sitting, person.own, Sitting.finished.is_(None)) >= most_open:
         raise SittingError(
             f"you have {counted(most_open, 'game that is', 'games that are')} not over: end or "
             "give up one of them first"

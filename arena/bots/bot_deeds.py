@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
+from arena import audit
 from arena.bots import entries, sharing
 from arena.bots.submissions import SubmissionError
 from arena.competitions.founding import find_named
@@ -72,24 +73,31 @@ def _number(words: str) -> int | None:
 
 
 @dataclass(frozen=True)
-class EnterBot(Deed):
+class BotDeed(Deed):
+    """Changes something about a bot; answers it if nothing else is said."""
+
+    scope = Scope.SUBMIT
+    subject = "bots"
+    answers: ClassVar[type | None] = Bot
+
+    name: str = asked("The bot's name")
+
+
+@dataclass(frozen=True)
+class EnterBot(BotDeed):
     """Put a version of a bot of one's own on a ladder.
 
     One that was there before, suspended ones too, comes back at once with the rating that it
     had, held less firmly; another is checked first.
     """
 
-    scope = Scope.SUBMIT
     address = "POST /bots/<name>/enter"
-    subject = "bots"
     answers = EntryAsked
 
-    name: str = asked("The bot's name")
     ladder: str = asked("Which ladder", label="Ladder", most=LONGEST_NAME)
     version: int | None = _number("the newest")
 
     def do(self, session: Session, by: By) -> Done:
-        """Enters it, or has it checked; answers the check."""
         bot = own_bot(session, by, self.name)
         wanted = sa.select(BotVersion).where(BotVersion.bot_id == bot.id)
         if self.version is not None:
@@ -107,20 +115,16 @@ class EnterBot(Deed):
 
 
 @dataclass(frozen=True)
-class RetireBot(Deed):
+class RetireBot(BotDeed):
     """Take a bot of one's own off a ladder; it keeps its rating for when it comes back."""
 
-    scope = Scope.SUBMIT
     address = "POST /bots/<name>/retire"
-    subject = "bots"
     answers = Entrant
 
-    name: str = asked("The bot's name")
     ladder: str = asked("Which ladder", label="Ladder", most=LONGEST_NAME)
     version: int | None = _number("whichever is there")
 
     def do(self, session: Session, by: By) -> Done:
-        """Takes it off; answers the entrant."""
         bot = own_bot(session, by, self.name)
         ladder = find_named(session, Ladder, self.ladder)
         its = (
@@ -145,20 +149,15 @@ class RetireBot(Deed):
 
 
 @dataclass(frozen=True)
-class WithdrawBot(Deed):
+class WithdrawBot(BotDeed):
     """Take a bot of one's own off every ladder."""
 
-    scope = Scope.SUBMIT
     address = "POST /bots/<name>/withdraw"
     command = "bot withdraw NAME"
     example = "mybot"
-    subject = "bots"
     answers = BotWithdrawn
 
-    name: str = asked("The bot's name")
-
     def do(self, session: Session, by: By) -> Done:
-        """Takes it off; answers how many ladders those were."""
         bot = own_bot(session, by, self.name)
         left = entries.withdraw(session, by.actor, bot, by.now)
         words = f"the bot {bot.name} is withdrawn: it left {counted(left, 'ladder')}"
@@ -166,45 +165,38 @@ class WithdrawBot(Deed):
 
 
 @dataclass(frozen=True)
-class ChangeBot(Deed):
+class ChangeBot(BotDeed):
     """Open or close the code and the logs of a bot of one's own."""
 
-    scope = Scope.SUBMIT
     address = "PATCH /bots/<name>"
     command = "bot change NAME"
     example = "mybot --open-source"
-    subject = "bots"
-    answers = Bot
 
-    name: str = asked("The bot's name")
     open_source: bool = asked("Whether everybody may read its code and its logs")
 
     def do(self, session: Session, by: By) -> Done:
-        """Opens or closes them; answers the bot."""
         bot = own_bot(session, by, self.name)
-        entries.open_source(session, by.actor, bot, opened=self.open_source, now=by.now)
+        if bot.open_source is not self.open_source:
+            bot.open_source = self.open_source
+            action = "open code" if self.open_source else "close code"
+            audit.note(session, by.actor, action, f"bot {bot.name}", now=by.now)
         who = "everybody" if self.open_source else "its owners alone"
         return Done(f"code and logs of {bot.name} are for {who} now", bot)
 
 
 @dataclass(frozen=True)
-class ShareBot(Deed):
+class ShareBot(BotDeed):
     """Make another user a co-owner of a bot of one's own, who may do whatever one may, as in a
     team.
     """
 
-    scope = Scope.SUBMIT
     address = "POST /bots/<name>/share"
     command = "bot share NAME USER"
     example = "mybot ada"
-    subject = "bots"
-    answers = Bot
 
-    name: str = asked("The bot's name")
     user: str = asked("The other's name", label="Share it with", most=LONGEST_NAME)
 
     def do(self, session: Session, by: By) -> Done:
-        """Shares it; answers the bot."""
         bot = find_bot(session, self.name)
         if not (by.at_machine or bot.owner_id == by.actor.id):
             raise NotAllowed(f"only {bot.owner.name} can share {bot.name}")
@@ -213,21 +205,16 @@ class ShareBot(Deed):
 
 
 @dataclass(frozen=True)
-class UnshareBot(Deed):
+class UnshareBot(BotDeed):
     """Make a user a co-owner of a bot no more; co-owners can do so for themselves."""
 
-    scope = Scope.SUBMIT
     address = "POST /bots/<name>/unshare"
     command = "bot unshare NAME USER"
     example = "mybot ada"
-    subject = "bots"
-    answers = Bot
 
-    name: str = asked("The bot's name")
     user: str = asked("The co-owner's name", most=LONGEST_NAME)
 
     def do(self, session: Session, by: By) -> Done:
-        """Ends the share; answers the bot."""
         bot, user = find_bot(session, self.name), self.user.strip()
         themselves = user.lower() == by.actor.name.lower()
         if not (by.at_machine or bot.owner_id == by.actor.id or themselves):
@@ -251,7 +238,6 @@ class CancelCheck(Deed):
     number: int = asked("The check's number")
 
     def do(self, session: Session, by: By) -> Done:
-        """Cancels it; answers the check."""
         check = locks.find(session, Check, self.number)
         if check is None or not by.owns(check.version.bot):
             raise NotThere(f"there is no check {self.number} of a bot of yours")

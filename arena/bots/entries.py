@@ -13,7 +13,7 @@ from arena import audit
 from arena.audit import Actor
 from arena.bots.first_tests import give_up
 from arena.bots.sharing import belongs_to
-from arena.bots.submissions import SubmissionError, enter
+from arena.bots.submissions import SubmissionError, add_check, enter, is_under_way
 from arena.ground.locks import lock, locking
 from arena.models import (
     Bot,
@@ -49,20 +49,12 @@ def fitting(session: Session, version: BotVersion) -> list[Ladder]:
             )
         )
     )
-    checked = set(session.scalars(sa.select(Check.ladder_id).where(_under_way(version.id))))
+    checked = set(session.scalars(sa.select(Check.ladder_id).where(is_under_way(version.id))))
     return [
         ladder
         for ladder in ladders_taking_bots(session)
         if ladder.game in games and ladder.id not in there | checked
     ]
-
-
-def _under_way(version_id: int) -> sa.ColumnElement[bool]:
-    return sa.and_(
-        Check.version_id == version_id,
-        Check.status.in_((JobStatus.OPEN, JobStatus.ISSUED)),
-        Check.cancelled == "",
-    )
 
 
 def ask_entry(
@@ -91,15 +83,9 @@ def ask_entry(
     if known is not None:
         enter(session, ladder, version, now)
         return None
-    asked = _under_way(version.id), Check.ladder_id == ladder.id
+    asked = is_under_way(version.id), Check.ladder_id == ladder.id
     check = session.scalar(sa.select(Check).where(*asked).limit(1))
-    if check is None:
-        check = Check(
-            version=version, ladder=ladder, status=JobStatus.OPEN, created=now, findings=[]
-        )
-        session.add(check)
-        session.flush()
-    return check
+    return check or add_check(session, version, ladder, now)
 
 
 def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> None:
@@ -232,14 +218,6 @@ def fates(session: Session, checks: Sequence[Check]) -> dict[int, EntryFate]:
         else:
             found[check.id] = EntryFate("entered" if where in there else "not entered")
     return found
-
-
-def open_source(session: Session, actor: Actor, bot: Bot, *, opened: bool, now: datetime) -> None:
-    """Lets everybody read a bot's code and logs, or its owner alone."""
-    if bot.open_source is not opened:
-        bot.open_source = opened
-        action = "open code" if opened else "close code"
-        audit.note(session, actor, action, f"bot {bot.name}", now=now)
 
 
 def _words(version: BotVersion, ladder: Competition) -> str:

@@ -25,13 +25,8 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA, Actor
-from arena.competitions.founding import (
-    add_by_number,
-    come_back,
-    demand_proven,
-    enter_field,
-    fair_start,
-)
+from arena.competitions.fields import demand_proven, enter_field
+from arena.competitions.founding import add_by_number, come_back, fair_start
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing, under_way
 from arena.competitions.strength_plans import MOST_WEIGHT, StrengthPlan, plan_of
@@ -44,6 +39,7 @@ from arena.competitions.strength_tallies import (
     versions_of,
 )
 from arena.ground import locks
+from arena.ground.db import count_rows
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere
 from arena.models import (
@@ -98,6 +94,7 @@ def create(
 
     Raises:
         StrengthError: it can't be tested so, or too many of this person's tests are running.
+        Refusal: a version has passed no check of the game.
     """
     _refuse(session, plan, candidate, baseline)
     if ladder is None and actor.id is not None:
@@ -110,9 +107,7 @@ def create(
         creator_id=actor.id,
         variant=plan.variant,
         time=plan.time,
-        memory_bytes=plan.memory_bytes,
-        threads=plan.threads,
-        log_bytes=plan.log_bytes,
+        limits=plan.limits,
         state=CompetitionState.OPEN,
         seed=plan.seed,
         weight=plan.weight,
@@ -145,20 +140,21 @@ def _refuse(
             f"the version {candidate.label} can't be tested against itself: name two"
         )
     both = candidate, baseline
-    demand_proven(session, plan.variant.game, both, "be tested", StrengthError)
+    demand_proven(session, plan.variant.game, both, "be tested")
 
 
 def _refuse_too_many(session: Session, user_id: int) -> None:
     """Refuses one more test of a person's; those after which a version enters do not count."""
     # Two forms of one person at the same moment wait for each other here.
     locks.find(session, User, user_id, to_change=True)
-    running = sa.select(sa.func.count()).select_from(StrengthTest)
-    mine = running.where(
+    running = count_rows(
+        session,
+        StrengthTest,
         StrengthTest.creator_id == user_id,
         StrengthTest.ladder_id.is_(None),
         StrengthTest.verdict == TestVerdict.RUNNING,
     )
-    if (session.scalar(mine) or 0) >= RUNNING_ALLOWED:
+    if running >= RUNNING_ALLOWED:
         raise StrengthError(
             f"{RUNNING_ALLOWED} tests of yours are running: wait for one, or stop it"
         )
@@ -176,7 +172,9 @@ def pairing_of(
     nothing is under way any more, and one of which several matches could not be played.
     """
     standing = standing_of(session, test)
-    if (aside := _set_aside(session, test)) >= MOST_ASIDE:
+    of_it = Match.competition_id == test.id
+    aside = count_rows(session, Match, of_it, Match.status == JobStatus.SET_ASIDE)
+    if aside >= MOST_ASIDE:
         reason = f"{aside} of its matches could not be played, through no bot's fault"
         end(session, test, TestVerdict.STOPPED, reason, now)
         return None
@@ -192,12 +190,6 @@ def pairing_of(
         sa.select(Entrant.id).where(Entrant.competition_id == test.id).order_by(Entrant.number)
     )
     return Pairing(tuple(ids), opening=opening)
-
-
-def _set_aside(session: Session, test: StrengthTest) -> int:
-    query = sa.select(sa.func.count()).select_from(Match)
-    query = query.where(Match.competition_id == test.id, Match.status == JobStatus.SET_ASIDE)
-    return session.scalar(query) or 0
 
 
 class _Series:

@@ -212,6 +212,15 @@ def unusable(error: sa.exc.SQLAlchemyError) -> str:
     return f"can't use the database: {what}{''.join(remedies)}"
 
 
+def count_rows(session: Session, kind: type[Any], *which: sa.ColumnElement[bool]) -> int:
+    """How many rows of a table there are of which all of this holds.
+
+    Args:
+        kind: a class of `arena.models`.
+    """
+    return session.scalars(sa.select(sa.func.count()).select_from(kind).where(*which)).one()
+
+
 def is_lately(
     moment: sa.SQLColumnExpression[Any], within: timedelta, now: datetime
 ) -> sa.ColumnElement[bool]:

@@ -17,10 +17,6 @@ MARK = "notice"
 LONGEST = 300
 
 
-class NoticeError(Refusal):
-    """What can't be a notice; one sentence that says why."""
-
-
 def read_notice(session: Session) -> str:
     """What all visitors are told; empty if that is nothing."""
     mark = session.get(Mark, MARK)
@@ -31,13 +27,13 @@ def give_notice(session: Session, actor: Actor, text: str, now: datetime) -> Non
     """Tells all visitors a line from now on; an empty one clears the last.
 
     Raises:
-        NoticeError: it is too long, or has characters that can't be seen.
+        Refusal: it is too long, or has characters that can't be seen.
     """
     line = " ".join(text.split())
     if len(line) > LONGEST:
-        raise NoticeError(f"a notice has at most {LONGEST} characters, and this has {len(line)}")
+        raise Refusal(f"a notice has at most {LONGEST} characters, and this has {len(line)}")
     if not line.isprintable():
-        raise NoticeError("there are characters in it that can't be seen")
+        raise Refusal("there are characters in it that can't be seen")
     session.merge(Mark(key=MARK, value=line))
     audit.note(session, actor, "give notice" if line else "clear notice", MARK, line, now=now)
 
@@ -55,7 +51,6 @@ class GiveNotice(Deed):
     )
 
     def do(self, session: Session, by: By) -> Done:
-        """Gives it, or clears the last."""
         give_notice(session, by.actor, self.text, by.now)
         given = "all visitors are told, on every page"
         return Done(given if self.text.strip() else "the notice is cleared")

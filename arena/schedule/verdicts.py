@@ -38,10 +38,6 @@ from arena.models import (
 from engine.plurals import counted
 
 
-class VerdictError(Refusal):
-    """What can't be decided about a match; one sentence that says what to do."""
-
-
 class VoidedMatch(NamedTuple):
     """A match that is void now, and the one that replays it."""
 
@@ -72,7 +68,6 @@ class VoidMatch(Deed):
     )
 
     def do(self, session: Session, by: By) -> Done:
-        """Makes it void; answers the match, and the one that replays it."""
         again = void(session, by.actor, self.number, self.note, replay=self.replay, now=by.now)
         more = f"; it is replayed as match {again.id}" if again else ""
         match = session.get_one(Match, self.number)
@@ -91,7 +86,6 @@ class RequeueMatch(Deed):
     number: int = asked("The match's number")
 
     def do(self, session: Session, by: By) -> Done:
-        """Has it tried again; answers the match."""
         requeue(session, by.actor, self.number, by.now)
         return Done(f"match {self.number} is tried again", session.get_one(Match, self.number))
 
@@ -111,13 +105,12 @@ class RequeueChecks(Deed):
     )
 
     def do(self, session: Session, by: By) -> Done:
-        """Has them tried again."""
         aside = Check.status == JobStatus.SET_ASIDE
         numbers = [] if self.bots else list(session.scalars(checks_of(aside)))
         for name in self.bots:
-            found = list(session.scalars(checks_of(aside, bot_names.read(name, VerdictError))))
+            found = list(session.scalars(checks_of(aside, bot_names.read(name))))
             if not found:
-                raise VerdictError(f"no check of {name} is set aside")
+                raise Refusal(f"no check of {name} is set aside")
             numbers += [number for number in found if number not in numbers]
         for number in sorted(numbers):  # as all lock checks
             requeue_check(session, by.actor, number, by.now)
@@ -164,22 +157,22 @@ def void(
         The match that replays it, if one was made.
 
     Raises:
-        VerdictError: there is no such match, it can't be void, or a word on why is missing.
+        Refusal: there is no such match, it can't be void, or a word on why is missing.
     """
     match = _find(session, number)
     competition = match.competition
     lock(session, competition)  # the recorder may be closing it
-    note = texts.typed(note, VerdictError)
+    note = texts.typed(note)
     if not note:
-        raise VerdictError("say why the match is to be void")
+        raise Refusal("say why the match is to be void")
     if match.status not in (JobStatus.FIXED, JobStatus.SET_ASIDE):
         known = "is void already" if match.status is JobStatus.VOID else "is not played yet"
-        raise VerdictError(f"match {number} {known}")
+        raise Refusal(f"match {number} {known}")
     kind = kind_of(competition)
     if problem := kind.why_not_void(competition, match):
-        raise VerdictError(problem)
+        raise Refusal(problem)
     if replay and competition.state is CompetitionState.FROZEN:
-        raise VerdictError(f"the {kind.word} {competition.name} is frozen: nothing is played there")
+        raise Refusal(f"the {kind.word} {competition.name} is frozen: nothing is played there")
     make_void(session, match, note)
     kind.settle(session, competition, now)
     again = _again(session, match, now) if replay and kind.replays else None
@@ -214,11 +207,11 @@ def requeue(session: Session, actor: Actor, number: int, now: datetime) -> None:
     """Has a match tried again that was set aside.
 
     Raises:
-        VerdictError: there is no such match, or it is not set aside.
+        Refusal: there is no such match, or it is not set aside.
     """
     match = _find(session, number)
     if match.status is not JobStatus.SET_ASIDE:
-        raise VerdictError(f"match {number} is {match.status}, and not set aside")
+        raise Refusal(f"match {number} is {match.status}, and not set aside")
     match.status, match.failures = JobStatus.OPEN, 0
     audit.note(session, actor, "requeue match", f"match {number}", match.problem, now=now)
 
@@ -227,13 +220,13 @@ def requeue_check(session: Session, actor: Actor, number: int, now: datetime) ->
     """Has a check tried again that was set aside.
 
     Raises:
-        VerdictError: there is no such check, or it is not set aside.
+        Refusal: there is no such check, or it is not set aside.
     """
     check = locks.find(session, Check, number, to_change=True)
     if check is None:
-        raise VerdictError(f"there is no check {number}")
+        raise Refusal(f"there is no check {number}")
     if check.status is not JobStatus.SET_ASIDE:
-        raise VerdictError(f"check {number} is {check.status}, and not set aside")
+        raise Refusal(f"check {number} is {check.status}, and not set aside")
     check.status, check.failures = JobStatus.OPEN, 0
     audit.note(session, actor, "requeue check", f"check {number}", check.problem, now=now)
 

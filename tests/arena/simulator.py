@@ -28,6 +28,7 @@ from sqlalchemy.orm import selectinload
 from arena.audit import ARENA
 from arena.bots.submissions import enter, submit
 from arena.competitions.ladder_settings import change
+from arena.deeds import By
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
@@ -420,7 +421,7 @@ class Simulation:
     def readmit(self, session: sa.orm.Session) -> None:
         worker = self._any(session, sa.select(Worker).where(Worker.set_aside.is_not(None)))
         if worker is not None:
-            workers.readmit(session, ARENA, worker.name, self.now)
+            workers.ReadmitWorker(worker.name).do(session, By(ARENA, frozenset(), self.now))
 
     def upload(self) -> None:
         """A new version of some bot, with a check of its own."""

@@ -10,8 +10,9 @@ from arena import audit
 from arena.audit import ARENA
 from arena.bots import entries
 from arena.bots.submissions import SubmissionError, enter
+from arena.competitions.fields import named_versions
 from arena.competitions.strength_plans import SITE_TERMS
-from arena.competitions.tournaments import TournamentPlan, create, named_versions
+from arena.competitions.tournaments import TournamentPlan, create
 from arena.ground.db import Database
 from arena.models import (
     BotVersion,

@@ -13,12 +13,12 @@ from arena.audit import ARENA, Actor
 from arena.bots import entries, first_tests
 from arena.bots.submissions import enter, submit
 from arena.competitions import ladder_settings, strength_tests, tournament_fields, tournaments
-from arena.competitions.ladder_settings import LadderError
+from arena.competitions.fields import named_versions
 from arena.competitions.strength_plans import StrengthPlan
-from arena.competitions.tournaments import TournamentError, named_versions
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.locks import lock
+from arena.ground.refusals import Refusal
 from arena.models import (
     Bot,
     BotVersion,
@@ -126,7 +126,7 @@ def _new_tournament(session: Session, *, bots: int = 2) -> None:
 
 @pytest.mark.parametrize(
     ("make", "error"),
-    [(_new_ladder, LadderError), (_new_tournament, TournamentError)],
+    [(_new_ladder, Refusal), (_new_tournament, Refusal)],
     ids=["ladder", "tournament"],
 )
 def test_two_competitions_of_one_name(
@@ -150,7 +150,7 @@ def test_a_pause_as_a_tournament_ends(furnished: Database) -> None:
         cup = session.scalars(sa.select(Tournament)).one()
         tournaments.set_state(session, cup, CompetitionState.PAUSED, now(), ARENA)
 
-    with pytest.raises(TournamentError, match="the tournament cup is over"):
+    with pytest.raises(Refusal, match="the tournament cup is over"):
         at_once(furnished, end, pause)
 
 

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from arena.audit import ARENA
 from arena.competitions import ladder_settings, strength_tests, tournaments
 from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import (
     BotVersion,
     Competition,
@@ -32,7 +33,6 @@ from arena.models import (
 )
 from arena.models import Check as BotCheck
 from arena.recorder.rebuild import rebuild
-from arena.strength.sequential import StrengthError
 from tests.arena.running import arena
 from tests.drills.checks import Check, fixed_once, torn
 from tests.drills.drill import PATIENCE_SECONDS, Clock
@@ -52,7 +52,7 @@ def settle(database: Database) -> None:
         numbers = session.scalars(sa.select(Competition.id).where(running)).all()
     for number in numbers:
         # Each may have ended meanwhile.
-        with suppress(tournaments.TournamentError, StrengthError), database.begin() as session:
+        with suppress(Refusal), database.begin() as session:
             one = session.get_one(Competition, number)
             if isinstance(one, Ladder) and one.state is CompetitionState.OPEN:
                 ladder_settings.change(session, ARENA, one, {"state": "paused"}, now)

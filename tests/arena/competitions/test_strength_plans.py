@@ -10,10 +10,11 @@ import sqlalchemy as sa
 from arena.audit import Actor
 from arena.competitions import strength_tests
 from arena.ground.db import Database
-from arena.ground.refusals import NotThere
+from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
     BotVersion,
     Check,
+    CompetitionLimits,
     CompetitionState,
     JobStatus,
     Ladder,
@@ -45,7 +46,7 @@ def test_what_can_not_be_is_refused(
     arena: StrengthSimulation, change: dict[str, Any], words: str
 ) -> None:
     """One sentence says what is wrong, and nothing is made."""
-    with pytest.raises(StrengthError, match=words):
+    with pytest.raises(Refusal, match=words):
         arena.create(**change)
     with arena.database.read() as session:
         assert session.scalars(sa.select(StrengthTest)).all() == []
@@ -93,7 +94,7 @@ def test_who_has_passed_no_check_is_not_tested(
     """Neither as the candidate nor as the baseline."""
     checked(arena, version, check, kept)
     for pair in ((2, 0), (0, 2)):
-        with pytest.raises(StrengthError, match=f"newcomer v1 {words}"):
+        with pytest.raises(Refusal, match=f"newcomer v1 {words}"):
             arena.create(*pair)
 
 
@@ -119,8 +120,9 @@ def test_what_was_asked_for_is_kept(arena: StrengthSimulation) -> None:
     """Every hypothesis, error and limit is its own, and none the usual one."""
     asked = {
         "time": TimeControl(move_ms=50), "elo0": -5.0, "elo1": 20.0, "alpha": 0.01, "beta": 0.1,
-        "model": "logistic", "max_games": 500, "weight": 2.0, "memory_bytes": 2**27, "threads": 3,
-        "log_bytes": 1000, "note": "quicker moves", "seed": 7,
+        "model": "logistic", "max_games": 500, "weight": 2.0,
+        "limits": CompetitionLimits(2**27, threads=3, bundle_bytes=1, log_bytes=1000),
+        "note": "quicker moves", "seed": 7,
     }  # fmt: skip
     number = arena.create(**asked)
     with arena.database.read() as session:

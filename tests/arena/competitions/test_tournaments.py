@@ -9,12 +9,14 @@ import sqlalchemy as sa
 
 from arena.audit import entries
 from arena.competitions import tournament_matches, tournaments
+from arena.competitions.fields import field_of, named_versions, seeded_by
 from arena.competitions.results import results, rows
 from arena.competitions.tournament_courses import course_of
-from arena.competitions.tournaments import TournamentError, TournamentPlan
+from arena.competitions.tournaments import TournamentPlan
 from arena.formats.catalogue import FORMATS, settings_for
-from arena.formats.settings import FormatError, Frame
+from arena.formats.settings import Frame
 from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import (
     BotVersion,
     CompetitionState,
@@ -74,8 +76,8 @@ def test_what_can_not_be_is_refused(
         **{"name": "cup", "variant": CLOBBER, "time": MOVE, "format": "round-robin"} | change
     )
     with arena.database.begin() as session:
-        field = tournaments.named_versions(session, [f"bot-{n}" for n in range(5)])
-        with pytest.raises((TournamentError, FormatError)) as refusal:
+        field = named_versions(session, [f"bot-{n}" for n in range(5)])
+        with pytest.raises(Refusal) as refusal:
             tournaments.create(session, plan, field, START, ORGANISER)
         assert words in str(refusal.value)
         assert session.scalars(sa.select(Tournament)).all() == []
@@ -85,14 +87,14 @@ def test_a_field_has_everybody_once_and_checked(arena: TournamentSimulation) -> 
     """Fields with a bot twice, a single one, one that isn't checked, or a bot of nobody's."""
     plan = TournamentPlan("cup", CLOBBER, MOVE, "round-robin")
     with arena.database.begin() as session:
-        one, other = tournaments.named_versions(session, ["bot-0", "bot-1:1"])
+        one, other = named_versions(session, ["bot-0", "bot-1:1"])
         other.status = VersionStatus.CHECKING
         for field, words in (
             ([one, one], "bot-0 v1 stands in the field twice"),
             ([one], "a match takes 2 bots, and the field has 1"),
             ([one, other], "bot-1 v1 can't play yet: it has passed no check"),
         ):
-            with pytest.raises((TournamentError, FormatError), match=words):
+            with pytest.raises((Refusal, Refusal), match=words):
                 tournaments.create(session, plan, field, START, ORGANISER)
 
 
@@ -109,10 +111,10 @@ NOBODY = [
 def test_what_names_no_version(arena: TournamentSimulation, name: str, words: str) -> None:
     """In words that fit a command, a page and the API."""
     with arena.database.begin() as session:
-        (other,) = tournaments.named_versions(session, ["bot-1"])
+        (other,) = named_versions(session, ["bot-1"])
         other.status = VersionStatus.CHECKING
-        with pytest.raises(TournamentError) as refusal:
-            tournaments.named_versions(session, [name])
+        with pytest.raises(Refusal) as refusal:
+            named_versions(session, [name])
         assert str(refusal.value) == words
 
 
@@ -133,7 +135,7 @@ def test_nobody_races_somebody_twice(
     assert settings_for(format_, frame, given) == complete
     for key, setting in FORMATS[format_].settings.items():
         if setting.in_a_race is not None:
-            with pytest.raises(FormatError, match="in a race"):
+            with pytest.raises(Refusal, match="in a race"):
                 settings_for(format_, frame, {**given, key: 2})
 
 
@@ -141,7 +143,7 @@ def test_a_third_place_takes_four() -> None:
     """Nobody else loses a semi-final to meet for it."""
     third = {"third_place": 1}
     for size in (2, 3):
-        with pytest.raises(FormatError) as refusal:
+        with pytest.raises(Refusal) as refusal:
             settings_for("knockout", Frame(size, seats=2, race=False, seed=1), third)
         assert str(refusal.value) == f"third_place takes a field of 4 bots, and this one has {size}"
     four = Frame(4, seats=2, race=False, seed=1)
@@ -160,11 +162,11 @@ def test_the_ladder_gives_the_field_and_its_seeding(arena: TournamentSimulation)
         ):
             entrant.mu, entrant.sigma = mu, sigma
         session.flush()
-        assert [v.bot.name for v in tournaments.field_of(session, ladder, 3)] == [
+        assert [v.bot.name for v in field_of(session, ladder)[:3]] == [
             "bot-1", "bot-3", "bot-4",
         ]  # fmt: skip
-        named = tournaments.named_versions(session, ["bot-0", "bot-2", "bot-3"])
-        seeded = tournaments.seeded_by(session, ladder, named)
+        named = named_versions(session, ["bot-0", "bot-2", "bot-3"])
+        seeded = seeded_by(session, ladder, named)
         assert [v.bot.name for v in seeded] == ["bot-3", "bot-2", "bot-0"]
 
 
@@ -200,7 +202,7 @@ def test_an_empty_opening_is_the_games_start(arena: TournamentSimulation) -> Non
     """The policy of openings is kept."""
     plan = TournamentPlan("cup", CLOBBER, MOVE, "gauntlet", openings=OpeningPolicy.EMPTY)
     with arena.database.begin() as session:
-        field = tournaments.named_versions(session, ["bot-2", "bot-0", "bot-1"])
+        field = named_versions(session, ["bot-2", "bot-0", "bot-1"])
         tournaments.create(session, plan, field, START, ORGANISER)
     made = openings(arena, "cup", [1, 2])
     assert [opening for opening, _ in made.values()] == [[], []]
@@ -241,7 +243,7 @@ def test_all_is_closed_when_all_is_played(arena: TournamentSimulation) -> None:
         # A bye is worth the two points of a match won.
         assert sum(line.points for line in found.standings) == 12 + 3 * 2
         assert [row["place"] for row in rows(found)] == [1, 2, 3, 4, 5]
-        with pytest.raises(TournamentError, match="the tournament cup is over"):
+        with pytest.raises(Refusal, match="the tournament cup is over"):
             tournaments.set_state(session, cup, CompetitionState.OPEN, START, ORGANISER)
 
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 import sqlalchemy as sa
 
 from arena.audit import Actor
+from arena.competitions.fields import field_of
 from arena.competitions.results import results, to_json
 from arena.competitions.tournament_matches import digest
-from arena.competitions.tournaments import TournamentPlan, create, field_of
+from arena.competitions.tournaments import TournamentPlan, create
 from arena.formats.catalogue import FORMATS
 from arena.ground.db import Database
 from arena.models import (
@@ -62,7 +63,7 @@ class TournamentSimulation(Simulation):
         )
         with self.database.begin() as session:
             ladder = session.scalars(sa.select(Ladder)).one()
-            create(session, plan, field_of(session, ladder, top), self.now, ORGANISER)
+            create(session, plan, field_of(session, ladder)[:top], self.now, ORGANISER)
 
     def play_out(self, seconds: float, *, voids: int = 0) -> None:
         """Runs with the villain for so long, then without until every tournament is closed.

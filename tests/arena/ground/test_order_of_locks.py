@@ -19,13 +19,15 @@ from arena.audit import ARENA
 from arena.bots import entries, lost_bundles, submissions
 from arena.bots.submissions import enter
 from arena.competitions import strength_plans, strength_tests, tournament_fields, tournaments
+from arena.competitions.fields import named_versions
 from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournament_matches import SetMatch, matches_of
-from arena.competitions.tournaments import call_off, named_versions
+from arena.competitions.tournaments import call_off
 from arena.deeds import By, perform
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.locks import lock
+from arena.ground.refusals import Refusal
 from arena.models import (
     Bot,
     BotVersion,
@@ -303,7 +305,7 @@ def test_checks_are_tried_again_as_they_were_before(database: Database) -> None:
 
     def try_again(session: Session) -> None:
         by = By(ARENA, frozenset(Scope), START)
-        with pytest.raises(verdicts.VerdictError, match="is open, and not set aside"):
+        with pytest.raises(Refusal, match="is open, and not set aside"):
             perform(session, verdicts.RequeueChecks(names), by)
 
     at_once(

@@ -15,7 +15,6 @@ from arena.ground.refusals import Refusal
 from arena.models import Check, CompetitionState, JobStatus, Ladder, Match, User
 from arena.schedule import verdicts
 from arena.schedule.matchmaking import make
-from arena.schedule.verdicts import VerdictError
 from tests.arena.competitions.strength_simulation import StrengthSimulation
 from tests.arena.simulator import CALM, START, Simulation
 
@@ -89,7 +88,7 @@ def test_no_match_of_a_strength_test_is_made_void(database: Database) -> None:
         match.status = JobStatus.SET_ASIDE
         session.flush()
         with pytest.raises(
-            VerdictError, match=r"of the strength test test-\d+, .*: start the test anew"
+            Refusal, match=r"of the strength test test-\d+, .*: start the test anew"
         ):
             verdicts.void(session, ARENA, match.id, "so", now=LATER)
         assert match.status is JobStatus.SET_ASIDE
@@ -124,6 +123,6 @@ def test_what_was_set_aside_has_all_its_attempts_again(arena: Simulation) -> Non
             assert (noted.subject, noted.detail) == (f"{kind} {job.id}", "no box")
             for status in (JobStatus.OPEN, JobStatus.VOID):
                 job.status = status
-                with pytest.raises(VerdictError) as refused:
+                with pytest.raises(Refusal) as refused:
                     what(session, ARENA, job.id, LATER)
                 assert str(refused.value) == f"{kind} {job.id} is {status}, and not set aside"

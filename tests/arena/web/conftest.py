@@ -19,7 +19,8 @@ from werkzeug.routing import Rule
 from arena.audit import ARENA
 from arena.bots.submissions import enter, submit
 from arena.competitions import strength_plans, strength_tests
-from arena.competitions.tournaments import TournamentPlan, create, field_of
+from arena.competitions.fields import field_of
+from arena.competitions.tournaments import TournamentPlan, create
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import (
@@ -210,7 +211,7 @@ def add_competitions(session: sa.orm.Session, now: datetime) -> dict[str, int]:
     """A tournament "cup" of the bots on the ladder of Clobber, and two strength tests."""
     clobber = session.scalars(sa.select(Ladder).where(Ladder.game == "clobber")).one()
     plan = TournamentPlan("cup", clobber.variant, clobber.time, "round-robin")
-    cup = create(session, plan, field_of(session, clobber, 3), now, ARENA)
+    cup = create(session, plan, field_of(session, clobber)[:3], now, ARENA)
     cup.state = CompetitionState.PAUSED
     test, ended = (_strength_test(session, clobber, now) for _ in range(2))
     strength_tests.stop(session, ended, now, ARENA)

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.competitions import strength_plans, strength_tests
-from arena.competitions.tournaments import named_versions
+from arena.competitions.fields import named_versions
 from arena.fake.fill import fill
 from arena.ground.db import Database
 from arena.models import (

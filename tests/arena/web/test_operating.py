@@ -14,9 +14,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from arena.audit import ARENA
 from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import JobStatus, Ladder, Match, Role, Worker
 from arena.operation import health
-from arena.operation.notice import NoticeError, give_notice
+from arena.operation.notice import give_notice
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.signing_in import Browser, deeds, now, pages, person, signed_in
 from tests.conftest import DATABASES, furnished_database
@@ -261,5 +262,5 @@ def test_a_notice_is_on_every_page(database: Database, app: Flask) -> None:
 )
 def test_a_notice_is_a_short_line(database: Database, text: str, problem: str) -> None:
     """Its operator is told why else."""
-    with database.begin() as session, pytest.raises(NoticeError, match=problem):
+    with database.begin() as session, pytest.raises(Refusal, match=problem):
         give_notice(session, ARENA, text, datetime.now(UTC))
