@@ -241,27 +241,20 @@ def find(session: Session, number: int, *, to_change: bool = False) -> Sitting |
     query = sa.select(Sitting).where(Sitting.id == number)
     if to_change:
         query = locks.locking(query, Sitting)
-    return session.scalar(
-        query.options(
-            undefer(Sitting.game),
-            selectinload(Sitting.seats).joinedload(SittingSeat.version).joinedload(BotVersion.bot),
-        )
-    )
+    return session.scalar(query.options(*_WHOLE))
+
+
+_WHOLE = (
+    undefer(Sitting.game),
+    selectinload(Sitting.seats).joinedload(SittingSeat.version).joinedload(BotVersion.bot),
+)
+"""A game is read with its record and its seats."""
 
 
 def latest(session: Session, person: Person, *, count: int) -> list[Sitting]:
     """The games of a person, the last begun first."""
     query = sa.select(Sitting).where(person.own).order_by(Sitting.id.desc()).limit(count)
-    seats = selectinload(Sitting.seats).joinedload(SittingSeat.version)
-    return list(
-        session.scalars(
-            query.options(
-                undefer(Sitting.game),
-                joinedload(Sitting.ladder),
-                seats.joinedload(BotVersion.bot),
-            )
-        )
-    )
+    return list(session.scalars(query.options(*_WHOLE, joinedload(Sitting.ladder))))
 
 
 def record_of(found: Sitting) -> GameRecord:

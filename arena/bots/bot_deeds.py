@@ -21,7 +21,7 @@ from engine.plurals import counted
 
 
 class EntryAsked(NamedTuple):
-    """What became of an entry."""
+    """Which ladder a bot is to enter, and what that takes first."""
 
     ladder: Ladder
     check: Check | None

@@ -105,7 +105,7 @@ class LadderField:
 
     @classmethod
     def read(cls, session: Session, ladder: Ladder, due: Iterable[DueMatch]) -> LadderField:
-        """That of a ladder as it stands.
+        """Who can be paired on a ladder now.
 
         Args:
             due: its matches that are not fixed.

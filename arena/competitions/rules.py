@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
 from arena.competitions.founding import find_named
 from arena.deeds import LONGEST_LINE, LONGEST_NAME, Deed, asked
 from arena.ground.refusals import Refusal
-from arena.models import Ladder
+from arena.models import USUAL_LIMITS, CompetitionLimits, Ladder
 from engine.clock import DEFAULT_MOVE_MS, TimeControl, parse_time
 from engine.game import GameError, Variant
 from engine.games import find_variant
+
+
+class Rules(NamedTuple):
+    """By what a competition is played."""
+
+    ladder: Ladder | None
+    """Whose rules they are; None if they are a game's."""
+    variant: Variant
+    time: TimeControl
+    limits: CompetitionLimits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +53,8 @@ class CreateByRules(Deed):
     )
     note: str = asked("For everybody, on its page", label="Note", default="", most=LONGEST_LINE)
 
-    def rules(self, session: Session) -> tuple[Ladder | None, Variant, TimeControl]:
-        """The ladder whose rules are meant, if one is, the variant and the time control.
+    def rules(self, session: Session) -> Rules:
+        """The rules that are meant.
 
         Raises:
             Refusal: ladder and game are given or none, or two times, or there is no such thing.
@@ -55,15 +66,15 @@ class CreateByRules(Deed):
         ladder = find_named(session, Ladder, self.ladder) if self.ladder else None
         try:
             if ladder is not None:
-                variant, time = ladder.variant, ladder.time
+                variant, time, limits = ladder.variant, ladder.time, ladder.limits
             else:
                 name, *options = self.game.split() or [""]
                 variant = find_variant(name, options)
-                time = TimeControl(move_ms=DEFAULT_MOVE_MS)
+                time, limits = TimeControl(move_ms=DEFAULT_MOVE_MS), USUAL_LIMITS
             if self.time:
                 time = parse_time(self.time)
             elif self.move is not None:
                 time = TimeControl(move_ms=self.move)
         except GameError as error:
             raise Refusal(str(error)) from None
-        return ladder, variant, time
+        return Rules(ladder, variant, time, limits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import get_args
 
 from sqlalchemy.orm import Session
 
@@ -110,18 +110,16 @@ class CreateTest(CreateByRules):
         mine, theirs = (self._usable(session, by, name) for name in (self.candidate, self.baseline))
         if (self.game or self.time or self.move is not None) and not by.may(Scope.ORGANISE):
             raise NotAllowed("a test by other rules than a ladder's is for organisers to make")
-        ladder, variant, time = self.rules(session)
-        changes: dict[str, Any] = {
-            "time": time,
-            "terms": StrengthTerms.from_json(vars(self)),
-            "weight": min(self.weight, _most_weight(by)),
-            "note": self.note,
-            "seed": secrets.randbits(SEED_BITS) if self.seed is None else self.seed,
-        }
-        if ladder is None:
-            plan = StrengthPlan(variant=variant, **changes)
-        else:
-            plan = StrengthPlan.on(ladder, **changes)
+        rules = self.rules(session)
+        plan = StrengthPlan(
+            rules.variant,
+            rules.time,
+            StrengthTerms.from_json(vars(self)),
+            min(self.weight, _most_weight(by)),
+            rules.limits,
+            self.note,
+            secrets.randbits(SEED_BITS) if self.seed is None else self.seed,
+        )
         return _made(strength_tests.create(session, plan, mine, theirs, by.now, by.actor))
 
     def _usable(self, session: Session, by: By, name: str) -> BotVersion:

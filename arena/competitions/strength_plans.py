@@ -21,7 +21,7 @@ SITE_TERMS = StrengthTerms(max_games=MAX_GAMES)
 
 @dataclass(frozen=True, slots=True)
 class StrengthPlan:
-    """What is to be tested, and how."""
+    """By which rules, terms and share of the workers' time two versions are to be tested."""
 
     variant: Variant
     time: TimeControl

@@ -78,7 +78,7 @@ class Course:
 def course_of(
     session: Session, tournament: Tournament, entrants: Sequence[Entrant] | None = None
 ) -> Course:
-    """How far a tournament is.
+    """What of a tournament is set, played, given and due.
 
     Args:
         entrants: all of them in the order of the seeding, for who has read them already.

@@ -30,7 +30,6 @@ from arena.formats.catalogue import FORMATS
 from arena.formats.standings import TIE_BREAKS
 from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
-    USUAL_LIMITS,
     BotVersion,
     CompetitionState,
     Entrant,
@@ -109,8 +108,7 @@ class CreateTournament(CreateByRules):
     )
 
     def do(self, session: Session, by: By) -> Done:
-        ladder, variant, time = self.rules(session)
-        limits = USUAL_LIMITS if ladder is None else ladder.limits
+        ladder, variant, time, limits = self.rules(session)
         if self.memory is not None:
             limits = replace(limits, memory_bytes=self.memory * 2**20)
         usual = OpeningPolicy.RANDOM if ladder is None else ladder.openings

@@ -19,6 +19,9 @@ from arena.ground.locks import lock, locking
 from arena.ground.refusals import Refusal
 from arena.models import BotVersion, Entrant, EntrantState, JobStatus, Match, Place, Tournament
 
+WITHDRAW = "withdraw from tournament"
+"""The deed, as the audit log has it."""
+
 
 def has_begun(tournament: Tournament) -> bool:
     """Whether a match was made: from then on its field and its schedule stand."""
@@ -70,8 +73,9 @@ def enter(
     demand_field(session, tournament.variant, [*(one.version for one in field), *versions])
     _fit(tournament, len(field), len(field) + len(versions))
     enter_field(session, tournament, versions, now, first=len(field) + 1)
+    subject = f"tournament {tournament.name}"
     for version in versions:
-        _note(session, actor, "enter tournament", tournament, version, "", now)
+        audit.note(session, actor, "enter tournament", subject, version.label, now=now)
 
 
 def withdraw(
@@ -114,6 +118,8 @@ def withdraw(
     lock(session, tournament)
     demand_not_over(tournament)
     version, why = entrant.version, texts.typed(note)
+    subject = f"tournament {tournament.name}"
+    detail = f"{version.label}: {why}" if why else version.label
     everybody = entrants_of(session, tournament)
     if entrant not in everybody:  # somebody else may just have taken it out
         raise Refusal(f"{version.label} is not in the tournament {tournament.name}")
@@ -123,7 +129,7 @@ def withdraw(
         session.delete(entrant)
         for number, one in enumerate(field, 1):
             one.number = number
-        _note(session, actor, "withdraw from tournament", tournament, version, why, now, changed)
+        audit.note(session, actor, WITHDRAW, subject, detail + changed, now=now)
         return False
     session.refresh(entrant)  # somebody else may just have withdrawn it
     if entrant.state is EntrantState.RETIRED:
@@ -137,7 +143,7 @@ def withdraw(
     entrant.last_paired = begun = session.scalar(rounds) or 0
     entrant.last_round = course_of(session, tournament).last_round_of(entrant.number, begun)
     entrant.state, entrant.reason = EntrantState.RETIRED, why
-    _note(session, actor, "withdraw from tournament", tournament, version, why, now)
+    audit.note(session, actor, WITHDRAW, subject, detail, now=now)
     session.flush()
     settle(session, tournament, now)
     return True
@@ -165,17 +171,3 @@ def _fit(tournament: Tournament, before: int, after: int) -> str:
     tournament.settings = {**settings, "tie_breaks": tie_breaks}
     changed = [key for key, value in fitting.items() if value != chosen[key]]
     return "".join(f"; {key} is {fitting[key]} now" for key in changed)
-
-
-def _note(
-    session: Session,
-    actor: audit.Actor,
-    action: str,
-    tournament: Tournament,
-    version: BotVersion,
-    why: str,
-    now: datetime,
-    changed: str = "",
-) -> None:
-    words = (f"{version.label}: {why}" if why else version.label) + changed
-    audit.note(session, actor, action, f"tournament {tournament.name}", words, now=now)

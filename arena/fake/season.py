@@ -31,7 +31,7 @@ LOOK_MATCHES = 100
 
 @dataclass(slots=True)
 class MatchRows:
-    """The rows of one match."""
+    """What a match is in the database, table by table."""
 
     match: dict[str, Any]
     places: list[dict[str, Any]]

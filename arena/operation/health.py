@@ -202,7 +202,7 @@ def _lateness(behind: float) -> str:
 
 
 def look(session: Session, settings: Settings, now: datetime) -> Health:
-    """How the arena is now."""
+    """All of it, as the database has it, with what somebody should look at."""
     games, faults = _lately(session, now)
     known = tuple(_worker(one, settings, now) for one in _workers(session))
     silent = _silent_seconds(session, now)

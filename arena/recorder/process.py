@@ -84,8 +84,7 @@ class Recorder:
         transact(lambda session: forget_logs(session, settings, now))
         if heard is not None:
             self._roll_back(heard, now, sweep=looking)
-        issued = transact(lambda session: leases.schedule(session, settings, now))
-        self.writer.send(issued, now)
+        self.writer.send(transact(lambda session: leases.schedule(session, settings, now)))
         # Last, since with many games they take longer than what was just issued may wait.
         # It opens sessions of its own; a database that goes away meanwhile is waited for, too.
         transact(lambda _: self._upkeep.go_on(self.writer.database, now))

@@ -107,7 +107,7 @@ class _Batch:
         """Whether one more worker was refused, as the next will be."""
 
     def take(self, told: Told) -> leases.Fate:
-        """Takes in one of them."""
+        """Takes one of them in, and says what became of it."""
         match told:
             case reporting.Started():
                 return self._start(told)

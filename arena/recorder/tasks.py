@@ -121,7 +121,7 @@ class Tasks:
                 self._say(one, fate)
             else:
                 self._count(fate)
-        self._writer.send(issued, now)
+        self._writer.send(issued)
 
     def _handle(self, said: Said) -> None:
         """Handles a message alone; one that raises is dropped."""

@@ -100,14 +100,13 @@ class Writer:
                 self.pulse.beat()
                 time.sleep(pause)
 
-    def send(self, issued: Sequence[Batch], now: datetime) -> None:
+    def send(self, issued: Sequence[Batch]) -> None:
         """Sends jobs; what the broker does not take is issued again when its lease ends."""
         try:
-            self.queue.send(issued, now)
+            self.queue.send(issued)
         except (OperationalError, redis.RedisError) as error:
             log.warning("the broker took no jobs: %.200s", error)
 
     def fill(self) -> None:
         """Issues what there is room for, so that no worker waits for the next tick."""
-        now = utc_now()
-        self.send(self.transact(lambda session: leases.fill(session, self.settings, now)), now)
+        self.send(self.transact(lambda session: leases.fill(session, self.settings, utc_now())))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -36,6 +36,8 @@ from arena.models import (
     Scope,
 )
 from engine.plurals import counted
+
+J = TypeVar("J", bound=Match | Check)
 
 
 class VoidedMatch(NamedTuple):
@@ -86,7 +88,7 @@ class RequeueMatch(Deed):
     number: int = asked("The match's number")
 
     def do(self, session: Session, by: By) -> Done:
-        requeue(session, by.actor, self.number, by.now)
+        requeue(session, by.actor, Match, self.number, by.now)
         return Done(f"match {self.number} is tried again", session.get_one(Match, self.number))
 
 
@@ -113,7 +115,7 @@ class RequeueChecks(Deed):
                 raise Refusal(f"no check of {name} is set aside")
             numbers += [number for number in found if number not in numbers]
         for number in sorted(numbers):  # as all lock checks
-            requeue_check(session, by.actor, number, by.now)
+            requeue(session, by.actor, Check, number, by.now)
         return Done(f"{counted(len(numbers), 'check is', 'checks are')} to be tried again")
 
 
@@ -159,7 +161,7 @@ def void(
     Raises:
         Refusal: there is no such match, it can't be void, or a word on why is missing.
     """
-    match = _find(session, number)
+    match = _find(session, Match, number)
     competition = match.competition
     lock(session, competition)  # the recorder may be closing it
     note = texts.typed(note)
@@ -203,36 +205,26 @@ def _again(session: Session, match: Match, now: datetime) -> Match:
     return again
 
 
-def requeue(session: Session, actor: Actor, number: int, now: datetime) -> None:
-    """Has a match tried again that was set aside.
+def requeue(session: Session, actor: Actor, kind: type[J], number: int, now: datetime) -> None:
+    """Has a match or a check tried again that was set aside.
 
     Raises:
-        Refusal: there is no such match, or it is not set aside.
+        Refusal: there is no such one, or it is not set aside.
     """
-    match = _find(session, number)
-    if match.status is not JobStatus.SET_ASIDE:
-        raise Refusal(f"match {number} is {match.status}, and not set aside")
-    match.status, match.failures = JobStatus.OPEN, 0
-    audit.note(session, actor, "requeue match", f"match {number}", match.problem, now=now)
+    job = _find(session, kind, number)
+    name = f"{_word(kind)} {number}"
+    if job.status is not JobStatus.SET_ASIDE:
+        raise Refusal(f"{name} is {job.status}, and not set aside")
+    job.status, job.failures = JobStatus.OPEN, 0
+    audit.note(session, actor, f"requeue {_word(kind)}", name, job.problem, now=now)
 
 
-def requeue_check(session: Session, actor: Actor, number: int, now: datetime) -> None:
-    """Has a check tried again that was set aside.
-
-    Raises:
-        Refusal: there is no such check, or it is not set aside.
-    """
-    check = locks.find(session, Check, number, to_change=True)
-    if check is None:
-        raise Refusal(f"there is no check {number}")
-    if check.status is not JobStatus.SET_ASIDE:
-        raise Refusal(f"check {number} is {check.status}, and not set aside")
-    check.status, check.failures = JobStatus.OPEN, 0
-    audit.note(session, actor, "requeue check", f"check {number}", check.problem, now=now)
+def _find(session: Session, kind: type[J], number: int) -> J:
+    job = locks.find(session, kind, number, to_change=True)
+    if job is None:
+        raise NotThere(f"there is no {_word(kind)} {number}")
+    return job
 
 
-def _find(session: Session, number: int) -> Match:
-    match = locks.find(session, Match, number, to_change=True)
-    if match is None:
-        raise NotThere(f"there is no match {number}")
-    return match
+def _word(kind: type[J]) -> str:
+    return kind.__name__.lower()

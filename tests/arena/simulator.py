@@ -383,7 +383,7 @@ class Simulation:
 
     def requeue(self, session: sa.orm.Session) -> None:
         aside = sa.select(Match.id).where(Match.status == JobStatus.SET_ASIDE).order_by(Match.id)
-        verdicts.requeue(session, ARENA, self._any(session, aside) or 0, self.now)
+        verdicts.requeue(session, ARENA, Match, self._any(session, aside) or 0, self.now)
 
     def change(self, session: sa.orm.Session) -> None:
         ladder = self._any(session, sa.select(Ladder).order_by(Ladder.id))

@@ -102,7 +102,7 @@ class TournamentSimulation(Simulation):
         with self.database.begin() as session:
             aside = sa.select(Match.id).where(Match.status == JobStatus.SET_ASIDE)
             for number in session.scalars(aside).all():
-                verdicts.requeue(session, ORGANISER, number, self.now)
+                verdicts.requeue(session, ORGANISER, Match, number, self.now)
 
     def open_tournaments(self) -> list[str]:
         """The names of those that are not over."""

@@ -310,9 +310,9 @@ def test_checks_are_tried_again_as_they_were_before(database: Database) -> None:
 
     at_once(
         database,
-        lambda session: verdicts.requeue_check(session, ARENA, first, START),
+        lambda session: verdicts.requeue(session, ARENA, Check, first, START),
         try_again,
-        rest=lambda session: verdicts.requeue_check(session, ARENA, second, START),
+        rest=lambda session: verdicts.requeue(session, ARENA, Check, second, START),
     )
 
 

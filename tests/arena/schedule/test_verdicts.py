@@ -176,10 +176,10 @@ def test_what_was_set_aside_is_tried_again(played: Simulation) -> None:
         assert match is not None
         match.status, match.failures = JobStatus.SET_ASIDE, 3
         session.flush()
-        verdicts.requeue(session, ARENA, match.id, START)
+        verdicts.requeue(session, ARENA, Match, match.id, START)
         assert (match.status, match.failures) == (JobStatus.OPEN, 0)
         with pytest.raises(Refusal, match="is open, and not set aside"):
-            verdicts.requeue(session, ARENA, match.id, START)
+            verdicts.requeue(session, ARENA, Match, match.id, START)
 
 
 def spoil_rating(session: sa.orm.Session) -> None:
