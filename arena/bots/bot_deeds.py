@@ -10,13 +10,24 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
 from arena.bots import entries, sharing
-from arena.bots.submissions import SubmissionError
+from arena.bots.submissions import add_check, enter, is_under_way
 from arena.competitions.founding import find_named
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import locks
 from arena.ground.db import LARGEST_ID
-from arena.ground.refusals import NotAllowed, NotThere
-from arena.models import Bot, BotVersion, Check, Entrant, EntrantState, Ladder, Scope
+from arena.ground.refusals import NotAllowed, NotThere, Refusal
+from arena.models import (
+    Bot,
+    BotVersion,
+    Check,
+    CoOwner,
+    Entrant,
+    EntrantState,
+    Ladder,
+    Scope,
+    VersionStatus,
+)
+from arena.people import accounts
 from engine.plurals import counted
 
 
@@ -107,11 +118,29 @@ class EnterBot(BotDeed):
         if version is None:
             raise NotThere(f"there is no version {self.version} of the bot {bot.name}")
         ladder = find_named(session, Ladder, self.ladder)
-        check = entries.ask_entry(session, by.actor, version, ladder, by.now)
+        check = self._enter(session, by, version, ladder)
         what = f"is active on {ladder.name}, with the rating that it had, held less firmly"
         if check is not None:
             what = f"enters {ladder.name} when its check has passed"
         return Done(f"the bot {version.label} {what}", EntryAsked(ladder, check))
+
+    def _enter(self, session: Session, by: By, version: BotVersion, ladder: Ladder) -> Check | None:
+        """Enters it; gives the check that it takes first, if one is needed."""
+        if not ladder.takes_bots:
+            raise Refusal(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
+        if version.status is VersionStatus.REFUSED:
+            raise Refusal(
+                f"the version {version.label} was refused by its check: submit a mended version"
+            )
+        words = entries.version_on(version, ladder)
+        audit.note(session, by.actor, "enter", f"bot {version.bot.name}", words, now=by.now)
+        there = Entrant.competition_id == ladder.id, Entrant.version_id == version.id
+        if session.scalar(sa.select(Entrant.id).where(*there)) is not None:
+            enter(session, ladder, version, by.now)
+            return None
+        asked_for = is_under_way(version.id), Check.ladder_id == ladder.id
+        known = session.scalar(sa.select(Check).where(*asked_for).limit(1))
+        return known or add_check(session, version, ladder, by.now)
 
 
 @dataclass(frozen=True)
@@ -141,7 +170,7 @@ class RetireBot(BotDeed):
             its = its.where(BotVersion.number == self.version)
         there = session.scalars(its).all()
         if not there:
-            raise SubmissionError(f"the bot {bot.name} is not on the ladder {ladder.name}")
+            raise Refusal(f"the bot {bot.name} is not on the ladder {ladder.name}")
         for entrant in there:
             entries.retire(session, by.actor, entrant, by.now)
         label = there[0].version.label
@@ -200,7 +229,16 @@ class ShareBot(BotDeed):
         bot = find_bot(session, self.name)
         if not (by.at_machine or bot.owner_id == by.actor.id):
             raise NotAllowed(f"only {bot.owner.name} can share {bot.name}")
-        mate = sharing.share(session, by.actor, bot, self.user.strip(), by.now)
+        mate = accounts.get(session, self.user.strip())
+        # Who shares it with another at the same moment waits, and sees how many it has then.
+        locks.lock(session, bot)
+        there = sharing.co_owners(session, bot)
+        if mate.id == bot.owner_id or mate in there:
+            raise Refusal(f"the bot {bot.name} is {mate.name}'s already")
+        if len(there) >= sharing.MOST_CO_OWNERS:
+            raise Refusal(f"the bot {bot.name} has {len(there)} co-owners, and no more can be")
+        session.add(CoOwner(bot_id=bot.id, user_id=mate.id))
+        audit.note(session, by.actor, "share", f"bot {bot.name}", f"with {mate.name}", now=by.now)
         return Done(f"the bot {bot.name} is {mate.name}'s as well now", bot)
 
 
@@ -219,7 +257,12 @@ class UnshareBot(BotDeed):
         themselves = user.lower() == by.actor.name.lower()
         if not (by.at_machine or bot.owner_id == by.actor.id or themselves):
             raise NotAllowed(f"only {bot.owner.name} can end what others share of {bot.name}")
-        mate = sharing.unshare(session, by.actor, bot, user, by.now)
+        mate = accounts.get(session, user)
+        found = session.get(CoOwner, (bot.id, mate.id))
+        if found is None:
+            raise Refusal(f"{mate.name} is no co-owner of the bot {bot.name}")
+        session.delete(found)
+        audit.note(session, by.actor, "unshare", f"bot {bot.name}", f"with {mate.name}", now=by.now)
         return Done(f"the bot {bot.name} is not {mate.name}'s any more", bot)
 
 
@@ -241,6 +284,14 @@ class CancelCheck(Deed):
         check = locks.find(session, Check, self.number)
         if check is None or not by.owns(check.version.bot):
             raise NotThere(f"there is no check {self.number} of a bot of yours")
-        entries.cancel(session, by.actor, check, by.now)
+        locks.lock(session, check)
+        if check.status not in entries.UNDECIDED:
+            raise Refusal(f"check {check.id} is over")
+        if check.cancelled:
+            raise Refusal(f"check {check.id} was cancelled already: {check.cancelled}")
+        entries.cancel(check, f"{by.actor.name} cancelled it")
+        words = f"check {check.id}, {entries.version_on(check.version, check.ladder)}"
+        subject = f"bot {check.version.bot.name}"
+        audit.note(session, by.actor, "cancel check", subject, words, now=by.now)
         what = f"check {check.id} of {check.version.label} for {check.ladder.name}"
         return Done(f"{what} is cancelled", check)

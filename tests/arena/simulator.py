@@ -28,7 +28,6 @@ from sqlalchemy.orm import selectinload
 from arena.audit import ARENA
 from arena.bots.submissions import enter, submit
 from arena.competitions.ladder_settings import change
-from arena.deeds import By
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
@@ -54,6 +53,7 @@ from engine import jobs, reporting
 from engine.games import GAMES
 from engine.match import play_match
 from engine.player import Choice, CrashError, GameEnd, GameSetup, Turn
+from tests.arena.doing import do
 
 CHECK_SECONDS = 20
 QUICK_SECONDS, USUAL_SECONDS, MOVE_SECONDS = 0.1, 2.0, 0.2
@@ -421,7 +421,7 @@ class Simulation:
     def readmit(self, session: sa.orm.Session) -> None:
         worker = self._any(session, sa.select(Worker).where(Worker.set_aside.is_not(None)))
         if worker is not None:
-            workers.ReadmitWorker(worker.name).do(session, By(ARENA, frozenset(), self.now))
+            do(session, workers.ReadmitWorker(worker.name), self.now)
 
     def upload(self) -> None:
         """A new version of some bot, with a check of its own."""

@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from arena.audit import ARENA
-from arena.deeds import By
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
@@ -33,16 +31,12 @@ from arena.schedule.idle import why_nobody_works
 from arena.schedule.requests import request_match
 from arena.schedule.workers import FailedJob, ForgetWorker, ReadmitWorker, is_distrusted
 from engine import jobs, reporting
+from tests.arena.doing import do
 from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, Simulation, give_sign, report_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SETTINGS = Settings(data=Path("/nowhere"))
-
-
-def by(now: datetime) -> By:
-    """The arena itself, as who does a deed."""
-    return By(ARENA, frozenset(), now)
 
 
 def failed(*jobs: tuple[str, bool]) -> list[FailedJob]:
@@ -155,12 +149,12 @@ def test_who_fails_at_what_others_do_is_set_aside(database: Database) -> None:
         crew.tells(report_of(job, "broken"), leases.Fate.STALE)
         assert (match.status, match.failures) == (JobStatus.OPEN, 1)
         crew.plays("sound", match)
-        ReadmitWorker("broken").do(session, by(NOW))
+        do(session, ReadmitWorker("broken"), NOW)
         assert workers.slots(session, "good", NOW) == 4
         with pytest.raises(Refusal, match="is not set aside"):
-            ReadmitWorker("broken").do(session, by(NOW))
+            do(session, ReadmitWorker("broken"), NOW)
         with pytest.raises(Refusal, match="there are: broken, sound"):
-            ReadmitWorker("brokn").do(session, by(NOW))
+            do(session, ReadmitWorker("brokn"), NOW)
 
 
 def test_a_job_done_between_clears_a_worker(database: Database) -> None:
@@ -364,10 +358,10 @@ def test_who_is_not_there_may_be_forgotten(
         worker = session.get_one(Worker, "w")
         assert workers.state(worker, "good", now) == state
         if refusal is None:
-            ForgetWorker("w").do(session, by(now))
+            do(session, ForgetWorker("w"), now)
         else:
             with pytest.raises(Refusal, match=refusal):
-                ForgetWorker("w").do(session, by(now))
+                do(session, ForgetWorker("w"), now)
         assert workers.living(session, NOW) == ([] if refusal is None else [worker])
 
 
