@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 from sqlalchemy.orm import Session
 
+from arena import audit
 from arena.competitions import strength_tests
 from arena.competitions.fields import named_versions
 from arena.competitions.rules import CreateByRules
@@ -16,12 +17,15 @@ from arena.competitions.strength_plans import (
     MOST_GAMES,
     MOST_WEIGHT,
     StrengthPlan,
+    plan_of,
 )
 from arena.competitions.strength_tallies import standing_of, versions_of
 from arena.deeds import By, Deed, Done, asked
+from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed
-from arena.models import HOUSE, BotVersion, Scope, StrengthTest
+from arena.models import HOUSE, BotVersion, Scope, StrengthTest, TestVerdict
 from arena.ratings.sprt import Model
+from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
 from engine.plurals import counted
 
@@ -166,7 +170,11 @@ class StopTest(StrengthTestDeed):
 
     def do(self, session: Session, by: By) -> Done:
         test = self.own_test(session, by)
-        strength_tests.stop(session, test, by.now, by.actor)
+        lock(session, test)  # the recorder may just be deciding it
+        if test.verdict is not TestVerdict.RUNNING:
+            raise StrengthError(f"test {test.id} is over: {test.verdict}")
+        strength_tests.end(session, test, TestVerdict.STOPPED, f"by {by.actor.name}", by.now)
+        audit.note(session, by.actor, "stop test", f"test {test.id}", now=by.now)
         games = counted(standing_of(session, test).games, "game")
         return Done(f"test {test.id} is stopped after {games}; matches under way still count", test)
 
@@ -203,7 +211,7 @@ class CloneTest(StrengthTestDeed):
         mine, theirs = versions_of(session, [test])[test.id]
         if not (may_test(by, mine) and may_test(by, theirs)):
             raise NotAllowed("these bots are not for you to test")
-        seed, most = secrets.randbits(SEED_BITS), _most_weight(by)
-        return _made(
-            strength_tests.clone(session, test, by.now, by.actor, seed=seed, most_weight=most)
-        )
+        plan = plan_of(test)
+        weight = min(plan.weight, _most_weight(by))
+        plan = replace(plan, seed=secrets.randbits(SEED_BITS), weight=weight)
+        return _made(strength_tests.create(session, plan, mine, theirs, by.now, by.actor))

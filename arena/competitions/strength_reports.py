@@ -64,11 +64,8 @@ class StrengthReport:
         words = ""
         if self.test.verdict in (TestVerdict.PASSED, TestVerdict.FAILED):
             # Late matches do not change what was decided.
-            kind = "normalized Elo" if self.test.elo_model == "normalized" else "Elo"
-            elos = [f"{self.test.elo1:g}", f"{self.test.elo0:g}"]
-            if self.test.verdict is TestVerdict.FAILED:
-                elos.reverse()
-            words = f"{elos[0]} {kind} rather than {elos[1]}"
+            passed = self.test.verdict is TestVerdict.PASSED
+            words = self.standing.settings.terms.rather(passed=passed)
         return "; ".join(filter(None, [words, self.test.reason]))
 
     def crashes(self, side: int) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
 
+from arena import audit
 from arena.competitions import tournament_fields, tournaments
 from arena.competitions.fields import (
     MOST_ENTRANTS,
@@ -17,17 +18,19 @@ from arena.competitions.fields import (
     named_versions,
     seeded_by,
 )
-from arena.competitions.founding import find_named
+from arena.competitions.founding import come_back, find_named
 from arena.competitions.results import results
 from arena.competitions.rules import CreateByRules
 from arena.competitions.tournaments import (
     LONGEST_TITLE,
     TournamentPlan,
     call_off,
+    demand_not_over,
 )
 from arena.deeds import LONGEST_NAME, LONGEST_NOTE, By, Deed, Done, asked
 from arena.formats.catalogue import FORMATS
 from arena.formats.standings import TIE_BREAKS
+from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
     BotVersion,
@@ -170,7 +173,15 @@ class ChangeTournament(TournamentDeed):
 
     def do(self, session: Session, by: By) -> Done:
         found = find_named(session, Tournament, self.name)
-        tournaments.set_state(session, found, CompetitionState(self.state), by.now, by.actor)
+        lock(session, found)  # the recorder may be closing it
+        demand_not_over(found)
+        if found.state != self.state:
+            found.state = CompetitionState(self.state)
+            if found.state is CompetitionState.OPEN:
+                come_back(session, found)
+            action = "resume" if found.state is CompetitionState.OPEN else "pause"
+            subject = f"tournament {found.name}"
+            audit.note(session, by.actor, f"{action} tournament", subject, now=by.now)
         return Done(f"the tournament {self.name} is {self.state}", found)
 
 

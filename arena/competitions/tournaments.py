@@ -24,7 +24,6 @@ from arena.audit import ARENA
 from arena.competitions.fields import demand_field, enter_field
 from arena.competitions.founding import (
     add_named,
-    come_back,
     demand_name,
     fair_start,
     set_over,
@@ -134,29 +133,6 @@ def create(
     detail = f"{plan.format}, {plan.variant}, {len(versions)} bots, seed {plan.seed}"
     audit.note(session, actor, "create tournament", f"tournament {plan.name}", detail, now=now)
     return tournament
-
-
-def set_state(
-    session: Session,
-    tournament: Tournament,
-    state: CompetitionState,
-    now: datetime,
-    actor: audit.Actor,
-) -> None:
-    """Pauses a tournament or opens it again; what is under way is played to its end.
-
-    Raises:
-        Refusal: it is over.
-    """
-    lock(session, tournament)  # the recorder may be closing it
-    demand_not_over(tournament)
-    if tournament.state is not state:
-        tournament.state = state
-        if state is CompetitionState.OPEN:
-            come_back(session, tournament)
-        action = "resume" if state is CompetitionState.OPEN else "pause"
-        subject = f"tournament {tournament.name}"
-        audit.note(session, actor, f"{action} tournament", subject, now=now)
 
 
 def call_off(

@@ -259,10 +259,9 @@ class SequentialTest:
                 Decision.CONTINUE: "not finished",
             }[self.decision]
         terms = settings.terms
-        kind = "normalized Elo" if terms.model == "normalized" else "Elo"
         return {
-            Decision.ACCEPT: f"passed: {terms.elo1:g} {kind} rather than {terms.elo0:g}",
-            Decision.REJECT: f"failed: {terms.elo0:g} {kind} rather than {terms.elo1:g}",
+            Decision.ACCEPT: f"passed: {terms.rather(passed=True)}",
+            Decision.REJECT: f"failed: {terms.rather(passed=False)}",
             Decision.UNDECIDED: f"undecided: the limit of {terms.max_games} games is reached",
             Decision.CONTINUE: "not finished",
         }[self.decision]

@@ -14,7 +14,9 @@ from arena.bots import entries, first_tests
 from arena.bots.submissions import enter, submit
 from arena.competitions import ladder_settings, strength_tests, tournament_fields, tournaments
 from arena.competitions.fields import named_versions
+from arena.competitions.strength_deeds import StopTest
 from arena.competitions.strength_plans import StrengthPlan
+from arena.competitions.tournament_deeds import ChangeTournament
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.locks import lock
@@ -44,6 +46,7 @@ from arena.schedule import leases
 from arena.strength.sequential import StrengthError
 from engine.games import GAMES
 from engine.reporting import Finding
+from tests.arena.doing import do
 from tests.arena.meanwhile import Deed, Pause, at_once, give_way
 from tests.arena.simulator import give_sign
 from tests.arena.web.signing_in import now, pages, person, signed_in
@@ -148,7 +151,7 @@ def test_a_pause_as_a_tournament_ends(furnished: Database) -> None:
 
     def pause(session: Session) -> None:
         cup = session.scalars(sa.select(Tournament)).one()
-        tournaments.set_state(session, cup, CompetitionState.PAUSED, now(), ARENA)
+        do(session, ChangeTournament(cup.name, "paused"), now())
 
     with pytest.raises(Refusal, match="the tournament cup is over"):
         at_once(furnished, end, pause)
@@ -199,7 +202,7 @@ def test_a_stop_as_a_test_is_decided(furnished: Database) -> None:
 
     def stop(session: Session) -> None:
         test = session.scalars(sa.select(StrengthTest)).one()
-        strength_tests.stop(session, test, now(), ARENA)
+        do(session, StopTest(test.id), now())
 
     with pytest.raises(StrengthError, match="is over: passed"):
         at_once(furnished, decide, stop)

@@ -6,8 +6,8 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import entries
-from arena.competitions import tournaments
 from arena.competitions.results import results, to_json
+from arena.competitions.tournament_deeds import ChangeTournament
 from arena.competitions.tournaments import call_off
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
@@ -19,6 +19,7 @@ from tests.arena.competitions.tournament_simulation import (
     ORGANISER,
     TournamentSimulation,
 )
+from tests.arena.doing import do
 from tests.arena.simulator import CALM, START
 
 WHY = "the hall burned down"
@@ -123,7 +124,7 @@ def test_it_is_for_ever(arena: TournamentSimulation) -> None:
         call_off(session, cup, WHY, START, ORGANISER)
         for state in (CompetitionState.OPEN, CompetitionState.PAUSED):
             with pytest.raises(Refusal, match="the tournament cup was called off"):
-                tournaments.set_state(session, cup, state, START, ORGANISER)
+                do(session, ChangeTournament(cup.name, state), START, ORGANISER)
         with pytest.raises(Refusal, match="the tournament cup was called off"):
             call_off(session, cup, WHY, START, ORGANISER)
         number = matches(session, JobStatus.FIXED)[0].id

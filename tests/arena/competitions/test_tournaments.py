@@ -12,6 +12,7 @@ from arena.competitions import tournament_matches, tournaments
 from arena.competitions.fields import field_of, named_versions, seeded_by
 from arena.competitions.results import results, rows
 from arena.competitions.tournament_courses import course_of
+from arena.competitions.tournament_deeds import ChangeTournament
 from arena.competitions.tournaments import TournamentPlan
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.formats.settings import Frame
@@ -35,6 +36,7 @@ from arena.schedule.matchmaking import new_matches
 from engine.clock import TimeControl
 from engine.games import GAMES
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
+from tests.arena.doing import do
 from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, START
 
@@ -244,7 +246,7 @@ def test_all_is_closed_when_all_is_played(arena: TournamentSimulation) -> None:
         assert sum(line.points for line in found.standings) == 12 + 3 * 2
         assert [row["place"] for row in rows(found)] == [1, 2, 3, 4, 5]
         with pytest.raises(Refusal, match="the tournament cup is over"):
-            tournaments.set_state(session, cup, CompetitionState.OPEN, START, ORGANISER)
+            do(session, ChangeTournament(cup.name, "open"), START, ORGANISER)
 
 
 def test_a_paused_tournament_waits(arena: TournamentSimulation) -> None:
@@ -253,7 +255,7 @@ def test_a_paused_tournament_waits(arena: TournamentSimulation) -> None:
     with arena.database.begin() as session:
         cup = session.scalars(sa.select(Tournament)).one()
         for state in (CompetitionState.PAUSED, CompetitionState.PAUSED, CompetitionState.OPEN):
-            tournaments.set_state(session, cup, state, START, ORGANISER)
+            do(session, ChangeTournament(cup.name, state), START, ORGANISER)
             made = next(new_matches(session, START), None)
             assert (made is None) == (state is CompetitionState.PAUSED)
         noted = [(entry.action, entry.subject) for entry in entries(session)]
@@ -275,11 +277,11 @@ def test_who_comes_back_does_not_have_the_workers_to_itself(
     with arena.database.begin() as session:
         cup = session.scalars(sa.select(Tournament)).one()
         if back == "resumed":
-            tournaments.set_state(session, cup, CompetitionState.PAUSED, START, ORGANISER)
+            do(session, ChangeTournament(cup.name, "paused"), START, ORGANISER)
         ladder = session.scalars(sa.select(Ladder)).one()
         ladder.state, ladder.worker_seconds = CompetitionState.OPEN, 1000.0
         if back == "resumed":
-            tournaments.set_state(session, cup, CompetitionState.OPEN, START, ORGANISER)
+            do(session, ChangeTournament(cup.name, "open"), START, ORGANISER)
         else:
             match = session.scalars(sa.select(Match).order_by(Match.id).limit(1)).one()
             verdicts.void(session, ORGANISER, match.id, "the machine was busy", now=START)
