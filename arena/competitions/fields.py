@@ -23,7 +23,6 @@ from arena.models import (
     VersionStatus,
 )
 from arena.ratings.book import NEW
-from arena.ratings.trueskill import Rating
 from engine.game import Variant
 
 MOST_ENTRANTS = 256
@@ -61,25 +60,19 @@ def named_versions(session: Session, names: Iterable[str]) -> list[BotVersion]:
 
 def field_of(session: Session, ladder: Ladder) -> list[BotVersion]:
     """The active versions of a ladder by what is surely believed of each, the strongest first."""
-    entrants = session.scalars(
+    query = (
         sa.select(Entrant)
         .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
+        .order_by(Entrant.conservative.desc(), Entrant.id)
         .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
-    ).all()
-    order = sorted(entrants, key=lambda e: (-Rating(e.mu, e.sigma).conservative, e.id))
-    return [entrant.version for entrant in order]
+    )
+    return [entrant.version for entrant in session.scalars(query)]
 
 
 def seeded_by(session: Session, ladder: Ladder, versions: Sequence[BotVersion]) -> list[BotVersion]:
     """The versions in the order of their ratings on a ladder; those without one come last."""
-    rated = {
-        row.version_id: Rating(row.mu, row.sigma).conservative
-        for row in session.execute(
-            sa.select(Entrant.version_id, Entrant.mu, Entrant.sigma).where(
-                Entrant.competition_id == ladder.id
-            )
-        )
-    }
+    query = sa.select(Entrant.version_id, Entrant.conservative)
+    rated = dict(session.execute(query.where(Entrant.competition_id == ladder.id)).tuples().all())
     least = min(rated.values(), default=0.0) - 1
     return sorted(versions, key=lambda version: -rated.get(version.id, least))
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.competitions.fields import demand_field, enter_field, entrants_of
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, frame_of
-from arena.competitions.tournaments import demand_not_over, settle
+from arena.competitions.tournaments import Tournaments, demand_not_over
 from arena.competitions.voids import make_void
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.ground import bot_names, texts
@@ -145,7 +145,7 @@ def withdraw(
     entrant.state, entrant.reason = EntrantState.RETIRED, why
     audit.note(session, actor, WITHDRAW, subject, detail, now=now)
     session.flush()
-    settle(session, tournament, now)
+    Tournaments().settle(session, tournament, now)
     return True
 
 

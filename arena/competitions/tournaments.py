@@ -181,24 +181,6 @@ def demand_not_over(tournament: Tournament) -> None:
         raise Refusal(f"the tournament {tournament.name} {word}")
 
 
-def settle(session: Session, tournament: Tournament, now: datetime) -> None:
-    """Closes a tournament of which all is played; a closed one of which a match is due again
-    is opened.
-
-    Where a match was played anew, and some of what was set after it has no place in the format any
-    more, that is void. One that was called off stays so.
-    """
-    if tournament.is_called_off:
-        return
-    course = course_of(session, tournament)
-    strays = set(course.format.strays(course.field, course.results))
-    if strays:
-        ids = [one.id for one in course.made if one.result.fixture in strays]
-        _void_strays(session, ids, now)
-        course = course_of(session, tournament)
-    set_over(session, tournament, not course.due, now)
-
-
 def _void_strays(session: Session, strays: Sequence[int], now: datetime) -> None:
     """Makes matches void that have no place in a tournament any more."""
     query = sa.select(Match).where(Match.id.in_(strays), Match.status != JobStatus.VOID)
@@ -241,7 +223,21 @@ class Tournaments(CompetitionKind[Tournament]):
         return "Nothing else can be played before those matches that were set aside."
 
     def settle(self, session: Session, competition: Tournament, now: datetime) -> None:
-        settle(session, competition, now)
+        """Closes a tournament of which all is played; a closed one of which a match is due again
+        is opened.
+
+        Where a match was played anew, and some of what was set after it has no place in the format
+        any more, that is void. One that was called off stays so.
+        """
+        if competition.is_called_off:
+            return
+        course = course_of(session, competition)
+        strays = set(course.format.strays(course.field, course.results))
+        if strays:
+            ids = [one.id for one in course.made if one.result.fixture in strays]
+            _void_strays(session, ids, now)
+            course = course_of(session, competition)
+        set_over(session, competition, not course.due, now)
 
     def play_no_more(self) -> sa.Select[int]:
         return sa.select(Tournament.id).where(Tournament.reason.is_not(None))

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from arena.bots.lost_bundles import lost_versions
 from arena.competitions.ladder_settings import CHANGED
-from arena.competitions.ladders import UNPLAYABLE, why_no_match
+from arena.competitions.ladders import UNPLAYABLE, Ladders
 from arena.ground.config import Settings
 from arena.ground.db import count_rows, is_lately
 from arena.models import (
@@ -327,7 +327,7 @@ def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[A
             f"{settings.alarm_seconds / 60:.0f} minutes, though it could play",
         )
         for ladder in session.scalars(quiet.order_by(Ladder.id))
-        if why_no_match(session, ladder, now, settings.trickle_seconds) in (None, UNPLAYABLE)
+        if Ladders().why_idle(session, ladder, now, settings.trickle_seconds) in (None, UNPLAYABLE)
     ]
 
 

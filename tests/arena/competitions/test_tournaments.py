@@ -13,7 +13,7 @@ from arena.competitions.fields import field_of, named_versions, seeded_by
 from arena.competitions.results import results, rows
 from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournament_deeds import ChangeTournament
-from arena.competitions.tournaments import TournamentPlan
+from arena.competitions.tournaments import TournamentPlan, Tournaments
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.formats.settings import Frame
 from arena.ground.db import Database
@@ -329,7 +329,7 @@ def test_another_goes_on_after_a_tie_is_played_anew(arena: TournamentSimulation)
                 .values(points=float(number != winner))
             )
         assert cup.state is CompetitionState.CLOSED
-        tournaments.settle(session, cup, START)
+        Tournaments().settle(session, cup, START)
         assert cup.state is CompetitionState.OPEN
         void = session.get_one(Match, final.id)
         assert (void.status, void.problem) == (JobStatus.VOID, tournaments.ANOTHER_WAY)
@@ -395,7 +395,7 @@ def test_a_match_set_aside_holds_a_tournament_up(arena: TournamentSimulation) ->
         others = [next(new_matches(session, START), None) for _ in range(10)]
         assert sum(match is not None for match in others) == 9
         cup = session.scalars(sa.select(Tournament)).one()
-        tournaments.settle(session, cup, START)
+        Tournaments().settle(session, cup, START)
         assert cup.state is CompetitionState.OPEN
         assert results(session, cup).count(JobStatus.SET_ASIDE) == 1
 

@@ -22,7 +22,7 @@ from arena.competitions import strength_plans, strength_tests, tournament_fields
 from arena.competitions.fields import named_versions
 from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournament_matches import SetMatch, matches_of
-from arena.competitions.tournaments import call_off
+from arena.competitions.tournaments import Tournaments, call_off
 from arena.deeds import By, perform
 from arena.ground.config import Settings
 from arena.ground.db import Database
@@ -105,7 +105,7 @@ def test_a_final_is_withdrawn_as_others_get_into_it(database: Database, leave: D
         _turn(session, first, final)
 
     def settle(session: Session) -> None:
-        tournaments.settle(session, the_cup(session), START)
+        Tournaments().settle(session, the_cup(session), START)
 
     at_once(database, play_anew, leave, rest=settle)
     with database.read() as session:
@@ -134,7 +134,7 @@ def test_a_match_is_void_as_the_last_is_recorded(database: Database) -> None:
     def record(session: Session) -> None:
         session.get_one(Match, last, with_for_update=True)
         lock(session, the_cup(session))
-        tournaments.settle(session, the_cup(session), START)
+        Tournaments().settle(session, the_cup(session), START)
 
     def make_void(session: Session) -> None:
         verdicts.void(session, ORGANISER, first, WHY, now=START)
