@@ -165,10 +165,10 @@ class Deed:
     @classmethod
     @cache
     def parts(cls) -> tuple[Part, ...]:
-        """Its fields."""
+        """Its fields, those first that have to be given."""
         hints = get_type_hints(cls)
         in_address = set(re.findall(r"<(?:\w+:)?(\w+)>", cls.address))
-        return tuple(
+        parts = [
             Part(
                 field.name,
                 hints[field.name],
@@ -178,7 +178,8 @@ class Deed:
                 field.name in in_address,
             )
             for field in dataclasses.fields(cls)
-        )
+        ]
+        return tuple(sorted(parts, key=lambda part: not part.needed))
 
     @classmethod
     def words(cls) -> str:

@@ -13,7 +13,6 @@ import secrets
 from datetime import datetime
 
 from itsdangerous import BadData, URLSafeSerializer
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from arena import audit
@@ -32,20 +31,15 @@ def secret_key(database: Database) -> str:
     """What is signed with; made if there is none yet."""
     with database.read() as reading:
         found = reading.get(Mark, SECRET_MARK)
+    return found.value if found else database.run(_secret)
+
+
+def _secret(session: Session) -> str:
+    found = session.get(Mark, SECRET_MARK)
     if found is None:
-        try:
-            with database.begin() as writing:
-                return _make(writing)
-        except IntegrityError:
-            with database.read() as reading:  # another server was faster
-                found = reading.get_one(Mark, SECRET_MARK)
+        found = Mark(key=SECRET_MARK, value=secrets.token_hex(32))
+        session.add(found)
     return found.value
-
-
-def _make(session: Session) -> str:
-    made = Mark(key=SECRET_MARK, value=secrets.token_hex(32))
-    session.add(made)
-    return made.value
 
 
 def arena_id(session: Session) -> str:
@@ -62,11 +56,7 @@ def rotate(session: Session, actor: Actor, now: datetime) -> None:
 
     Servers that run go on with the old one for their sessions until they are started again.
     """
-    found = session.get(Mark, SECRET_MARK)
-    if found is None:
-        _make(session)
-    else:
-        found.value = secrets.token_hex(32)
+    session.merge(Mark(key=SECRET_MARK, value=secrets.token_hex(32)))
     audit.note(session, actor, "rotate secret", "sessions", now=now)
 
 
@@ -75,8 +65,7 @@ def bundle_location(session: Session, settings: Settings, digest: str, now: date
     if not settings.public_url:
         return str(settings.bundles / digest)
     expires = int(now.timestamp() + settings.take_up_seconds + FETCH_SECONDS)
-    found = session.get(Mark, SECRET_MARK)
-    token = _signer(found.value if found else _make(session)).dumps([digest, expires])
+    token = _signer(_secret(session)).dumps([digest, expires])
     return f"{settings.public_url.rstrip('/')}/bundles/{digest}?token={token}"
 
 
@@ -87,9 +76,7 @@ def sign_ticket(session: Session, job: str, nonce: str) -> str:
         job: the attempt, in words that are no other's.
         nonce: what this attempt alone has.
     """
-    found = session.get(Mark, SECRET_MARK)
-    signature = _of_ticket(found.value if found else _make(session), job, nonce)
-    return f"{nonce}.{signature}"
+    return f"{nonce}.{_of_ticket(_secret(session), job, nonce)}"
 
 
 def is_own_ticket(session: Session, job: str, ticket: str) -> bool:

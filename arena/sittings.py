@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
 from arena.ground import bot_names, locks
 from arena.ground.config import Settings
+from arena.ground.db import count_rows
 from arena.models import (
     Bot,
     BotVersion,
@@ -168,8 +169,7 @@ def begin(
         bots = counted(needed - 1, "bot")
         raise SittingError(f"the ladder {ladder.title} is played against {bots}")
     versions = [_opponent(session, ladder, number) for number in wish.opponents]
-    going_on = sa.select(sa.func.count()).where(person.own, Sitting.finished.is_(None))
-    if (session.scalar(going_on) or 0) >= most_open:
+    if count_rows(session, Sitting, person.own, Sitting.finished.is_(None)) >= most_open:
         raise SittingError(
             f"you have {counted(most_open, 'game that is', 'games that are')} not over: end or "
             "give up one of them first"
@@ -241,27 +241,20 @@ def find(session: Session, number: int, *, to_change: bool = False) -> Sitting |
     query = sa.select(Sitting).where(Sitting.id == number)
     if to_change:
         query = locks.locking(query, Sitting)
-    return session.scalar(
-        query.options(
-            undefer(Sitting.game),
-            selectinload(Sitting.seats).joinedload(SittingSeat.version).joinedload(BotVersion.bot),
-        )
-    )
+    return session.scalar(query.options(*_WHOLE))
+
+
+_WHOLE = (
+    undefer(Sitting.game),
+    selectinload(Sitting.seats).joinedload(SittingSeat.version).joinedload(BotVersion.bot),
+)
+"""A game is read with its record and its seats."""
 
 
 def latest(session: Session, person: Person, *, count: int) -> list[Sitting]:
     """The games of a person, the last begun first."""
     query = sa.select(Sitting).where(person.own).order_by(Sitting.id.desc()).limit(count)
-    seats = selectinload(Sitting.seats).joinedload(SittingSeat.version)
-    return list(
-        session.scalars(
-            query.options(
-                undefer(Sitting.game),
-                joinedload(Sitting.ladder),
-                seats.joinedload(BotVersion.bot),
-            )
-        )
-    )
+    return list(session.scalars(query.options(*_WHOLE, joinedload(Sitting.ladder))))
 
 
 def record_of(found: Sitting) -> GameRecord:

@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
+from arena import audit
 from arena.bots import entries, sharing
-from arena.bots.submissions import SubmissionError
+from arena.bots.submissions import add_check, enter, is_under_way
 from arena.competitions.founding import find_named
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import locks
 from arena.ground.db import LARGEST_ID
-from arena.ground.refusals import NotAllowed, NotThere
-from arena.models import Bot, BotVersion, Check, Entrant, EntrantState, Ladder, Scope
+from arena.ground.refusals import NotAllowed, NotThere, Refusal
+from arena.models import (
+    Bot,
+    BotVersion,
+    Check,
+    CoOwner,
+    Entrant,
+    EntrantState,
+    Ladder,
+    Scope,
+    VersionStatus,
+)
+from arena.people import accounts
 from engine.plurals import counted
 
 
 class EntryAsked(NamedTuple):
-    """What became of an entry."""
+    """Which ladder a bot is to enter, and what that takes first."""
 
     ladder: Ladder
     check: Check | None
@@ -72,24 +84,31 @@ def _number(words: str) -> int | None:
 
 
 @dataclass(frozen=True)
-class EnterBot(Deed):
+class BotDeed(Deed):
+    """Changes something about a bot; answers it if nothing else is said."""
+
+    scope = Scope.SUBMIT
+    subject = "bots"
+    answers: ClassVar[type | None] = Bot
+
+    name: str = asked("The bot's name")
+
+
+@dataclass(frozen=True)
+class EnterBot(BotDeed):
     """Put a version of a bot of one's own on a ladder.
 
     One that was there before, suspended ones too, comes back at once with the rating that it
     had, held less firmly; another is checked first.
     """
 
-    scope = Scope.SUBMIT
     address = "POST /bots/<name>/enter"
-    subject = "bots"
     answers = EntryAsked
 
-    name: str = asked("The bot's name")
     ladder: str = asked("Which ladder", label="Ladder", most=LONGEST_NAME)
     version: int | None = _number("the newest")
 
     def do(self, session: Session, by: By) -> Done:
-        """Enters it, or has it checked; answers the check."""
         bot = own_bot(session, by, self.name)
         wanted = sa.select(BotVersion).where(BotVersion.bot_id == bot.id)
         if self.version is not None:
@@ -99,28 +118,42 @@ class EnterBot(Deed):
         if version is None:
             raise NotThere(f"there is no version {self.version} of the bot {bot.name}")
         ladder = find_named(session, Ladder, self.ladder)
-        check = entries.ask_entry(session, by.actor, version, ladder, by.now)
+        check = self._enter(session, by, version, ladder)
         what = f"is active on {ladder.name}, with the rating that it had, held less firmly"
         if check is not None:
             what = f"enters {ladder.name} when its check has passed"
         return Done(f"the bot {version.label} {what}", EntryAsked(ladder, check))
 
+    def _enter(self, session: Session, by: By, version: BotVersion, ladder: Ladder) -> Check | None:
+        """Enters it; gives the check that it takes first, if one is needed."""
+        if not ladder.takes_bots:
+            raise Refusal(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
+        if version.status is VersionStatus.REFUSED:
+            raise Refusal(
+                f"the version {version.label} was refused by its check: submit a mended version"
+            )
+        words = entries.version_on(version, ladder)
+        audit.note(session, by.actor, "enter", f"bot {version.bot.name}", words, now=by.now)
+        there = Entrant.competition_id == ladder.id, Entrant.version_id == version.id
+        if session.scalar(sa.select(Entrant.id).where(*there)) is not None:
+            enter(session, ladder, version, by.now)
+            return None
+        asked_for = is_under_way(version.id), Check.ladder_id == ladder.id
+        known = session.scalar(sa.select(Check).where(*asked_for).limit(1))
+        return known or add_check(session, version, ladder, by.now)
+
 
 @dataclass(frozen=True)
-class RetireBot(Deed):
+class RetireBot(BotDeed):
     """Take a bot of one's own off a ladder; it keeps its rating for when it comes back."""
 
-    scope = Scope.SUBMIT
     address = "POST /bots/<name>/retire"
-    subject = "bots"
     answers = Entrant
 
-    name: str = asked("The bot's name")
     ladder: str = asked("Which ladder", label="Ladder", most=LONGEST_NAME)
     version: int | None = _number("whichever is there")
 
     def do(self, session: Session, by: By) -> Done:
-        """Takes it off; answers the entrant."""
         bot = own_bot(session, by, self.name)
         ladder = find_named(session, Ladder, self.ladder)
         its = (
@@ -137,7 +170,7 @@ class RetireBot(Deed):
             its = its.where(BotVersion.number == self.version)
         there = session.scalars(its).all()
         if not there:
-            raise SubmissionError(f"the bot {bot.name} is not on the ladder {ladder.name}")
+            raise Refusal(f"the bot {bot.name} is not on the ladder {ladder.name}")
         for entrant in there:
             entries.retire(session, by.actor, entrant, by.now)
         label = there[0].version.label
@@ -145,20 +178,15 @@ class RetireBot(Deed):
 
 
 @dataclass(frozen=True)
-class WithdrawBot(Deed):
+class WithdrawBot(BotDeed):
     """Take a bot of one's own off every ladder."""
 
-    scope = Scope.SUBMIT
     address = "POST /bots/<name>/withdraw"
     command = "bot withdraw NAME"
     example = "mybot"
-    subject = "bots"
     answers = BotWithdrawn
 
-    name: str = asked("The bot's name")
-
     def do(self, session: Session, by: By) -> Done:
-        """Takes it off; answers how many ladders those were."""
         bot = own_bot(session, by, self.name)
         left = entries.withdraw(session, by.actor, bot, by.now)
         words = f"the bot {bot.name} is withdrawn: it left {counted(left, 'ladder')}"
@@ -166,73 +194,77 @@ class WithdrawBot(Deed):
 
 
 @dataclass(frozen=True)
-class ChangeBot(Deed):
+class ChangeBot(BotDeed):
     """Open or close the code and the logs of a bot of one's own."""
 
-    scope = Scope.SUBMIT
     address = "PATCH /bots/<name>"
     command = "bot change NAME"
     example = "mybot --open-source"
-    subject = "bots"
-    answers = Bot
 
-    name: str = asked("The bot's name")
     open_source: bool = asked("Whether everybody may read its code and its logs")
 
     def do(self, session: Session, by: By) -> Done:
-        """Opens or closes them; answers the bot."""
         bot = own_bot(session, by, self.name)
-        entries.open_source(session, by.actor, bot, opened=self.open_source, now=by.now)
+        if bot.open_source is not self.open_source:
+            bot.open_source = self.open_source
+            action = "open code" if self.open_source else "close code"
+            audit.note(session, by.actor, action, f"bot {bot.name}", now=by.now)
         who = "everybody" if self.open_source else "its owners alone"
         return Done(f"code and logs of {bot.name} are for {who} now", bot)
 
 
 @dataclass(frozen=True)
-class ShareBot(Deed):
+class ShareBot(BotDeed):
     """Make another user a co-owner of a bot of one's own, who may do whatever one may, as in a
     team.
     """
 
-    scope = Scope.SUBMIT
     address = "POST /bots/<name>/share"
     command = "bot share NAME USER"
     example = "mybot ada"
-    subject = "bots"
-    answers = Bot
 
-    name: str = asked("The bot's name")
     user: str = asked("The other's name", label="Share it with", most=LONGEST_NAME)
 
     def do(self, session: Session, by: By) -> Done:
-        """Shares it; answers the bot."""
         bot = find_bot(session, self.name)
         if not (by.at_machine or bot.owner_id == by.actor.id):
             raise NotAllowed(f"only {bot.owner.name} can share {bot.name}")
-        mate = sharing.share(session, by.actor, bot, self.user.strip(), by.now)
+        mate = accounts.get(session, self.user.strip())
+        # Who shares it with another at the same moment waits, and sees how many it has then.
+        locks.lock(session, bot)
+        there = sharing.co_owners(session, bot)
+        if mate.id == bot.owner_id or mate in there:
+            raise Refusal(f"the bot {bot.name} is {mate.name}'s already")
+        if len(there) >= sharing.MOST_CO_OWNERS:
+            raise Refusal(f"the bot {bot.name} has {len(there)} co-owners, and no more can be")
+        session.add(CoOwner(bot_id=bot.id, user_id=mate.id))
+        audit.note(session, by.actor, "share", f"bot {bot.name}", f"with {mate.name}", now=by.now)
         return Done(f"the bot {bot.name} is {mate.name}'s as well now", bot)
 
 
 @dataclass(frozen=True)
-class UnshareBot(Deed):
+class UnshareBot(BotDeed):
     """Make a user a co-owner of a bot no more; co-owners can do so for themselves."""
 
-    scope = Scope.SUBMIT
     address = "POST /bots/<name>/unshare"
     command = "bot unshare NAME USER"
     example = "mybot ada"
-    subject = "bots"
-    answers = Bot
 
-    name: str = asked("The bot's name")
     user: str = asked("The co-owner's name", most=LONGEST_NAME)
 
     def do(self, session: Session, by: By) -> Done:
-        """Ends the share; answers the bot."""
         bot, user = find_bot(session, self.name), self.user.strip()
         themselves = user.lower() == by.actor.name.lower()
         if not (by.at_machine or bot.owner_id == by.actor.id or themselves):
             raise NotAllowed(f"only {bot.owner.name} can end what others share of {bot.name}")
-        mate = sharing.unshare(session, by.actor, bot, user, by.now)
+        mate = accounts.get(session, user)
+        # Who ends it at the same moment, too, waits, and is told that it is ended.
+        locks.lock(session, bot)
+        found = session.get(CoOwner, (bot.id, mate.id))
+        if found is None:
+            raise Refusal(f"{mate.name} is no co-owner of the bot {bot.name}")
+        session.delete(found)
+        audit.note(session, by.actor, "unshare", f"bot {bot.name}", f"with {mate.name}", now=by.now)
         return Done(f"the bot {bot.name} is not {mate.name}'s any more", bot)
 
 
@@ -251,10 +283,17 @@ class CancelCheck(Deed):
     number: int = asked("The check's number")
 
     def do(self, session: Session, by: By) -> Done:
-        """Cancels it; answers the check."""
         check = locks.find(session, Check, self.number)
         if check is None or not by.owns(check.version.bot):
             raise NotThere(f"there is no check {self.number} of a bot of yours")
-        entries.cancel(session, by.actor, check, by.now)
+        locks.lock(session, check)
+        if check.status not in entries.UNDECIDED:
+            raise Refusal(f"check {check.id} is over")
+        if check.cancelled:
+            raise Refusal(f"check {check.id} was cancelled already: {check.cancelled}")
+        entries.cancel(check, f"{by.actor.name} cancelled it")
+        words = f"check {check.id}, {entries.version_on(check.version, check.ladder)}"
+        subject = f"bot {check.version.bot.name}"
+        audit.note(session, by.actor, "cancel check", subject, words, now=by.now)
         what = f"check {check.id} of {check.version.label} for {check.ladder.name}"
         return Done(f"{what} is cancelled", check)

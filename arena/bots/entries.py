@@ -13,8 +13,8 @@ from arena import audit
 from arena.audit import Actor
 from arena.bots.first_tests import give_up
 from arena.bots.sharing import belongs_to
-from arena.bots.submissions import SubmissionError, enter
-from arena.ground.locks import lock, locking
+from arena.bots.submissions import SubmissionError, is_under_way
+from arena.ground.locks import locking
 from arena.models import (
     Bot,
     BotVersion,
@@ -27,7 +27,6 @@ from arena.models import (
     Ladder,
     StrengthTest,
     TestVerdict,
-    VersionStatus,
 )
 
 
@@ -49,57 +48,12 @@ def fitting(session: Session, version: BotVersion) -> list[Ladder]:
             )
         )
     )
-    checked = set(session.scalars(sa.select(Check.ladder_id).where(_under_way(version.id))))
+    checked = set(session.scalars(sa.select(Check.ladder_id).where(is_under_way(version.id))))
     return [
         ladder
         for ladder in ladders_taking_bots(session)
         if ladder.game in games and ladder.id not in there | checked
     ]
-
-
-def _under_way(version_id: int) -> sa.ColumnElement[bool]:
-    return sa.and_(
-        Check.version_id == version_id,
-        Check.status.in_((JobStatus.OPEN, JobStatus.ISSUED)),
-        Check.cancelled == "",
-    )
-
-
-def ask_entry(
-    session: Session, actor: Actor, version: BotVersion, ladder: Ladder, now: datetime
-) -> Check | None:
-    """Enters a version on a ladder: at once if it was there before, else when its check passes.
-
-    Returns:
-        The check, if one is needed.
-
-    Raises:
-        SubmissionError: the ladder takes no bots, or the version was refused.
-    """
-    if not ladder.takes_bots:
-        raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
-    if version.status is VersionStatus.REFUSED:
-        raise SubmissionError(
-            f"the version {version.label} was refused by its check: submit a mended version"
-        )
-    audit.note(session, actor, "enter", f"bot {version.bot.name}", _words(version, ladder), now=now)
-    known = session.scalar(
-        sa.select(Entrant.id).where(
-            Entrant.competition_id == ladder.id, Entrant.version_id == version.id
-        )
-    )
-    if known is not None:
-        enter(session, ladder, version, now)
-        return None
-    asked = _under_way(version.id), Check.ladder_id == ladder.id
-    check = session.scalar(sa.select(Check).where(*asked).limit(1))
-    if check is None:
-        check = Check(
-            version=version, ladder=ladder, status=JobStatus.OPEN, created=now, findings=[]
-        )
-        session.add(check)
-        session.flush()
-    return check
 
 
 def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> None:
@@ -128,7 +82,7 @@ def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> N
         return  # the test may just have been passed
     entrant.state = EntrantState.RETIRED
     entrant.reason = "its owner retired it"
-    words = _words(version, entrant.competition)
+    words = version_on(version, entrant.competition)
     audit.note(session, actor, "retire", f"bot {version.bot.name}", words, now=now)
 
 
@@ -161,25 +115,6 @@ UNDECIDED = (JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE)
 """How checks stand of which something may come."""
 
 
-def cancel(session: Session, actor: Actor, check: Check, now: datetime) -> None:
-    """Cancels a check: its version enters nothing by it.
-
-    What a worker has already is played to its end there, so that nobody gets more of the workers by
-    cancelling; what is found is told.
-
-    Raises:
-        SubmissionError: it is over, or was cancelled already.
-    """
-    lock(session, check)
-    if check.status not in UNDECIDED:
-        raise SubmissionError(f"check {check.id} is over")
-    if check.cancelled:
-        raise SubmissionError(f"check {check.id} was cancelled already: {check.cancelled}")
-    _cancel(check, f"{actor.name} cancelled it")
-    words = f"check {check.id}, {_words(check.version, check.ladder)}"
-    audit.note(session, actor, "cancel check", f"bot {check.version.bot.name}", words, now=now)
-
-
 def _cancel_checks(session: Session, bot_id: int, why: str, *which: sa.ColumnElement[bool]) -> None:
     """Cancels the checks of a bot of which something may come."""
     its = sa.select(BotVersion.id).where(BotVersion.bot_id == bot_id)
@@ -187,10 +122,15 @@ def _cancel_checks(session: Session, bot_id: int, why: str, *which: sa.ColumnEle
         Check.version_id.in_(its), Check.status.in_(UNDECIDED), Check.cancelled == "", *which
     )
     for check in session.scalars(locking(query, Check, anew=True)).all():
-        _cancel(check, why)
+        cancel(check, why)
 
 
-def _cancel(check: Check, why: str) -> None:
+def cancel(check: Check, why: str) -> None:
+    """Cancels a check, which is locked: its version enters nothing by it.
+
+    What a worker has already is played to its end there, so that nobody gets more of the workers by
+    cancelling; what is found is told.
+    """
     check.cancelled = why
     if check.status is not JobStatus.ISSUED:
         check.end_lease(JobStatus.VOID, why)
@@ -234,15 +174,8 @@ def fates(session: Session, checks: Sequence[Check]) -> dict[int, EntryFate]:
     return found
 
 
-def open_source(session: Session, actor: Actor, bot: Bot, *, opened: bool, now: datetime) -> None:
-    """Lets everybody read a bot's code and logs, or its owner alone."""
-    if bot.open_source is not opened:
-        bot.open_source = opened
-        action = "open code" if opened else "close code"
-        audit.note(session, actor, action, f"bot {bot.name}", now=now)
-
-
-def _words(version: BotVersion, ladder: Competition) -> str:
+def version_on(version: BotVersion, ladder: Competition) -> str:
+    """What entries say in the audit log."""
     return f"version {version.number}, {ladder.name}"
 
 

@@ -19,6 +19,7 @@ from arena.bots.submissions import SubmissionError, submit
 from arena.competitions.founding import fair_start, free_name
 from arena.models import (
     HOUSE,
+    USUAL_LIMITS,
     Bot,
     BotVersion,
     CompetitionState,
@@ -34,7 +35,6 @@ from engine.games import GAMES
 from engine.seeds import derive
 
 MOVE_MS = 100
-MEMORY_BYTES = 256 * 1024 * 1024
 DRAW_PROBABILITY = 0.05
 
 
@@ -143,7 +143,7 @@ def open_ladder(game: Game, variant: Variant, now: datetime) -> Ladder:
         title=ladder_title(game, variant),
         variant=variant,
         time=TimeControl(move_ms=MOVE_MS),
-        memory_bytes=MEMORY_BYTES,
+        limits=USUAL_LIMITS,
         draw_probability=DRAW_PROBABILITY,
         state=CompetitionState.OPEN,
         seed=derive(0, "ladder", str(variant)),

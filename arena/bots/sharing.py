@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit
-from arena.audit import Actor
-from arena.bots.submissions import SubmissionError
-from arena.ground.locks import lock
 from arena.models import Bot, CoOwner, User
-from arena.people import accounts
 
 MOST_CO_OWNERS = 9
 """How many co-owners a bot may have: a team is no crowd."""
@@ -36,41 +29,3 @@ def co_owners(session: Session, bot: Bot) -> list[User]:
     """A bot's co-owners by name."""
     query = sa.select(User).join(CoOwner, CoOwner.user_id == User.id)
     return list(session.scalars(query.where(CoOwner.bot_id == bot.id).order_by(User.lower_name)))
-
-
-def share(session: Session, actor: Actor, bot: Bot, name: str, now: datetime) -> User:
-    """Makes somebody a co-owner of a bot.
-
-    Raises:
-        PeopleError: there is nobody of this name.
-        SubmissionError: it is theirs already, or it has too many.
-    """
-    user = accounts.get(session, name)
-    # Who shares it with another at the same moment waits, and sees how many it has then.
-    lock(session, bot)
-    there = co_owners(session, bot)
-    if user.id == bot.owner_id or user.id in {one.id for one in there}:
-        raise SubmissionError(f"the bot {bot.name} is {user.name}'s already")
-    if len(there) >= MOST_CO_OWNERS:
-        raise SubmissionError(f"the bot {bot.name} has {len(there)} co-owners, and no more can be")
-    session.add(CoOwner(bot_id=bot.id, user_id=user.id))
-    audit.note(session, actor, "share", f"bot {bot.name}", f"with {user.name}", now=now)
-    return user
-
-
-def unshare(session: Session, actor: Actor, bot: Bot, name: str, now: datetime) -> User:
-    """Makes somebody a co-owner of a bot no more.
-
-    Raises:
-        PeopleError: there is nobody of this name.
-        SubmissionError: they are none.
-    """
-    user = accounts.get(session, name)
-    # Who ends it at the same moment, too, waits, and is told that it is ended.
-    lock(session, bot)
-    found = session.get(CoOwner, (bot.id, user.id))
-    if found is None:
-        raise SubmissionError(f"{user.name} is no co-owner of the bot {bot.name}")
-    session.delete(found)
-    audit.note(session, actor, "unshare", f"bot {bot.name}", f"with {user.name}", now=now)
-    return user

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
@@ -73,7 +74,7 @@ def submit(
     """
     if words := bot_names.refusal(name):
         raise SubmissionError(words)
-    note = texts.typed(note, SubmissionError, LONGEST_NOTE)
+    note = texts.typed(note, LONGEST_NOTE, refusal=SubmissionError)
     if not ladder.takes_bots:
         raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
     if size > ladder.bundle_bytes:
@@ -102,26 +103,46 @@ def submit(
     if test_first is not None:
         active = active_on(session, ladder, bot.id)
         asked = {**test_first.to_json(), AGAINST: active and active.version.number}
-    under_way = sa.select(Check).where(
-        Check.version_id == version.id,
-        Check.ladder_id == ladder.id,
+    under_way = sa.select(Check).where(is_under_way(version.id), Check.ladder_id == ladder.id)
+    # A form that is sent twice asks for one check.
+    if all(check.test_first != asked for check in session.scalars(under_way)):
+        add_check(session, version, ladder, now, test_first=asked)
+    return version
+
+
+def is_under_way(version_id: int) -> sa.ColumnElement[bool]:
+    """Of checks: whether it is of a version, and something is to come of it soon."""
+    return sa.and_(
+        Check.version_id == version_id,
         Check.status.in_((JobStatus.OPEN, JobStatus.ISSUED)),
         Check.cancelled == "",
     )
-    # A form that is sent twice asks for one check.
-    if all(check.test_first != asked for check in session.scalars(under_way)):
-        session.add(
-            Check(
-                version=version,
-                ladder=ladder,
-                status=JobStatus.OPEN,
-                created=now,
-                findings=[],
-                test_first=asked,
-            )
-        )
-        session.flush()
-    return version
+
+
+def add_check(
+    session: Session,
+    version: BotVersion,
+    ladder: Ladder,
+    now: datetime,
+    *,
+    test_first: dict[str, Any] | None = None,
+) -> Check:
+    """Has a version checked for a ladder.
+
+    Args:
+        test_first: as `Check` has it.
+    """
+    check = Check(
+        version=version,
+        ladder=ladder,
+        status=JobStatus.OPEN,
+        created=now,
+        findings=[],
+        test_first=test_first,
+    )
+    session.add(check)
+    session.flush()
+    return check
 
 
 def hand_in(

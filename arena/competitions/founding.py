@@ -1,4 +1,4 @@
-"""What every competition gets: a name, a field, its share of the workers' time, and its end.
+"""What every competition gets: a name, its share of the workers' time, and its end.
 
 One that comes late, or comes back, counts as having had as much of that time as the open one that
 had the least: it would else have the workers to itself until it had caught up. For the same
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from itertools import count
 from typing import TypeVar
@@ -18,21 +18,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from arena.ground.refusals import NotThere
-from arena.models import (
-    BotVersion,
-    Check,
-    Competition,
-    CompetitionState,
-    Entrant,
-    EntrantState,
-    JobStatus,
-    Ladder,
-    Match,
-    StrengthTest,
-    VersionStatus,
-)
-from arena.ratings.book import NEW
+from arena.ground.refusals import NotThere, Refusal
+from arena.models import Competition, CompetitionState, StrengthTest
 
 C = TypeVar("C", bound=Competition)
 
@@ -56,29 +43,32 @@ def find_named(session: Session, kind: type[C], name: str) -> C:
     return found
 
 
-def demand_name(session: Session, name: str, kind: str, refusal: type[ValueError]) -> None:
+def demand_name(session: Session, name: str, kind: str) -> None:
     """Refuses what is no name, and one that another competition has or may get by itself.
 
     Args:
         kind: what is to be called so, in a word.
+
+    Raises:
+        Refusal: it is one of these.
     """
     if not _NAME.fullmatch(name):
-        raise refusal(
+        raise Refusal(
             f"{name[:60]!r} is no name for a {kind}: 1 to 80 small letters, digits and '-'"
         )
     if _OF_A_TEST.fullmatch(name):
-        raise refusal(f"{name} is what a strength test is called: choose another name")
+        raise Refusal(f"{name} is what a strength test is called: choose another name")
     if _is_taken(session, name):
-        raise refusal(_taken(name))
+        raise Refusal(_taken(name))
 
 
-def add_named(session: Session, competition: Competition, refusal: type[ValueError]) -> None:
+def add_named(session: Session, competition: Competition) -> None:
     """Adds a competition, and refuses it if another took its name at the same moment."""
     session.add(competition)
     try:
         session.flush()
     except IntegrityError:
-        raise refusal(_taken(competition.name)) from None
+        raise Refusal(_taken(competition.name)) from None
 
 
 def free_name(session: Session, name: str) -> str:
@@ -117,77 +107,6 @@ def _is_taken(session: Session, name: str) -> bool:
 
 def _taken(name: str) -> str:
     return f"there is a competition {name} already: choose another name"
-
-
-def proven(session: Session, game: str, versions: Sequence[BotVersion]) -> set[int]:
-    """The ids of those of some versions that can play a game: they passed a check of it, or were on
-    a ladder of it.
-
-    That one was not entered, for a test that it failed, or since the ladder was closed, is no
-    reason against it.
-    """
-    ids, of_it = [version.id for version in versions], Ladder.game == game
-    entered = sa.select(Entrant.version_id).join(Ladder, Ladder.id == Entrant.competition_id)
-    checks = sa.select(Check).join(Check.ladder)
-    checks = checks.where(of_it, Check.version_id.in_(ids), Check.status == JobStatus.FIXED)
-    found = set(session.scalars(entered.where(of_it, Entrant.version_id.in_(ids))))
-    return found | {check.version_id for check in session.scalars(checks) if check.passed}
-
-
-def demand_proven(
-    session: Session,
-    game: str,
-    versions: Sequence[BotVersion],
-    what: str,
-    refusal: type[ValueError],
-) -> None:
-    """Refuses versions that passed no check of a game.
-
-    Args:
-        what: what they are for, as ``play``.
-        refusal: what is raised.
-    """
-    checked = proven(session, game, versions)
-    for version in versions:
-        if version.status is VersionStatus.REFUSED:
-            raise refusal(f"the version {version.label} can't {what}: its check is refused")
-        if version.status is VersionStatus.CHECKING:
-            raise refusal(f"the version {version.label} can't {what} yet: it has passed no check")
-        if version.id not in checked:
-            raise refusal(
-                f"the version {version.label} has passed no check for {game}: submit it to a "
-                "ladder of that game first"
-            )
-
-
-def enter_field(
-    session: Session,
-    competition: Competition,
-    versions: Sequence[BotVersion],
-    now: datetime,
-    *,
-    first: int = 1,
-) -> None:
-    """Enters versions in a competition that has not begun, numbered in their order.
-
-    Args:
-        first: the number of the first of them.
-    """
-    last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
-    session.add_all(
-        Entrant(
-            competition=competition,
-            version=version,
-            state=EntrantState.ACTIVE,
-            number=number,
-            entered=now,
-            entered_after=last,
-            mu=NEW.mu,
-            sigma=NEW.sigma,
-        )
-        for number, version in enumerate(versions, first)
-    )
-    session.flush()
 
 
 def fair_start(session: Session, weight: float, *, but: Competition | None = None) -> float:

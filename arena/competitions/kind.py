@@ -41,7 +41,7 @@ class Moment:
     """How long a settled ladder rests after each match."""
 
     def due_of(self, competition: Competition) -> Sequence[DueMatch]:
-        """Those of one competition."""
+        """The matches of a competition that are not fixed."""
         return self.due.get(competition.id, NO_DUE)
 
 

@@ -9,8 +9,9 @@ from sqlalchemy.orm import Session
 
 from arena.competitions import ladder_settings
 from arena.competitions.founding import find_named
-from arena.competitions.ladder_settings import SETTINGS, LadderError
+from arena.competitions.ladder_settings import SETTINGS
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
+from arena.ground.refusals import Refusal
 from arena.models import CompetitionState, Ladder, Scope
 from engine.game import GameError
 from engine.games import find_variant
@@ -36,12 +37,11 @@ class CreateLadder(Deed):
     settings: Mapping[str, str] = asked(CHOSEN, default={})
 
     def do(self, session: Session, by: By) -> Done:
-        """Makes it; answers the ladder."""
         try:
             options = [f"{key}={value}" for key, value in self.options.items()]
             variant = find_variant(self.game, options)
         except GameError as error:
-            raise LadderError(str(error)) from None
+            raise Refusal(str(error)) from None
         made = ladder_settings.create(session, by.actor, self.name, variant, self.settings, by.now)
         is_open = made.state is CompetitionState.OPEN
         then = "; it plays as soon as two bots have entered" if is_open else ""
@@ -65,7 +65,6 @@ class ChangeLadder(Deed):
     settings: Mapping[str, str] = asked(CHOSEN)
 
     def do(self, session: Session, by: By) -> Done:
-        """Changes it; answers the ladder."""
         found = find_named(session, Ladder, self.name)
         words = ladder_settings.change(session, by.actor, found, self.settings, by.now)
         nothing = f"nothing is different: the ladder {self.name} is so already"

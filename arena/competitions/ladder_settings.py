@@ -28,10 +28,6 @@ SIZES = {"memory": (2**24, 2**36), "bundle": (2**10, 2**30), "log": (0, 2**24)}
 """The least and the most that these may be, in bytes."""
 
 
-class LadderError(Refusal):
-    """A ladder that can't be made or changed so; one sentence that says what to do."""
-
-
 @dataclass(frozen=True, slots=True)
 class LadderSetting:
     """Something about a ladder that can be chosen."""
@@ -225,9 +221,9 @@ def create(
         chosen: texts by the names of `SETTINGS`; what is missing is by default.
 
     Raises:
-        LadderError: the name is none or is taken, or a setting can't be so.
+        Refusal: the name is none or is taken, or a setting can't be so.
     """
-    demand_name(session, name, "ladder", LadderError)
+    demand_name(session, name, "ladder")
     defaults = {key: setting.default for key, setting in SETTINGS.items() if setting.default}
     if "time" in chosen:
         del defaults["move"]
@@ -243,7 +239,7 @@ def create(
         **columns,
     )
     ladder.head_start = fair_start(session, ladder.weight)
-    add_named(session, ladder, LadderError)
+    add_named(session, ladder)
     detail = ", ".join([str(variant), *(f"{key}={text}" for key, text in chosen.items())])
     audit.note(session, actor, "create ladder", f"ladder {name}", detail, now=now)
     return ladder
@@ -261,7 +257,7 @@ def change(
         What is different now, in words; nothing if it was so before.
 
     Raises:
-        LadderError: a setting can't be so, or stays as it is on this ladder.
+        Refusal: a setting can't be so, or stays as it is on this ladder.
     """
     lock(session, ladder)
     columns = _read(chosen)
@@ -272,13 +268,13 @@ def change(
     }
     finals = [key for key in different if key not in ("title", "note")]
     if ladder.state is CompetitionState.CLOSED and finals:
-        raise LadderError(
+        raise Refusal(
             f"the ladder {ladder.name} is closed, and its table final: its {finals[0]} stays as it "
             "is, only its title and note can be changed"
         )
     for key in different:
         if SETTINGS[key].stays and ladder.matches_made:
-            raise LadderError(
+            raise Refusal(
                 f"the ladder {ladder.name} has matches by its {key}, which therefore stays as it "
                 "is: make another ladder"
             )
@@ -308,16 +304,16 @@ def change(
 def _read(chosen: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """The columns that each of some settings stands for."""
     if "time" in chosen and "move" in chosen:
-        raise LadderError("choose time or move, not both")
+        raise Refusal("choose time or move, not both")
     columns = {}
     for key, text in chosen.items():
         setting = SETTINGS.get(key)
         if setting is None:
-            raise LadderError(f"a ladder has no {key[:40]!r}; it has {', '.join(SETTINGS)}")
+            raise Refusal(f"a ladder has no {key[:40]!r}; it has {', '.join(SETTINGS)}")
         try:
             columns[key] = setting.read(text)
         except ValueError as error:
-            raise LadderError(f"{key}={text[:60]} can't be: {key} is {error}") from None
+            raise Refusal(f"{key}={text[:60]} can't be: {key} is {error}") from None
     if not columns.get("title", {"title": "some"})["title"]:
-        raise LadderError("the title is empty")
+        raise Refusal("the title is empty")
     return columns

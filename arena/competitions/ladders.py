@@ -105,7 +105,7 @@ class LadderField:
 
     @classmethod
     def read(cls, session: Session, ladder: Ladder, due: Iterable[DueMatch]) -> LadderField:
-        """That of a ladder as it stands.
+        """Who can be paired on a ladder now.
 
         Args:
             due: its matches that are not fixed.
@@ -190,28 +190,6 @@ def is_unplayable(session: Session, ladder: Ladder, bots: int) -> bool:
     return last.count(JobStatus.SET_ASIDE) == enough
 
 
-def why_no_match(
-    session: Session, ladder: Ladder, now: datetime, trickle_seconds: float
-) -> str | None:
-    """Why no match of a ladder is made, in a sentence; None if it is only a matter of workers."""
-    if ladder.state is not CompetitionState.OPEN:
-        return STATE_WORDS[ladder.state]
-    race = ladder.variant.seats == 1
-    needed = 2 if race else entrants_needed(ladder.variant)
-    field = LadderField.read(session, ladder, due_matches_of(session, ladder))
-    rivals = field.rivals
-    if len(rivals) < needed:
-        there = {0: "there is none", 1: "there is one"}.get(len(rivals), f"there are {len(rivals)}")
-        return f"A match takes {needed} active bots, and {there}."
-    if race and all_met(rivals, field.met):
-        return "Every two of these bots have met; a new bot or version will race again."
-    if _is_resting(ladder, field, now, trickle_seconds):
-        if field.is_unplayable:
-            return UNPLAYABLE
-        return "Every rating is known well, so that a match is played only now and then."
-    return None
-
-
 STATE_WORDS = {
     CompetitionState.PAUSED: "The ladder is paused: no matches are made for now.",
     CompetitionState.FROZEN: "The ladder is frozen: it takes no bots and plays no games.",
@@ -258,7 +236,22 @@ class Ladders(CompetitionKind[Ladder]):
     def why_idle(
         self, session: Session, competition: Ladder, now: datetime, trickle_seconds: float
     ) -> str | None:
-        return why_no_match(session, competition, now, trickle_seconds)
+        if competition.state is not CompetitionState.OPEN:
+            return STATE_WORDS[competition.state]
+        race = competition.variant.seats == 1
+        needed = 2 if race else entrants_needed(competition.variant)
+        field = LadderField.read(session, competition, due_matches_of(session, competition))
+        rivals, count = field.rivals, len(field.rivals)
+        if count < needed:
+            there = {0: "there is none", 1: "there is one"}.get(count, f"there are {count}")
+            return f"A match takes {needed} active bots, and {there}."
+        if race and all_met(rivals, field.met):
+            return "Every two of these bots have met; a new bot or version will race again."
+        if _is_resting(competition, field, now, trickle_seconds):
+            if field.is_unplayable:
+                return UNPLAYABLE
+            return "Every rating is known well, so that a match is played only now and then."
+        return None
 
     def draw_probability(self, competition: Ladder) -> float:
         return competition.draw_probability

@@ -71,7 +71,7 @@ def due_matches(session: Session) -> dict[int, list[DueMatch]]:
 
 
 def due_matches_of(session: Session, competition: Competition) -> list[DueMatch]:
-    """Those of one competition."""
+    """The matches of a competition that are not fixed."""
     of_it = _DUE.where(Match.competition_id == competition.id)
     return _by_competition(session.execute(of_it)).get(competition.id, [])
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session
 
+from arena.competitions.fields import entrants_of
 from arena.competitions.tournament_courses import Course, course_of, frame_of
 from arena.competitions.tournament_matches import SetMatch
 from arena.formats.catalogue import FORMATS
@@ -17,7 +17,7 @@ from arena.formats.format import Tie
 from arena.formats.score import Score
 from arena.formats.standings import DIGITS, Table, crosstable, standings
 from arena.formats.walkovers import as_byes, as_forfeits
-from arena.models import Bot, BotVersion, Entrant, EntrantState, JobStatus, Tournament
+from arena.models import Entrant, EntrantState, JobStatus, Tournament
 from arena.ratings.bradley_terry import Strength
 from arena.ratings.result import GameResult
 
@@ -168,15 +168,7 @@ class Results:
 
 def results(session: Session, tournament: Tournament) -> Results:
     """What stands in a tournament now, in a fixed number of statements."""
-    entrants = {
-        entrant.number: entrant
-        for entrant in session.scalars(
-            sa.select(Entrant)
-            .where(Entrant.competition_id == tournament.id)
-            .order_by(Entrant.number)
-            .options(joinedload(Entrant.version).joinedload(BotVersion.bot).joinedload(Bot.owner))
-        )
-    }
+    entrants = {one.number: one for one in entrants_of(session, tournament)}
     course = course_of(session, tournament, list(entrants.values()))
     made, field, past, byes = course.made, course.field, course.results, course.byes
     frame = frame_of(tournament, len(field))

@@ -2,54 +2,79 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import NamedTuple
+
 from sqlalchemy.orm import Session
 
 from arena.competitions.founding import find_named
+from arena.deeds import LONGEST_LINE, LONGEST_NAME, Deed, asked
 from arena.ground.refusals import Refusal
-from arena.models import Ladder
+from arena.models import USUAL_LIMITS, CompetitionLimits, Ladder
 from engine.clock import DEFAULT_MOVE_MS, TimeControl, parse_time
 from engine.game import GameError, Variant
 from engine.games import find_variant
 
 
-def ladder_or_game(session: Session, ladder: str, game: str) -> tuple[Ladder | None, Variant]:
-    """The ladder whose rules are meant, if one is, and the variant.
+class Rules(NamedTuple):
+    """By what a competition is played."""
 
-    Args:
-        game: with its options, as ``clobber size=5x6``.
-
-    Raises:
-        Refusal: both are given or none, or there is no such thing.
-    """
-    if bool(ladder) == bool(game):
-        raise Refusal("say what is played: a ladder, which has its game, or a game")
-    if ladder:
-        found = find_named(session, Ladder, ladder)
-        return found, found.variant
-    name, *options = game.split() or [""]
-    try:
-        return None, find_variant(name, options)
-    except GameError as error:
-        raise Refusal(str(error)) from None
+    ladder: Ladder | None
+    """Whose rules they are; None if they are a game's."""
+    variant: Variant
+    time: TimeControl
+    limits: CompetitionLimits
 
 
-def time_of(ladder: Ladder | None, clock: str, move: int | None) -> TimeControl:
-    """The time control that is asked for, else the ladder's, else DEFAULT_MOVE_MS a move.
+@dataclass(frozen=True, kw_only=True)
+class CreateByRules(Deed):
+    """Makes a competition that is played by a ladder's rules, or by a game's."""
 
-    Args:
-        clock: seconds a game and more a move, as ``10+0.1``.
-        move: milliseconds.
+    makes = True
 
-    Raises:
-        Refusal: both are given, or one can't be.
-    """
-    if clock and move is not None:
-        raise Refusal("give a time a game or a time a move, not both")
-    if ladder is not None and not clock and move is None:
-        return ladder.time
-    try:
-        if clock:
-            return parse_time(clock)
-        return TimeControl(move_ms=DEFAULT_MOVE_MS if move is None else move)
-    except GameError as error:
-        raise Refusal(str(error)) from None
+    ladder: str = asked(
+        "Its game, time and limits; a tournament's seeding is by its ratings",
+        label="Ladder",
+        default="",
+        most=LONGEST_NAME,
+    )
+    game: str = asked(
+        "Without a ladder, the game and its options, as in clobber size=5x6", default="", most=200
+    )
+    time: str = asked(
+        "Seconds a game and more a move, as in 10+0.1, where it is not the ladder's",
+        default="",
+        most=20,
+    )
+    move: int | None = asked(
+        f"Milliseconds a move; by default the ladder's, else {DEFAULT_MOVE_MS}",
+        default=None,
+        least=1,
+    )
+    note: str = asked("For everybody, on its page", label="Note", default="", most=LONGEST_LINE)
+
+    def rules(self, session: Session) -> Rules:
+        """The rules that are meant.
+
+        Raises:
+            Refusal: ladder and game are given or none, or two times, or there is no such thing.
+        """
+        if bool(self.ladder) == bool(self.game):
+            raise Refusal("say what is played: a ladder, which has its game, or a game")
+        if self.time and self.move is not None:
+            raise Refusal("give a time a game or a time a move, not both")
+        ladder = find_named(session, Ladder, self.ladder) if self.ladder else None
+        try:
+            if ladder is not None:
+                variant, time, limits = ladder.variant, ladder.time, ladder.limits
+            else:
+                name, *options = self.game.split() or [""]
+                variant = find_variant(name, options)
+                time, limits = TimeControl(move_ms=DEFAULT_MOVE_MS), USUAL_LIMITS
+            if self.time:
+                time = parse_time(self.time)
+            elif self.move is not None:
+                time = TimeControl(move_ms=self.move)
+        except GameError as error:
+            raise Refusal(str(error)) from None
+        return Rules(ladder, variant, time, limits)

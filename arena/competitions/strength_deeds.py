@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
-from typing import Any, get_args
+from dataclasses import dataclass, replace
+from typing import get_args
 
 from sqlalchemy.orm import Session
 
+from arena import audit
 from arena.competitions import strength_tests
-from arena.competitions.rules import ladder_or_game, time_of
+from arena.competitions.fields import named_versions
+from arena.competitions.rules import CreateByRules
 from arena.competitions.strength_plans import (
     MAX_GAMES,
     MOST_GAMES,
     MOST_WEIGHT,
     StrengthPlan,
+    plan_of,
 )
 from arena.competitions.strength_tallies import standing_of, versions_of
-from arena.competitions.tournaments import named_versions
-from arena.deeds import LONGEST_LINE, LONGEST_NAME, By, Deed, Done, asked
+from arena.deeds import By, Deed, Done, asked
+from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed
-from arena.models import HOUSE, BotVersion, Scope, StrengthTest
+from arena.models import HOUSE, BotVersion, Scope, StrengthTest, TestVerdict
 from arena.ratings.sprt import Model
+from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
-from engine.clock import DEFAULT_MOVE_MS
 from engine.plurals import counted
 
 SEED_BITS = 48
@@ -48,15 +51,8 @@ def _most_weight(by: By) -> float:
     return MOST_WEIGHT if by.may(Scope.ORGANISE) else MOST_OF_ANYBODY
 
 
-def _to_change(session: Session, number: int, by: By) -> StrengthTest:
-    found = strength_tests.find(session, number)
-    if not may_change(by, found):
-        raise NotAllowed("this test is not yours")
-    return found
-
-
 @dataclass(frozen=True)
-class CreateTest(Deed):
+class CreateTest(CreateByRules):
     """Begin a strength test between two versions that one may use.
 
     Workers begin at once, by the rules of a ladder. Those of a game, or another time, are for
@@ -67,7 +63,6 @@ class CreateTest(Deed):
     address = "POST /tests"
     subject = "strength tests"
     answers = StrengthTest
-    makes = True
 
     candidate: str = asked(
         "Is it stronger; as greedy, or greedy:2 for one of its versions",
@@ -75,12 +70,6 @@ class CreateTest(Deed):
         most=60,
     )
     baseline: str = asked("Than this one", label="than the baseline?", most=60)
-    ladder: str = asked(
-        "Its game, time and limits", label="As on the ladder", default="", most=LONGEST_NAME
-    )
-    game: str = asked(
-        "Without a ladder, the game and its options, as in clobber size=5x6", default="", most=200
-    )
     elo0: float = asked(
         "It fails if the candidate is no stronger than this",
         label="Elo 0",
@@ -98,16 +87,6 @@ class CreateTest(Deed):
     alpha: float = asked("The chance to pass if elo0 is true", default=0.05)
     beta: float = asked("The chance to fail if elo1 is true", default=0.05)
     model: str = asked("The unit of elo0 and elo1", default="normalized", choices=get_args(Model))
-    time: str = asked(
-        "Seconds a game and more a move, as in 10+0.1, where it is not the ladder's",
-        default="",
-        most=20,
-    )
-    move: int | None = asked(
-        f"Milliseconds a move; by default the ladder's, else {DEFAULT_MOVE_MS}",
-        default=None,
-        least=1,
-    )
     max_games: int = asked(
         "Undecided after so many",
         label="Games, at most",
@@ -130,25 +109,21 @@ class CreateTest(Deed):
     seed: int | None = asked(
         "Of openings and dice; by default any", default=None, least=0, most=2**SEED_BITS - 1
     )
-    note: str = asked("What is tested", label="Note", default="", most=LONGEST_LINE)
 
     def do(self, session: Session, by: By) -> Done:
-        """Makes it; answers the test."""
         mine, theirs = (self._usable(session, by, name) for name in (self.candidate, self.baseline))
         if (self.game or self.time or self.move is not None) and not by.may(Scope.ORGANISE):
             raise NotAllowed("a test by other rules than a ladder's is for organisers to make")
-        ladder, variant = ladder_or_game(session, self.ladder, self.game)
-        changes: dict[str, Any] = {
-            "time": time_of(ladder, self.time, self.move),
-            "terms": StrengthTerms.from_json(vars(self)),
-            "weight": min(self.weight, _most_weight(by)),
-            "note": self.note,
-            "seed": secrets.randbits(SEED_BITS) if self.seed is None else self.seed,
-        }
-        if ladder is None:
-            plan = StrengthPlan(variant=variant, **changes)
-        else:
-            plan = StrengthPlan.on(ladder, **changes)
+        rules = self.rules(session)
+        plan = StrengthPlan(
+            rules.variant,
+            rules.time,
+            StrengthTerms.from_json(vars(self)),
+            min(self.weight, _most_weight(by)),
+            rules.limits,
+            self.note,
+            secrets.randbits(SEED_BITS) if self.seed is None else self.seed,
+        )
         return _made(strength_tests.create(session, plan, mine, theirs, by.now, by.actor))
 
     def _usable(self, session: Session, by: By, name: str) -> BotVersion:
@@ -163,70 +138,80 @@ def _made(test: StrengthTest) -> Done:
 
 
 @dataclass(frozen=True)
-class StopTest(Deed):
-    """Stop a strength test of one's own; what is under way is played to its end and counted."""
+class StrengthTestDeed(Deed):
+    """Does something with a strength test; answers it, or the new one."""
 
     scope = Scope.SUBMIT
-    address = "POST /tests/<int:number>/stop"
-    command = "strength stop NUMBER"
-    example = "17"
     subject = "strength tests"
     answers = StrengthTest
 
     number: int = asked("The test's number")
 
+    def own_test(self, session: Session, by: By) -> StrengthTest:
+        """The one of this number, if it is somebody's to change.
+
+        Raises:
+            NotThere: there is none.
+            NotAllowed: it is another's.
+        """
+        found = strength_tests.find(session, self.number)
+        if not may_change(by, found):
+            raise NotAllowed("this test is not yours")
+        return found
+
+
+@dataclass(frozen=True)
+class StopTest(StrengthTestDeed):
+    """Stop a strength test of one's own; what is under way is played to its end and counted."""
+
+    address = "POST /tests/<int:number>/stop"
+    command = "strength stop NUMBER"
+    example = "17"
+
     def do(self, session: Session, by: By) -> Done:
-        """Ends it undecided; answers the test."""
-        test = _to_change(session, self.number, by)
-        strength_tests.stop(session, test, by.now, by.actor)
+        test = self.own_test(session, by)
+        lock(session, test)  # the recorder may just be deciding it
+        if test.verdict is not TestVerdict.RUNNING:
+            raise StrengthError(f"test {test.id} is over: {test.verdict}")
+        strength_tests.end(session, test, TestVerdict.STOPPED, f"by {by.actor.name}", by.now)
+        audit.note(session, by.actor, "stop test", f"test {test.id}", now=by.now)
         games = counted(standing_of(session, test).games, "game")
         return Done(f"test {test.id} is stopped after {games}; matches under way still count", test)
 
 
 @dataclass(frozen=True)
-class ExtendTest(Deed):
+class ExtendTest(StrengthTestDeed):
     """Let a strength test of one's own that was not decided go on, to so many games in all."""
 
-    scope = Scope.SUBMIT
     address = "POST /tests/<int:number>/extend"
     command = "strength extend NUMBER"
     example = "17 --max-games 40000"
-    subject = "strength tests"
-    answers = StrengthTest
 
-    number: int = asked("The test's number")
     max_games: int = asked(
         "How many games in all", label="Games, at most", least=1, most=MOST_GAMES
     )
 
     def do(self, session: Session, by: By) -> Done:
-        """Lets it go on; answers the test."""
-        test = _to_change(session, self.number, by)
+        test = self.own_test(session, by)
         strength_tests.extend(session, test, self.max_games, by.now, by.actor)
         return Done(f"test {test.id} goes on, to {self.max_games} games at most", test)
 
 
 @dataclass(frozen=True)
-class CloneTest(Deed):
+class CloneTest(StrengthTestDeed):
     """Make the same strength test again, with other openings, if one may use its versions."""
 
-    scope = Scope.SUBMIT
     address = "POST /tests/<int:number>/clone"
     command = "strength clone NUMBER"
     example = "17"
-    subject = "strength tests"
-    answers = StrengthTest
     makes = True
 
-    number: int = asked("The test's number")
-
     def do(self, session: Session, by: By) -> Done:
-        """Makes it; answers the new test."""
         test = strength_tests.find(session, self.number)
         mine, theirs = versions_of(session, [test])[test.id]
         if not (may_test(by, mine) and may_test(by, theirs)):
             raise NotAllowed("these bots are not for you to test")
-        seed, most = secrets.randbits(SEED_BITS), _most_weight(by)
-        return _made(
-            strength_tests.clone(session, test, by.now, by.actor, seed=seed, most_weight=most)
-        )
+        plan = plan_of(test)
+        weight = min(plan.weight, _most_weight(by))
+        plan = replace(plan, seed=secrets.randbits(SEED_BITS), weight=weight)
+        return _made(strength_tests.create(session, plan, mine, theirs, by.now, by.actor))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.models import BotVersion, Competition, StrengthTest
+from arena.models import USUAL_LIMITS, BotVersion, Competition, CompetitionLimits, StrengthTest
 from arena.strength import sequential
 from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
 from engine.clock import TimeControl
 from engine.game import Variant
 
-MEMORY_BYTES = 256 * 1024 * 1024
 MAX_GAMES = 20_000
 MOST_GAMES = 200_000
 MOST_WEIGHT = 10.0
@@ -22,32 +21,22 @@ SITE_TERMS = StrengthTerms(max_games=MAX_GAMES)
 
 @dataclass(frozen=True, slots=True)
 class StrengthPlan:
-    """What is to be tested, and how."""
+    """By which rules, terms and share of the workers' time two versions are to be tested."""
 
     variant: Variant
     time: TimeControl
     terms: StrengthTerms = SITE_TERMS
     weight: float = 1.0
     """How many times the workers' time of a ladder it gets while workers are scarce."""
-    memory_bytes: int = MEMORY_BYTES
-    threads: int = 16
-    log_bytes: int = 64 * 1024
+    limits: CompetitionLimits = USUAL_LIMITS
     note: str = ""
     seed: int = 0
 
     @classmethod
     def on(cls, competition: Competition, **changes: Any) -> StrengthPlan:
         """A test under the conditions of a ladder, or of another test."""
-        return cls(
-            **{
-                "variant": competition.variant,
-                "time": competition.time,
-                "memory_bytes": competition.memory_bytes,
-                "threads": competition.threads,
-                "log_bytes": competition.log_bytes,
-                **changes,
-            }
-        )
+        its = cls(competition.variant, competition.time, limits=competition.limits)
+        return replace(its, **changes)
 
     def settings(self, candidate: BotVersion, baseline: BotVersion) -> sequential.StrengthSettings:
         """The test of two versions.

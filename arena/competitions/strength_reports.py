@@ -13,6 +13,7 @@ from arena.competitions.strength_tallies import standing, tallies_of, versions_o
 from arena.models import Bot, BotVersion, Entrant, StrengthTest, TestTally, TestVerdict, User
 from arena.ratings.outliers import Series, outliers
 from arena.strength import sequential
+from arena.strength.outcomes import faults_json
 from arena.strength.words import result_rows
 from engine.game import Termination
 
@@ -63,11 +64,8 @@ class StrengthReport:
         words = ""
         if self.test.verdict in (TestVerdict.PASSED, TestVerdict.FAILED):
             # Late matches do not change what was decided.
-            kind = "normalized Elo" if self.test.elo_model == "normalized" else "Elo"
-            elos = [f"{self.test.elo1:g}", f"{self.test.elo0:g}"]
-            if self.test.verdict is TestVerdict.FAILED:
-                elos.reverse()
-            words = f"{elos[0]} {kind} rather than {elos[1]}"
+            passed = self.test.verdict is TestVerdict.PASSED
+            words = self.standing.settings.terms.rather(passed=passed)
         return "; ".join(filter(None, [words, self.test.reason]))
 
     def crashes(self, side: int) -> int:
@@ -122,7 +120,7 @@ def _numbers(test: sequential.SequentialTest) -> dict[str, Any]:
         "draws": test.draws,
         "losses": test.losses,
         "counts": list(test.counts),
-        "faults": [{str(key): n for key, n in side.items()} for side in test.faults],
+        "faults": [faults_json(side) for side in test.faults],
         **test.estimate.to_json(),
         "llr": round(test.llr, 6),
         "llr_bounds": list(test.llr_bounds),

@@ -15,7 +15,6 @@ in first can shift the counts by no more than the few matches that are under way
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
 from itertools import islice
@@ -25,25 +24,20 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA, Actor
-from arena.competitions.founding import (
-    add_by_number,
-    come_back,
-    demand_proven,
-    enter_field,
-    fair_start,
-)
+from arena.competitions.fields import demand_proven, enter_field
+from arena.competitions.founding import add_by_number, come_back, fair_start
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing, under_way
-from arena.competitions.strength_plans import MOST_WEIGHT, StrengthPlan, plan_of
+from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.strength_tallies import (
     add,
     differences,
     duel,
     empty_tally,
     standing_of,
-    versions_of,
 )
 from arena.ground import locks
+from arena.ground.db import count_rows
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere
 from arena.models import (
@@ -60,7 +54,7 @@ from arena.models import (
 )
 from arena.ratings.result import GameResult
 from arena.ratings.sprt import Decision
-from arena.strength.outcomes import Outcome, outcome, seatings
+from arena.strength.outcomes import outcome, seatings
 from arena.strength.sequential import StrengthError
 from engine.game import Variant
 from engine.games import GAMES
@@ -98,6 +92,7 @@ def create(
 
     Raises:
         StrengthError: it can't be tested so, or too many of this person's tests are running.
+        Refusal: a version has passed no check of the game.
     """
     _refuse(session, plan, candidate, baseline)
     if ladder is None and actor.id is not None:
@@ -110,9 +105,7 @@ def create(
         creator_id=actor.id,
         variant=plan.variant,
         time=plan.time,
-        memory_bytes=plan.memory_bytes,
-        threads=plan.threads,
-        log_bytes=plan.log_bytes,
+        limits=plan.limits,
         state=CompetitionState.OPEN,
         seed=plan.seed,
         weight=plan.weight,
@@ -145,59 +138,24 @@ def _refuse(
             f"the version {candidate.label} can't be tested against itself: name two"
         )
     both = candidate, baseline
-    demand_proven(session, plan.variant.game, both, "be tested", StrengthError)
+    demand_proven(session, plan.variant.game, both, "be tested")
 
 
 def _refuse_too_many(session: Session, user_id: int) -> None:
     """Refuses one more test of a person's; those after which a version enters do not count."""
     # Two forms of one person at the same moment wait for each other here.
     locks.find(session, User, user_id, to_change=True)
-    running = sa.select(sa.func.count()).select_from(StrengthTest)
-    mine = running.where(
+    running = count_rows(
+        session,
+        StrengthTest,
         StrengthTest.creator_id == user_id,
         StrengthTest.ladder_id.is_(None),
         StrengthTest.verdict == TestVerdict.RUNNING,
     )
-    if (session.scalar(mine) or 0) >= RUNNING_ALLOWED:
+    if running >= RUNNING_ALLOWED:
         raise StrengthError(
             f"{RUNNING_ALLOWED} tests of yours are running: wait for one, or stop it"
         )
-
-
-# What is played.
-
-
-def pairing_of(
-    session: Session, test: StrengthTest, under_way: int, now: datetime
-) -> Pairing | None:
-    """The next match; None if there is none for now.
-
-    A test that can't go on ends here: one that has used up the openings of its board once
-    nothing is under way any more, and one of which several matches could not be played.
-    """
-    standing = standing_of(session, test)
-    if (aside := _set_aside(session, test)) >= MOST_ASIDE:
-        reason = f"{aside} of its matches could not be played, through no bot's fault"
-        end(session, test, TestVerdict.STOPPED, reason, now)
-        return None
-    most = standing.settings.most_matches
-    if most is not None and standing.matches + under_way >= most:
-        return None
-    opening = _opening(session, test)
-    if opening is None:
-        if not under_way:
-            end(session, test, TestVerdict.UNDECIDED, OUT_OF_OPENINGS, now)
-        return None
-    ids = session.scalars(
-        sa.select(Entrant.id).where(Entrant.competition_id == test.id).order_by(Entrant.number)
-    )
-    return Pairing(tuple(ids), opening=opening)
-
-
-def _set_aside(session: Session, test: StrengthTest) -> int:
-    query = sa.select(sa.func.count()).select_from(Match)
-    query = query.where(Match.competition_id == test.id, Match.status == JobStatus.SET_ASIDE)
-    return session.scalar(query) or 0
 
 
 class _Series:
@@ -223,13 +181,7 @@ class _Series:
         return self._found[test.matches_made]
 
 
-@lru_cache(maxsize=100)
-def _series(variant: Variant, seed: int) -> _Series:
-    return _Series(variant, seed)
-
-
-def _opening(session: Session, test: StrengthTest) -> Opening | None:
-    return _series(test.variant, test.seed).opening(session, test)
+_series = lru_cache(maxsize=100)(_Series)
 
 
 def _openings_so_far(session: Session, test: StrengthTest) -> list[Opening]:
@@ -239,31 +191,6 @@ def _openings_so_far(session: Session, test: StrengthTest) -> list[Opening]:
         Opening(game.variant(**options), tuple(moves))
         for options, moves in session.execute(query.order_by(Match.id))
     ]
-
-
-# What comes in.
-
-
-def count(session: Session, match: Match, outcome: Outcome, now: datetime) -> None:
-    """Counts a match that was played, and ends the test if that decides it."""
-    test = match.competition
-    assert isinstance(test, StrengthTest)
-    assert match.played_by is not None
-    tally = session.get(TestTally, (test.id, match.played_by))
-    if tally is None:
-        tally = empty_tally(test, match.played_by)
-        session.add(tally)
-    add(tally, outcome)
-    session.flush()
-    if test.verdict is TestVerdict.RUNNING:
-        standing = standing_of(session, test)
-        if standing.decision is not Decision.CONTINUE:
-            reason = ""
-            if standing.is_spoilt:
-                reason = standing.spoilt_words
-            elif standing.decision is Decision.UNDECIDED:
-                reason = f"the limit of {counted(test.max_games, 'game')} is reached"
-            end(session, test, VERDICTS[standing.decision], reason, now)
 
 
 def end(
@@ -289,19 +216,6 @@ def find(session: Session, number: int) -> StrengthTest:
     if test is None:
         raise NotThere(f"there is no strength test {number}")
     return test
-
-
-def stop(session: Session, test: StrengthTest, now: datetime, actor: Actor) -> None:
-    """Ends a test undecided; what is under way is played to its end and counted.
-
-    Raises:
-        StrengthError: it is over.
-    """
-    lock(session, test)  # the recorder may just be deciding it
-    if test.verdict is not TestVerdict.RUNNING:
-        raise StrengthError(f"test {test.id} is over: {test.verdict}")
-    end(session, test, TestVerdict.STOPPED, f"by {actor.name}", now)
-    audit.note(session, actor, "stop test", f"test {test.id}", now=now)
 
 
 def extend(
@@ -348,29 +262,6 @@ def extend(
     audit.note(session, actor, "extend test", f"test {test.id}", words, now=now)
 
 
-def clone(
-    session: Session,
-    test: StrengthTest,
-    now: datetime,
-    actor: Actor,
-    *,
-    seed: int,
-    most_weight: float = MOST_WEIGHT,
-) -> StrengthTest:
-    """Makes the same test again, with openings of its own.
-
-    Args:
-        most_weight: the largest that it may have.
-
-    Raises:
-        StrengthError: as for `create`.
-    """
-    candidate, baseline = versions_of(session, [test])[test.id]
-    plan = plan_of(test)
-    plan = replace(plan, seed=seed, weight=min(plan.weight, most_weight))
-    return create(session, plan, candidate, baseline, now, actor)
-
-
 class StrengthTests(CompetitionKind[StrengthTest]):
     """Candidate against baseline until a sequential test decides."""
 
@@ -379,8 +270,31 @@ class StrengthTests(CompetitionKind[StrengthTest]):
     checked = False  # it is over before long
 
     def next_pairing(self, competition: StrengthTest, moment: Moment) -> Pairing | None:
-        waiting = under_way(moment.due_of(competition))
-        return pairing_of(moment.session, competition, waiting, moment.now)
+        """The next match; None if there is none for now.
+
+        A test that can't go on ends here: one that has used up the openings of its board once
+        nothing is under way any more, and one of which several matches could not be played.
+        """
+        session, test, now = moment.session, competition, moment.now
+        waiting = under_way(moment.due_of(test))
+        standing = standing_of(session, test)
+        of_it = Match.competition_id == test.id
+        aside = count_rows(session, Match, of_it, Match.status == JobStatus.SET_ASIDE)
+        if aside >= MOST_ASIDE:
+            reason = f"{aside} of its matches could not be played, through no bot's fault"
+            end(session, test, TestVerdict.STOPPED, reason, now)
+            return None
+        most = standing.settings.most_matches
+        if most is not None and standing.matches + waiting >= most:
+            return None
+        opening = _series(test.variant, test.seed).opening(session, test)
+        if opening is None:
+            if not waiting:
+                end(session, test, TestVerdict.UNDECIDED, OUT_OF_OPENINGS, now)
+            return None
+        of_it = Entrant.competition_id == test.id
+        ids = session.scalars(sa.select(Entrant.id).where(of_it).order_by(Entrant.number))
+        return Pairing(tuple(ids), opening=opening)
 
     def seatings(self, variant: Variant) -> tuple[tuple[int, ...], ...]:
         return seatings(variant)
@@ -393,7 +307,25 @@ class StrengthTests(CompetitionKind[StrengthTest]):
     def follow_up(
         self, session: Session, match: Match, games: Sequence[GameRecord], now: datetime
     ) -> None:
-        count(session, match, outcome(self._own(match).variant, games), now)
+        """Counts the match, and ends the test if that decides it."""
+        test, worker = self._own(match), match.played_by
+        assert worker is not None
+        tally = session.get(TestTally, (test.id, worker))
+        if tally is None:
+            tally = empty_tally(test, worker)
+            session.add(tally)
+        add(tally, outcome(test.variant, games))
+        session.flush()
+        if test.verdict is not TestVerdict.RUNNING:
+            return
+        standing = standing_of(session, test)
+        if standing.decision is not Decision.CONTINUE:
+            reason = ""
+            if standing.is_spoilt:
+                reason = standing.spoilt_words
+            elif standing.decision is Decision.UNDECIDED:
+                reason = f"the limit of {counted(test.max_games, 'game')} is reached"
+            end(session, test, VERDICTS[standing.decision], reason, now)
 
     def why_not_void(self, competition: StrengthTest, match: Match) -> str | None:
         return (

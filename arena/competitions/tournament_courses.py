@@ -12,8 +12,9 @@ from arena.competitions.tournament_matches import SetMatch, matches_of, voided_f
 from arena.formats.catalogue import FORMATS
 from arena.formats.fixtures import Fixture, Result
 from arena.formats.format import Format
-from arena.formats.settings import FormatError, Frame, Settings
+from arena.formats.settings import Frame, Settings
 from arena.formats.walkovers import earned, last_round, still_set, walkovers
+from arena.ground.refusals import Refusal
 from arena.models import Entrant, EntrantState, JobStatus, Tournament
 from engine.game import Variant
 from engine.match import entrants_needed
@@ -77,7 +78,7 @@ class Course:
 def course_of(
     session: Session, tournament: Tournament, entrants: Sequence[Entrant] | None = None
 ) -> Course:
-    """How far a tournament is.
+    """What of a tournament is set, played, given and due.
 
     Args:
         entrants: all of them in the order of the seeding, for who has read them already.
@@ -128,10 +129,8 @@ def demand_not_too_long(name: str, frame: Frame, settings: Settings) -> None:
     """Refuses a tournament of too many matches.
 
     Raises:
-        FormatError: it is one.
+        Refusal: it is one.
     """
     matches = FORMATS[name].build(frame, settings).planned(frame.size)
     if matches is not None and matches > MOST_MATCHES:
-        raise FormatError(
-            f"these are {matches} matches, and a tournament has {MOST_MATCHES} at most"
-        )
+        raise Refusal(f"these are {matches} matches, and a tournament has {MOST_MATCHES} at most")

@@ -9,23 +9,29 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
 
+from arena import audit
 from arena.competitions import tournament_fields, tournaments
-from arena.competitions.founding import find_named
+from arena.competitions.fields import (
+    MOST_ENTRANTS,
+    entrants_of,
+    field_of,
+    named_versions,
+    seeded_by,
+)
+from arena.competitions.founding import come_back, find_named
 from arena.competitions.results import results
-from arena.competitions.rules import ladder_or_game, time_of
+from arena.competitions.rules import CreateByRules
 from arena.competitions.tournaments import (
     LONGEST_TITLE,
-    MOST_ENTRANTS,
-    CompetitionLimits,
-    TournamentError,
     TournamentPlan,
     call_off,
-    named_versions,
+    demand_not_over,
 )
-from arena.deeds import LONGEST_LINE, LONGEST_NAME, LONGEST_NOTE, By, Deed, Done, asked
+from arena.deeds import LONGEST_NAME, LONGEST_NOTE, By, Deed, Done, asked
 from arena.formats.catalogue import FORMATS
 from arena.formats.standings import TIE_BREAKS
-from arena.ground.refusals import NotAllowed
+from arena.ground.locks import lock
+from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
     BotVersion,
     CompetitionState,
@@ -35,7 +41,6 @@ from arena.models import (
     Scope,
     Tournament,
 )
-from engine.clock import DEFAULT_MOVE_MS
 from engine.plurals import counted
 
 SETTINGS = "; ".join(
@@ -46,7 +51,7 @@ SETTINGS = "; ".join(
 
 
 @dataclass(frozen=True)
-class CreateTournament(Deed):
+class CreateTournament(CreateByRules):
     """Make a tournament, which begins as soon as a worker is free.
 
     The versions that it is made of stay in it, whatever is submitted later.
@@ -56,7 +61,6 @@ class CreateTournament(Deed):
     address = "POST /tournaments"
     subject = "tournaments"
     answers = Tournament
-    makes = True
 
     name: str = asked("What addresses and commands call it", label="Name", most=LONGEST_NAME)
     format: str = asked(
@@ -64,19 +68,9 @@ class CreateTournament(Deed):
         label="Format",
         choices=tuple(FORMATS),
     )
-    ladder: str = asked(
-        "Its game, time and limits; its ratings give the seeding",
-        label="Ladder",
-        default="",
-        most=LONGEST_NAME,
-    )
-    game: str = asked(
-        "Without a ladder, the game and its options, as in clobber size=5x6", default="", most=200
-    )
     title: str = asked(
         "For people; by default the name", label="Title", default="", most=LONGEST_TITLE
     )
-    note: str = asked("For everybody, on its page", label="Note", default="", most=LONGEST_LINE)
     bots: tuple[str, ...] | None = asked(
         "The field, each as greedy or greedy:2; by default all that are active on the ladder",
         label="Bots",
@@ -99,16 +93,6 @@ class CreateTournament(Deed):
     tie_breaks: tuple[str, ...] | None = asked(
         f"In their order, from {', '.join(TIE_BREAKS)}; a lot is last", default=None, most=10
     )
-    time: str = asked(
-        "Seconds a game and more a move, as in 60+0.5, where it is not the ladder's",
-        default="",
-        most=20,
-    )
-    move: int | None = asked(
-        f"Milliseconds a move; by default the ladder's, else {DEFAULT_MOVE_MS}",
-        default=None,
-        least=1,
-    )
     memory: int | None = asked(
         "MiB for each bot; by default the ladder's", default=None, least=16, most=65_536
     )
@@ -127,16 +111,14 @@ class CreateTournament(Deed):
     )
 
     def do(self, session: Session, by: By) -> Done:
-        """Makes it; answers the tournament."""
-        ladder, variant = ladder_or_game(session, self.ladder, self.game)
-        limits = CompetitionLimits() if ladder is None else CompetitionLimits.of(ladder)
+        ladder, variant, time, limits = self.rules(session)
         if self.memory is not None:
             limits = replace(limits, memory_bytes=self.memory * 2**20)
         usual = OpeningPolicy.RANDOM if ladder is None else ladder.openings
         plan = TournamentPlan(
             self.name,
             variant,
-            time_of(ladder, self.time, self.move),
+            time,
             self.format,
             title=self.title,
             settings=self.settings,
@@ -161,59 +143,68 @@ class CreateTournament(Deed):
             named = named_versions(session, self.bots)
             if ladder is None or self.as_given:
                 return named
-            return tournaments.seeded_by(session, ladder, named)
+            return seeded_by(session, ladder, named)
         if ladder is None:
-            raise TournamentError("say by whom it is played: without a ladder the bots are named")
-        return tournaments.field_of(session, ladder)
+            raise Refusal("say by whom it is played: without a ladder the bots are named")
+        return field_of(session, ladder)
 
 
 @dataclass(frozen=True)
-class ChangeTournament(Deed):
+class TournamentDeed(Deed):
+    """Changes a tournament; answers it."""
+
+    scope = Scope.ORGANISE
+    subject = "tournaments"
+    answers = Tournament
+
+    name: str = asked("The tournament's name")
+
+
+@dataclass(frozen=True)
+class ChangeTournament(TournamentDeed):
     """Pause a tournament, or open it again.
 
     While it is paused no more of its matches are made; those under way are played to their end.
     """
 
-    scope = Scope.ORGANISE
     address = "PATCH /tournaments/<name>"
-    subject = "tournaments"
-    answers = Tournament
 
-    name: str = asked("The tournament's name")
     state: str = asked("How it is to be", choices=("open", "paused"))
 
     def do(self, session: Session, by: By) -> Done:
-        """Pauses or opens it; answers the tournament."""
         found = find_named(session, Tournament, self.name)
-        tournaments.set_state(session, found, CompetitionState(self.state), by.now, by.actor)
+        lock(session, found)  # the recorder may be closing it
+        demand_not_over(found)
+        if found.state != self.state:
+            found.state = CompetitionState(self.state)
+            if found.state is CompetitionState.OPEN:
+                come_back(session, found)
+            action = "resume" if found.state is CompetitionState.OPEN else "pause"
+            subject = f"tournament {found.name}"
+            audit.note(session, by.actor, f"{action} tournament", subject, now=by.now)
         return Done(f"the tournament {self.name} is {self.state}", found)
 
 
 @dataclass(frozen=True)
-class EnterTournament(Deed):
+class EnterTournament(TournamentDeed):
     """Enter bots in a tournament that has not begun; they come last in the seeding.
 
     To have time for that, make it paused.
     """
 
-    scope = Scope.ORGANISE
     address = "POST /tournaments/<name>/enter"
     command = "tournament enter NAME BOTS..."
     example = "cup mybot:2 greedy"
-    subject = "tournaments"
-    answers = Tournament
 
-    name: str = asked("The tournament's name")
     bots: tuple[str, ...] = asked(
         "Bots, as greedy, or greedy:2 for one of its versions", label="Bots", most=MOST_ENTRANTS
     )
 
     def do(self, session: Session, by: By) -> Done:
-        """Enters them; answers the tournament."""
         found = find_named(session, Tournament, self.name)
         versions = named_versions(session, self.bots)
         tournament_fields.enter(session, found, versions, by.now, by.actor)
-        size = len(tournament_fields.entrants_of(session, found))
+        size = len(entrants_of(session, found))
         labels = ", ".join(one.label for one in versions)
         return Done(f"in the tournament {self.name}, of {size} bots now: {labels}", found)
 
@@ -224,7 +215,7 @@ def may_withdraw(by: By, entrant: Entrant) -> bool:
 
 
 @dataclass(frozen=True)
-class WithdrawFromTournament(Deed):
+class WithdrawFromTournament(TournamentDeed):
     """Take a bot out of a tournament: any for organisers, one's own for everybody else.
 
     Until its first match is made it is as if the bot had never been in it. After that its
@@ -236,17 +227,13 @@ class WithdrawFromTournament(Deed):
     address = "POST /tournaments/<name>/withdraw"
     command = "tournament withdraw NAME BOT"
     example = 'cup mybot --note "its owner asked for it"'
-    subject = "tournaments"
-    answers = Tournament
 
-    name: str = asked("The tournament's name")
     bot: str = asked("The bot, as greedy, or greedy:2 for one of its versions", most=60)
     note: str = asked(
         "Why, for everybody to read; needed once it has begun", default="", most=LONGEST_NOTE
     )
 
     def do(self, session: Session, by: By) -> Done:
-        """Takes it out; answers the tournament."""
         found = find_named(session, Tournament, self.name)
         entrant = tournament_fields.find_entrant(session, found, self.bot)
         label = entrant.version.label
@@ -258,25 +245,20 @@ class WithdrawFromTournament(Deed):
 
 
 @dataclass(frozen=True)
-class CallOffTournament(Deed):
+class CallOffTournament(TournamentDeed):
     """Call a tournament off for ever.
 
     What is not played yet never is, matches under way included; the results so far stay to be
     read, and there is no winner. It can't be undone.
     """
 
-    scope = Scope.ORGANISE
     address = "POST /tournaments/<name>/call-off"
     command = "tournament call-off NAME"
     example = 'cup --note "too few bots"'
-    subject = "tournaments"
-    answers = Tournament
 
-    name: str = asked("The tournament's name")
     note: str = asked("Why, for everybody to read", most=LONGEST_NOTE)
 
     def do(self, session: Session, by: By) -> Done:
-        """Calls it off; answers the tournament."""
         found = find_named(session, Tournament, self.name)
         withdrawn = call_off(session, found, self.note, by.now, by.actor)
         words = f"; {counted(withdrawn, 'match', 'matches')} withdrawn" if withdrawn else ""

@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session
 
 from arena import audit
-from arena.competitions.founding import enter_field
+from arena.competitions.fields import demand_field, enter_field, entrants_of
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, frame_of
-from arena.competitions.tournaments import TournamentError, check_versions, demand_not_over, settle
+from arena.competitions.tournaments import Tournaments, demand_not_over
 from arena.competitions.voids import make_void
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.ground import bot_names, texts
 from arena.ground.locks import lock, locking
+from arena.ground.refusals import Refusal
 from arena.models import BotVersion, Entrant, EntrantState, JobStatus, Match, Place, Tournament
+
+WITHDRAW = "withdraw from tournament"
+"""The deed, as the audit log has it."""
 
 
 def has_begun(tournament: Tournament) -> bool:
@@ -24,24 +28,13 @@ def has_begun(tournament: Tournament) -> bool:
     return tournament.matches_made > 0
 
 
-def entrants_of(session: Session, tournament: Tournament) -> Sequence[Entrant]:
-    """All in the order of the seeding, with their bots."""
-    query = (
-        sa.select(Entrant)
-        .where(Entrant.competition_id == tournament.id)
-        .order_by(Entrant.number)
-        .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
-    )
-    return session.scalars(query).all()
-
-
 def find_entrant(session: Session, tournament: Tournament, name: str) -> Entrant:
     """The entrant that a name such as ``greedy`` or ``greedy:2`` stands for.
 
     Raises:
-        TournamentError: there is none, or there are several.
+        Refusal: there is none, or there are several.
     """
-    named = bot_names.read(name, TournamentError)
+    named = bot_names.read(name)
     found = [
         one
         for one in entrants_of(session, tournament)
@@ -49,11 +42,11 @@ def find_entrant(session: Session, tournament: Tournament, name: str) -> Entrant
         and named.version in (None, one.version.number)
     ]
     if not found:
-        raise TournamentError(f"{name.strip()[:60]!r} is not in the tournament {tournament.name}")
+        raise Refusal(f"{name.strip()[:60]!r} is not in the tournament {tournament.name}")
     if len(found) > 1:
         its = found[0].version.bot.name
         versions = ", ".join(f"{its}:{one.version.number}" for one in found)
-        raise TournamentError(f"several versions of {its} are in the field: say which, {versions}")
+        raise Refusal(f"several versions of {its} are in the field: say which, {versions}")
     return found[0]
 
 
@@ -67,21 +60,22 @@ def enter(
     """Enters versions in a tournament that has not begun; they come last in the seeding.
 
     Raises:
-        TournamentError: it has begun, or a version can't play in it.
-        FormatError: its settings don't fit the new field.
+        Refusal: it has begun, or a version can't play in it.
+        Refusal: its settings don't fit the new field.
     """
     lock(session, tournament)  # the recorder may just be making its first match
     demand_not_over(tournament)
     if has_begun(tournament):
-        raise TournamentError(
+        raise Refusal(
             f"the tournament {tournament.name} has begun, and nobody can enter it any more"
         )
     field = entrants_of(session, tournament)
-    check_versions(session, tournament.variant, [*(one.version for one in field), *versions])
+    demand_field(session, tournament.variant, [*(one.version for one in field), *versions])
     _fit(tournament, len(field), len(field) + len(versions))
     enter_field(session, tournament, versions, now, first=len(field) + 1)
+    subject = f"tournament {tournament.name}"
     for version in versions:
-        _note(session, actor, "enter tournament", tournament, version, "", now)
+        audit.note(session, actor, "enter tournament", subject, version.label, now=now)
 
 
 def withdraw(
@@ -104,9 +98,9 @@ def withdraw(
         Whether it had begun.
 
     Raises:
-        TournamentError: it is over, the entrant was withdrawn already, or a word on why is
+        Refusal: it is over, the entrant was withdrawn already, or a word on why is
             missing.
-        FormatError: without it the field is too small.
+        Refusal: without it the field is too small.
     """
     # What no worker ever had, or none could play; then what was made of it meanwhile.
     not_begun = (
@@ -123,23 +117,25 @@ def withdraw(
     session.scalars(locking(not_begun, Match)).all()
     lock(session, tournament)
     demand_not_over(tournament)
-    version, why = entrant.version, texts.typed(note, TournamentError)
+    version, why = entrant.version, texts.typed(note)
+    subject = f"tournament {tournament.name}"
+    detail = f"{version.label}: {why}" if why else version.label
     everybody = entrants_of(session, tournament)
     if entrant not in everybody:  # somebody else may just have taken it out
-        raise TournamentError(f"{version.label} is not in the tournament {tournament.name}")
+        raise Refusal(f"{version.label} is not in the tournament {tournament.name}")
     if not has_begun(tournament):
         field = [one for one in everybody if one is not entrant]
         changed = _fit(tournament, len(everybody), len(field))
         session.delete(entrant)
         for number, one in enumerate(field, 1):
             one.number = number
-        _note(session, actor, "withdraw from tournament", tournament, version, why, now, changed)
+        audit.note(session, actor, WITHDRAW, subject, detail + changed, now=now)
         return False
     session.refresh(entrant)  # somebody else may just have withdrawn it
     if entrant.state is EntrantState.RETIRED:
-        raise TournamentError(f"{version.label} was withdrawn already: {entrant.reason}")
+        raise Refusal(f"{version.label} was withdrawn already: {entrant.reason}")
     if not why:
-        raise TournamentError(f"say why {version.label} is withdrawn")
+        raise Refusal(f"say why {version.label} is withdrawn")
     # What was made meanwhile and is being issued already is played.
     for match in session.scalars(locking(not_begun, Match, free=True)).all():
         make_void(session, match, f"{version.label} was withdrawn: {why}")
@@ -147,9 +143,9 @@ def withdraw(
     entrant.last_paired = begun = session.scalar(rounds) or 0
     entrant.last_round = course_of(session, tournament).last_round_of(entrant.number, begun)
     entrant.state, entrant.reason = EntrantState.RETIRED, why
-    _note(session, actor, "withdraw from tournament", tournament, version, why, now)
+    audit.note(session, actor, WITHDRAW, subject, detail, now=now)
     session.flush()
-    settle(session, tournament, now)
+    Tournaments().settle(session, tournament, now)
     return True
 
 
@@ -162,7 +158,7 @@ def _fit(tournament: Tournament, before: int, after: int) -> str:
         What was chosen and is different now, in words.
 
     Raises:
-        FormatError: they don't fit it.
+        Refusal: they don't fit it.
     """
     old, new = frame_of(tournament, before), frame_of(tournament, after)
     kept = dict(tournament.settings)
@@ -175,17 +171,3 @@ def _fit(tournament: Tournament, before: int, after: int) -> str:
     tournament.settings = {**settings, "tie_breaks": tie_breaks}
     changed = [key for key, value in fitting.items() if value != chosen[key]]
     return "".join(f"; {key} is {fitting[key]} now" for key in changed)
-
-
-def _note(
-    session: Session,
-    actor: audit.Actor,
-    action: str,
-    tournament: Tournament,
-    version: BotVersion,
-    why: str,
-    now: datetime,
-    changed: str = "",
-) -> None:
-    words = (f"{version.label}: {why}" if why else version.label) + changed
-    audit.note(session, actor, action, f"tournament {tournament.name}", words, now=now)

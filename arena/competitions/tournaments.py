@@ -12,21 +12,19 @@ Entrants go by their number in the seeding, from 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA
+from arena.competitions.fields import demand_field, enter_field
 from arena.competitions.founding import (
     add_named,
-    come_back,
     demand_name,
-    demand_proven,
-    enter_field,
     fair_start,
     set_over,
 )
@@ -36,27 +34,21 @@ from arena.competitions.results import results
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, new_frame
 from arena.competitions.voids import make_void
 from arena.formats.catalogue import FORMATS, settings_for
-from arena.formats.settings import FormatError
 from arena.formats.standings import TIE_BREAKS
-from arena.ground import bot_names, texts
+from arena.ground import texts
 from arena.ground.locks import lock, locking
 from arena.ground.refusals import Refusal
 from arena.models import (
     CALLED_OFF,
-    Bot,
+    USUAL_LIMITS,
     BotVersion,
-    Competition,
+    CompetitionLimits,
     CompetitionState,
-    Entrant,
-    EntrantState,
     JobStatus,
-    Ladder,
     Match,
     OpeningPolicy,
     Tournament,
-    VersionStatus,
 )
-from arena.ratings.trueskill import Rating
 from engine.clock import TimeControl
 from engine.game import Variant
 
@@ -65,31 +57,6 @@ WEIGHT = 10.0
 ANOTHER_WAY = "a match before it was played anew, and came out another way"
 LONGEST_TITLE = 120
 """Characters."""
-MOST_ENTRANTS = 256
-
-
-class TournamentError(Refusal):
-    """A tournament that can't be made or changed so; one sentence that says what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class CompetitionLimits:
-    """What a bot may use, as on a ladder."""
-
-    memory_bytes: int = 256 * 1024 * 1024
-    threads: int = 16
-    bundle_bytes: int = 16 * 1024 * 1024
-    log_bytes: int = 64 * 1024
-
-    @classmethod
-    def of(cls, competition: Competition) -> CompetitionLimits:
-        """Those of a ladder."""
-        return cls(
-            competition.memory_bytes,
-            competition.threads,
-            competition.bundle_bytes,
-            competition.log_bytes,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +75,7 @@ class TournamentPlan:
     tie_breaks: tuple[str, ...] | None = None
     """By default the format's."""
     openings: OpeningPolicy = OpeningPolicy.RANDOM
-    limits: CompetitionLimits = CompetitionLimits()
+    limits: CompetitionLimits = USUAL_LIMITS
     seed: int = 0
     note: str = ""
     paused: bool = False
@@ -127,24 +94,22 @@ def create(
     It is open at once, unless it is to wait.
 
     Raises:
-        TournamentError: the name is none or is taken, the title is no line, or a version can't
+        Refusal: the name is none or is taken, the title is no line, or a version can't
             play this game.
-        FormatError: the format does not take these settings or this field.
+        Refusal: the format does not take these settings or this field.
     """
-    demand_name(session, plan.name, "tournament", TournamentError)
+    demand_name(session, plan.name, "tournament")
     if len(plan.title) > LONGEST_TITLE or not plan.title.isprintable():
-        raise TournamentError(
-            f"the title is to be a line of {LONGEST_TITLE} printable characters at most"
-        )
-    check_versions(session, plan.variant, versions)
+        raise Refusal(f"the title is to be a line of {LONGEST_TITLE} printable characters at most")
+    demand_field(session, plan.variant, versions)
     frame = new_frame(plan.variant, len(versions), plan.seed)
     settings = settings_for(plan.format, frame, plan.settings)
     tie_breaks = FORMATS[plan.format].tie_breaks if plan.tie_breaks is None else plan.tie_breaks
     for name in tie_breaks:
         if name not in TIE_BREAKS:
-            raise FormatError(f"there is no tie-break {name!r}; there are {', '.join(TIE_BREAKS)}")
+            raise Refusal(f"there is no tie-break {name!r}; there are {', '.join(TIE_BREAKS)}")
         if tie_breaks.count(name) > 1:
-            raise FormatError(f"the tie-break {name} is named twice")
+            raise Refusal(f"the tie-break {name} is named twice")
     demand_not_too_long(plan.format, frame, settings)
     tournament = Tournament(
         name=plan.name,
@@ -154,10 +119,7 @@ def create(
         variant=plan.variant,
         openings=plan.openings,
         time=plan.time,
-        memory_bytes=plan.limits.memory_bytes,
-        threads=plan.limits.threads,
-        bundle_bytes=plan.limits.bundle_bytes,
-        log_bytes=plan.limits.log_bytes,
+        limits=plan.limits,
         state=CompetitionState.PAUSED if plan.paused else CompetitionState.OPEN,
         seed=plan.seed,
         weight=WEIGHT,
@@ -166,105 +128,11 @@ def create(
         format=plan.format,
         settings={**settings, "tie_breaks": list(tie_breaks)},
     )
-    add_named(session, tournament, TournamentError)
+    add_named(session, tournament)
     enter_field(session, tournament, versions, now)
     detail = f"{plan.format}, {plan.variant}, {len(versions)} bots, seed {plan.seed}"
     audit.note(session, actor, "create tournament", f"tournament {plan.name}", detail, now=now)
     return tournament
-
-
-def check_versions(session: Session, variant: Variant, versions: Sequence[BotVersion]) -> None:
-    """Refuses a field in which a bot stands twice or never passed a check of this game."""
-    if len(versions) > MOST_ENTRANTS:
-        raise TournamentError(f"a field has {MOST_ENTRANTS} bots at most, not {len(versions)}")
-    seen: set[int] = set()
-    for version in versions:
-        if version.id in seen:
-            raise TournamentError(f"the version {version.label} stands in the field twice")
-        seen.add(version.id)
-    demand_proven(session, variant.game, versions, "play", TournamentError)
-
-
-def named_versions(session: Session, names: Iterable[str]) -> list[BotVersion]:
-    """The versions of names such as ``greedy`` (its newest that is ready) and ``greedy:2``.
-
-    Raises:
-        TournamentError: there is no such bot or version.
-    """
-    found = []
-    for name in names:
-        named = bot_names.read(name, TournamentError)
-        query = (
-            sa.select(BotVersion)
-            .join(BotVersion.bot)
-            .where(Bot.lower_name == named.lower_name)
-            .order_by(BotVersion.number.desc())
-            .limit(1)
-            .options(joinedload(BotVersion.bot))
-        )
-        what = f"bot {named.name[:60]!r}"
-        if named.version is None:
-            version = session.scalar(query.where(BotVersion.status == VersionStatus.READY))
-            what = f"{what} that is ready"
-        else:
-            version = session.scalar(query.where(BotVersion.number == named.version))
-            what = f"version {named.version} of a {what}"
-        if version is None:
-            raise TournamentError(f"there is no {what}")
-        found.append(version)
-    return found
-
-
-def field_of(session: Session, ladder: Ladder, top: int | None = None) -> list[BotVersion]:
-    """The active versions of a ladder by what is surely believed of each, the strongest first.
-
-    Args:
-        top: only so many of them.
-    """
-    entrants = session.scalars(
-        sa.select(Entrant)
-        .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
-        .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
-    ).all()
-    order = sorted(entrants, key=lambda e: (-Rating(e.mu, e.sigma).conservative, e.id))
-    return [entrant.version for entrant in order[:top]]
-
-
-def seeded_by(session: Session, ladder: Ladder, versions: Sequence[BotVersion]) -> list[BotVersion]:
-    """The versions in the order of their ratings on a ladder; those without one come last."""
-    rated = {
-        row.version_id: Rating(row.mu, row.sigma).conservative
-        for row in session.execute(
-            sa.select(Entrant.version_id, Entrant.mu, Entrant.sigma).where(
-                Entrant.competition_id == ladder.id
-            )
-        )
-    }
-    least = min(rated.values(), default=0.0) - 1
-    return sorted(versions, key=lambda version: -rated.get(version.id, least))
-
-
-def set_state(
-    session: Session,
-    tournament: Tournament,
-    state: CompetitionState,
-    now: datetime,
-    actor: audit.Actor,
-) -> None:
-    """Pauses a tournament or opens it again; what is under way is played to its end.
-
-    Raises:
-        TournamentError: it is over.
-    """
-    lock(session, tournament)  # the recorder may be closing it
-    demand_not_over(tournament)
-    if tournament.state is not state:
-        tournament.state = state
-        if state is CompetitionState.OPEN:
-            come_back(session, tournament)
-        action = "resume" if state is CompetitionState.OPEN else "pause"
-        subject = f"tournament {tournament.name}"
-        audit.note(session, actor, f"{action} tournament", subject, now=now)
 
 
 def call_off(
@@ -281,11 +149,11 @@ def call_off(
         How many matches that were.
 
     Raises:
-        TournamentError: it is over, or a word on why is missing.
+        Refusal: it is over, or a word on why is missing.
     """
-    why = texts.typed(note, TournamentError)
+    why = texts.typed(note)
     if not why:
-        raise TournamentError("say why the tournament is called off")
+        raise Refusal("say why the tournament is called off")
     # What the recorder makes before the tournament is locked is called off by its next tick (see
     # arena.schedule.leases).
     unplayed = sa.select(Match).where(
@@ -306,29 +174,11 @@ def demand_not_over(tournament: Tournament) -> None:
     """Refuses to change a tournament that is closed.
 
     Raises:
-        TournamentError: it is.
+        Refusal: it is.
     """
     if tournament.state is CompetitionState.CLOSED:
         word = "was called off" if tournament.is_called_off else "is over"
-        raise TournamentError(f"the tournament {tournament.name} {word}")
-
-
-def settle(session: Session, tournament: Tournament, now: datetime) -> None:
-    """Closes a tournament of which all is played; a closed one of which a match is due again
-    is opened.
-
-    Where a match was played anew, and some of what was set after it has no place in the format any
-    more, that is void. One that was called off stays so.
-    """
-    if tournament.is_called_off:
-        return
-    course = course_of(session, tournament)
-    strays = set(course.format.strays(course.field, course.results))
-    if strays:
-        ids = [one.id for one in course.made if one.result.fixture in strays]
-        _void_strays(session, ids, now)
-        course = course_of(session, tournament)
-    set_over(session, tournament, not course.due, now)
+        raise Refusal(f"the tournament {tournament.name} {word}")
 
 
 def _void_strays(session: Session, strays: Sequence[int], now: datetime) -> None:
@@ -373,7 +223,21 @@ class Tournaments(CompetitionKind[Tournament]):
         return "Nothing else can be played before those matches that were set aside."
 
     def settle(self, session: Session, competition: Tournament, now: datetime) -> None:
-        settle(session, competition, now)
+        """Closes a tournament of which all is played; a closed one of which a match is due again
+        is opened.
+
+        Where a match was played anew, and some of what was set after it has no place in the format
+        any more, that is void. One that was called off stays so.
+        """
+        if competition.is_called_off:
+            return
+        course = course_of(session, competition)
+        strays = set(course.format.strays(course.field, course.results))
+        if strays:
+            ids = [one.id for one in course.made if one.result.fixture in strays]
+            _void_strays(session, ids, now)
+            course = course_of(session, competition)
+        set_over(session, competition, not course.due, now)
 
     def play_no_more(self) -> sa.Select[int]:
         return sa.select(Tournament.id).where(Tournament.reason.is_not(None))

@@ -16,13 +16,12 @@ from arena.competitions.ladders import Ladders
 from arena.competitions.ranks import games_to_be_ranked
 from arena.fake.stock import StoredMatch
 from arena.models import Entrant, JobStatus, Ladder, Meeting
-from arena.ratings.book import RatingBook, RatingChange
-from arena.ratings.result import GameResult
+from arena.ratings.book import RatingBook
 from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
 from arena.recorder.recording import results_of
-from arena.recorder.storage import EntrantTally, Tally, tally
-from engine.match import MatchSpec, entrants_needed, shares_beaten
+from arena.recorder.storage import EntrantTally, Tally, seat_rows, tally
+from engine.match import MatchSpec, entrants_needed
 
 DAYS = 120
 """How many days ago the first match was played."""
@@ -32,7 +31,7 @@ LOOK_MATCHES = 100
 
 @dataclass(slots=True)
 class MatchRows:
-    """The rows of one match."""
+    """What a match is in the database, table by table."""
 
     match: dict[str, Any]
     places: list[dict[str, Any]]
@@ -98,11 +97,16 @@ class Season:
         changes = [self.book.apply(result) for result in results]
         for change in changes:
             self.trends.note(change)
+        seats = []
+        for number, (record, seating) in enumerate(zip(stored.records, seatings, strict=True)):
+            told = number if len(results) == spec.games else 0
+            its = seat_rows(record, seating, chosen, results[told], changes[told])
+            seats.append([row | {"log": ""} for row in its])
         rows = MatchRows(
             self._match_row(spec, when),
             [{"number": n, "entrant_id": e} for n, e in enumerate(chosen)],
             self._game_rows(stored, when),
-            _seat_rows(stored, chosen, results, changes),
+            seats,
         )
         faults = [
             (chosen[seating[fault.seat]], fault.termination)
@@ -200,40 +204,3 @@ class Season:
         ladder.neighbours, ladder.ties = self.total.neighbours, self.total.ties
         ladder.last_game = max(self.last.values(), default=None)
         ladder.worker_seconds = 2.0 * self.total.games
-
-
-def _seat_rows(
-    stored: StoredMatch,
-    chosen: Sequence[int],
-    results: Sequence[GameResult[int]],
-    changes: Sequence[Sequence[RatingChange[int]]],
-) -> list[list[dict[str, Any]]]:
-    """For each game the rows of its seats."""
-    race = len(results) != len(stored.records)
-    found = []
-    for number, record in enumerate(stored.records):
-        told = 0 if race else number
-        result, change = results[told], changes[told]
-        shares = shares_beaten(result.sides, result.ranks)
-        faults = {fault.seat: fault.termination for fault in record.faults}
-        seats = []
-        for seat, place in enumerate(stored.spec.seating(number)):
-            at = place if race else seat
-            seats.append(
-                {
-                    "seat": seat,
-                    "entrant_id": chosen[place],
-                    "score": record.scores[seat],
-                    "rank": result.ranks[at],
-                    "points": shares[at],
-                    "fault": faults.get(seat),
-                    "cpu_us": stored.cpu_us[number][seat],
-                    "mu_before": change[at].before.mu,
-                    "sigma_before": change[at].before.sigma,
-                    "mu_after": change[at].after.mu,
-                    "sigma_after": change[at].after.sigma,
-                    "log": "",
-                }
-            )
-        found.append(seats)
-    return found

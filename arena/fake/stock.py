@@ -62,8 +62,6 @@ class StoredMatch:
     records: tuple[GameRecord, ...]
     packed: tuple[bytes, ...]
     digests: tuple[str, ...]
-    cpu_us: tuple[tuple[int, ...], ...]
-    """The CPU time of each seat, for each game, in microseconds."""
     score: float
     """The points of the entrant in place 0 in all games, from 0 to 1."""
 
@@ -104,13 +102,6 @@ def play_stock(ladder: Ladder, random: Random) -> list[StoredMatch]:
                 tuple(records),
                 tuple(pack(record) for record in records),
                 tuple(record.digest() for record in records),
-                tuple(
-                    tuple(
-                        sum(ply.cpu_us or 0 for ply in record.plies if ply.seat == seat)
-                        for seat in range(spec.variant.seats)
-                    )
-                    for record in records
-                ),
                 score / len(results),
             )
         )

@@ -43,9 +43,6 @@ class Balanced(AtOnce):
 
     Those sit out who have done so least often. Everybody meets everybody about as often, and of
     any of its first fixtures sits in each seat as often as in any other, give or take one.
-
-    Raises:
-        ValueError: rounds is below 1 or seats below 2.
     """
 
     name = "balanced"
@@ -65,20 +62,11 @@ class Balanced(AtOnce):
     rounds: int
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        if self.seats < 2 or self.rounds < 1:
-            raise ValueError(
-                "a balanced schedule has at least 2 seats and 1 round, "
-                f"not {self.seats} and {self.rounds}"
-            )
-
     @classmethod
     def build(cls, frame: Frame, settings: Settings) -> Self:
-        """As `Format` says."""
         return cls(frame.seats, settings["rounds"], frame.seed)
 
     def schedule(self, entrants: Sequence[Entrant]) -> list[Fixture]:
-        """As `AtOnce` says."""
         check_field(entrants, least=self.seats)
         return [
             Fixture(number, tuple(entrants[place] for place in table))

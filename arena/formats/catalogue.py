@@ -8,8 +8,9 @@ from arena.formats.balanced import Balanced
 from arena.formats.format import Format
 from arena.formats.knockout import Knockout
 from arena.formats.round_robin import Gauntlet, RoundRobin
-from arena.formats.settings import FormatError, Frame
+from arena.formats.settings import Frame
 from arena.formats.swiss import Swiss
+from arena.ground.refusals import Refusal
 
 FORMATS: dict[str, type[Format]] = {
     form.name: form
@@ -29,43 +30,43 @@ def settings_for(name: str, frame: Frame, given: Mapping[str, int]) -> dict[str,
     """All settings of a format: those given, and the others by default.
 
     Raises:
-        FormatError: there is no such format or setting, the format is not for this number of
+        Refusal: there is no such format or setting, the format is not for this number of
             seats or this field, or a value is not allowed.
     """
     if name not in FORMATS:
-        raise FormatError(f"there is no format {name[:40]!r}; there are {', '.join(FORMATS)}")
+        raise Refusal(f"there is no format {name[:40]!r}; there are {', '.join(FORMATS)}")
     form = FORMATS[name]
     if frame.seats not in form.for_seats:
         fitting = [other for other, one in FORMATS.items() if frame.seats in one.for_seats]
-        raise FormatError(
+        raise Refusal(
             f"{name} is not for matches of {frame.seats} bots; use {' or '.join(fitting)}"
         )
     if frame.size < max(2, frame.seats):
-        raise FormatError(f"a match takes {frame.seats} bots, and the field has {frame.size}")
+        raise Refusal(f"a match takes {frame.seats} bots, and the field has {frame.size}")
     unknown = [key for key in given if key not in form.settings]
     if unknown:
         known = ", ".join(form.settings) or "none"
-        raise FormatError(f"{name} has no setting {unknown[0]!r}; it has {known}")
+        raise Refusal(f"{name} has no setting {unknown[0]!r}; it has {known}")
     settings = {
         key: given.get(key, setting.default_for(frame)) for key, setting in form.settings.items()
     }
     for key, value in settings.items():
         setting, most = form.settings[key], form.settings[key].most_for(frame)
         if not setting.least <= value <= most:
-            raise FormatError(
+            raise Refusal(
                 f"{key} is {value}, and in this field it can be from {setting.least} to {most}"
             )
         if value and frame.size < setting.field:
-            raise FormatError(
+            raise Refusal(
                 f"{key} takes a field of {setting.field} bots, and this one has {frame.size}"
             )
         if frame.race and setting.in_a_race not in (None, value):
-            raise FormatError(
+            raise Refusal(
                 f"{key} must be {setting.in_a_race} in a race: the same bots on the same puzzle "
                 "would come out the same again"
             )
     try:
         form.build(frame, settings)
     except ValueError as error:
-        raise FormatError(str(error)) from None
+        raise Refusal(str(error)) from None
     return settings

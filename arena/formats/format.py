@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 from arena.formats.fixtures import Entrant, Fixture, Result, check_field, sitting_out, unplayed
 from arena.formats.settings import FormatSetting, Frame, Settings
@@ -58,6 +58,18 @@ class SharedPlace:
     """They stand in the order of their points."""
 
 
+class OpenRound(NamedTuple):
+    """A round that is to be set, and what it may depend on."""
+
+    number: int
+    entrants: tuple[Entrant, ...]
+    """The whole field, the strongest by seeding first."""
+    past: tuple[Result, ...]
+    """All results of the rounds before it."""
+    free: tuple[Entrant, ...]
+    """Who has no fixture in it yet, in the order of the seeding; at first the whole field."""
+
+
 class Format(ABC):
     """A way to decide who meets whom, and who has won."""
 
@@ -91,7 +103,7 @@ class Format(ABC):
     @classmethod
     @abstractmethod
     def build(cls, frame: Frame, settings: Settings) -> Self:
-        """The format with these settings, for a tournament.
+        """The format with these settings, for a tournament; each is within its bounds.
 
         Raises:
             ValueError: they don't go together.
@@ -149,15 +161,12 @@ class AtOnce(Format):
         """
 
     def fixtures(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
-        """As `Format` says."""
         return unplayed(self.schedule(entrants), results)
 
     def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
-        """As `Format` says."""
         return sitting_out(entrants, self.schedule(entrants))
 
     def planned(self, size: int) -> int | None:
-        """As `Format` says."""
         return len(self.schedule(range(1, size + 1)))
 
 
@@ -167,9 +176,6 @@ class InTurn(Format):
 
     A round stays as it was set, whatever is played anew before it. Whoever is in none of its
     fixtures sits it out, for the points of a win.
-
-    Raises:
-        ValueError: rounds or games is below 1.
     """
 
     in_turn = True
@@ -186,41 +192,20 @@ class InTurn(Format):
     seats: int = 2
     """How many entrants a fixture has."""
 
-    def __post_init__(self) -> None:
-        if self.rounds < 1 or self.games < 1:
-            raise ValueError(
-                "a format in rounds has at least 1 round and 1 game a fixture, "
-                f"not {self.rounds} and {self.games}"
-            )
-
     @classmethod
     def build(cls, frame: Frame, settings: Settings) -> Self:
         """As `Format` says; the only setting is how many rounds."""
         return cls(settings["rounds"], frame.games, frame.seed, frame.withdrawn, frame.seats)
 
     @abstractmethod
-    def pair(
-        self,
-        number: int,
-        entrants: Sequence[Entrant],
-        past: Sequence[Result],
-        free: Sequence[Entrant],
-    ) -> Sequence[Fixture]:
-        """The fixtures of a round between those who have none in it yet.
-
-        Args:
-            number: the round's.
-            entrants: the whole field, the strongest by seeding first.
-            past: all results of the rounds before it.
-            free: in the order of the seeding; all of the field when a round is set.
-        """
+    def pair(self, open_round: OpenRound) -> Sequence[Fixture]:
+        """The fixtures of a round between those who have none in it yet."""
 
     def tables(self, size: int) -> int:
         """How many fixtures a round of a field has: as many as there are bots for."""
         return size // self.seats
 
     def fixtures(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
-        """As `Format` says."""
         return unplayed(self._set(entrants, results), results)
 
     def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
@@ -234,7 +219,6 @@ class InTurn(Format):
         return sitting_out(entrants, fixtures, points=(1.0,) * self.games)
 
     def planned(self, size: int) -> int | None:
-        """As `Format` says."""
         return self.rounds * self.tables(size)
 
     def _set(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
@@ -247,25 +231,20 @@ class InTurn(Format):
             here = [result for result in results if result.fixture.round == number]
             given = [result.fixture for result in here]
             if len(given) < tables:
-                given += self._missing(number, entrants, past, given)
+                field = tuple(entrants)
+                given += self._missing(OpenRound(number, field, tuple(past), field), given)
             fixtures += given
             if sum(bool(result.games) for result in here) < tables:
                 break
             past += here
         return fixtures
 
-    def _missing(
-        self,
-        number: int,
-        entrants: Sequence[Entrant],
-        past: Sequence[Result],
-        given: Sequence[Fixture],
-    ) -> list[Fixture]:
+    def _missing(self, whole: OpenRound, given: Sequence[Fixture]) -> list[Fixture]:
         """The fixtures of a round beside those that are given already."""
-        fixtures = self.pair(number, entrants, past, entrants)
+        fixtures = self.pair(whole)
         if set(given) <= set(fixtures):
             return [fixture for fixture in fixtures if fixture not in given]
         # An earlier result changed after this round was set. What was set stays.
         seated = {entrant for fixture in given for entrant in fixture.entrants}
-        free = [one for one in entrants if one not in seated]
-        return list(self.pair(number, entrants, past, free))
+        free = tuple(one for one in whole.entrants if one not in seated)
+        return list(self.pair(whole._replace(free=free)))

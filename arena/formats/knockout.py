@@ -61,8 +61,8 @@ class Knockout(Format):
     on the other side than they came from, so that those who met seldom meet again soon.
 
     Raises:
-        ValueError: legs or games is below 1, extra_legs is below 0, or a match for the third
-            place is asked for in double elimination, which has it anyway.
+        ValueError: a match for the third place is asked for in double elimination, which has it
+            anyway.
     """
 
     name = "knockout"
@@ -101,17 +101,11 @@ class Knockout(Format):
     third_place: bool = False
 
     def __post_init__(self) -> None:
-        if self.legs < 1 or self.games < 1 or self.extra_legs < 0:
-            raise ValueError(
-                "a tie has at least 1 leg, 1 game a leg and 0 extra legs, "
-                f"not {self.legs}, {self.games} and {self.extra_legs}"
-            )
         if self.double and self.third_place:
             raise ValueError("in double elimination the losers' final is for the third place")
 
     @classmethod
     def build(cls, frame: Frame, settings: Settings) -> Self:
-        """As `Format` says."""
         return cls(
             settings["legs"],
             frame.games,

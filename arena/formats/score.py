@@ -23,7 +23,7 @@ class Score:
 
     @property
     def games(self) -> int:
-        """All of them."""
+        """However they ended."""
         return self.wins + self.draws + self.losses
 
     @property

@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from arena.ground.refusals import Refusal
-
 Settings = Mapping[str, int]
 """Of a format, complete; a yes is 1 and a no 0."""
-
-
-class FormatError(Refusal):
-    """A format or a setting that can't be; one sentence that says what to do."""
 
 
 @dataclass(frozen=True, slots=True)

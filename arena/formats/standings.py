@@ -243,13 +243,7 @@ def standings(
         by_share: whether points a game decide, as where some have more games than others; what
             tie-breaks add up is then divided by the games, too. Games that somebody forfeited are
             among its own.
-
-    Raises:
-        ValueError: a tie-break is not known.
     """
-    for name in tie_breaks:
-        if name not in TIE_BREAKS:
-            raise ValueError(f"unknown tie-break {name!r}; there are {', '.join(TIE_BREAKS)}")
     rules = [*(TIE_BREAKS[name] for name in tie_breaks), lot]
     first = table.shares() if by_share else table.points
     keys: dict[Entrant, tuple[float, ...]] = {one: (first[one],) for one in table.entrants}

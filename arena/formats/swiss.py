@@ -21,7 +21,7 @@ from math import ceil, log2
 from typing import ClassVar
 
 from arena.formats.fixtures import Entrant, Fixture, Result
-from arena.formats.format import InTurn
+from arena.formats.format import InTurn, OpenRound
 from arena.formats.settings import FormatSetting
 from engine.seeds import derive
 
@@ -63,34 +63,19 @@ class Swiss(InTurn):
     }
     tie_breaks = ("buchholz", "sonneborn-berger", "head-to-head", "wins")
 
-    def pair(
-        self,
-        number: int,
-        entrants: Sequence[Entrant],
-        past: Sequence[Result],
-        free: Sequence[Entrant],
-    ) -> Sequence[Fixture]:
-        """As `InTurn` says."""
-        return _paired(self, number, tuple(entrants), tuple(past), tuple(free))
+    def pair(self, open_round: OpenRound) -> Sequence[Fixture]:
+        return _paired(self, open_round)
 
 
 @lru_cache(maxsize=8)
-def _paired(
-    swiss: Swiss,
-    number: int,
-    entrants: tuple[Entrant, ...],
-    results: tuple[Result, ...],
-    free: tuple[Entrant, ...],
-) -> tuple[Fixture, ...]:
+def _paired(swiss: Swiss, open_round: OpenRound) -> tuple[Fixture, ...]:
     """The fixtures of a round among those who have none yet.
 
     Kept for a while, since whoever sets the fixtures of a round one by one asks for each.
-
-    Args:
-        results: of the rounds before.
     """
+    number, entrants, past_results, free = open_round
     gone = [entrant for entrant, last in swiss.withdrawn.items() if last < number]
-    past = _Standing(entrants, results, swiss, gone)
+    past = _Standing(entrants, past_results, swiss, gone)
     ranking = past.ranked(free)
     swapped = derive(swiss.seed, "swiss") % 2
     fixtures = []

@@ -8,6 +8,7 @@ meet them is given it, as if by a match won.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from arena.formats.fixtures import Entrant, Fixture, Result
 from arena.formats.format import Format
@@ -121,7 +122,7 @@ def still_set(voided: Sequence[Fixture], results: Sequence[Result]) -> list[Resu
 def as_byes(walkovers: Sequence[Result]) -> list[Result]:
     """The same as standings take them: for whoever is given one it is as if a round was sat out."""
     return [
-        Result(Fixture(one.fixture.round, (entrant,), one.fixture.leg), ((1.0,),) * len(one.games))
+        _alone(one, entrant, 1.0)
         for one in walkovers
         for entrant, points in zip(one.fixture.entrants, one.points, strict=True)
         if points
@@ -134,8 +135,13 @@ def as_forfeits(walkovers: Sequence[Result], withdrawn: Collection[Entrant]) -> 
     They were to meet each other, too, and have not beaten one another.
     """
     return [
-        Result(Fixture(one.fixture.round, (entrant,), one.fixture.leg), ((0.0,),) * len(one.games))
+        _alone(one, entrant, 0.0)
         for one in walkovers
         for entrant in one.fixture.entrants
         if entrant in withdrawn
     ]
+
+
+def _alone(walkover: Result, entrant: Entrant, share: float) -> Result:
+    fixture = replace(walkover.fixture, entrants=(entrant,))
+    return Result(fixture, ((share,),) * len(walkover.games))

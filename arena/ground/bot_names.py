@@ -7,6 +7,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from arena.ground.refusals import Refusal
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
 _NAMED = re.compile(r"([^:]{1,80})(?::0{0,9}([1-9][0-9]{0,8}))?", re.ASCII)
 """The length of a number is bounded, as that of what is said of a bot that is not there."""
@@ -26,7 +28,7 @@ class Named(NamedTuple):
         return self.name.lower()
 
 
-def read(text: str, refusal: type[Exception]) -> Named:
+def read(text: str, refusal: type[Exception] = Refusal) -> Named:
     """What somebody names by ``greedy``, any of its versions, or ``greedy:2``, just this one.
 
     Raises:

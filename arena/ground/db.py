@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -88,11 +88,9 @@ class Database:
             self.engine.execution_options(read_only=True, **moment), expire_on_commit=False
         )
 
-    @contextmanager
-    def begin(self) -> Iterator[Session]:
+    def begin(self) -> AbstractContextManager[Session]:
         """A transaction that commits when its block ends and rolls back when it raises."""
-        with self._write.begin() as session:
-            yield session
+        return self._write.begin()
 
     def run(self, deed: Callable[[Session], T]) -> T:
         """What a deed gives in a transaction of its own, or in another one where somebody else has
@@ -105,11 +103,9 @@ class Database:
             with self.begin() as session:
                 return deed(session)
 
-    @contextmanager
-    def read(self) -> Iterator[Session]:
+    def read(self) -> Session:
         """A session that only reads, and never waits for a writer on SQLite."""
-        with self._read() as session:
-            yield session
+        return self._read()
 
     def demand_schema(self) -> None:
         """Refuses a database whose schema is not this program's.
@@ -210,6 +206,15 @@ def unusable(error: sa.exc.SQLAlchemyError) -> str:
     remedies = [f" ({its})" for kind, its in REMEDIES.items() if name.startswith(kind)]
     what = str(cause).partition("\n")[0] or type(cause).__name__
     return f"can't use the database: {what}{''.join(remedies)}"
+
+
+def count_rows(session: Session, kind: type[Any], *which: sa.ColumnElement[bool]) -> int:
+    """How many rows of a table there are of which all of this holds.
+
+    Args:
+        kind: a class of `arena.models`.
+    """
+    return session.scalars(sa.select(sa.func.count()).select_from(kind).where(*which)).one()
 
 
 def is_lately(

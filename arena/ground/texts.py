@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import re
 
+from arena.ground.refusals import Refusal
+
 LONGEST = 2000
 """How many characters are kept where nothing else is said."""
 _NUL, _HALF = "\0", "\ud800-\udfff"
@@ -33,7 +35,7 @@ def cut(text: str, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
-def typed(note: str, refusal: type[Exception], longest: int = LONGEST) -> str:
+def typed(note: str, longest: int = LONGEST, *, refusal: type[Exception] = Refusal) -> str:
     """What a person wrote, without space around it.
 
     Args:

@@ -6,6 +6,7 @@ kind has is null in the others. How each is played is said in `arena.competition
 
 from __future__ import annotations
 
+from dataclasses import astuple, dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -52,6 +53,23 @@ class EntrantState(StrEnum):
     SUSPENDED = "suspended"
 
 
+@dataclass(frozen=True, slots=True)
+class CompetitionLimits:
+    """What a bot may use."""
+
+    memory_bytes: int = 256 * 1024 * 1024
+    """What its processes may hold."""
+    threads: int = 16
+    """How many it may have at a time, those of its interpreter included."""
+    bundle_bytes: int = 16 * 1024 * 1024
+    """How large its files may be together."""
+    log_bytes: int = 64 * 1024
+    """How much of its standard error is kept of a game."""
+
+
+USUAL_LIMITS = CompetitionLimits()
+
+
 class Competition(Base):
     """A variant, a time control and limits, and whoever entered."""
 
@@ -87,14 +105,11 @@ class Competition(Base):
     inc_ms: Mapped[int]
     move_ms: Mapped[int | None]
     charge: Mapped[str] = mapped_column(sa.String(4))
+    # As `CompetitionLimits` has them.
     memory_bytes: Mapped[int] = mapped_column(sa.BigInteger)
-    """What a bot's processes may hold."""
-    threads: Mapped[int] = mapped_column(default=16)
-    """How many threads a bot may have at a time, those of its interpreter included."""
-    bundle_bytes: Mapped[int] = mapped_column(sa.BigInteger, default=16 * 1024 * 1024)
-    """How large a bot's files may be together."""
-    log_bytes: Mapped[int] = mapped_column(default=64 * 1024)
-    """How much of a bot's standard error is kept of a game."""
+    threads: Mapped[int] = mapped_column(default=USUAL_LIMITS.threads)
+    bundle_bytes: Mapped[int] = mapped_column(sa.BigInteger, default=USUAL_LIMITS.bundle_bytes)
+    log_bytes: Mapped[int] = mapped_column(default=USUAL_LIMITS.log_bytes)
     state: Mapped[CompetitionState]
     seed: Mapped[int] = mapped_column(sa.BigInteger)
     weight: Mapped[float] = mapped_column(default=1.0)
@@ -167,6 +182,15 @@ class Competition(Base):
     def time(self, time: TimeControl) -> None:
         self.time_ms, self.inc_ms, self.move_ms = time.time_ms, time.inc_ms, time.move_ms
         self.charge = time.charge
+
+    @property
+    def limits(self) -> CompetitionLimits:
+        """What a bot may use."""
+        return CompetitionLimits(self.memory_bytes, self.threads, self.bundle_bytes, self.log_bytes)
+
+    @limits.setter
+    def limits(self, limits: CompetitionLimits) -> None:
+        self.memory_bytes, self.threads, self.bundle_bytes, self.log_bytes = astuple(limits)
 
 
 class Ladder(Competition):

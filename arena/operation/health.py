@@ -19,9 +19,9 @@ from sqlalchemy.orm import Session
 
 from arena.bots.lost_bundles import lost_versions
 from arena.competitions.ladder_settings import CHANGED
-from arena.competitions.ladders import UNPLAYABLE, why_no_match
+from arena.competitions.ladders import UNPLAYABLE, Ladders
 from arena.ground.config import Settings
-from arena.ground.db import is_lately
+from arena.ground.db import count_rows, is_lately
 from arena.models import (
     AuditEntry,
     Check,
@@ -202,7 +202,7 @@ def _lateness(behind: float) -> str:
 
 
 def look(session: Session, settings: Settings, now: datetime) -> Health:
-    """How the arena is now."""
+    """All of it, as the database has it, with what somebody should look at."""
     games, faults = _lately(session, now)
     known = tuple(_worker(one, settings, now) for one in _workers(session))
     silent = _silent_seconds(session, now)
@@ -249,20 +249,15 @@ def _seconds_since(session: Session, key: str, now: datetime) -> float | None:
 
 
 def _jobs(session: Session, kind: type[Match] | type[Check], now: datetime) -> Jobs:
-    counts = {
-        status: session.scalar(
-            sa.select(sa.func.count()).select_from(kind).where(kind.status == status)
-        )
-        or 0
-        for status in (JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE)
-    }
-    overdue = sa.select(sa.func.count()).select_from(kind)
-    overdue = overdue.where(kind.status == JobStatus.ISSUED, kind.lease_ends < now)
+    def those(*which: sa.ColumnElement[bool]) -> int:
+        return count_rows(session, kind, *which)
+
+    issued = kind.status == JobStatus.ISSUED
     return Jobs(
-        counts[JobStatus.OPEN],
-        counts[JobStatus.ISSUED],
-        session.scalar(overdue) or 0,
-        counts[JobStatus.SET_ASIDE],
+        those(kind.status == JobStatus.OPEN),
+        those(issued),
+        those(issued, kind.lease_ends < now),
+        those(kind.status == JobStatus.SET_ASIDE),
     )
 
 
@@ -310,8 +305,8 @@ def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[A
     """
     alarming = timedelta(seconds=settings.alarm_seconds)
     before = now - alarming
-    since = session.get(Mark, SINCE_MARK)
-    if since is not None and datetime.fromisoformat(since.value) > before:
+    since = _seconds_since(session, SINCE_MARK, now)
+    if since is not None and since < settings.alarm_seconds:
         return []  # An arena that was off has had no time to play yet.
     quiet = sa.select(Ladder).where(
         Ladder.state == CompetitionState.OPEN,
@@ -332,7 +327,7 @@ def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[A
             f"{settings.alarm_seconds / 60:.0f} minutes, though it could play",
         )
         for ladder in session.scalars(quiet.order_by(Ladder.id))
-        if why_no_match(session, ladder, now, settings.trickle_seconds) in (None, UNPLAYABLE)
+        if Ladders().why_idle(session, ladder, now, settings.trickle_seconds) in (None, UNPLAYABLE)
     ]
 
 
@@ -413,9 +408,8 @@ def _lost(
 
     Signs of life are written down by the recorder: if it was away, so was everybody.
     """
-    since = session.get(Mark, SINCE_MARK)
-    heard = timedelta(seconds=workers.ALIVE_SECONDS)
-    listens = since is None or now - datetime.fromisoformat(since.value) > heard
+    since = _seconds_since(session, SINCE_MARK, now)
+    listens = since is None or since > workers.ALIVE_SECONDS
     listens = listens and (silent is None or abs(silent) <= LATE_TICKS)
     listens = listens and (behind is None or behind <= workers.ALIVE_SECONDS / 2)
     for one in known:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from sqlalchemy.orm import Session
 
 from arena import audit
-from arena.audit import Actor
 from arena.deeds import By, Deed, Done, asked
 from arena.ground.refusals import Refusal
 from arena.models import Mark, Scope
@@ -17,29 +15,10 @@ MARK = "notice"
 LONGEST = 300
 
 
-class NoticeError(Refusal):
-    """What can't be a notice; one sentence that says why."""
-
-
 def read_notice(session: Session) -> str:
     """What all visitors are told; empty if that is nothing."""
     mark = session.get(Mark, MARK)
     return mark.value if mark else ""
-
-
-def give_notice(session: Session, actor: Actor, text: str, now: datetime) -> None:
-    """Tells all visitors a line from now on; an empty one clears the last.
-
-    Raises:
-        NoticeError: it is too long, or has characters that can't be seen.
-    """
-    line = " ".join(text.split())
-    if len(line) > LONGEST:
-        raise NoticeError(f"a notice has at most {LONGEST} characters, and this has {len(line)}")
-    if not line.isprintable():
-        raise NoticeError("there are characters in it that can't be seen")
-    session.merge(Mark(key=MARK, value=line))
-    audit.note(session, actor, "give notice" if line else "clear notice", MARK, line, now=now)
 
 
 @dataclass(frozen=True)
@@ -55,7 +34,12 @@ class GiveNotice(Deed):
     )
 
     def do(self, session: Session, by: By) -> Done:
-        """Gives it, or clears the last."""
-        give_notice(session, by.actor, self.text, by.now)
-        given = "all visitors are told, on every page"
-        return Done(given if self.text.strip() else "the notice is cleared")
+        line = " ".join(self.text.split())
+        if len(line) > LONGEST:
+            raise Refusal(f"a notice has at most {LONGEST} characters, and this has {len(line)}")
+        if not line.isprintable():
+            raise Refusal("there are characters in it that can't be seen")
+        session.merge(Mark(key=MARK, value=line))
+        action = "give notice" if line else "clear notice"
+        audit.note(session, by.actor, action, MARK, line, now=by.now)
+        return Done("all visitors are told, on every page" if line else "the notice is cleared")

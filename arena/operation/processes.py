@@ -38,7 +38,7 @@ def _without_garbage(module: str, arguments: str = "") -> list[str]:
 
 def recorder() -> list[str]:
     """Takes results in and schedules; there is one."""
-    return [*PYTHON, "arena.recorder.tasks"]
+    return [*PYTHON, "arena.recorder.process"]
 
 
 def worker(slots: int) -> list[str]:

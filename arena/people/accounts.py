@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
+from arena.ground.db import count_rows
 from arena.ground.locks import locking
 from arena.ground.refusals import Refusal
 from arena.models import HOUSE, RESERVED, SCOPES, AccountLink, ApiToken, LinkKind, Role, Scope, User
@@ -281,8 +282,7 @@ def add_token(
         raise PeopleError("a token needs a name of at most 60 printable characters, to know it by")
     if not wanted or not wanted <= SCOPES[user.role]:
         raise PeopleError("a token needs one scope at least, and none that its owner has not")
-    count = sa.select(sa.func.count()).select_from(ApiToken).where(ApiToken.user_id == user.id)
-    if (session.scalar(count) or 0) >= TOKENS_ALLOWED:
+    if count_rows(session, ApiToken, ApiToken.user_id == user.id) >= TOKENS_ALLOWED:
         raise PeopleError(f"there are {TOKENS_ALLOWED} tokens already: revoke one first")
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     session.add(

@@ -26,61 +26,55 @@ def find_user(session: Session, name: str) -> User:
 
 
 @dataclass(frozen=True)
-class ChangeRole(Deed):
-    """Make somebody a participant, an organiser or an administrator."""
+class UserDeed(Deed):
+    """Changes an account; answers its user."""
 
     scope = Scope.ADMIN
-    address = "POST /users/<name>/role"
-    command = "user role NAME ROLE"
-    example = "ada organiser"
     subject = "administration"
     answers = User
 
     name: str = asked("The user's name")
+
+
+@dataclass(frozen=True)
+class ChangeRole(UserDeed):
+    """Make somebody a participant, an organiser or an administrator."""
+
+    address = "POST /users/<name>/role"
+    command = "user role NAME ROLE"
+    example = "ada organiser"
+
     role: str = asked("What they become", choices=tuple(map(str, Role)))
 
     def do(self, session: Session, by: By) -> Done:
-        """Changes it; answers the user."""
         user = find_user(session, self.name)
         accounts.set_role(session, by.actor, user, Role(self.role), by.now)
         return Done(f"the user {user.name} is {self.role} now", user)
 
 
 @dataclass(frozen=True)
-class DeactivateUser(Deed):
+class DeactivateUser(UserDeed):
     """Shut somebody out: no sign-in, no sessions, no tokens."""
 
-    scope = Scope.ADMIN
     address = "POST /users/<name>/deactivate"
     command = "user deactivate NAME"
     example = "ada"
-    subject = "administration"
-    answers = User
-
-    name: str = asked("The user's name")
 
     def do(self, session: Session, by: By) -> Done:
-        """Shuts them out; answers the user."""
         user = find_user(session, self.name)
         accounts.set_active(session, by.actor, user, active=False, now=by.now)
         return Done(f"the user {user.name} is shut out, with all sessions and tokens", user)
 
 
 @dataclass(frozen=True)
-class ActivateUser(Deed):
+class ActivateUser(UserDeed):
     """Let somebody in again who was shut out."""
 
-    scope = Scope.ADMIN
     address = "POST /users/<name>/activate"
     command = "user activate NAME"
     example = "ada"
-    subject = "administration"
-    answers = User
-
-    name: str = asked("The user's name")
 
     def do(self, session: Session, by: By) -> Done:
-        """Lets them in; answers the user."""
         user = find_user(session, self.name)
         accounts.set_active(session, by.actor, user, active=True, now=by.now)
         return Done(f"the user {user.name} may sign in again", user)

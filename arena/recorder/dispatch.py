@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable
-from datetime import datetime
+from collections.abc import Collection, Sequence
 from functools import cache
 from math import ceil
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import redis
 
@@ -28,23 +27,16 @@ FIRST, LATER = 0, 6
 """Priorities; people wait for bots' moves, which overtake what waits in the queue."""
 
 
-class Queue(Protocol):
-    """Whatever takes jobs to workers."""
-
-    def send(self, issued: Iterable[jobs.Batch], now: datetime) -> None:
-        """Sends jobs that were issued in a transaction that is committed."""
-
-
 class CeleryQueue:
-    """The queue of a Celery app."""
+    """Jobs on their way to workers, through a Celery app's broker."""
 
     def __init__(self, app: Celery[Any], settings: Settings) -> None:
         self._app = app
         self._broker = settings.broker
 
-    def send(self, issued: Iterable[jobs.Batch], now: datetime) -> None:
+    def send(self, issued: Sequence[jobs.Batch]) -> None:
+        """Sends jobs that were issued in a transaction that is committed."""
         # One connection and one channel for all of them.
-        issued = list(issued)
         if not issued:
             return
         with self._app.producer_pool.acquire(block=True) as producer:

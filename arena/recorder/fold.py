@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import kind_of
+from arena.ground.db import count_rows
 from arena.models import (
     Competition,
     Entrant,
@@ -202,10 +203,14 @@ def _entries(session: Session, competition: Competition) -> list[_Entry]:
 
 def _voids(session: Session, competition: Competition, last: int) -> int:
     """How many matches that counted are void and were completed before another."""
-    query = sa.select(sa.func.count()).select_from(Match)
-    query = query.where(Match.competition_id == competition.id, Match.status == JobStatus.VOID)
-    query = query.where(Match.requester_id.is_(None), Match.seq <= last)
-    return session.scalars(query).one()
+    return count_rows(
+        session,
+        Match,
+        Match.competition_id == competition.id,
+        Match.status == JobStatus.VOID,
+        Match.requester_id.is_(None),  # as Match.counts says
+        Match.seq <= last,
+    )
 
 
 def _seq_of(session: Session, competition: Competition, last: int, number: int) -> int | None:

@@ -23,6 +23,7 @@ from arena.competitions.kind import AnyKind
 from arena.competitions.kinds import kind_of
 from arena.ground.config import Settings
 from arena.ground.locks import locking
+from arena.ground.refusals import Refusal
 from arena.models import (
     Check,
     Competition,
@@ -61,14 +62,14 @@ def take_in(
     Raises:
         JobError: a report is of a worker that never gave a sign of life.
     """
-    intake = _Intake(session, told, settings, now)
+    batch = _Batch(session, told, settings, now)
     last = {_subject(one): one for one in told}
     outcomes: dict[object, leases.Fate] = {}
     for one in told:
         subject = _subject(one)
         if subject not in outcomes:
-            outcomes[subject] = intake.take(last[subject])
-    intake.store()
+            outcomes[subject] = batch.take(last[subject])
+    batch.store()
     return [outcomes[_subject(one)] for one in told]
 
 
@@ -82,7 +83,7 @@ def _subject(told: Told) -> object:
     return id(told)
 
 
-class _Intake:
+class _Batch:
     """The jobs that are spoken of, and the matches that are fixed but not stored yet."""
 
     def __init__(
@@ -106,7 +107,7 @@ class _Intake:
         """Whether one more worker was refused, as the next will be."""
 
     def take(self, told: Told) -> leases.Fate:
-        """Takes in one of them."""
+        """Takes one of them in, and says what became of it."""
         match told:
             case reporting.Started():
                 return self._start(told)
@@ -142,7 +143,7 @@ class _Intake:
             return leases.Fate.REFUSED
         try:
             worker = workers.note_alive(self._session, sign, self._now)
-        except workers.WorkerError as error:
+        except Refusal as error:
             log.warning("a sign of life was dropped: %s", error)
             self._is_crowded = True
             return leases.Fate.REFUSED

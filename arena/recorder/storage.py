@@ -178,10 +178,11 @@ def store(session: Session, played: Sequence[PlayedMatch]) -> None:
     games = [row for one in played for row in _games(one)]
     ids = iter(connection.scalars(_INSERT_GAMES, games).all())
     seats = [
-        seat
+        {"game_id": id_, **seat}
         for one in played
         for number in range(len(one.report.games))
-        for seat in _seats(one, number, next(ids))
+        for id_ in [next(ids)]
+        for seat in _seats(one, number)
     ]
     connection.execute(_INSERT_SEATS, seats)
     counted: dict[int, Tally] = {}
@@ -218,40 +219,62 @@ def _games(played: PlayedMatch) -> list[dict[str, Any]]:
     ]
 
 
-def _seats(played: PlayedMatch, number: int, game_id: int) -> list[dict[str, Any]]:
-    """The rows of a game's seats."""
-    record = played.report.games[number]
-    race = record.variant.seats == 1
-    told = 0 if race else number
+def _seats(played: PlayedMatch, number: int) -> list[dict[str, Any]]:
+    """The rows of a game's seats, with their logs."""
+    told = 0 if len(played.results) < len(played.report.games) else number
+    rows = seat_rows(
+        played.report.games[number],
+        played.seatings[number],
+        [place.entrant_id for place in played.match.places],
+        played.results[told],
+        played.changes[told] if played.changes else None,
+    )
     # As much as `engine.process` keeps: standard error, four times that of its lines, two headings.
     longest = 5 * played.match.competition.log_bytes + 1000
-    result = played.results[told]
-    change = played.changes[told] if played.changes else None
+    logs = played.report.logs[number]
+    return [{**row, "log": log[:longest]} for row, log in zip(rows, logs, strict=True)]
+
+
+def seat_rows(
+    record: GameRecord,
+    seating: Sequence[int],
+    entrants: Sequence[int],
+    result: GameResult[int],
+    change: Sequence[RatingChange[int]] | None,
+) -> list[dict[str, Any]]:
+    """What is stored of a game's seats, but for its number and their logs.
+
+    Args:
+        seating: the place of the entrant in each seat.
+        entrants: their ids by their places.
+        result: of the game, or of the race that it was part of.
+        change: what that did to the ratings; None if it is not rated.
+    """
+    race = record.variant.seats == 1
     shares = (
         shares_beaten(result.sides, result.ranks) if race else points(record.variant, record.ranks)
     )
     faults = {fault.seat: fault.termination for fault in record.faults}
-    seats = []
-    for seat, place in enumerate(played.seatings[number]):
-        rated = change[place if race else seat] if change else None
-        seats.append(
+    rows = []
+    for seat, place in enumerate(seating):
+        at = place if race else seat
+        rated = change[at] if change else None
+        rows.append(
             {
-                "game_id": game_id,
                 "seat": seat,
-                "entrant_id": played.match.places[place].entrant_id,
+                "entrant_id": entrants[place],
                 "score": record.scores[seat],
-                "rank": result.ranks[place] if race else record.ranks[seat],
-                "points": shares[place if race else seat],
+                "rank": result.ranks[at] if race else record.ranks[seat],
+                "points": shares[at],
                 "fault": faults.get(seat),
                 "cpu_us": sum(ply.cpu_us or 0 for ply in record.plies if ply.seat == seat),
                 "mu_before": rated and rated.before.mu,
                 "sigma_before": rated and rated.before.sigma,
                 "mu_after": rated and rated.after.mu,
                 "sigma_after": rated and rated.after.sigma,
-                "log": played.report.logs[number][seat][:longest],
             }
         )
-    return seats
+    return rows
 
 
 @cache

@@ -49,12 +49,17 @@ def jobs_of(
 def _job(session: Session, job: Leased, settings: Settings, now: datetime) -> jobs.AnyJob:
     if isinstance(job, Sitting):
         return _move_job(session, job, settings, now)
-    spec, versions = _match_spec(job) if isinstance(job, Match) else _check_spec(job)
+    if isinstance(job, Match):
+        spec, versions = spec_of(job), [place.entrant.version for place in job.places]
+        competition = job.competition
+    else:
+        spec, versions = _check_spec(job)
+        competition = job.ladder
     return jobs.Job(
         _signed(session, job),
         spec,
         tuple(_files(session, version, settings, now) for version in versions),
-        _grant(_competition(job)),
+        _grant(competition),
         settings.lease_seconds,
     )
 
@@ -123,10 +128,6 @@ def words_of(attempt: jobs.Attempt) -> str:
     return f"{kind} {job} {number}"
 
 
-def _competition(job: Match | Check) -> Competition:
-    return job.competition if isinstance(job, Match) else job.ladder
-
-
 def _grant(competition: Competition) -> jobs.Grant:
     return jobs.Grant(competition.memory_bytes, competition.threads, competition.log_bytes)
 
@@ -135,10 +136,6 @@ def _files(
     session: Session, version: BotVersion, settings: Settings, now: datetime
 ) -> jobs.BotFiles:
     return jobs.BotFiles(version.digest, bundle_location(session, settings, version.digest, now))
-
-
-def _match_spec(match: Match) -> tuple[MatchSpec, list[BotVersion]]:
-    return spec_of(match), [place.entrant.version for place in match.places]
 
 
 def spec_of(match: Match) -> MatchSpec:

@@ -59,7 +59,7 @@ class Load:
 
     @classmethod
     def read(cls, session: Session, now: datetime) -> Load:
-        """As it is."""
+        """How much there is at this moment."""
         load = cls(*session.execute(_LOAD, {"since": now - PRESENT, "until": now + PRESENT}).one())
         for competition, issued, asked, asked_issued, under_way in session.execute(_MATCHES):
             turn = load._turn(competition, under_way)

@@ -16,7 +16,7 @@ from arena.competitions.founding import find_named
 from arena.competitions.pairings import Pairing
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import bot_names
-from arena.ground.db import is_lately
+from arena.ground.db import count_rows, is_lately
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
 from arena.models import (
@@ -38,10 +38,6 @@ from engine.plurals import counted
 
 DAY = timedelta(hours=24)
 MOST_IN_A_RACE = 8
-
-
-class RequestError(Refusal):
-    """A match that can't be made; one sentence that says what to do."""
 
 
 def request_match(
@@ -67,7 +63,7 @@ def request_match(
         actor: who asks, for the audit log; by default the requester.
 
     Raises:
-        RequestError: the ladder is not open, a bot is not on it, there are too few or too many
+        Refusal: the ladder is not open, a bot is not on it, there are too few or too many
             of them, or the requester's matches of the day are used up.
     """
     request = form and hashlib.sha256(f"{requester.id} {form}".encode()).hexdigest()
@@ -78,15 +74,15 @@ def request_match(
         if known is not None:
             return known
     if ladder.state is not CompetitionState.OPEN:
-        raise RequestError(f"the ladder {ladder.name} is {ladder.state}, and plays no matches")
+        raise Refusal(f"the ladder {ladder.name} is {ladder.state}, and plays no matches")
     race = ladder.variant.seats == 1
     needed = 2 if race else entrants_needed(ladder.variant)
     if len(bots) < needed or len(bots) > (MOST_IN_A_RACE if race else needed):
         words = f"from 2 to {MOST_IN_A_RACE}" if race else str(needed)
-        raise RequestError(f"a match of {ladder.name} is between {words} bots, not {len(bots)}")
+        raise Refusal(f"a match of {ladder.name} is between {words} bots, not {len(bots)}")
     entrants = [find_entrant(session, ladder, name) for name in bots]
     if len({entrant.id for entrant in entrants}) < len(entrants):
-        raise RequestError("a bot version sits in a match once: name different ones")
+        raise Refusal("a bot version sits in a match once: name different ones")
     if quota is not None:
         _check_quota(session, requester, quota, now)
     # Requests are made beside the recorder, and each match has a number of its own.
@@ -121,7 +117,6 @@ class RequestUnratedMatch(Deed):
     )
 
     def do(self, session: Session, by: By) -> Done:
-        """Makes it, once for each key; answers the match."""
         ladder = find_named(session, Ladder, self.ladder)
         made = request_match(
             session,
@@ -152,9 +147,9 @@ def find_entrant(session: Session, ladder: Ladder, name: str) -> Entrant:
     """The entrant of a ladder that a name such as ``greedy`` or ``greedy:2`` stands for.
 
     Raises:
-        RequestError: there is none.
+        Refusal: there is none.
     """
-    named = bot_names.read(name, RequestError)
+    named = bot_names.read(name)
     query = (
         sa.select(Entrant)
         .join(Entrant.version)
@@ -168,7 +163,7 @@ def find_entrant(session: Session, ladder: Ladder, name: str) -> Entrant:
         found = session.scalar(query.where(BotVersion.number == named.version))
         what = f"version {named.version} of a bot {named.name[:60]}"
     if found is None:
-        raise RequestError(f"there is no {what} on the ladder {ladder.name}")
+        raise Refusal(f"there is no {what} on the ladder {ladder.name}")
     return found
 
 
@@ -183,19 +178,15 @@ def _check_quota(session: Session, requester: User, quota: int, now: datetime) -
     ).all()
     if len(asked) >= quota:
         again = f": the next is free at {asked[-1] + DAY:%Y-%m-%d %H:%M} UTC" if asked else ""
-        raise RequestError(
+        raise Refusal(
             f"{counted(quota, 'match', 'matches')} may be asked for within 24 hours{again}"
         )
 
 
 def asked_lately(session: Session, requester_id: int, now: datetime) -> int:
     """How many matches somebody asked for within the last day."""
-    query = (
-        sa.select(sa.func.count())
-        .select_from(Match)
-        .where(Match.requester_id == requester_id, is_lately(Match.created, DAY, now))
-    )
-    return session.scalar(query) or 0
+    lately = is_lately(Match.created, DAY, now)
+    return count_rows(session, Match, Match.requester_id == requester_id, lately)
 
 
 def matches_of(session: Session, requester_id: int, *, count: int) -> list[Match]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -37,9 +37,7 @@ from arena.models import (
 )
 from engine.plurals import counted
 
-
-class VerdictError(Refusal):
-    """What can't be decided about a match; one sentence that says what to do."""
+J = TypeVar("J", bound=Match | Check)
 
 
 class VoidedMatch(NamedTuple):
@@ -72,7 +70,6 @@ class VoidMatch(Deed):
     )
 
     def do(self, session: Session, by: By) -> Done:
-        """Makes it void; answers the match, and the one that replays it."""
         again = void(session, by.actor, self.number, self.note, replay=self.replay, now=by.now)
         more = f"; it is replayed as match {again.id}" if again else ""
         match = session.get_one(Match, self.number)
@@ -91,8 +88,7 @@ class RequeueMatch(Deed):
     number: int = asked("The match's number")
 
     def do(self, session: Session, by: By) -> Done:
-        """Has it tried again; answers the match."""
-        requeue(session, by.actor, self.number, by.now)
+        requeue(session, by.actor, Match, self.number, by.now)
         return Done(f"match {self.number} is tried again", session.get_one(Match, self.number))
 
 
@@ -111,16 +107,15 @@ class RequeueChecks(Deed):
     )
 
     def do(self, session: Session, by: By) -> Done:
-        """Has them tried again."""
         aside = Check.status == JobStatus.SET_ASIDE
         numbers = [] if self.bots else list(session.scalars(checks_of(aside)))
         for name in self.bots:
-            found = list(session.scalars(checks_of(aside, bot_names.read(name, VerdictError))))
+            found = list(session.scalars(checks_of(aside, bot_names.read(name))))
             if not found:
-                raise VerdictError(f"no check of {name} is set aside")
+                raise Refusal(f"no check of {name} is set aside")
             numbers += [number for number in found if number not in numbers]
         for number in sorted(numbers):  # as all lock checks
-            requeue_check(session, by.actor, number, by.now)
+            requeue(session, by.actor, Check, number, by.now)
         return Done(f"{counted(len(numbers), 'check is', 'checks are')} to be tried again")
 
 
@@ -164,22 +159,22 @@ def void(
         The match that replays it, if one was made.
 
     Raises:
-        VerdictError: there is no such match, it can't be void, or a word on why is missing.
+        Refusal: there is no such match, it can't be void, or a word on why is missing.
     """
-    match = _find(session, number)
+    match = _find(session, Match, number)
     competition = match.competition
     lock(session, competition)  # the recorder may be closing it
-    note = texts.typed(note, VerdictError)
+    note = texts.typed(note)
     if not note:
-        raise VerdictError("say why the match is to be void")
+        raise Refusal("say why the match is to be void")
     if match.status not in (JobStatus.FIXED, JobStatus.SET_ASIDE):
         known = "is void already" if match.status is JobStatus.VOID else "is not played yet"
-        raise VerdictError(f"match {number} {known}")
+        raise Refusal(f"match {number} {known}")
     kind = kind_of(competition)
     if problem := kind.why_not_void(competition, match):
-        raise VerdictError(problem)
+        raise Refusal(problem)
     if replay and competition.state is CompetitionState.FROZEN:
-        raise VerdictError(f"the {kind.word} {competition.name} is frozen: nothing is played there")
+        raise Refusal(f"the {kind.word} {competition.name} is frozen: nothing is played there")
     make_void(session, match, note)
     kind.settle(session, competition, now)
     again = _again(session, match, now) if replay and kind.replays else None
@@ -210,36 +205,26 @@ def _again(session: Session, match: Match, now: datetime) -> Match:
     return again
 
 
-def requeue(session: Session, actor: Actor, number: int, now: datetime) -> None:
-    """Has a match tried again that was set aside.
+def requeue(session: Session, actor: Actor, kind: type[J], number: int, now: datetime) -> None:
+    """Has a match or a check tried again that was set aside.
 
     Raises:
-        VerdictError: there is no such match, or it is not set aside.
+        Refusal: there is no such one, or it is not set aside.
     """
-    match = _find(session, number)
-    if match.status is not JobStatus.SET_ASIDE:
-        raise VerdictError(f"match {number} is {match.status}, and not set aside")
-    match.status, match.failures = JobStatus.OPEN, 0
-    audit.note(session, actor, "requeue match", f"match {number}", match.problem, now=now)
+    job = _find(session, kind, number)
+    name = f"{_word(kind)} {number}"
+    if job.status is not JobStatus.SET_ASIDE:
+        raise Refusal(f"{name} is {job.status}, and not set aside")
+    job.status, job.failures = JobStatus.OPEN, 0
+    audit.note(session, actor, f"requeue {_word(kind)}", name, job.problem, now=now)
 
 
-def requeue_check(session: Session, actor: Actor, number: int, now: datetime) -> None:
-    """Has a check tried again that was set aside.
-
-    Raises:
-        VerdictError: there is no such check, or it is not set aside.
-    """
-    check = locks.find(session, Check, number, to_change=True)
-    if check is None:
-        raise VerdictError(f"there is no check {number}")
-    if check.status is not JobStatus.SET_ASIDE:
-        raise VerdictError(f"check {number} is {check.status}, and not set aside")
-    check.status, check.failures = JobStatus.OPEN, 0
-    audit.note(session, actor, "requeue check", f"check {number}", check.problem, now=now)
+def _find(session: Session, kind: type[J], number: int) -> J:
+    job = locks.find(session, kind, number, to_change=True)
+    if job is None:
+        raise NotThere(f"there is no {_word(kind)} {number}")
+    return job
 
 
-def _find(session: Session, number: int) -> Match:
-    match = locks.find(session, Match, number, to_change=True)
-    if match is None:
-        raise NotThere(f"there is no match {number}")
-    return match
+def _word(kind: type[J]) -> str:
+    return kind.__name__.lower()

@@ -21,10 +21,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit
-from arena.audit import ARENA, Actor
+from arena.audit import ARENA
 from arena.deeds import By, Deed, Done, asked
 from arena.ground.config import ISOLATION
-from arena.ground.db import is_lately
+from arena.ground.db import count_rows, is_lately
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import Match, Scope, Sitting, Worker
 from arena.schedule.jobs import Leased
@@ -43,10 +43,6 @@ MOST_MATCHES = 10_000
 """That all workers are given at the same time; each that is issued is a row and a message."""
 GONE_SECONDS = 24 * 60 * 60.0
 """After which a worker may be forgotten, if there is no room for another."""
-
-
-class WorkerError(Refusal):
-    """What can't be done to a worker; one sentence that says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +71,7 @@ def note_alive(session: Session, sign: SignOfLife, now: datetime) -> Worker:
         The worker.
 
     Raises:
-        WorkerError: it is a new one, and as many are known and not long gone as are kept.
+        Refusal: it is a new one, and as many are known and not long gone as are kept.
     """
     worker = session.get(Worker, sign.worker)
     if worker is None:
@@ -96,13 +92,12 @@ def _make_room(session: Session, name: str, now: datetime) -> None:
 
     One that is set aside is not forgotten: it would come back as if nothing had been.
     """
-    count = sa.select(sa.func.count()).select_from(Worker)
-    if session.scalars(count).one() < MOST_WORKERS:
+    if count_rows(session, Worker) < MOST_WORKERS:
         return
     long_gone = ~is_lately(Worker.last_seen, timedelta(seconds=GONE_SECONDS), now)
     session.execute(sa.delete(Worker).where(long_gone, Worker.set_aside.is_(None)))
-    if session.scalars(count).one() >= MOST_WORKERS:
-        raise WorkerError(
+    if count_rows(session, Worker) >= MOST_WORKERS:
+        raise Refusal(
             f"there are {MOST_WORKERS} workers already, so {name!r} is not one of them: if nobody "
             "started so many, somebody invents them; see who has a login (arena acl)"
         )
@@ -250,39 +245,6 @@ def _others_work(session: Session, name: str, now: datetime) -> bool:
     )
 
 
-def readmit(session: Session, actor: Actor, name: str, now: datetime) -> None:
-    """Gives a worker jobs again that was set aside.
-
-    Raises:
-        NotThere: there is no such worker.
-        WorkerError: it is not set aside.
-    """
-    worker = _find(session, name)
-    if worker.set_aside is None:
-        raise WorkerError(f"the worker {name} is not set aside")
-    worker.set_aside, worker.failed, worker.problem = None, [], ""
-    audit.note(session, actor, "readmit", f"worker {name}", now=now)
-
-
-def forget(session: Session, actor: Actor, name: str, now: datetime) -> None:
-    """Takes a worker off the list that is not there any more.
-
-    Raises:
-        NotThere: there is no such worker.
-        WorkerError: it gave a sign of life a moment ago.
-    """
-    worker = _find(session, name)
-    if is_there(worker, now):
-        if not worker.slots:
-            raise WorkerError(
-                f"the worker {name} is just being stopped, and may still play: forget it "
-                f"{ALIVE_SECONDS:.0f} seconds after it has ended"
-            )
-        raise WorkerError(f"the worker {name} is there: stop it first, or it comes back at once")
-    session.delete(worker)
-    audit.note(session, actor, "forget", f"worker {name}", now=now)
-
-
 def is_there(worker: Worker, now: datetime) -> bool:
     """Whether a worker gave a sign of life lately; one that is to end does until it has ended.
 
@@ -300,36 +262,49 @@ def _find(session: Session, name: str) -> Worker:
 
 
 @dataclass(frozen=True)
-class ReadmitWorker(Deed):
-    """Give a worker jobs again that was set aside."""
+class WorkerDeed(Deed):
+    """Changes what is known of a worker."""
 
     scope = Scope.ORGANISE
-    address = "POST /workers/readmit"
-    command = "worker readmit WORKER"
-    example = "machine-2"
     subject = "arena"
 
     worker: str = asked("The worker's name", most=LONGEST_NAME)
-
-    def do(self, session: Session, by: By) -> Done:
-        """Readmits it."""
-        readmit(session, by.actor, self.worker, by.now)
-        return Done(f"the worker {self.worker} gets jobs again")
 
 
 @dataclass(frozen=True)
-class ForgetWorker(Deed):
+class ReadmitWorker(WorkerDeed):
+    """Give a worker jobs again that was set aside."""
+
+    address = "POST /workers/readmit"
+    command = "worker readmit WORKER"
+    example = "machine-2"
+
+    def do(self, session: Session, by: By) -> Done:
+        worker = _find(session, self.worker)
+        if worker.set_aside is None:
+            raise Refusal(f"the worker {worker.name} is not set aside")
+        worker.set_aside, worker.failed, worker.problem = None, [], ""
+        audit.note(session, by.actor, "readmit", f"worker {worker.name}", now=by.now)
+        return Done(f"the worker {worker.name} gets jobs again")
+
+
+@dataclass(frozen=True)
+class ForgetWorker(WorkerDeed):
     """Take a worker off the list that is not there any more."""
 
-    scope = Scope.ORGANISE
     address = "POST /workers/forget"
     command = "worker forget WORKER"
     example = "machine-2"
-    subject = "arena"
-
-    worker: str = asked("The worker's name", most=LONGEST_NAME)
 
     def do(self, session: Session, by: By) -> Done:
-        """Forgets it."""
-        forget(session, by.actor, self.worker, by.now)
-        return Done(f"the worker {self.worker} is forgotten")
+        worker = _find(session, self.worker)
+        if is_there(worker, by.now):
+            if worker.slots:
+                words = "there: stop it first, or it comes back at once"
+            else:
+                words = "just being stopped, and may still play: forget it "
+                words += f"{ALIVE_SECONDS:.0f} seconds after it has ended"
+            raise Refusal(f"the worker {worker.name} is {words}")
+        session.delete(worker)
+        audit.note(session, by.actor, "forget", f"worker {worker.name}", now=by.now)
+        return Done(f"the worker {worker.name} is forgotten")

@@ -12,21 +12,27 @@ are judged (see `arena.strength.faults`) by bot, each opponent by itself.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from arena.ratings.elo import Estimate, elo_of, estimate, expected_score
 from arena.ratings.sprt import Decision
 from arena.strength.faults import clearly_too_many, too_many
-from arena.strength.outcomes import BASELINE, CANDIDATE, Outcome, cells, seatings
+from arena.strength.outcomes import (
+    BASELINE,
+    CANDIDATE,
+    Faults,
+    Outcome,
+    add_faults,
+    cells,
+    faults_json,
+    seatings,
+)
 from arena.strength.sequential import StrengthError
-from engine.game import Termination, Variant
+from engine.game import Variant
 from engine.match import entrants_needed
 from engine.plurals import counted
-
-Faults = Mapping[Termination, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,7 @@ class GauntletLine:
             self.wins + outcome.wins,
             self.draws + outcome.draws,
             self.losses + outcome.losses,
-            _both(self.faults, outcome.faults[CANDIDATE]),
+            add_faults(self.faults, outcome.faults[CANDIDATE]),
         )
 
 
@@ -95,7 +101,7 @@ class GauntletTest:
         counts, opponents = list(self.counts), list(self.opponents)
         met = self.played % len(opponents)
         for outcome in (candidate, baseline):
-            opponents[met] = _both(opponents[met], outcome.faults[BASELINE])
+            opponents[met] = add_faults(opponents[met], outcome.faults[BASELINE])
         most = cells(self.variant) - 1
         counts[most + candidate.half_points - baseline.half_points] += 1
         return replace(
@@ -214,7 +220,7 @@ class GauntletTest:
             "candidate": self._line(self.candidate),
             "baseline": self._line(self.baseline),
             "field": [
-                {"name": name, "games": count, "faults": _json(faults)}
+                {"name": name, "games": count, "faults": faults_json(faults)}
                 for name, count, faults in zip(field, games, self.opponents, strict=True)
             ],
         }
@@ -225,13 +231,5 @@ class GauntletTest:
             "wins": line.wins,
             "draws": line.draws,
             "losses": line.losses,
-            "faults": _json(line.faults),
+            "faults": faults_json(line.faults),
         }
-
-
-def _both(one: Faults, other: Faults) -> Faults:
-    return dict(Counter(one) + Counter(other))
-
-
-def _json(faults: Faults) -> dict[str, int]:
-    return {str(key): count for key, count in faults.items()}

@@ -27,6 +27,9 @@ from engine.record import Fault
 
 CANDIDATE, BASELINE = 0, 1
 
+Faults = Mapping[Termination, int]
+"""How many a bot made, by kind."""
+
 
 @cache
 def seatings(variant: Variant) -> tuple[tuple[int, ...], ...]:
@@ -70,10 +73,20 @@ class Outcome:
     """Games in which the candidate took more than half of the meetings."""
     draws: int
     losses: int
-    faults: tuple[Mapping[Termination, int], Mapping[Termination, int]]
+    faults: tuple[Faults, Faults]
     """The faults of candidate and baseline; resigning is none."""
     digest: str
     """SHA-256 over the games' own digests."""
+
+
+def add_faults(one: Faults, other: Faults) -> dict[Termination, int]:
+    """The faults of both, by kind."""
+    return dict(Counter(one) + Counter(other))
+
+
+def faults_json(faults: Faults) -> dict[str, int]:
+    """Faults as JSON's types."""
+    return {str(kind): count for kind, count in faults.items()}
 
 
 class FinishedGame(Protocol):

@@ -8,8 +8,7 @@ says of the two is in `arena.strength.outcomes`.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -17,7 +16,7 @@ from arena.ground.refusals import Refusal
 from arena.ratings.elo import Estimate, estimate
 from arena.ratings.sprt import Decision, Sprt
 from arena.strength.faults import clearly_too_many, too_many
-from arena.strength.outcomes import Outcome, cells, seatings
+from arena.strength.outcomes import Faults, Outcome, add_faults, cells, faults_json, seatings
 from arena.strength.terms import DEFAULT_TERMS, StrengthTerms
 from engine.clock import TimeControl
 from engine.game import Termination, Variant
@@ -127,9 +126,7 @@ class SequentialTest:
     wins: int = 0
     draws: int = 0
     losses: int = 0
-    faults: tuple[Mapping[Termination, int], Mapping[Termination, int]] = field(
-        default_factory=lambda: ({}, {})
-    )
+    faults: tuple[Faults, Faults] = field(default_factory=lambda: ({}, {}))
     """The faults of candidate and baseline."""
     digest: str = ""
     """SHA-256 over the matches in their order; two tests of equal digest played the same games."""
@@ -157,8 +154,8 @@ class SequentialTest:
             draws=self.draws + outcome.draws,
             losses=self.losses + outcome.losses,
             faults=(
-                dict(Counter(self.faults[0]) + Counter(outcome.faults[0])),
-                dict(Counter(self.faults[1]) + Counter(outcome.faults[1])),
+                add_faults(self.faults[0], outcome.faults[0]),
+                add_faults(self.faults[1], outcome.faults[1]),
             ),
             digest=hashlib.sha256((self.digest + outcome.digest).encode()).hexdigest(),
         )
@@ -262,10 +259,9 @@ class SequentialTest:
                 Decision.CONTINUE: "not finished",
             }[self.decision]
         terms = settings.terms
-        kind = "normalized Elo" if terms.model == "normalized" else "Elo"
         return {
-            Decision.ACCEPT: f"passed: {terms.elo1:g} {kind} rather than {terms.elo0:g}",
-            Decision.REJECT: f"failed: {terms.elo0:g} {kind} rather than {terms.elo1:g}",
+            Decision.ACCEPT: f"passed: {terms.rather(passed=True)}",
+            Decision.REJECT: f"failed: {terms.rather(passed=False)}",
             Decision.UNDECIDED: f"undecided: the limit of {terms.max_games} games is reached",
             Decision.CONTINUE: "not finished",
         }[self.decision]
@@ -279,7 +275,7 @@ class SequentialTest:
             "wins": self.wins,
             "draws": self.draws,
             "losses": self.losses,
-            "faults": [{str(key): n for key, n in side.items()} for side in self.faults],
+            "faults": [faults_json(side) for side in self.faults],
             "digest": self.digest,
             "out_of_openings": self.out_of_openings,
         }

@@ -44,6 +44,12 @@ class StrengthTerms:
             games_per_match=games_a_match,
         )
 
+    def rather(self, *, passed: bool) -> str:
+        """What a verdict says of the difference: ``10 normalized Elo rather than 0``."""
+        kind = "normalized Elo" if self.model == "normalized" else "Elo"
+        likely, other = (self.elo1, self.elo0) if passed else (self.elo0, self.elo1)
+        return f"{likely:g} {kind} rather than {other:g}"
+
     def to_json(self) -> dict[str, Any]:
         """The terms as JSON's types."""
         return asdict(self)

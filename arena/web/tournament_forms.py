@@ -8,6 +8,7 @@ from flask import Blueprint, abort, render_template, request, url_for
 from wtforms import BooleanField, Field, SelectChoice, SelectField, TextAreaField
 from wtforms.validators import InputRequired, Optional
 
+from arena.competitions.fields import entrants_of
 from arena.competitions.tournament_deeds import (
     CallOffTournament,
     ChangeTournament,
@@ -16,7 +17,7 @@ from arena.competitions.tournament_deeds import (
     WithdrawFromTournament,
     may_withdraw,
 )
-from arena.competitions.tournament_fields import entrants_of, has_begun
+from arena.competitions.tournament_fields import has_begun
 from arena.deeds import Done
 from arena.formats.catalogue import FORMATS
 from arena.models import EntrantState, Scope

@@ -53,6 +53,7 @@ from engine import jobs, reporting
 from engine.games import GAMES
 from engine.match import play_match
 from engine.player import Choice, CrashError, GameEnd, GameSetup, Turn
+from tests.arena.doing import do
 
 CHECK_SECONDS = 20
 QUICK_SECONDS, USUAL_SECONDS, MOVE_SECONDS = 0.1, 2.0, 0.2
@@ -382,7 +383,7 @@ class Simulation:
 
     def requeue(self, session: sa.orm.Session) -> None:
         aside = sa.select(Match.id).where(Match.status == JobStatus.SET_ASIDE).order_by(Match.id)
-        verdicts.requeue(session, ARENA, self._any(session, aside) or 0, self.now)
+        verdicts.requeue(session, ARENA, Match, self._any(session, aside) or 0, self.now)
 
     def change(self, session: sa.orm.Session) -> None:
         ladder = self._any(session, sa.select(Ladder).order_by(Ladder.id))
@@ -420,7 +421,7 @@ class Simulation:
     def readmit(self, session: sa.orm.Session) -> None:
         worker = self._any(session, sa.select(Worker).where(Worker.set_aside.is_not(None)))
         if worker is not None:
-            workers.readmit(session, ARENA, worker.name, self.now)
+            do(session, workers.ReadmitWorker(worker.name), self.now)
 
     def upload(self) -> None:
         """A new version of some bot, with a check of its own."""

@@ -9,10 +9,13 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import ARENA
 from arena.bots import entries
-from arena.bots.submissions import SubmissionError, enter
+from arena.bots.bot_deeds import CancelCheck
+from arena.bots.submissions import enter
+from arena.competitions.fields import named_versions
 from arena.competitions.strength_plans import SITE_TERMS
-from arena.competitions.tournaments import TournamentPlan, create, named_versions
+from arena.competitions.tournaments import TournamentPlan, create
 from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import (
     BotVersion,
     Check,
@@ -38,6 +41,7 @@ from tests.arena.bots.test_submissions import (
     take_in,
     worker,
 )
+from tests.arena.doing import do
 
 
 def handed_in(session: Session, first: StrengthTerms | None = None) -> tuple[Check, jobs.Job]:
@@ -101,7 +105,7 @@ def test_taken_off_is_off(database: Database, leave: str, first: StrengthTerms |
         elif leave == "withdraw":
             assert entries.withdraw(session, ARENA, active.version.bot, NOW) == 1
         else:
-            entries.cancel(session, ARENA, check, NOW)
+            do(session, CancelCheck(check.id), NOW)
         words = {
             "retire": "deep v1 was retired",
             "withdraw": "the bot was withdrawn",
@@ -110,8 +114,8 @@ def test_taken_off_is_off(database: Database, leave: str, first: StrengthTerms |
         assert (check.status, check.cancelled) == (JobStatus.ISSUED, words[leave])
         assert fate_of(session, check, job) == ("not entered", words[leave])
         assert check.version.status is VersionStatus.READY
-        with pytest.raises(SubmissionError, match=f"check {check.id} is over"):
-            entries.cancel(session, ARENA, check, NOW)
+        with pytest.raises(Refusal, match=f"check {check.id} is over"):
+            do(session, CancelCheck(check.id), NOW)
 
 
 def test_who_was_suspended_is_not_followed_without_the_test(database: Database) -> None:
@@ -128,15 +132,15 @@ def test_a_check_that_was_cancelled_is_not_tried_again(database: Database) -> No
     """If its worker is lost; and one that waits is void at once, as is one that was set aside."""
     with database.begin() as session:
         check, _ = handed_in(session)
-        entries.cancel(session, ARENA, check, NOW)
-        with pytest.raises(SubmissionError, match="was cancelled already: arena cancelled it"):
-            entries.cancel(session, ARENA, check, NOW)
+        do(session, CancelCheck(check.id), NOW)
+        with pytest.raises(Refusal, match="was cancelled already: arena cancelled it"):
+            do(session, CancelCheck(check.id), NOW)
         leases.roll_back(check, "its worker was not heard of", failed=True)
         assert (check.status, check.problem) == (JobStatus.VOID, "arena cancelled it")
         for status in (JobStatus.OPEN, JobStatus.SET_ASIDE):
             check.status, check.cancelled = status, ""
             session.flush()
-            entries.cancel(session, ARENA, check, NOW)
+            do(session, CancelCheck(check.id), NOW)
             assert check.status is JobStatus.VOID
         noted = audit.entries(session, subject="bot deep", action="cancel check")
         assert {one.detail for one in noted} == {f"check {check.id}, version 2, clobber-6x7"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -11,15 +10,18 @@ from sqlalchemy.orm import Session
 
 from arena import sittings
 from arena.audit import ARENA, Actor
-from arena.bots import entries, first_tests, sharing
-from arena.bots.submissions import SubmissionError, enter, submit
+from arena.bots import entries, first_tests
+from arena.bots.bot_deeds import ShareBot, UnshareBot
+from arena.bots.submissions import enter, submit
 from arena.competitions import ladder_settings, strength_tests, tournament_fields, tournaments
-from arena.competitions.ladder_settings import LadderError
+from arena.competitions.fields import named_versions
+from arena.competitions.strength_deeds import StopTest
 from arena.competitions.strength_plans import StrengthPlan
-from arena.competitions.tournaments import TournamentError, named_versions
+from arena.competitions.tournament_deeds import ChangeTournament
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.locks import lock
+from arena.ground.refusals import Refusal
 from arena.models import (
     AuditEntry,
     Bot,
@@ -46,6 +48,7 @@ from arena.schedule import leases
 from arena.strength.sequential import StrengthError
 from engine.games import GAMES
 from engine.reporting import Finding
+from tests.arena.doing import do
 from tests.arena.meanwhile import Deed, Pause, at_once, give_way
 from tests.arena.simulator import give_sign
 from tests.arena.web.signing_in import now, pages, person, signed_in
@@ -128,7 +131,7 @@ def _new_tournament(session: Session, *, bots: int = 2) -> None:
 
 @pytest.mark.parametrize(
     ("make", "error"),
-    [(_new_ladder, LadderError), (_new_tournament, TournamentError)],
+    [(_new_ladder, Refusal), (_new_tournament, Refusal)],
     ids=["ladder", "tournament"],
 )
 def test_two_competitions_of_one_name(
@@ -150,9 +153,9 @@ def test_a_pause_as_a_tournament_ends(furnished: Database) -> None:
 
     def pause(session: Session) -> None:
         cup = session.scalars(sa.select(Tournament)).one()
-        tournaments.set_state(session, cup, CompetitionState.PAUSED, now(), ARENA)
+        do(session, ChangeTournament(cup.name, "paused"), now())
 
-    with pytest.raises(TournamentError, match="the tournament cup is over"):
+    with pytest.raises(Refusal, match="the tournament cup is over"):
         at_once(furnished, end, pause)
 
 
@@ -201,7 +204,7 @@ def test_a_stop_as_a_test_is_decided(furnished: Database) -> None:
 
     def stop(session: Session) -> None:
         test = session.scalars(sa.select(StrengthTest)).one()
-        strength_tests.stop(session, test, now(), ARENA)
+        do(session, StopTest(test.id), now())
 
     with pytest.raises(StrengthError, match="is over: passed"):
         at_once(furnished, decide, stop)
@@ -357,16 +360,16 @@ def test_a_token_that_is_revoked_twice(furnished: Database) -> None:
 def test_a_share_that_is_ended_twice(furnished: Database) -> None:
     """The second is told that it is ended, and one note is kept."""
 
-    def deed(of: Callable[..., User]) -> Deed:
-        def do(session: Session) -> None:
-            of(session, ARENA, session.scalars(sa.select(Bot)).one(), "eve", now())
+    def deed(which: type[ShareBot | UnshareBot]) -> Deed:
+        def change(session: Session) -> None:
+            do(session, which(session.scalars(sa.select(Bot)).one().name, "eve"), now())
 
-        return do
+        return change
 
     with furnished.begin() as session:
-        deed(sharing.share)(session)
-    with pytest.raises(SubmissionError, match="eve is no co-owner of the bot"):
-        at_once(furnished, deed(sharing.unshare), deed(sharing.unshare))
+        deed(ShareBot)(session)
+    with pytest.raises(Refusal, match="eve is no co-owner of the bot"):
+        at_once(furnished, deed(UnshareBot), deed(UnshareBot))
     assert _count(furnished, AuditEntry, AuditEntry.action == "unshare") == 1
 
 

@@ -146,7 +146,7 @@ def pool_process(running: Watched) -> psutil.Process:
 VICTIMS: dict[str, Callable[[Watched], psutil.Process]] = {
     "worker": lambda running: running.process("workers.tasks"),
     "pool process": pool_process,
-    "recorder": lambda running: running.process("arena.recorder.tasks"),
+    "recorder": lambda running: running.process("arena.recorder.process"),
     "broker": lambda running: running.process("valkey-server"),
 }
 

@@ -148,7 +148,7 @@ def test_a_tournament_comes_out_the_same(workers: int) -> None:
         running.start()
         running.await_matches(3, "at first")
         running.await_a_bot()
-        for victims in (["workers.tasks"], ["pool", "arena.recorder.tasks"], ["valkey-server"]):
+        for victims in (["workers.tasks"], ["pool", "arena.recorder.process"], ["valkey-server"]):
             processes = [
                 pool_process(running) if word == "pool" else running.process(word)
                 for word in victims

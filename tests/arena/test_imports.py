@@ -11,7 +11,7 @@ UNUSED = {
     "arena.cli.up": ["sqlalchemy", "celery", "flask", "rich", "networkx"],
     "arena.cli.play": ["sqlalchemy", "celery", "flask", "networkx"],
     "arena.cli.position": ["sqlalchemy", "celery", "flask", "rich", "networkx"],
-    "arena.recorder.tasks": ["flask", "alembic", "networkx"],
+    "arena.recorder.process": ["flask", "alembic", "networkx"],
     "arena.cli.serve": ["celery", "alembic", "networkx"],
     "workers.tasks": ["sqlalchemy", "flask", "networkx"],
 }

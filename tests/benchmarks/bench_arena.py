@@ -25,7 +25,7 @@ SMOKE_SECONDS = 1.0
 """Who asks for less wants to see that all is run, and no numbers."""
 ROLES = {
     "workers": "workers.tasks",
-    "recorder": "arena.recorder.tasks",
+    "recorder": "arena.recorder.process",
     "broker": "valkey",
     "pages": "serve",
 }

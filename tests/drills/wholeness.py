@@ -15,8 +15,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.audit import ARENA
-from arena.competitions import ladder_settings, strength_tests, tournaments
+from arena.competitions import ladder_settings
+from arena.competitions.strength_deeds import StopTest
+from arena.competitions.tournament_deeds import ChangeTournament
 from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import (
     BotVersion,
     Competition,
@@ -32,7 +35,7 @@ from arena.models import (
 )
 from arena.models import Check as BotCheck
 from arena.recorder.rebuild import rebuild
-from arena.strength.sequential import StrengthError
+from tests.arena.doing import do
 from tests.arena.running import arena
 from tests.drills.checks import Check, fixed_once, torn
 from tests.drills.drill import PATIENCE_SECONDS, Clock
@@ -52,14 +55,14 @@ def settle(database: Database) -> None:
         numbers = session.scalars(sa.select(Competition.id).where(running)).all()
     for number in numbers:
         # Each may have ended meanwhile.
-        with suppress(tournaments.TournamentError, StrengthError), database.begin() as session:
+        with suppress(Refusal), database.begin() as session:
             one = session.get_one(Competition, number)
             if isinstance(one, Ladder) and one.state is CompetitionState.OPEN:
                 ladder_settings.change(session, ARENA, one, {"state": "paused"}, now)
             elif isinstance(one, Tournament) and one.state is CompetitionState.PAUSED:
-                tournaments.set_state(session, one, CompetitionState.OPEN, now, ARENA)
+                do(session, ChangeTournament(one.name, "open"), now)
             elif isinstance(one, StrengthTest):
-                strength_tests.stop(session, one, now, ARENA)
+                do(session, StopTest(one.id), now)
 
 
 def left(session: Session) -> list[str]:

@@ -10,9 +10,11 @@ from sqlalchemy.orm import Session
 
 from arena.audit import ARENA
 from arena.bots import entries
+from arena.bots.bot_deeds import EnterBot
 from arena.bots.furnish import furnish
-from arena.bots.submissions import SubmissionError, enter, submit
+from arena.bots.submissions import enter, submit
 from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import (
     BotVersion,
     Check,
@@ -26,6 +28,7 @@ from arena.models import (
 )
 from arena.people import accounts
 from engine.games import GAMES
+from tests.arena.doing import do
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -52,6 +55,11 @@ def version(session: Session, owner: User, name: str, digest: str = "a") -> BotV
     return made
 
 
+def ask_entry(session: Session, first: BotVersion, ladder: Ladder) -> Check | None:
+    """The check that an entry takes first."""
+    return do(session, EnterBot(first.bot.name, ladder.name, first.number), NOW).check
+
+
 def test_the_ladders_that_fit(database: Database) -> None:
     """Of the game that was checked, taking bots, and not entered nor asked for yet."""
     with database.begin() as session:
@@ -60,8 +68,8 @@ def test_the_ladders_that_fit(database: Database) -> None:
         clobber = [ladder for ladder in ladders(session) if ladder.game == "clobber"]
         assert len(clobber) > 1
         assert entries.fitting(session, first) == clobber[1:]
-        check = entries.ask_entry(session, ARENA, first, clobber[1], NOW)
-        assert entries.ask_entry(session, ARENA, first, clobber[1], NOW) is check
+        check = ask_entry(session, first, clobber[1])
+        assert ask_entry(session, first, clobber[1]) is check
         assert entries.fitting(session, first) == clobber[2:]
         for ladder in clobber[2:]:
             ladder.state = CompetitionState.FROZEN
@@ -75,7 +83,7 @@ def test_a_game_that_is_not_played_fits_nowhere(database: Database) -> None:
         ada = accounts.add(session, ARENA, "ada", now=NOW)
         first = version(session, ada, "mine")
         oxono = next(ladder for ladder in ladders(session) if ladder.game == "oxono")
-        check = entries.ask_entry(session, ARENA, first, oxono, NOW)
+        check = ask_entry(session, first, oxono)
         assert check is not None
         check.status, check.findings = JobStatus.FIXED, [{"kept": False, "words": "it does not"}]
         session.flush()
@@ -88,7 +96,7 @@ def test_an_older_version_comes_back(database: Database) -> None:
         ada = accounts.add(session, ARENA, "ada", now=NOW)
         first, second = version(session, ada, "mine"), version(session, ada, "mine", "b")
         ladder = ladders(session)[0]
-        assert entries.ask_entry(session, ARENA, first, ladder, NOW) is None
+        assert ask_entry(session, first, ladder) is None
         session.flush()
         states = {
             entrant.version_id: entrant.state for entrant in session.scalars(sa.select(Entrant))
@@ -103,8 +111,8 @@ def test_a_ladder_that_takes_no_bots(database: Database, state: CompetitionState
         ada = accounts.add(session, ARENA, "ada", now=NOW)
         first = version(session, ada, "mine")
         ladders(session)[0].state = state
-        with pytest.raises(SubmissionError, match=f"is {state} and takes no bots"):
-            entries.ask_entry(session, ARENA, first, ladders(session)[0], NOW)
+        with pytest.raises(Refusal, match=f"is {state} and takes no bots"):
+            ask_entry(session, first, ladders(session)[0])
 
 
 def test_the_bots_of_an_owner(database: Database) -> None:

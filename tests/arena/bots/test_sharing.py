@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,16 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import ARENA
 from arena.bots import entries, sharing
+from arena.bots.bot_deeds import ShareBot, UnshareBot
 from arena.bots.submissions import SubmissionError
 from arena.cli import run
 from arena.ground.db import Database
+from arena.ground.refusals import Refusal, WrongField
 from arena.models import Bot, BotVersion, User
 from arena.people import accounts
 from arena.people.accounts import PeopleError
 from tests.arena.bots.test_entries import NOW, version
+from tests.arena.doing import do
 
 
 def some(session: Session, *names: str) -> list[User]:
@@ -33,14 +35,14 @@ def test_what_is_shared_is_a_co_owners_as_well(database: Database) -> None:
         version(session, eve, "hers")
         with pytest.raises(SubmissionError, match="of another owner"):
             version(session, bob, "mine", "b")
-        assert sharing.share(session, ARENA, bot, "bob", NOW) is bob
+        do(session, ShareBot("mine", "bob"), NOW)
         assert version(session, bob, "mine", "b").label == "mine v2"
         assert bot.owner is ada
         listed = {who.name: [one[0].name for one in entries.bots_of(session, who.id)]
                   for who in (ada, bob, eve)}  # fmt: skip
         assert listed == {"ada": ["mine"], "Bob": ["mine"], "eve": ["hers"]}
         assert sharing.shared_with(session, bob.id) == {bot.id}
-        sharing.unshare(session, ARENA, bot, "BOB", NOW)
+        do(session, UnshareBot("mine", "BOB"), NOW)
         with pytest.raises(SubmissionError, match="of another owner"):
             version(session, bob, "mine", "c")
         assert entries.bots_of(session, bob.id) == []
@@ -49,22 +51,22 @@ def test_what_is_shared_is_a_co_owners_as_well(database: Database) -> None:
 
 
 @pytest.mark.parametrize(
-    ("do", "name", "error", "words"),
+    ("deed", "name", "error", "words"),
     [
-        (sharing.share, "nobody", PeopleError, "there is no user 'nobody'"),
-        (sharing.share, "", PeopleError, "there is no user ''"),
-        (sharing.share, "arena", PeopleError, "there is no user 'arena'"),
-        (sharing.share, "ADA", SubmissionError, "the bot mine is ada's already"),
-        (sharing.share, "mate-0", SubmissionError, "the bot mine is mate-0's already"),
-        (sharing.share, "bob", SubmissionError, "the bot mine has 9 co-owners, and no more can be"),
-        (sharing.unshare, "nobody", PeopleError, "there is no user 'nobody'"),
-        (sharing.unshare, "ada", SubmissionError, "ada is no co-owner of the bot mine"),
-        (sharing.unshare, "bob", SubmissionError, "bob is no co-owner of the bot mine"),
+        (ShareBot, "nobody", PeopleError, "there is no user 'nobody'"),
+        (ShareBot, " ", WrongField, "user: this is needed"),
+        (ShareBot, "arena", PeopleError, "there is no user 'arena'"),
+        (ShareBot, "ADA", Refusal, "the bot mine is ada's already"),
+        (ShareBot, "mate-0", Refusal, "the bot mine is mate-0's already"),
+        (ShareBot, "bob", Refusal, "the bot mine has 9 co-owners, and no more can be"),
+        (UnshareBot, "nobody", PeopleError, "there is no user 'nobody'"),
+        (UnshareBot, "ada", Refusal, "ada is no co-owner of the bot mine"),
+        (UnshareBot, "bob", Refusal, "bob is no co-owner of the bot mine"),
     ],
 )
 def test_what_can_not_be_shared_is_said(
     database: Database,
-    do: Callable[..., User],
+    deed: type[ShareBot | UnshareBot],
     name: str,
     error: type[Exception],
     words: str,
@@ -72,11 +74,11 @@ def test_what_can_not_be_shared_is_said(
     """With whom it is already, too many, nobody."""
     with database.begin() as session:
         ada, _ = some(session, "ada", "bob")
-        bot = version(session, ada, "mine").bot
+        version(session, ada, "mine")
         for mate in some(session, *(f"mate-{n}" for n in range(sharing.MOST_CO_OWNERS))):
-            sharing.share(session, ARENA, bot, mate.name, NOW)
+            do(session, ShareBot("mine", mate.name), NOW)
         with pytest.raises(error) as raised:
-            do(session, ARENA, bot, name, NOW)
+            do(session, deed("mine", name), NOW)
         assert str(raised.value) == words
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from arena.competitions.founding import add_named, enter_field, set_over
+from arena.competitions.fields import enter_field
+from arena.competitions.founding import add_named, set_over
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing
 from arena.models import (
@@ -73,12 +74,12 @@ def challenge(
         title="The duel",
         variant=ladder.variant,
         time=ladder.time,
-        memory_bytes=ladder.memory_bytes,
+        limits=ladder.limits,
         state=CompetitionState.OPEN,
         seed=1,
         created=now,
         settings={"matches": matches},
     )
-    add_named(session, duel, ValueError)
+    add_named(session, duel)
     enter_field(session, duel, versions, now)
     return duel

@@ -6,10 +6,11 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import entries
-from arena.competitions import tournaments
 from arena.competitions.results import results, to_json
-from arena.competitions.tournaments import TournamentError, call_off
+from arena.competitions.tournament_deeds import ChangeTournament
+from arena.competitions.tournaments import call_off
 from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import CompetitionState, JobStatus, Match, Tournament
 from arena.schedule import leases, verdicts
 from arena.schedule.matchmaking import new_matches
@@ -18,6 +19,7 @@ from tests.arena.competitions.tournament_simulation import (
     ORGANISER,
     TournamentSimulation,
 )
+from tests.arena.doing import do
 from tests.arena.simulator import CALM, START
 
 WHY = "the hall burned down"
@@ -115,15 +117,15 @@ def test_it_is_for_ever(arena: TournamentSimulation) -> None:
     arena.run(4)
     with arena.database.begin() as session:
         cup = the_cup(session)
-        with pytest.raises(TournamentError, match="it may have 2000"):
+        with pytest.raises(Refusal, match="it may have 2000"):
             call_off(session, cup, "x" * 2001, START, ORGANISER)
-        with pytest.raises(TournamentError, match="say why the tournament is called off"):
+        with pytest.raises(Refusal, match="say why the tournament is called off"):
             call_off(session, cup, "  ", START, ORGANISER)
         call_off(session, cup, WHY, START, ORGANISER)
         for state in (CompetitionState.OPEN, CompetitionState.PAUSED):
-            with pytest.raises(TournamentError, match="the tournament cup was called off"):
-                tournaments.set_state(session, cup, state, START, ORGANISER)
-        with pytest.raises(TournamentError, match="the tournament cup was called off"):
+            with pytest.raises(Refusal, match="the tournament cup was called off"):
+                do(session, ChangeTournament(cup.name, state), START, ORGANISER)
+        with pytest.raises(Refusal, match="the tournament cup was called off"):
             call_off(session, cup, WHY, START, ORGANISER)
         number = matches(session, JobStatus.FIXED)[0].id
         verdicts.void(session, ORGANISER, number, "the machine was busy", now=START)
@@ -135,6 +137,6 @@ def test_what_is_over_is_not_called_off(arena: TournamentSimulation) -> None:
     arena.create("cup", "round-robin", top=2)
     arena.play_out(5)
     with arena.database.begin() as session:
-        with pytest.raises(TournamentError, match="the tournament cup is over"):
+        with pytest.raises(Refusal, match="the tournament cup is over"):
             call_off(session, the_cup(session), WHY, START, ORGANISER)
         assert the_cup(session).standing == "closed"

@@ -17,6 +17,7 @@ from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.tournaments import TournamentPlan, create
 from arena.ground.config import Settings
 from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import BotVersion, Competition, CompetitionState, JobStatus, Ladder, Match
 from arena.recorder.rebuild import rebuild
 from arena.schedule import leases, verdicts
@@ -170,7 +171,7 @@ def test_a_match_is_void_or_it_is_said_why_not(
         match = matches_of(session, competition, JobStatus.FIXED)[-1]
         problem = kind.why_not_void(competition, match)
         if problem:
-            with pytest.raises(verdicts.VerdictError, match="strength test"):
+            with pytest.raises(Refusal, match="strength test"):
                 verdicts.void(session, ORGANISER, match.id, "why", now=arena.now)
             return
         again = verdicts.void(session, ORGANISER, match.id, "why", replay=True, now=arena.now)

@@ -8,8 +8,9 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import ARENA
-from arena.competitions.ladder_settings import SETTINGS, LadderError, change, create, in_words
+from arena.competitions.ladder_settings import SETTINGS, change, create, in_words
 from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import AuditEntry, CompetitionState, Ladder, OpeningPolicy
 from engine.games import GAMES
 from tests.arena.simulator import START
@@ -85,11 +86,11 @@ def test_defaults_are_those_of_a_ladder_without_choices(database: Database) -> N
 def test_what_a_ladder_cannot_be(database: Database, chosen: Mapping[str, str], words: str) -> None:
     """Neither at first nor later."""
     with database.begin() as session:
-        with pytest.raises(LadderError) as refused:
+        with pytest.raises(Refusal) as refused:
             made(session, **chosen)
         assert str(refused.value).startswith(words)
         ladder = made(session)
-        with pytest.raises(LadderError) as refused:
+        with pytest.raises(Refusal) as refused:
             change(session, ARENA, ladder, chosen, START)
         assert str(refused.value).startswith(words)
         assert session.scalars(sa.select(AuditEntry.action)).all() == ["create ladder"]
@@ -98,7 +99,7 @@ def test_what_a_ladder_cannot_be(database: Database, chosen: Mapping[str, str], 
 @pytest.mark.parametrize("name", ["", "Blitz", "a b", "x" * 81, "-a", "ä"])
 def test_what_is_no_name(database: Database, name: str) -> None:
     """Names stand in addresses."""
-    with database.begin() as session, pytest.raises(LadderError, match="is no name for a ladder"):
+    with database.begin() as session, pytest.raises(Refusal, match="is no name for a ladder"):
         create(session, ARENA, name, VARIANT, {}, START)
 
 
@@ -112,7 +113,7 @@ def test_the_longest_title_and_no_log(database: Database) -> None:
 def test_a_name_is_taken_once(database: Database) -> None:
     with database.begin() as session:
         made(session)
-        with pytest.raises(LadderError, match="there is a competition blitz already"):
+        with pytest.raises(Refusal, match="there is a competition blitz already"):
             made(session)
 
 
@@ -139,7 +140,7 @@ def test_what_games_are_played_by_stays(database: Database, chosen: dict[str, st
         assert change(session, ARENA, ladder, chosen, START)
         ladder = create(session, ARENA, "other", VARIANT, {}, START)
         ladder.matches_made = 1
-        with pytest.raises(LadderError, match=f"has matches by its {key}, which therefore stays"):
+        with pytest.raises(Refusal, match=f"has matches by its {key}, which therefore stays"):
             change(session, ARENA, ladder, chosen, START)
         assert change(session, ARENA, ladder, {"memory": "64M"}, START) == ["memory: 256M → 64M"]
         assert not ladder.rebuild_due
@@ -154,7 +155,7 @@ def test_closed_is_for_ever(database: Database) -> None:
         for state in ("paused", "frozen", "open", "closed"):
             assert change(session, ARENA, ladder, {"state": state}, START)
         assert ladder.finished == START
-        with pytest.raises(LadderError, match="is closed, and its table final: its state stays"):
+        with pytest.raises(Refusal, match="is closed, and its table final: its state stays"):
             change(session, ARENA, ladder, {"state": "open"}, START)
         assert change(session, ARENA, ladder, {"title": "Blitz of 2026"}, START)
 

@@ -16,11 +16,11 @@ from arena.competitions.ladders import (
     UNPLAYABLE,
     UNPLAYABLE_SECONDS,
     LadderField,
+    Ladders,
     Newcomer,
     is_unplayable,
     pairing_of,
     urgency,
-    why_no_match,
 )
 from arena.competitions.pairings import DueMatch
 from arena.formats.ladder import Met, Rival
@@ -196,7 +196,7 @@ def test_a_reason_goes_with_no_match(furnished: Database) -> None:
         with furnished.begin() as session:
             arrange(session)
             session.flush()
-            reason = why_no_match(session, the_ladder(session), NOW, 60)
+            reason = Ladders().why_idle(session, the_ladder(session), NOW, 60)
             match = next(leases.new_matches(session, NOW, trickle_seconds=60), None)
             assert (match is None) == (reason is not None), arrange.__name__
             session.rollback()
@@ -295,7 +295,7 @@ def test_what_cannot_be_played_is_tried_every_five_minutes(
         session.flush()
         for after in (0, 299, 300, 599, 600):
             now = NOW + timedelta(seconds=after)
-            reason = why_no_match(session, the_ladder(session), now, 600)
+            reason = Ladders().why_idle(session, the_ladder(session), now, 600)
             assert reason == (UNPLAYABLE if after < seconds else None)
 
 
@@ -372,7 +372,7 @@ def test_a_ladder_of_few_plays_if_it_can(
         for one, other in met:
             session.add(Meeting(first_id=one, second_id=other, competition_id=ladder.id, matches=1))
         session.flush()
-        assert why_no_match(session, ladder, NOW, 60) == reason
+        assert Ladders().why_idle(session, ladder, NOW, 60) == reason
 
 
 def test_what_comes_of_other_ladders_is_none_of_ones_own(sqlite_database: Database) -> None:

@@ -9,9 +9,8 @@ from arena.audit import ARENA
 from arena.bots.furnish import furnish, ladder_name
 from arena.competitions import ladder_settings, tournaments
 from arena.competitions.founding import demand_name
-from arena.competitions.ladder_settings import LadderError
-from arena.competitions.tournaments import TournamentError
 from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import Competition, Ladder, StrengthTest
 from engine.clock import TimeControl
 from engine.games import GAMES
@@ -31,10 +30,10 @@ def test_ladders_and_tournaments_are_refused_the_same_names(
     """Those that are none, and those that strength tests get."""
     words = "is no name for a" if name in NO_NAMES else "is what a strength test is called"
     with sqlite_database.begin() as session:
-        with pytest.raises(LadderError, match=words):
+        with pytest.raises(Refusal, match=words):
             ladder_settings.create(session, ARENA, name, VARIANT, {}, START)
         plan = tournaments.TournamentPlan(name, VARIANT, TimeControl(move_ms=100), "swiss")
-        with pytest.raises(TournamentError, match=words):
+        with pytest.raises(Refusal, match=words):
             tournaments.create(session, plan, [], START, ARENA)
 
 
@@ -42,7 +41,7 @@ def test_other_names_are_taken(sqlite_database: Database) -> None:
     """No address begins with a name in such a way that it would be another's."""
     with sqlite_database.begin() as session:
         for name in NAMES:
-            demand_name(session, name, "ladder", LadderError)
+            demand_name(session, name, "ladder")
 
 
 def test_a_test_takes_the_next_number_whose_name_is_free(database: Database) -> None:

@@ -9,11 +9,14 @@ import sqlalchemy as sa
 
 from arena.audit import Actor
 from arena.competitions import strength_tests
+from arena.competitions.strength_deeds import StopTest
+from arena.competitions.strength_plans import plan_of
 from arena.ground.db import Database
-from arena.ground.refusals import NotThere
+from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
     BotVersion,
     Check,
+    CompetitionLimits,
     CompetitionState,
     JobStatus,
     Ladder,
@@ -26,6 +29,7 @@ from engine.clock import TimeControl
 from engine.games import GAMES
 from engine.reporting import Finding
 from tests.arena.competitions.strength_simulation import OWNER, StrengthSimulation, upload
+from tests.arena.doing import do
 from tests.arena.simulator import CALM, START
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
@@ -45,7 +49,7 @@ def test_what_can_not_be_is_refused(
     arena: StrengthSimulation, change: dict[str, Any], words: str
 ) -> None:
     """One sentence says what is wrong, and nothing is made."""
-    with pytest.raises(StrengthError, match=words):
+    with pytest.raises(Refusal, match=words):
         arena.create(**change)
     with arena.database.read() as session:
         assert session.scalars(sa.select(StrengthTest)).all() == []
@@ -93,7 +97,7 @@ def test_who_has_passed_no_check_is_not_tested(
     """Neither as the candidate nor as the baseline."""
     checked(arena, version, check, kept)
     for pair in ((2, 0), (0, 2)):
-        with pytest.raises(StrengthError, match=f"newcomer v1 {words}"):
+        with pytest.raises(Refusal, match=f"newcomer v1 {words}"):
             arena.create(*pair)
 
 
@@ -119,12 +123,13 @@ def test_what_was_asked_for_is_kept(arena: StrengthSimulation) -> None:
     """Every hypothesis, error and limit is its own, and none the usual one."""
     asked = {
         "time": TimeControl(move_ms=50), "elo0": -5.0, "elo1": 20.0, "alpha": 0.01, "beta": 0.1,
-        "model": "logistic", "max_games": 500, "weight": 2.0, "memory_bytes": 2**27, "threads": 3,
-        "log_bytes": 1000, "note": "quicker moves", "seed": 7,
+        "model": "logistic", "max_games": 500, "weight": 2.0,
+        "limits": CompetitionLimits(2**27, threads=3, bundle_bytes=1, log_bytes=1000),
+        "note": "quicker moves", "seed": 7,
     }  # fmt: skip
     number = arena.create(**asked)
     with arena.database.read() as session:
-        plan = strength_tests.plan_of(arena.test(session, number))
+        plan = plan_of(arena.test(session, number))
         kept = {**{key: getattr(plan, key, None) for key in asked}, **plan.terms.to_json()}
         del kept["allow_faults"]
         assert kept == asked
@@ -139,7 +144,7 @@ def test_a_test_does_not_have_the_workers_to_itself(arena: StrengthSimulation) -
     with arena.database.begin() as session:
         test = arena.test(session, number)
         assert test.head_start == 2000.0
-        strength_tests.stop(session, test, START, OWNER)
+        do(session, StopTest(test.id), START, OWNER)
         session.execute(sa.update(Ladder).values(worker_seconds=1500.0))
         # A test that was stopped may go on with the limit that it had.
         strength_tests.extend(session, test, test.max_games, START, OWNER)
@@ -160,7 +165,7 @@ def test_a_person_runs_a_few_tests_at_a_time(arena: StrengthSimulation) -> None:
         arena.create(by=another)
     arena.create(enters=True)
     with arena.database.begin() as session:
-        strength_tests.stop(session, arena.test(session, numbers[0]), START, OWNER)
+        do(session, StopTest(arena.test(session, numbers[0]).id), START, OWNER)
     arena.create()
     with arena.database.begin() as session:
         stopped, running = (arena.test(session, number) for number in numbers[:2])
@@ -171,5 +176,5 @@ def test_a_person_runs_a_few_tests_at_a_time(arena: StrengthSimulation) -> None:
         # It is not the other's own.
         strength_tests.extend(session, stopped, limit, START, another)
         entering = arena.test(session, enters)
-        strength_tests.stop(session, entering, START, OWNER)
+        do(session, StopTest(entering.id), START, OWNER)
         strength_tests.extend(session, entering, limit, START, OWNER)

@@ -10,6 +10,8 @@ import sqlalchemy as sa
 
 from arena import audit
 from arena.competitions import strength_tallies, strength_tests
+from arena.competitions.strength_deeds import CloneTest, StopTest
+from arena.competitions.strength_plans import plan_of
 from arena.ground.db import Database
 from arena.models import (
     CompetitionState,
@@ -27,6 +29,7 @@ from engine.games import GAMES
 from engine.openings import Opening, openings
 from engine.player import Choice, CrashError, Turn
 from tests.arena.competitions.strength_simulation import OWNER, Equals, StrengthSimulation
+from tests.arena.doing import do
 from tests.arena.simulator import CALM, START, LotPlayer, Villainy
 
 
@@ -137,11 +140,11 @@ def test_a_decided_test_is_cloned_and_not_extended(arena: StrengthSimulation) ->
         with pytest.raises(StrengthError, match="is decided"):
             strength_tests.extend(session, test, 1000, arena.now, OWNER)
         with pytest.raises(StrengthError, match="is over: passed"):
-            strength_tests.stop(session, test, arena.now, OWNER)
-        twin = strength_tests.clone(session, test, arena.now, OWNER, seed=99)
+            do(session, StopTest(test.id), arena.now, OWNER)
+        twin = do(session, CloneTest(test.id), arena.now, OWNER)
         assert twin.id != number
-        plans = [strength_tests.plan_of(one) for one in (test, twin)]
-        assert dataclasses.replace(plans[0], seed=99) == plans[1]
+        plans = [plan_of(one) for one in (test, twin)]
+        assert dataclasses.replace(plans[0], seed=twin.seed) == plans[1] != plans[0]
     assert arena.play_out(twin.id) is TestVerdict.PASSED
     with arena.database.begin() as session:
         # Stopped a moment before the matches that were under way decided it.
@@ -159,7 +162,7 @@ def test_a_stopped_test_keeps_what_comes_in(arena: StrengthSimulation) -> None:
     arena.run(8)
     with arena.database.begin() as session:
         test = arena.test(session, number)
-        strength_tests.stop(session, test, arena.now, OWNER)
+        do(session, StopTest(test.id), arena.now, OWNER)
         before = strength_tests.standing_of(session, test).matches
         assert (test.verdict, test.reason) == (TestVerdict.STOPPED, "by somebody")
         with pytest.raises(StrengthError, match=f"may have {test.max_games} games already"):
@@ -301,5 +304,5 @@ def test_faults_may_be_what_is_tested(database: Database) -> None:
     number = arena.create(1, 0, allow_faults=True)
     assert arena.play_out(number) is TestVerdict.PASSED
     with arena.database.begin() as session:
-        twin = strength_tests.clone(session, arena.test(session, number), arena.now, OWNER, seed=99)
+        twin = do(session, CloneTest(number), arena.now, OWNER)
         assert twin.allow_faults

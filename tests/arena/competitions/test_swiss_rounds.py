@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.competitions import tournament_fields
+from arena.competitions.fields import entrants_of
 from arena.competitions.tournament_courses import course_of
 from arena.ground.db import Database
 from arena.models import CompetitionState, Entrant, EntrantState, Match, Place, Tournament
@@ -48,7 +49,7 @@ class SmallArena(TournamentSimulation):
             if cup.matches_made and cup.state is CompetitionState.OPEN:
                 there = [
                     one
-                    for one in tournament_fields.entrants_of(session, cup)
+                    for one in entrants_of(session, cup)
                     if one.state is not EntrantState.RETIRED
                 ]
                 one = self.random.choice(there)

@@ -8,12 +8,12 @@ from alembic import command
 from alembic.config import Config
 
 from arena.audit import entries
-from arena.competitions import tournament_fields, tournaments
+from arena.competitions import tournament_fields
+from arena.competitions.fields import entrants_of, named_versions
 from arena.competitions.results import Results, results, rows
-from arena.competitions.tournaments import TournamentError
 from arena.formats.catalogue import FORMATS
-from arena.formats.settings import FormatError
 from arena.ground.db import MIGRATIONS, Database
+from arena.ground.refusals import Refusal
 from arena.models import CompetitionState, Entrant, EntrantState, JobStatus, Match, Tournament
 from arena.schedule import leases
 from arena.schedule.matchmaking import new_matches
@@ -40,7 +40,7 @@ def the_cup(session: sa.orm.Session) -> Tournament:
 
 def enter(session: sa.orm.Session, *names: str) -> None:
     """Enters bots."""
-    versions = tournaments.named_versions(session, names)
+    versions = named_versions(session, names)
     tournament_fields.enter(session, the_cup(session), versions, START, ORGANISER)
 
 
@@ -54,7 +54,7 @@ def withdraw(session: sa.orm.Session, name: str, note: str = WHY) -> bool:
 def field(session: sa.orm.Session) -> list[tuple[int, str]]:
     """The numbers and names of all in it."""
     cup = the_cup(session)
-    its = tournament_fields.entrants_of(session, cup)
+    its = entrants_of(session, cup)
     return [(one.number, one.version.bot.name) for one in its]
 
 
@@ -131,7 +131,7 @@ def test_what_is_refused_before_it_begins(
     """One sentence says what is wrong, and the field stays."""
     arena.create("cup", "round-robin", top=2)
     with (
-        pytest.raises((TournamentError, FormatError), match=words),
+        pytest.raises((Refusal, Refusal), match=words),
         arena.database.begin() as session,
     ):
         enter(session, name) if what == "enter" else withdraw(session, name)
@@ -144,12 +144,12 @@ def test_what_is_refused_once_it_began(arena: TournamentSimulation) -> None:
     arena.create("cup", "round-robin", top=4)
     with arena.database.begin() as session:
         assert next(new_matches(session, START))
-        with pytest.raises(TournamentError, match="has begun, and nobody can enter it any more"):
+        with pytest.raises(Refusal, match="has begun, and nobody can enter it any more"):
             enter(session, "bot-5")
-        with pytest.raises(TournamentError, match="say why bot-0 v1 is withdrawn"):
+        with pytest.raises(Refusal, match="say why bot-0 v1 is withdrawn"):
             withdraw(session, "bot-0", note=" ")
         assert withdraw(session, "bot-0")
-        with pytest.raises(TournamentError, match=f"bot-0 v1 was withdrawn already: {WHY}"):
+        with pytest.raises(Refusal, match=f"bot-0 v1 was withdrawn already: {WHY}"):
             withdraw(session, "bot-0")
 
 
@@ -273,7 +273,7 @@ def test_who_is_withdrawn_twice_at_once_is_withdrawn_once(arena: TournamentSimul
             elsewhere.values(state=EntrantState.RETIRED, reason="first"),
             execution_options={"synchronize_session": False},
         )
-        with pytest.raises(TournamentError, match="bot-1 v1 was withdrawn already: first"):
+        with pytest.raises(Refusal, match="bot-1 v1 was withdrawn already: first"):
             tournament_fields.withdraw(session, cup, entrant, WHY, START, ORGANISER)
 
 
@@ -305,7 +305,7 @@ def test_who_is_taken_out_twice_at_once_is_taken_out_once(arena: TournamentSimul
             sa.delete(Entrant).where(Entrant.id == entrant.id),
             execution_options={"synchronize_session": False},
         )
-        with pytest.raises(TournamentError, match="bot-1 v1 is not in the tournament cup"):
+        with pytest.raises(Refusal, match="bot-1 v1 is not in the tournament cup"):
             tournament_fields.withdraw(session, cup, entrant, WHY, START, ORGANISER)
 
 

@@ -9,12 +9,15 @@ import sqlalchemy as sa
 
 from arena.audit import entries
 from arena.competitions import tournament_matches, tournaments
+from arena.competitions.fields import field_of, named_versions, seeded_by
 from arena.competitions.results import results, rows
 from arena.competitions.tournament_courses import course_of
-from arena.competitions.tournaments import TournamentError, TournamentPlan
+from arena.competitions.tournament_deeds import ChangeTournament
+from arena.competitions.tournaments import TournamentPlan, Tournaments
 from arena.formats.catalogue import FORMATS, settings_for
-from arena.formats.settings import FormatError, Frame
+from arena.formats.settings import Frame
 from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import (
     BotVersion,
     CompetitionState,
@@ -33,6 +36,7 @@ from arena.schedule.matchmaking import new_matches
 from engine.clock import TimeControl
 from engine.games import GAMES
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
+from tests.arena.doing import do
 from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, START
 
@@ -74,8 +78,8 @@ def test_what_can_not_be_is_refused(
         **{"name": "cup", "variant": CLOBBER, "time": MOVE, "format": "round-robin"} | change
     )
     with arena.database.begin() as session:
-        field = tournaments.named_versions(session, [f"bot-{n}" for n in range(5)])
-        with pytest.raises((TournamentError, FormatError)) as refusal:
+        field = named_versions(session, [f"bot-{n}" for n in range(5)])
+        with pytest.raises(Refusal) as refusal:
             tournaments.create(session, plan, field, START, ORGANISER)
         assert words in str(refusal.value)
         assert session.scalars(sa.select(Tournament)).all() == []
@@ -85,14 +89,14 @@ def test_a_field_has_everybody_once_and_checked(arena: TournamentSimulation) -> 
     """Fields with a bot twice, a single one, one that isn't checked, or a bot of nobody's."""
     plan = TournamentPlan("cup", CLOBBER, MOVE, "round-robin")
     with arena.database.begin() as session:
-        one, other = tournaments.named_versions(session, ["bot-0", "bot-1:1"])
+        one, other = named_versions(session, ["bot-0", "bot-1:1"])
         other.status = VersionStatus.CHECKING
         for field, words in (
             ([one, one], "bot-0 v1 stands in the field twice"),
             ([one], "a match takes 2 bots, and the field has 1"),
             ([one, other], "bot-1 v1 can't play yet: it has passed no check"),
         ):
-            with pytest.raises((TournamentError, FormatError), match=words):
+            with pytest.raises((Refusal, Refusal), match=words):
                 tournaments.create(session, plan, field, START, ORGANISER)
 
 
@@ -109,10 +113,10 @@ NOBODY = [
 def test_what_names_no_version(arena: TournamentSimulation, name: str, words: str) -> None:
     """In words that fit a command, a page and the API."""
     with arena.database.begin() as session:
-        (other,) = tournaments.named_versions(session, ["bot-1"])
+        (other,) = named_versions(session, ["bot-1"])
         other.status = VersionStatus.CHECKING
-        with pytest.raises(TournamentError) as refusal:
-            tournaments.named_versions(session, [name])
+        with pytest.raises(Refusal) as refusal:
+            named_versions(session, [name])
         assert str(refusal.value) == words
 
 
@@ -133,7 +137,7 @@ def test_nobody_races_somebody_twice(
     assert settings_for(format_, frame, given) == complete
     for key, setting in FORMATS[format_].settings.items():
         if setting.in_a_race is not None:
-            with pytest.raises(FormatError, match="in a race"):
+            with pytest.raises(Refusal, match="in a race"):
                 settings_for(format_, frame, {**given, key: 2})
 
 
@@ -141,7 +145,7 @@ def test_a_third_place_takes_four() -> None:
     """Nobody else loses a semi-final to meet for it."""
     third = {"third_place": 1}
     for size in (2, 3):
-        with pytest.raises(FormatError) as refusal:
+        with pytest.raises(Refusal) as refusal:
             settings_for("knockout", Frame(size, seats=2, race=False, seed=1), third)
         assert str(refusal.value) == f"third_place takes a field of 4 bots, and this one has {size}"
     four = Frame(4, seats=2, race=False, seed=1)
@@ -160,11 +164,11 @@ def test_the_ladder_gives_the_field_and_its_seeding(arena: TournamentSimulation)
         ):
             entrant.mu, entrant.sigma = mu, sigma
         session.flush()
-        assert [v.bot.name for v in tournaments.field_of(session, ladder, 3)] == [
+        assert [v.bot.name for v in field_of(session, ladder)[:3]] == [
             "bot-1", "bot-3", "bot-4",
         ]  # fmt: skip
-        named = tournaments.named_versions(session, ["bot-0", "bot-2", "bot-3"])
-        seeded = tournaments.seeded_by(session, ladder, named)
+        named = named_versions(session, ["bot-0", "bot-2", "bot-3"])
+        seeded = seeded_by(session, ladder, named)
         assert [v.bot.name for v in seeded] == ["bot-3", "bot-2", "bot-0"]
 
 
@@ -200,7 +204,7 @@ def test_an_empty_opening_is_the_games_start(arena: TournamentSimulation) -> Non
     """The policy of openings is kept."""
     plan = TournamentPlan("cup", CLOBBER, MOVE, "gauntlet", openings=OpeningPolicy.EMPTY)
     with arena.database.begin() as session:
-        field = tournaments.named_versions(session, ["bot-2", "bot-0", "bot-1"])
+        field = named_versions(session, ["bot-2", "bot-0", "bot-1"])
         tournaments.create(session, plan, field, START, ORGANISER)
     made = openings(arena, "cup", [1, 2])
     assert [opening for opening, _ in made.values()] == [[], []]
@@ -241,8 +245,8 @@ def test_all_is_closed_when_all_is_played(arena: TournamentSimulation) -> None:
         # A bye is worth the two points of a match won.
         assert sum(line.points for line in found.standings) == 12 + 3 * 2
         assert [row["place"] for row in rows(found)] == [1, 2, 3, 4, 5]
-        with pytest.raises(TournamentError, match="the tournament cup is over"):
-            tournaments.set_state(session, cup, CompetitionState.OPEN, START, ORGANISER)
+        with pytest.raises(Refusal, match="the tournament cup is over"):
+            do(session, ChangeTournament(cup.name, "open"), START, ORGANISER)
 
 
 def test_a_paused_tournament_waits(arena: TournamentSimulation) -> None:
@@ -251,7 +255,7 @@ def test_a_paused_tournament_waits(arena: TournamentSimulation) -> None:
     with arena.database.begin() as session:
         cup = session.scalars(sa.select(Tournament)).one()
         for state in (CompetitionState.PAUSED, CompetitionState.PAUSED, CompetitionState.OPEN):
-            tournaments.set_state(session, cup, state, START, ORGANISER)
+            do(session, ChangeTournament(cup.name, state), START, ORGANISER)
             made = next(new_matches(session, START), None)
             assert (made is None) == (state is CompetitionState.PAUSED)
         noted = [(entry.action, entry.subject) for entry in entries(session)]
@@ -273,11 +277,11 @@ def test_who_comes_back_does_not_have_the_workers_to_itself(
     with arena.database.begin() as session:
         cup = session.scalars(sa.select(Tournament)).one()
         if back == "resumed":
-            tournaments.set_state(session, cup, CompetitionState.PAUSED, START, ORGANISER)
+            do(session, ChangeTournament(cup.name, "paused"), START, ORGANISER)
         ladder = session.scalars(sa.select(Ladder)).one()
         ladder.state, ladder.worker_seconds = CompetitionState.OPEN, 1000.0
         if back == "resumed":
-            tournaments.set_state(session, cup, CompetitionState.OPEN, START, ORGANISER)
+            do(session, ChangeTournament(cup.name, "open"), START, ORGANISER)
         else:
             match = session.scalars(sa.select(Match).order_by(Match.id).limit(1)).one()
             verdicts.void(session, ORGANISER, match.id, "the machine was busy", now=START)
@@ -325,7 +329,7 @@ def test_another_goes_on_after_a_tie_is_played_anew(arena: TournamentSimulation)
                 .values(points=float(number != winner))
             )
         assert cup.state is CompetitionState.CLOSED
-        tournaments.settle(session, cup, START)
+        Tournaments().settle(session, cup, START)
         assert cup.state is CompetitionState.OPEN
         void = session.get_one(Match, final.id)
         assert (void.status, void.problem) == (JobStatus.VOID, tournaments.ANOTHER_WAY)
@@ -391,7 +395,7 @@ def test_a_match_set_aside_holds_a_tournament_up(arena: TournamentSimulation) ->
         others = [next(new_matches(session, START), None) for _ in range(10)]
         assert sum(match is not None for match in others) == 9
         cup = session.scalars(sa.select(Tournament)).one()
-        tournaments.settle(session, cup, START)
+        Tournaments().settle(session, cup, START)
         assert cup.state is CompetitionState.OPEN
         assert results(session, cup).count(JobStatus.SET_ASIDE) == 1
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 import sqlalchemy as sa
 
 from arena.audit import Actor
+from arena.competitions.fields import field_of
 from arena.competitions.results import results, to_json
 from arena.competitions.tournament_matches import digest
-from arena.competitions.tournaments import TournamentPlan, create, field_of
+from arena.competitions.tournaments import TournamentPlan, create
 from arena.formats.catalogue import FORMATS
 from arena.ground.db import Database
 from arena.models import (
@@ -62,7 +63,7 @@ class TournamentSimulation(Simulation):
         )
         with self.database.begin() as session:
             ladder = session.scalars(sa.select(Ladder)).one()
-            create(session, plan, field_of(session, ladder, top), self.now, ORGANISER)
+            create(session, plan, field_of(session, ladder)[:top], self.now, ORGANISER)
 
     def play_out(self, seconds: float, *, voids: int = 0) -> None:
         """Runs with the villain for so long, then without until every tournament is closed.
@@ -101,7 +102,7 @@ class TournamentSimulation(Simulation):
         with self.database.begin() as session:
             aside = sa.select(Match.id).where(Match.status == JobStatus.SET_ASIDE)
             for number in session.scalars(aside).all():
-                verdicts.requeue(session, ORGANISER, number, self.now)
+                verdicts.requeue(session, ORGANISER, Match, number, self.now)
 
     def open_tournaments(self) -> list[str]:
         """The names of those that are not over."""

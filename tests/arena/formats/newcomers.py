@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 from arena.formats.catalogue import FORMATS
 from arena.formats.fixtures import Entrant, Fixture, Result
-from arena.formats.format import Format, InTurn, SharedPlace, Tie
+from arena.formats.format import Format, InTurn, OpenRound, SharedPlace, Tie
 from arena.formats.settings import FormatSetting, Frame, Settings
 
 
@@ -26,14 +26,8 @@ class Danish(InTurn):
     for_seats = range(2, 5)
     tie_breaks = ("buchholz", "head-to-head", "wins")
 
-    def pair(
-        self,
-        number: int,
-        entrants: Sequence[Entrant],
-        past: Sequence[Result],
-        free: Sequence[Entrant],
-    ) -> list[Fixture]:
-        """As `InTurn` says."""
+    def pair(self, open_round: OpenRound) -> list[Fixture]:
+        number, entrants, past, free = open_round
         points = dict.fromkeys(entrants, 0.0)
         rounds = dict.fromkeys(entrants, 0)
         for result in past:
@@ -69,30 +63,20 @@ class Hill(InTurn):
 
     @classmethod
     def build(cls, frame: Frame, _: Settings) -> Self:
-        """As `Format` says."""
         return cls(frame.size - 1, frame.games, frame.seed, frame.withdrawn)
 
     def tables(self, _: int) -> int:
-        """As `InTurn` says."""
         return 1
 
-    def pair(
-        self,
-        number: int,
-        entrants: Sequence[Entrant],
-        past: Sequence[Result],
-        free: Sequence[Entrant],
-    ) -> list[Fixture]:
-        """As `InTurn` says."""
+    def pair(self, open_round: OpenRound) -> list[Fixture]:
+        number, entrants, past, free = open_round
         king = self._king(entrants, past)
         return [Fixture(number, (entrants[-1 - number], king))] if king in free else []
 
     def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
-        """As `Format` says."""
         return []
 
     def ranking(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[SharedPlace]:
-        """As `Format` says."""
         played = [one for one in results if one.games]
         king, over = self._king(entrants, played), len(played) == self.rounds
         left = {one: result.fixture.round for result in played for one in result.fixture.entrants}

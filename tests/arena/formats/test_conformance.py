@@ -16,9 +16,10 @@ import pytest
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.formats.fixtures import Entrant, Fixture, Result
 from arena.formats.format import Format
-from arena.formats.settings import FormatError, Frame
+from arena.formats.settings import Frame
 from arena.formats.standings import TIE_BREAKS, Table, standings
 from arena.formats.walkovers import as_byes
+from arena.ground.refusals import Refusal
 from tests.arena.formats.newcomers import NEWCOMERS
 from tests.arena.formats.simulation import Course, play, play_out
 
@@ -48,7 +49,7 @@ def cases(name: str, size: int) -> Iterator[tuple[Frame, dict[str, int]]]:
         for chosen in choices:
             try:
                 settings = settings_for(name, frame, chosen)
-            except FormatError:
+            except Refusal:
                 continue
             if settings not in tried:
                 tried.append(settings)

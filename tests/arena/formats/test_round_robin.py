@@ -102,11 +102,3 @@ def test_candidates_wait_where_they_outnumber_the_field() -> None:
     """Three against two take three rounds, in each of which one candidate has a bye."""
     byes = Gauntlet(candidates=3).byes([1, 2, 3, 4, 5], [])
     assert [bye.fixture for bye in byes] == [Fixture(1, (3,)), Fixture(2, (2,)), Fixture(3, (1,))]
-
-
-def test_no_cycles_are_refused() -> None:
-    """A tournament in which nobody meets is a mistake."""
-    with pytest.raises(ValueError, match="at least 1 cycle, not 0"):
-        RoundRobin(0)
-    with pytest.raises(ValueError, match="at least 1 candidate and 1 cycle, not 0 and 1"):
-        Gauntlet(0)

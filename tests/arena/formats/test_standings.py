@@ -309,12 +309,6 @@ def test_two_hundred_entrants_are_quickly_ranked() -> None:
     assert [row.place for row in rows] == field
 
 
-def test_unknown_tie_breaks_are_refused() -> None:
-    """One line says which there are."""
-    with pytest.raises(ValueError, match="unknown tie-break 'elo'; there are buchholz, sonne"):
-        standings(Table([A], []), ["elo"])
-
-
 def test_nobody_is_above_another_by_a_last_digit() -> None:
     """Tenths that are added up in another order come to another sum; a lot decides then."""
     points = {C: 0.1, D: 0.2, 5: 0.3}

@@ -198,13 +198,6 @@ def test_a_round_of_two_hundred_is_paired_at_once() -> None:
     assert time.process_time() - began < 1
 
 
-@pytest.mark.parametrize("bad", [{"rounds": 0}, {"rounds": 3, "games": 0}])
-def test_no_rounds_are_refused(bad: dict[str, int]) -> None:
-    """A tournament in which nobody meets is a mistake."""
-    with pytest.raises(ValueError, match="at least 1 round and 1 game"):
-        Swiss(**bad)
-
-
 @pytest.mark.parametrize(
     ("field", "message"),
     [([], "at least 2 entrants, not 0"), ([1], "not 1"), ([1, 2, 1], "named twice")],

@@ -19,13 +19,15 @@ from arena.audit import ARENA
 from arena.bots import entries, lost_bundles, submissions
 from arena.bots.submissions import enter
 from arena.competitions import strength_plans, strength_tests, tournament_fields, tournaments
+from arena.competitions.fields import named_versions
 from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournament_matches import SetMatch, matches_of
-from arena.competitions.tournaments import call_off, named_versions
+from arena.competitions.tournaments import Tournaments, call_off
 from arena.deeds import By, perform
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.locks import lock
+from arena.ground.refusals import Refusal
 from arena.models import (
     Bot,
     BotVersion,
@@ -103,7 +105,7 @@ def test_a_final_is_withdrawn_as_others_get_into_it(database: Database, leave: D
         _turn(session, first, final)
 
     def settle(session: Session) -> None:
-        tournaments.settle(session, the_cup(session), START)
+        Tournaments().settle(session, the_cup(session), START)
 
     at_once(database, play_anew, leave, rest=settle)
     with database.read() as session:
@@ -132,7 +134,7 @@ def test_a_match_is_void_as_the_last_is_recorded(database: Database) -> None:
     def record(session: Session) -> None:
         session.get_one(Match, last, with_for_update=True)
         lock(session, the_cup(session))
-        tournaments.settle(session, the_cup(session), START)
+        Tournaments().settle(session, the_cup(session), START)
 
     def make_void(session: Session) -> None:
         verdicts.void(session, ORGANISER, first, WHY, now=START)
@@ -303,14 +305,14 @@ def test_checks_are_tried_again_as_they_were_before(database: Database) -> None:
 
     def try_again(session: Session) -> None:
         by = By(ARENA, frozenset(Scope), START)
-        with pytest.raises(verdicts.VerdictError, match="is open, and not set aside"):
+        with pytest.raises(Refusal, match="is open, and not set aside"):
             perform(session, verdicts.RequeueChecks(names), by)
 
     at_once(
         database,
-        lambda session: verdicts.requeue_check(session, ARENA, first, START),
+        lambda session: verdicts.requeue(session, ARENA, Check, first, START),
         try_again,
-        rest=lambda session: verdicts.requeue_check(session, ARENA, second, START),
+        rest=lambda session: verdicts.requeue(session, ARENA, Check, second, START),
     )
 
 

@@ -280,7 +280,7 @@ def test_a_worker_elsewhere_needs_no_more_than_its_login(
         unknown["format"] = jobs.FORMAT + 1
         sender = Celery("arena")
         configure(sender, replace(settings, broker=broker.url("arena")))
-        CeleryQueue(sender, settings).send([[job]], datetime.now(UTC))
+        CeleryQueue(sender, settings).send([[job]])
         sender.send_task(jobs.PLAY_MATCH, (unknown,), queue=jobs.MATCHES_QUEUE)
         said: dict[str, dict] = {}
         with broker.client("arena") as client:

@@ -215,10 +215,10 @@ def test_a_child_is_started_again_whatever_ended_it() -> None:
     """Also a signal of real time, most of which have no names."""
     with short_folder() as folder, RunningArena(folder) as running:
         running.start()
-        os.kill(running.process("arena.recorder.tasks").pid, signal.SIGRTMIN + 1)
+        os.kill(running.process("arena.recorder.process").pid, signal.SIGRTMIN + 1)
         words = "recorder ended (killed by signal 35); started again in 0.2 s"
         until(lambda: words in running.output(), "word of it")
-        until(lambda: running.process("arena.recorder.tasks"), "another recorder")
+        until(lambda: running.process("arena.recorder.process"), "another recorder")
         running.interrupt()
         assert running.wait() == 0
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from importlib.util import find_spec, module_from_spec
 from itertools import islice
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -18,6 +16,7 @@ from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Competition, Match
 from arena.recorder import inbox
+from arena.recorder.process import Recorder
 from arena.schedule import leases
 from engine import jobs
 from tests.arena import running
@@ -43,19 +42,12 @@ def queue(broker: str) -> Iterator[redis.Redis]:
 @pytest.fixture
 def recorder(
     database: Database, broker: str, queue: redis.Redis, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[ModuleType]:
-    """The module of the recorder's tasks, as a recorder on this database has it."""
-    monkeypatch.setenv("ARENA_DATABASE", database.url)
-    monkeypatch.setenv("ARENA_BROKER", broker)
+) -> Iterator[Recorder]:
+    """A recorder on this database."""
     monkeypatch.setattr(inbox, "PACE_SECONDS", 0.05)
-    spec = find_spec("arena.recorder.tasks")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    yield module
-    module.inbox().close()
-    module.database().close()
+    made = Recorder(Settings(database=database.url, broker=broker))
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from celery import Celery
 
@@ -46,7 +44,7 @@ def test_no_worker_ends_what_may_take_so_long(times: list[TimeControl], hours: f
     with app.connection_for_read() as connection:
         queue = connection.SimpleQueue(jobs.MATCHES_QUEUE)
         queue.clear()
-        CeleryQueue(app, settings).send([batch], datetime.now(UTC))
+        CeleryQueue(app, settings).send([batch])
         message = queue.get(timeout=1)
         message.ack()
     assert message.headers["timelimit"] == [pytest.approx(hours * 3600), None]

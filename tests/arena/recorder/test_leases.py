@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from arena.models import JobStatus, Match, Worker
 from arena.operation.queues import keys_of
 from arena.recorder import recording
 from arena.recorder.inbox import Backlog
+from arena.recorder.process import Recorder
 from arena.schedule import leases, workers
 from engine import jobs, reporting
 from engine.messages import pack, unpack
@@ -100,7 +100,7 @@ def test_who_took_a_job_in_silence_is_told_from_nobody(
 
 
 def test_what_waits_too_long_is_taken_out_of_the_queue(
-    database: Database, recorder: ModuleType, queue: redis.Redis, job: jobs.Job
+    database: Database, recorder: Recorder, queue: redis.Redis, job: jobs.Job
 ) -> None:
     """No worker's clock throws it away, and none plays what counts no longer."""
     (key, *_) = keys_of(jobs.MATCHES_QUEUE)
@@ -110,12 +110,12 @@ def test_what_waits_too_long_is_taken_out_of_the_queue(
     recorder.tick()
     match = the_match(database)
     assert (match.status, match.problem) == (JobStatus.OPEN, "it waited in vain for a worker")
-    assert recorder.counted["waited"] == 1
+    assert recorder.writer.counted["waited"] == 1
     assert queue.lrange(key, 0, -1) == []
 
 
 def test_what_counts_stays_in_the_queue(
-    database: Database, recorder: ModuleType, queue: redis.Redis
+    database: Database, recorder: Recorder, queue: redis.Redis
 ) -> None:
     """However wrong the clocks of workers are: the message names no time."""
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x4"})], bots=2)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import pytest
 import redis
 
 from arena.ground.db import Database
 from arena.recorder.claim import BROKER_KEY, ClaimError, claim_broker
+from arena.recorder.process import Recorder, guarded
 from arena.signing import arena_id
 
 
@@ -30,14 +29,14 @@ def test_a_broker_is_one_arenas(queue: redis.Redis) -> None:
 
 
 def test_a_recorder_works_on_no_broker_of_another(
-    database: Database, recorder: ModuleType, queue: redis.Redis
+    database: Database, recorder: Recorder, queue: redis.Redis
 ) -> None:
     """Neither at its start nor at a tick, when the other came while it was away."""
     queue.set(BROKER_KEY, "another")
     with pytest.raises(ClaimError):
-        recorder._take_over()
+        recorder.take_over()
     with pytest.raises(ClaimError):
-        recorder._guarded(recorder.tick)
+        guarded(recorder.tick)
     queue.delete(BROKER_KEY)
     recorder.tick()
     with database.begin() as session:

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,6 +14,8 @@ from sqlalchemy.exc import OperationalError
 
 from arena.ground.db import Database
 from arena.models import Competition, JobStatus
+from arena.recorder import writer
+from arena.recorder.process import Recorder
 from tests.arena.recorder.conftest import the_match
 from tests.arena.simulator import CALM, Simulation
 
@@ -46,14 +47,14 @@ def altered(url: str, database: Database, now: str, later: str) -> Iterator[sa.E
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_a_database_that_is_away_is_waited_for(
     database: Database,
-    recorder: ModuleType,
+    recorder: Recorder,
     report: Any,
     postgres_url: str,
     pauses: tuple[float, ...],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its server refuses everybody, maybe for longer than all tries take; the report is kept."""
-    monkeypatch.setattr(recorder, "PAUSES", pauses)
+    monkeypatch.setattr(writer, "PAUSES", pauses)
     data = report()
     recorder.tick()
     allow = "ALLOW_CONNECTIONS {}".format
@@ -61,35 +62,35 @@ def test_a_database_that_is_away_is_waited_for(
         with admin.connect() as connection:
             query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
             connection.exec_driver_sql(query, (database.engine.url.database,))
-        recorder.record_match(data)
+        recorder.tasks.record_match(data)
     assert the_match(database).status is JobStatus.FIXED
 
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_a_database_that_only_reads_is_waited_for(
     database: Database,
-    recorder: ModuleType,
+    recorder: Recorder,
     report: Any,
     postgres_url: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As while one server takes over from another; connections to the old one are given up."""
-    monkeypatch.setattr(recorder, "PAUSES", (0.05, 0.1))
+    monkeypatch.setattr(writer, "PAUSES", (0.05, 0.1))
     data = report()
     recorder.tick()
-    recorder.database().close()
+    recorder.writer.database.close()
     only_read = "SET default_transaction_read_only = {}".format
     with altered(postgres_url, database, only_read("on"), only_read("off")):
-        recorder.record_match(data)
+        recorder.tasks.record_match(data)
     assert the_match(database).status is JobStatus.FIXED
 
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_a_database_that_goes_away_during_a_check_is_waited_for(
-    database: Database, recorder: ModuleType, monkeypatch: pytest.MonkeyPatch
+    database: Database, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A check takes long, so that this is when it happens."""
-    monkeypatch.setattr(recorder, "PAUSES", (0.05, 0.1))
+    monkeypatch.setattr(writer, "PAUSES", (0.05, 0.1))
     simulation = Simulation(database, 0, CALM)
     simulation.furnish([("clobber", {"size": "4x4"})], bots=2)
     ended = []
@@ -103,7 +104,7 @@ def test_a_database_that_goes_away_during_a_check_is_waited_for(
     created = datetime.now(UTC) - timedelta(days=9)
     with database.begin() as session:
         session.execute(sa.update(Competition).values(created=created))
-    sa.event.listen(recorder.database().engine, "before_cursor_execute", end)
+    sa.event.listen(recorder.writer.database.engine, "before_cursor_execute", end)
     recorder.tick()
     assert ended
     with database.read() as session:
@@ -118,18 +119,18 @@ def test_a_database_that_goes_away_during_a_check_is_waited_for(
 )
 def test_what_fails_is_not_tried_for_ever(
     database: Database,
-    recorder: ModuleType,
+    recorder: Recorder,
     report: Any,
     gone: list[str],
     stopping: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The recorder gives a message up, and goes on with the next one or ends."""
-    monkeypatch.setattr(recorder, "PAUSES", (0.01,))
-    monkeypatch.setattr(recorder._Asked, "to_end", stopping)
+    monkeypatch.setattr(writer, "PAUSES", (0.01,))
+    recorder.writer.is_to_end = stopping
     data = report()
     with database.begin() as session:
         for table in gone:
             session.execute(sa.text(f"ALTER TABLE {table} RENAME TO gone_{table}"))
-    with pytest.raises(recorder.ProcessEnding if stopping else OperationalError):
-        recorder.record_match(data)
+    with pytest.raises(writer.ProcessEnding if stopping else OperationalError):
+        recorder.tasks.record_match(data)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from sqlalchemy.orm import undefer
 
 from arena.ground.db import Database
 from arena.models import Entrant, GameSeat, JobStatus, Match, PlayedGame, Worker
+from arena.recorder.process import Recorder
 from arena.schedule import leases, workers
 from engine import jobs
 from engine.messages import pack
@@ -32,11 +32,11 @@ from tests.arena.simulator import CALM, Simulation
 SIGN: dict[str, Any] = SignOfLife("worker", 1, "good").to_json()
 
 
-def test_a_report_is_recorded_once(database: Database, recorder: ModuleType, report: Any) -> None:
+def test_a_report_is_recorded_once(database: Database, recorder: Recorder, report: Any) -> None:
     """The same message again changes nothing, and is not held against its worker."""
     data = report()
     for _ in range(2):
-        recorder.record_match(data)
+        recorder.tasks.record_match(data)
         assert the_match(database).status is JobStatus.FIXED
         assert the_match(database).attempt == 1
     assert worker_seconds(database) == MATCH_SECONDS
@@ -45,21 +45,21 @@ def test_a_report_is_recorded_once(database: Database, recorder: ModuleType, rep
 
 
 def test_no_more_time_is_believed_than_there_was(
-    database: Database, recorder: ModuleType, report: Any
+    database: Database, recorder: Recorder, report: Any
 ) -> None:
     """A worker could starve a ladder otherwise: who had most of the time waits for the others."""
     began = datetime.now(UTC) - AGO
-    recorder.record_match(report() | {"seconds": 1e9})
+    recorder.tasks.record_match(report() | {"seconds": 1e9})
     assert 10 <= worker_seconds(database) <= (datetime.now(UTC) - began).total_seconds()
 
 
 def test_no_more_of_a_log_is_kept_than_a_worker_of_ours_says(
-    database: Database, recorder: ModuleType, report: Any
+    database: Database, recorder: Recorder, report: Any
 ) -> None:
     """A ladder's limit of 64 KiB of standard error, and four times as much of other lines."""
     data = report()
     data["logs"][0][0] = "the first line\n" + "x" * 2**20
-    recorder.record_match(data)
+    recorder.tasks.record_match(data)
     with database.read() as session:
         kept = session.scalars(sa.select(GameSeat).options(undefer(GameSeat.log))).all()
         longest = max((seat.log for seat in kept), key=len)
@@ -68,12 +68,12 @@ def test_no_more_of_a_log_is_kept_than_a_worker_of_ours_says(
 
 
 def test_a_worker_of_the_release_before(
-    database: Database, recorder: ModuleType, report: Any
+    database: Database, recorder: Recorder, report: Any
 ) -> None:
     """It does not say how long a match took; its report counts."""
     data = report()
     del data["seconds"]
-    recorder.record_match(data)
+    recorder.tasks.record_match(data)
     assert the_match(database).status is JobStatus.FIXED
     assert worker_seconds(database) == 0
 
@@ -90,14 +90,14 @@ def test_a_worker_of_the_release_before(
     ],
 )
 def test_a_spoilt_report_brings_its_match_back(
-    database: Database, recorder: ModuleType, report: Any, spoil: Any, words: str
+    database: Database, recorder: Recorder, report: Any, spoil: Any, words: str
 ) -> None:
     """At once and with the reason; the third time the match is set aside for the operator."""
     for failures in (1, 2, 3):
         data = report()
         spoil(data)
         for _ in range(2):
-            recorder.record_match(data)
+            recorder.tasks.record_match(data)
             match = the_match(database)
             assert match.failures == failures
             assert match.status is (JobStatus.SET_ASIDE if failures == 3 else JobStatus.OPEN)
@@ -107,7 +107,7 @@ def test_a_spoilt_report_brings_its_match_back(
 @pytest.mark.parametrize(("spoil", "words"), FORGERIES.items(), ids=FORGERIES.values())
 def test_a_forged_report_is_held_against_its_worker(
     database: Database,
-    recorder: ModuleType,
+    recorder: Recorder,
     report: Any,
     spoil: Any,
     words: str,
@@ -116,7 +116,7 @@ def test_a_forged_report_is_held_against_its_worker(
     """It changes no match, stands in the log, and counts as a failure of who sent it."""
     data = report()
     spoil(data)
-    recorder.record_match(data)
+    recorder.tasks.record_match(data)
     assert the_match(database).status is not JobStatus.FIXED
     with database.read() as session:
         worker = session.get_one(Worker, "worker")
@@ -127,7 +127,7 @@ def test_a_forged_report_is_held_against_its_worker(
 
 
 def test_a_late_report_is_not_held_against_its_worker(
-    database: Database, recorder: ModuleType, report: Any, caplog: pytest.LogCaptureFixture
+    database: Database, recorder: Recorder, report: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Whoever was cut off for longer than a lease did no wrong, and is not listened to."""
     late = report()
@@ -136,7 +136,7 @@ def test_a_late_report_is_not_held_against_its_worker(
         leases.roll_back(match, "not heard of", failed=False)
     report()
     with caplog.at_level("INFO"):
-        recorder.record_match(late)
+        recorder.tasks.record_match(late)
     assert the_match(database).status is JobStatus.ISSUED
     with database.read() as session:
         assert session.get_one(Worker, "worker").failed == []
@@ -144,34 +144,34 @@ def test_a_late_report_is_not_held_against_its_worker(
 
 
 def test_an_unknown_worker_is_not_believed(
-    database: Database, recorder: ModuleType, report: Any, caplog: pytest.LogCaptureFixture
+    database: Database, recorder: Recorder, report: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Who never gave a sign of life plays nothing."""
     data = report()
     data["worker"] = "stranger"
-    recorder.record_match(data)
+    recorder.tasks.record_match(data)
     assert the_match(database).status is JobStatus.OPEN
     assert "there is no worker 'stranger'" in caplog.text
 
 
 def test_a_worker_writes_no_lines_of_the_log(
-    recorder: ModuleType, report: Any, caplog: pytest.LogCaptureFixture
+    recorder: Recorder, report: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Its words stand on the line that tells of it, and command no terminal."""
     problem = "it failed\nERROR: a line\x1b[2J"
-    recorder.record_void({"lease": report()["lease"], "problem": problem})
+    recorder.tasks.record_void({"lease": report()["lease"], "problem": problem})
     (line,) = (one.getMessage() for one in caplog.records if "it failed" in one.getMessage())
     assert line.endswith(r": rolled back: it failed\nERROR: a line\x1b[2J")
 
 
 @pytest.mark.parametrize("word", ["failed", "understood"])
 def test_a_job_that_no_worker_knows_waits(
-    database: Database, recorder: ModuleType, report: Any, word: str
+    database: Database, recorder: Recorder, report: Any, word: str
 ) -> None:
     """However often a worker of another release refuses it; it is no failure of the match."""
     for _ in range(5):
         refusal = {"lease": report()["lease"], "problem": "a job of format 0", word: False}
-        recorder.record_void(refusal)
+        recorder.tasks.record_void(refusal)
         match = the_match(database)
         assert (match.status, match.failures) == (JobStatus.OPEN, 0)
     assert match.problem == "a job of format 0"
@@ -179,16 +179,16 @@ def test_a_job_that_no_worker_knows_waits(
 
 @pytest.mark.parametrize("data", [{}, {"lease": None}, {"lease": {"kind": "match"}}, [], None, "x"])
 def test_what_is_no_message_is_dropped(
-    recorder: ModuleType, data: Any, caplog: pytest.LogCaptureFixture
+    recorder: Recorder, data: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     """With a line in the log."""
-    recorder.inbox()._client.lpush(jobs.RESULTS_QUEUE, pack(jobs.RECORD_MATCH, data))
-    assert recorder.turn()
+    recorder.tasks.inbox._client.lpush(jobs.RESULTS_QUEUE, pack(jobs.RECORD_MATCH, data))
+    assert recorder.tasks.turn()
     assert "dropped that can't be read" in caplog.text
-    assert recorder.counted["unreadable"] == 1
+    assert recorder.writer.counted["unreadable"] == 1
 
 
-def test_a_tick_keeps_better_ranks(database: Database, recorder: ModuleType) -> None:
+def test_a_tick_keeps_better_ranks(database: Database, recorder: Recorder) -> None:
     """The first one after a start at once, and not every one after it."""
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x4"})], bots=2)
     with database.begin() as session:
@@ -212,26 +212,26 @@ def test_a_tick_keeps_better_ranks(database: Database, recorder: ModuleType) -> 
     ],
 )
 def test_who_says_what_no_worker_says_has_it_held_against(
-    database: Database, recorder: ModuleType, report: Any, task: str, told: dict[str, Any]
+    database: Database, recorder: Recorder, report: Any, task: str, told: dict[str, Any]
 ) -> None:
     """It is dropped, and what was known of the worker stays."""
     report()
-    recorder.inbox()._client.lpush(jobs.RESULTS_QUEUE, pack(task, told))
-    recorder.turn()
+    recorder.tasks.inbox._client.lpush(jobs.RESULTS_QUEUE, pack(task, told))
+    recorder.tasks.turn()
     with database.read() as session:
         worker = session.get_one(Worker, "worker")
         assert worker.failed == [{"job": f"message {task}", "against": True}]
         assert f"said what can't be read of {task}" in worker.problem
         assert worker.languages == []
-    assert recorder.counted["unreadable"] == 1
+    assert recorder.writer.counted["unreadable"] == 1
 
 
 def test_signs_of_life_keep_no_report_waiting(
-    database: Database, recorder: ModuleType, report: Any
+    database: Database, recorder: Recorder, report: Any
 ) -> None:
     """A heap of them is taken in together with it, the last of each worker and of each match."""
     begun = []
-    client = recorder.inbox()._client
+    client = recorder.tasks.inbox._client
     said = report()
     signs = [SIGN | {"worker": f"box{n % 20}", "slots": n} for n in range(600)]
     moves = [["1:a1b1"] * n for n in range(1, 200)]
@@ -241,10 +241,10 @@ def test_signs_of_life_keep_no_report_waiting(
         *(pack(jobs.WORKER_ALIVE, sign) for sign in signs),
         *(pack(jobs.MATCH_PROGRESS, _with_moves(under_way, its)) for its in moves),
     )
-    sa.event.listen(recorder.database().engine, "begin", begun.append)
-    recorder.turn()
+    sa.event.listen(recorder.writer.database.engine, "begin", begun.append)
+    recorder.tasks.turn()
     assert len(begun) == 1
-    assert recorder.counted == {"noted": len(signs) + len(moves)}
+    assert recorder.writer.counted == {"noted": len(signs) + len(moves)}
     with database.read() as session:
         found = {one.name: one.slots for one in session.scalars(sa.select(Worker))}
         assert found == {sign["worker"]: sign["slots"] for sign in signs} | {"worker": 0}
@@ -256,9 +256,9 @@ def test_signs_of_life_keep_no_report_waiting(
         *(pack(jobs.WORKER_ALIVE, sign) for sign in signs[:100]),
     )
     begun.clear()
-    recorder.turn()
+    recorder.tasks.turn()
     assert len(begun) == 1
-    assert recorder.counted["fixed"] == 1
+    assert recorder.writer.counted["fixed"] == 1
     assert client.llen(jobs.RESULTS_QUEUE) == 0
 
 
@@ -267,13 +267,13 @@ def _with_moves(told: dict[str, Any], moves: list[str]) -> dict[str, Any]:
 
 
 def test_invented_workers_are_refused_together(
-    recorder: ModuleType, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Each is counted, and a line tells of all that were read together."""
     monkeypatch.setattr(workers, "MOST_WORKERS", 3)
     signs = [SIGN | {"worker": f"box{n}"} for n in range(300)]
-    client = recorder.inbox()._client
+    client = recorder.tasks.inbox._client
     client.lpush(jobs.RESULTS_QUEUE, *(pack(jobs.WORKER_ALIVE, sign) for sign in signs))
-    recorder.turn()
-    assert recorder.counted == {"noted": 3, "refused": 297}
+    recorder.tasks.turn()
+    assert recorder.writer.counted == {"noted": 3, "refused": 297}
     assert len([1 for one in caplog.messages if "a sign of life was dropped" in one]) == 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,9 +14,11 @@ from sqlalchemy.orm import undefer
 
 from arena.ground.db import Database
 from arena.models import GameSeat, JobStatus, Ladder, Match
-from arena.recorder import inbox, rebuild
+from arena.recorder import inbox, rebuild, tasks, writer
 from arena.recorder.dispatch import WAKE
+from arena.recorder.process import Recorder
 from engine import jobs
+from engine.timers import Every
 from tests.arena.recorder.conftest import SEVERAL
 from tests.arena.recorder.spoiling import (
     another_ticket,
@@ -28,16 +29,16 @@ from tests.arena.recorder.spoiling import (
 )
 
 
-def send(recorder: ModuleType, task: str, *args: Any, **options: Any) -> None:
+def send(recorder: Recorder, task: str, *args: Any, **options: Any) -> None:
     """Sends a message to the queue of results."""
-    recorder.app.send_task(task, args, queue=jobs.RESULTS_QUEUE, **options)
+    recorder.writer.app.send_task(task, args, queue=jobs.RESULTS_QUEUE, **options)
 
 
-def send_and_record(recorder: ModuleType, *reports: dict[str, Any]) -> None:
+def send_and_record(recorder: Recorder, *reports: dict[str, Any]) -> None:
     """Sends reports, and has the recorder handle what waits."""
     for data in reports:
         send(recorder, jobs.RECORD_MATCH, data)
-    while recorder.turn():
+    while recorder.tasks.turn():
         pass
 
 
@@ -54,7 +55,7 @@ def left(queue: redis.Redis) -> list[bytes]:
 
 
 def test_what_waits_is_recorded_together(
-    database: Database, recorder: ModuleType, reports: Any, queue: redis.Redis
+    database: Database, recorder: Recorder, reports: Any, queue: redis.Redis
 ) -> None:
     """In its order and by one transaction; as ratings made anew from the games say, too."""
     order = [reports[index] for index in (3, 0, 5, 1, 4, 2)]
@@ -65,10 +66,10 @@ def test_what_waits_is_recorded_together(
         send(recorder, jobs.MATCH_PROGRESS, {**started, "progress": PROGRESS})
         send(recorder, jobs.RECORD_MATCH, data)
     begun = []
-    sa.event.listen(recorder.database().engine, "begin", begun.append)
-    assert recorder.turn()
+    sa.event.listen(recorder.writer.database.engine, "begin", begun.append)
+    assert recorder.tasks.turn()
     assert len(begun) == 1
-    assert not recorder.turn()
+    assert not recorder.tasks.turn()
     assert in_order(database) == [data["lease"]["job"] for data in order]
     assert left(queue) == []
     with database.read() as session:
@@ -80,7 +81,7 @@ PROGRESS = {"game": 0, "moves": ["1:a1b1"], "findings": []}
 
 
 def test_what_follows_soon_is_waited_for(
-    database: Database, recorder: ModuleType, reports: Any, monkeypatch: pytest.MonkeyPatch
+    database: Database, recorder: Recorder, reports: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One alone is recorded at once; the next ones together, until somebody waits for an answer."""
     waited: list[float] = []
@@ -91,14 +92,14 @@ def test_what_follows_soon_is_waited_for(
         send(recorder, *to_come[len(waited) - 1])
 
     monkeypatch.setattr(inbox.time, "sleep", sleep)
-    monkeypatch.setattr(inbox, "PACE_SECONDS", 60.0)
+    recorder.tasks.inbox._paced = Every(60.0)
     send(recorder, jobs.RECORD_MATCH, reports[0])
-    recorder.turn()
+    recorder.tasks.turn()
     assert waited == []
     begun = []
-    sa.event.listen(recorder.database().engine, "begin", begun.append)
+    sa.event.listen(recorder.writer.database.engine, "begin", begun.append)
     send(recorder, jobs.RECORD_MATCH, reports[1])
-    recorder.turn()
+    recorder.tasks.turn()
     assert waited == [inbox.GLANCE_SECONDS] * len(to_come)
     # Of the reports, and of what a person who waits brings about.
     assert len(begun) == 2
@@ -106,21 +107,21 @@ def test_what_follows_soon_is_waited_for(
 
 
 def test_what_does_not_follow_is_not_waited_for(
-    database: Database, recorder: ModuleType, reports: Any, monkeypatch: pytest.MonkeyPatch
+    database: Database, recorder: Recorder, reports: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not beyond the pace."""
-    monkeypatch.setattr(inbox, "PACE_SECONDS", 0.5)
+    recorder.tasks.inbox._paced = Every(0.5)
     began = time.monotonic()
     for data in reports[:2]:
         send(recorder, jobs.RECORD_MATCH, data)
-        recorder.turn()
+        recorder.tasks.turn()
     assert 0.5 <= time.monotonic() - began < 10
     assert in_order(database) == [data["lease"]["job"] for data in reports[:2]]
 
 
 @pytest.mark.parametrize("spoil", [no_games, games_of_another_kind, another_ticket, another_winner])
 def test_a_spoilt_report_spoils_no_other(
-    database: Database, recorder: ModuleType, reports: Any, queue: redis.Redis, spoil: Any
+    database: Database, recorder: Recorder, reports: Any, queue: redis.Redis, spoil: Any
 ) -> None:
     """Whatever comes together with it is recorded, once."""
     spoil(reports[2])
@@ -131,7 +132,7 @@ def test_a_spoilt_report_spoils_no_other(
 
 
 def test_what_no_database_keeps_of_a_log_is_left_out(
-    database: Database, recorder: ModuleType, reports: Any
+    database: Database, recorder: Recorder, reports: Any
 ) -> None:
     """The match counts, and its page can be shown; PostgreSQL keeps no NUL, and nobody a half."""
     half_a_character(reports[0])
@@ -144,7 +145,7 @@ def test_what_no_database_keeps_of_a_log_is_left_out(
 
 
 def test_what_is_no_message_spoils_no_other(
-    database: Database, recorder: ModuleType, reports: Any, queue: redis.Redis
+    database: Database, recorder: Recorder, reports: Any, queue: redis.Redis
 ) -> None:
     """A worker's login may write anything into the queue."""
     queue.lpush(jobs.RESULTS_QUEUE, "no JSON")
@@ -156,19 +157,19 @@ def test_what_is_no_message_spoils_no_other(
     send_and_record(recorder, reports[1], reports[2])
     assert in_order(database) == [data["lease"]["job"] for data in reports[:3]]
     assert left(queue) == []
-    assert recorder.counted["unreadable"] == 7
+    assert recorder.writer.counted["unreadable"] == 7
 
 
 def test_what_is_not_handled_stays_the_brokers(
-    database: Database, recorder: ModuleType, reports: Any, queue: redis.Redis
+    database: Database, recorder: Recorder, reports: Any, queue: redis.Redis
 ) -> None:
     """What the recorder took and did not acknowledge comes again."""
     for data in reports:
         send(recorder, jobs.RECORD_MATCH, data)
-    taken = list(recorder.inbox().take(SEVERAL - 1))
+    taken = list(recorder.tasks.inbox.take(SEVERAL - 1))
     assert len(taken) == SEVERAL - 1
     assert queue.llen(jobs.RESULTS_QUEUE) == SEVERAL
-    recorder.inbox().let_go()
+    recorder.tasks.inbox.let_go()
     send_and_record(recorder)
     assert in_order(database) == [data["lease"]["job"] for data in reports]
     assert left(queue) == []
@@ -192,13 +193,13 @@ def refused_by_the_database(database: Database, data: dict[str, Any]) -> Iterato
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_what_the_database_fails_spoils_no_other(
     database: Database,
-    recorder: ModuleType,
+    recorder: Recorder,
     reports: Any,
     queue: redis.Redis,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """All others are recorded; it is dropped, and its match played again when its lease ends."""
-    monkeypatch.setattr(recorder, "PAUSES", (0.01,))
+    monkeypatch.setattr(writer, "PAUSES", (0.01,))
     numbers = [data["lease"]["job"] for data in reports]
     with refused_by_the_database(database, reports[2]):
         send_and_record(recorder, *reports)
@@ -207,12 +208,12 @@ def test_what_the_database_fails_spoils_no_other(
 
 
 def test_a_broker_that_is_away_is_waited_for(
-    recorder: ModuleType, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """With a line about it; there is nothing to be done meanwhile."""
-    away = inbox.Inbox("redis+socket:///nowhere", recorder.OFTEN, recorder.counted)
-    monkeypatch.setattr(recorder, "inbox", lambda: away)
-    assert not recorder.turn()
+    away = inbox.Inbox("redis+socket:///nowhere", tasks.OFTEN, recorder.writer.counted)
+    monkeypatch.setattr(recorder.tasks, "inbox", away)
+    assert not recorder.tasks.turn()
     away.wait(0.01)
     recorder.tick()
     assert "the broker does not give its queue of results" in caplog.text

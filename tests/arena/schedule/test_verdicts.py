@@ -31,8 +31,7 @@ from arena.models import (
 from arena.ratings.book import NEW
 from arena.recorder.rebuild import Rebuilt, Upkeep, rebuild
 from arena.schedule import leases, verdicts
-from arena.schedule.requests import RequestError, request_match
-from arena.schedule.verdicts import VerdictError
+from arena.schedule.requests import request_match
 from tests.arena.simulator import CALM, START, Simulation
 from tests.conftest import DATABASES, furnished_database
 
@@ -177,10 +176,10 @@ def test_what_was_set_aside_is_tried_again(played: Simulation) -> None:
         assert match is not None
         match.status, match.failures = JobStatus.SET_ASIDE, 3
         session.flush()
-        verdicts.requeue(session, ARENA, match.id, START)
+        verdicts.requeue(session, ARENA, Match, match.id, START)
         assert (match.status, match.failures) == (JobStatus.OPEN, 0)
-        with pytest.raises(VerdictError, match="is open, and not set aside"):
-            verdicts.requeue(session, ARENA, match.id, START)
+        with pytest.raises(Refusal, match="is open, and not set aside"):
+            verdicts.requeue(session, ARENA, Match, match.id, START)
 
 
 def spoil_rating(session: sa.orm.Session) -> None:
@@ -359,7 +358,7 @@ def test_a_match_on_request_counts_for_nothing(database: Database) -> None:
     simulation.furnish([("clobber", {"size": "4x3"})], bots=3)
     with database.begin() as session:
         asked = [ask(session, "bot-2", "bot-0:1", quota=2).id for _ in range(2)]
-        with pytest.raises(RequestError, match="2 matches may be asked for within 24 hours: the"):
+        with pytest.raises(Refusal, match="2 matches may be asked for within 24 hours: the"):
             ask(session, "bot-2", "bot-0", quota=2)
         the_ladder(session).state = CompetitionState.PAUSED
     simulation.alive()
@@ -393,7 +392,7 @@ def test_a_match_on_request_counts_for_nothing(database: Database) -> None:
 def test_what_cannot_be_asked_for(database: Database, names: tuple[str, ...], words: str) -> None:
     """One line says why."""
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=3)
-    with database.begin() as session, pytest.raises(RequestError) as refused:
+    with database.begin() as session, pytest.raises(Refusal) as refused:
         ask(session, *names)
     assert str(refused.value) == words
 

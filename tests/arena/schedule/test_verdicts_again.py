@@ -15,7 +15,6 @@ from arena.ground.refusals import Refusal
 from arena.models import Check, CompetitionState, JobStatus, Ladder, Match, User
 from arena.schedule import verdicts
 from arena.schedule.matchmaking import make
-from arena.schedule.verdicts import VerdictError
 from tests.arena.competitions.strength_simulation import StrengthSimulation
 from tests.arena.simulator import CALM, START, Simulation
 
@@ -89,7 +88,7 @@ def test_no_match_of_a_strength_test_is_made_void(database: Database) -> None:
         match.status = JobStatus.SET_ASIDE
         session.flush()
         with pytest.raises(
-            VerdictError, match=r"of the strength test test-\d+, .*: start the test anew"
+            Refusal, match=r"of the strength test test-\d+, .*: start the test anew"
         ):
             verdicts.void(session, ARENA, match.id, "so", now=LATER)
         assert match.status is JobStatus.SET_ASIDE
@@ -100,9 +99,9 @@ def test_what_is_not_there_is_not_tried_again(database: Database, number: int) -
     """Nor what no database has room for: an id has 4 bytes in PostgreSQL, and 8 in SQLite."""
     with database.begin() as session:
         verdicts.hold(session, [number])
-        for what, words in ((verdicts.requeue, "match"), (verdicts.requeue_check, "check")):
+        for kind, words in ((Match, "match"), (Check, "check")):
             with pytest.raises(Refusal) as refused:
-                what(session, ARENA, number, LATER)
+                verdicts.requeue(session, ARENA, kind, number, LATER)
             assert str(refused.value) == f"there is no {words} {number}"
 
 
@@ -114,16 +113,13 @@ def test_what_was_set_aside_has_all_its_attempts_again(arena: Simulation) -> Non
         assert check is not None
         check.status, check.failures, check.problem = JobStatus.SET_ASIDE, 3, "no box"
         session.flush()
-        for job, kind, what in (
-            (match, "match", verdicts.requeue),
-            (check, "check", verdicts.requeue_check),
-        ):
-            what(session, ARENA, job.id, LATER)
+        for job, kind in ((match, "match"), (check, "check")):
+            verdicts.requeue(session, ARENA, type(job), job.id, LATER)
             assert (job.status, job.failures) == (JobStatus.OPEN, 0)
             (noted,) = audit.entries(session, action=f"requeue {kind}")
             assert (noted.subject, noted.detail) == (f"{kind} {job.id}", "no box")
             for status in (JobStatus.OPEN, JobStatus.VOID):
                 job.status = status
-                with pytest.raises(VerdictError) as refused:
-                    what(session, ARENA, job.id, LATER)
+                with pytest.raises(Refusal) as refused:
+                    verdicts.requeue(session, ARENA, type(job), job.id, LATER)
                 assert str(refused.value) == f"{kind} {job.id} is {status}, and not set aside"

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from arena.audit import ARENA
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
@@ -30,8 +29,9 @@ from arena.recorder import recording
 from arena.schedule import leases, workers
 from arena.schedule.idle import why_nobody_works
 from arena.schedule.requests import request_match
-from arena.schedule.workers import FailedJob, WorkerError, is_distrusted
+from arena.schedule.workers import FailedJob, ForgetWorker, ReadmitWorker, is_distrusted
 from engine import jobs, reporting
+from tests.arena.doing import do
 from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, Simulation, give_sign, report_of
 
@@ -149,12 +149,12 @@ def test_who_fails_at_what_others_do_is_set_aside(database: Database) -> None:
         crew.tells(report_of(job, "broken"), leases.Fate.STALE)
         assert (match.status, match.failures) == (JobStatus.OPEN, 1)
         crew.plays("sound", match)
-        workers.readmit(session, ARENA, "broken", NOW)
+        do(session, ReadmitWorker("broken"), NOW)
         assert workers.slots(session, "good", NOW) == 4
-        with pytest.raises(WorkerError, match="is not set aside"):
-            workers.readmit(session, ARENA, "broken", NOW)
+        with pytest.raises(Refusal, match="is not set aside"):
+            do(session, ReadmitWorker("broken"), NOW)
         with pytest.raises(Refusal, match="there are: broken, sound"):
-            workers.readmit(session, ARENA, "brokn", NOW)
+            do(session, ReadmitWorker("brokn"), NOW)
 
 
 def test_a_job_done_between_clears_a_worker(database: Database) -> None:
@@ -358,10 +358,10 @@ def test_who_is_not_there_may_be_forgotten(
         worker = session.get_one(Worker, "w")
         assert workers.state(worker, "good", now) == state
         if refusal is None:
-            workers.forget(session, ARENA, "w", now)
+            do(session, ForgetWorker("w"), now)
         else:
-            with pytest.raises(WorkerError, match=refusal):
-                workers.forget(session, ARENA, "w", now)
+            with pytest.raises(Refusal, match=refusal):
+                do(session, ForgetWorker("w"), now)
         assert workers.living(session, NOW) == ([] if refusal is None else [worker])
 
 
@@ -402,7 +402,7 @@ def test_names_are_not_kept_without_end(
             sign(session, "box2")
             assert {one.name for one in session.scalars(sa.select(Worker))} == {"box1", "box2"}
             return
-        with pytest.raises(WorkerError, match="there are 1000 workers already, so 'box2' is not"):
+        with pytest.raises(Refusal, match="there are 1000 workers already, so 'box2' is not"):
             sign(session, "box2")
         later = NOW + timedelta(seconds=10)
         sign(session, "box1", later)

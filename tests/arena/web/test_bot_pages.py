@@ -12,7 +12,8 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.competitions import strength_plans, strength_tests
-from arena.competitions.tournaments import named_versions
+from arena.competitions.fields import named_versions
+from arena.competitions.strength_deeds import StopTest
 from arena.fake.fill import fill
 from arena.ground.db import Database
 from arena.models import (
@@ -33,6 +34,7 @@ from arena.sittings import opponent_named
 from arena.web.games import live_game
 from arena.web.on_ladder import OPENINGS_SHOWN, openings
 from arena.web.pages import OPPONENTS_SHOWN
+from tests.arena.doing import do
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import now, pages
 
@@ -81,7 +83,7 @@ def test_a_version_says_which_test_it_waits_for(site: Site) -> None:
     told = [site.client.get(f"/api/v1/bots/{name}").json["waiting"] for name in (bot, rival)]
     assert told == [[{"version": version, "test": number}], []]
     with site.database.begin() as session:
-        strength_tests.stop(session, session.get_one(StrengthTest, number), now(), ARENA)
+        do(session, StopTest(number), now())
     assert link not in site.page(f"/bots/{bot}")
 
 

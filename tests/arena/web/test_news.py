@@ -12,6 +12,7 @@ from arena import audit
 from arena.audit import ARENA
 from arena.bots.suspension import SUSPEND
 from arena.competitions import strength_plans, strength_tests
+from arena.competitions.strength_deeds import StopTest
 from arena.models import (
     Bot,
     BotVersion,
@@ -21,9 +22,9 @@ from arena.models import (
     Entrant,
     JobStatus,
     Ladder,
-    StrengthTest,
     Tournament,
 )
+from tests.arena.doing import do
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import now
 
@@ -92,7 +93,7 @@ def test_a_feed_tells_what_happened_to_a_bot(site: Site) -> None:
     running = told(read(site, "bot-1"))
     assert not [one for one in running if one.startswith(f"Strength test {number} ")]
     with site.database.begin() as session:
-        strength_tests.stop(session, session.get_one(StrengthTest, number), now(), ARENA)
+        do(session, StopTest(number), now())
     found = told(read(site, "bot-1"))
     assert list(found.items())[:3] == [
         (

@@ -12,11 +12,12 @@ import sqlalchemy as sa
 from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 
-from arena.audit import ARENA
 from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import JobStatus, Ladder, Match, Role, Worker
 from arena.operation import health
-from arena.operation.notice import NoticeError, give_notice
+from arena.operation.notice import GiveNotice
+from tests.arena.doing import do
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.signing_in import Browser, deeds, now, pages, person, signed_in
 from tests.conftest import DATABASES, furnished_database
@@ -240,14 +241,14 @@ def test_a_notice_is_on_every_page(database: Database, app: Flask) -> None:
     """Escaped, until it is cleared; those of errors are pages, too."""
     said = "Maintenance  on\nSaturday <18:00>"
     with database.begin() as session:
-        give_notice(session, ARENA, said, datetime.now(UTC))
+        do(session, GiveNotice(said), datetime.now(UTC))
     browser = Browser(app)
     for address in ("/", "/sign-in", "/nowhere"):
         assert "<bdi>Maintenance on Saturday &lt;18:00&gt;</bdi>" in browser.get(address).text
     there = browser.get("/api/v1/notice").get_json()
     assert there == {"text": "Maintenance on Saturday <18:00>"}
     with database.begin() as session:
-        give_notice(session, ARENA, "", datetime.now(UTC))
+        do(session, GiveNotice(""), datetime.now(UTC))
     assert "Maintenance" not in browser.get("/").text
     assert [deed.partition(": ")[2] for deed in deeds(database)][-2:] == [
         "give notice",
@@ -261,5 +262,5 @@ def test_a_notice_is_on_every_page(database: Database, app: Flask) -> None:
 )
 def test_a_notice_is_a_short_line(database: Database, text: str, problem: str) -> None:
     """Its operator is told why else."""
-    with database.begin() as session, pytest.raises(NoticeError, match=problem):
-        give_notice(session, ARENA, text, datetime.now(UTC))
+    with database.begin() as session, pytest.raises(Refusal, match=problem):
+        do(session, GiveNotice(text), datetime.now(UTC))

@@ -12,10 +12,10 @@ from types import SimpleNamespace
 import pytest
 import sqlalchemy as sa
 
-from arena.audit import ARENA
 from arena.models import Bot, Entrant, PlayedGame
-from arena.operation.notice import give_notice
+from arena.operation.notice import GiveNotice
 from tests.arena.cli.remote.conftest import Arena
+from tests.arena.doing import do
 from tests.arena.web.signing_in import now
 
 
@@ -87,7 +87,7 @@ def test_status_tells_the_notice(owner: Arena, site: SimpleNamespace) -> None:
     said = []
     for text in ("Maintenance on Saturday", ""):
         with site.database.begin() as session:
-            give_notice(session, ARENA, text, now())
+            do(session, GiveNotice(text), now())
         code, listing, errors = owner("status", "bot-0", "--json")
         said.append((code, errors, {row["bot"] for row in json.loads(listing)}))
     assert said == [

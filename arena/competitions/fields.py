@@ -1,0 +1,176 @@
+"""Who plays in a competition: versions found by their names, proved, seeded and entered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload
+
+from arena.ground import bot_names
+from arena.ground.refusals import Refusal
+from arena.models import (
+    Bot,
+    BotVersion,
+    Check,
+    Competition,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Ladder,
+    Match,
+    VersionStatus,
+)
+from arena.ratings.book import NEW
+from engine.game import Variant
+
+MOST_ENTRANTS = 256
+
+
+def named_versions(session: Session, names: Iterable[str]) -> list[BotVersion]:
+    """The versions of names such as ``greedy`` (its newest that is ready) and ``greedy:2``.
+
+    Raises:
+        Refusal: there is no such bot or version.
+    """
+    found = []
+    for name in names:
+        named = bot_names.read(name)
+        query = (
+            sa.select(BotVersion)
+            .join(BotVersion.bot)
+            .where(Bot.lower_name == named.lower_name)
+            .order_by(BotVersion.number.desc())
+            .limit(1)
+            .options(joinedload(BotVersion.bot))
+        )
+        what = f"bot {named.name[:60]!r}"
+        if named.version is None:
+            version = session.scalar(query.where(BotVersion.status == VersionStatus.READY))
+            what = f"{what} that is ready"
+        else:
+            version = session.scalar(query.where(BotVersion.number == named.version))
+            what = f"version {named.version} of a {what}"
+        if version is None:
+            raise Refusal(f"there is no {what}")
+        found.append(version)
+    return found
+
+
+def field_of(session: Session, ladder: Ladder) -> list[BotVersion]:
+    """The active versions of a ladder by what is surely believed of each, the strongest first."""
+    query = (
+        sa.select(Entrant)
+        .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
+        .order_by(Entrant.conservative.desc(), Entrant.id)
+        .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
+    )
+    return [entrant.version for entrant in session.scalars(query)]
+
+
+def seeded_by(session: Session, ladder: Ladder, versions: Sequence[BotVersion]) -> list[BotVersion]:
+    """The versions in the order of their ratings on a ladder; those without one come last."""
+    query = sa.select(Entrant.version_id, Entrant.conservative)
+    rated = dict(session.execute(query.where(Entrant.competition_id == ladder.id)).tuples().all())
+    least = min(rated.values(), default=0.0) - 1
+    return sorted(versions, key=lambda version: -rated.get(version.id, least))
+
+
+def demand_field(session: Session, variant: Variant, versions: Sequence[BotVersion]) -> None:
+    """Refuses a field that is too large, or in which a version stands twice or can't play.
+
+    Raises:
+        Refusal: it is one of these.
+    """
+    if len(versions) > MOST_ENTRANTS:
+        raise Refusal(f"a field has {MOST_ENTRANTS} bots at most, not {len(versions)}")
+    seen: set[int] = set()
+    for version in versions:
+        if version.id in seen:
+            raise Refusal(f"the version {version.label} stands in the field twice")
+        seen.add(version.id)
+    demand_proven(session, variant.game, versions, "play")
+
+
+def proven(session: Session, game: str, versions: Sequence[BotVersion]) -> set[int]:
+    """The ids of those of some versions that can play a game: they passed a check of it, or were on
+    a ladder of it.
+
+    That one was not entered, for a test that it failed, or since the ladder was closed, is no
+    reason against it.
+    """
+    ids, of_it = [version.id for version in versions], Ladder.game == game
+    entered = sa.select(Entrant.version_id).join(Ladder, Ladder.id == Entrant.competition_id)
+    checks = sa.select(Check).join(Check.ladder)
+    checks = checks.where(of_it, Check.version_id.in_(ids), Check.status == JobStatus.FIXED)
+    found = set(session.scalars(entered.where(of_it, Entrant.version_id.in_(ids))))
+    return found | {check.version_id for check in session.scalars(checks) if check.passed}
+
+
+def demand_proven(
+    session: Session,
+    game: str,
+    versions: Sequence[BotVersion],
+    what: str,
+) -> None:
+    """Refuses versions that passed no check of a game.
+
+    Args:
+        what: what they are for, as ``play``.
+
+    Raises:
+        Refusal: one of them has not.
+    """
+    checked = proven(session, game, versions)
+    for version in versions:
+        if version.status is VersionStatus.REFUSED:
+            raise Refusal(f"the version {version.label} can't {what}: its check is refused")
+        if version.status is VersionStatus.CHECKING:
+            raise Refusal(f"the version {version.label} can't {what} yet: it has passed no check")
+        if version.id not in checked:
+            raise Refusal(
+                f"the version {version.label} has passed no check for {game}: submit it to a "
+                "ladder of that game first"
+            )
+
+
+def enter_field(
+    session: Session,
+    competition: Competition,
+    versions: Sequence[BotVersion],
+    now: datetime,
+    *,
+    first: int = 1,
+) -> None:
+    """Enters versions in a competition that has not begun, numbered in their order.
+
+    Args:
+        first: the number of the first of them.
+    """
+    last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
+    session.add_all(
+        Entrant(
+            competition=competition,
+            version=version,
+            state=EntrantState.ACTIVE,
+            number=number,
+            entered=now,
+            entered_after=last,
+            mu=NEW.mu,
+            sigma=NEW.sigma,
+        )
+        for number, version in enumerate(versions, first)
+    )
+    session.flush()
+
+
+def entrants_of(session: Session, competition: Competition) -> Sequence[Entrant]:
+    """All of a competition in the order of the seeding, with their bots and owners."""
+    query = (
+        sa.select(Entrant)
+        .where(Entrant.competition_id == competition.id)
+        .order_by(Entrant.number)
+        .options(joinedload(Entrant.version).joinedload(BotVersion.bot).joinedload(Bot.owner))
+    )
+    return session.scalars(query).all()

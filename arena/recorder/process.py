@@ -1,0 +1,201 @@
+"""The recorder: the one process that takes in what workers say, and makes and issues matches.
+
+It takes the messages of the queue ``results`` in their order (`arena.recorder.tasks`); of several
+recorders that are started all but one wait (`arena.recorder.claim`). Everything that changes a
+match or a rating goes through it, so that ratings need no locks and have an order.
+
+Between messages it ticks by a clock of its own, so that no queue is too long for it: what outlived
+its lease is rolled back, matches are made and issued, alarms are looked for.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from functools import cached_property
+
+import redis
+from sqlalchemy.orm import Session
+
+from arena import sittings
+from arena.competitions import ranks
+from arena.ground.config import Settings, load
+from arena.ground.db import SchemaError
+from arena.operation import health, indexes, queues
+from arena.operation.retention import forget_logs
+from arena.recorder import rebuild
+from arena.recorder.claim import ClaimError, claim_broker
+from arena.recorder.tasks import Tasks
+from arena.recorder.writer import PAUSES, ProcessEnding, Writer, utc_now
+from arena.schedule import leases
+from arena.signing import arena_id
+from engine import jobs
+from engine.logs import use_json
+from engine.timers import Every
+
+LOOK_SECONDS = 30.0
+"""How often alarms are looked for, and ranks that are better than any before."""
+INDEXES_SECONDS = 600.0
+"""How often it is seen that the database has all its indexes."""
+WAIT_SECONDS = 1.0
+"""For a message, at most: then it is seen whether this process is to end."""
+REFUSED = 3
+"""The exit code of a process that can't do its work here (see `arena.operation.supervisor`)."""
+
+log = logging.getLogger("arena.recorder")
+
+
+class Recorder:
+    """Handles messages, and ticks."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.writer = Writer(settings)
+        self.tasks = Tasks(self.writer)
+        self._looking = Every(LOOK_SECONDS)
+        self._looking_for_indexes = Every(INDEXES_SECONDS)
+        self._upkeep = rebuild.Upkeep(settings.check_seconds)
+
+    def tick(self) -> None:
+        """Rolls back, makes and issues matches, looks after ratings; harmless if it runs twice."""
+        settings, transact, now = self._settings, self.writer.transact, utc_now()
+        self._claim_broker()
+        self.tasks.inbox.look(now)
+        heard = self.tasks.inbox.backlog.heard(now)
+        happened = dict(self.writer.counted)
+        self.writer.counted.clear()
+        transact(lambda session: health.note_tick(session, now, heard, happened))
+        looking = self._looking.is_due()
+        if looking:
+            broker = queues.look(settings.broker)
+            words = broker.problem or broker.risk
+            transact(lambda session: health.note(session, health.BROKER_MARK, words))
+            transact(lambda session: health.log_alarms(session, settings, now))
+            transact(lambda session: ranks.note_best(session, now))
+        if self._looking_for_indexes.is_due():
+            transact(_note_lost_indexes)
+        transact(lambda session: sittings.give_up_abandoned(session, settings, now))
+        transact(lambda session: forget_logs(session, settings, now))
+        if heard is not None:
+            self._roll_back(heard, now, sweep=looking)
+        self.writer.send(transact(lambda session: leases.schedule(session, settings, now)))
+        # Last, since with many games they take longer than what was just issued may wait.
+        # It opens sessions of its own; a database that goes away meanwhile is waited for, too.
+        transact(lambda _: self._upkeep.go_on(self.writer.database, now))
+
+    def _roll_back(self, heard: datetime, now: datetime, *, sweep: bool) -> None:
+        """Rolls back what is overdue, and takes what does not count any more out of the queue."""
+        transact = self.writer.transact
+        withdrawn: set[jobs.Attempt] | None = set()
+        if sweep or transact(lambda session: leases.is_any_overdue(session, heard)):
+            standing = transact(lambda session: leases.standing(session, heard))
+            withdrawn = self.writer.queue.withdraw(standing)
+        self.writer.counted.update(
+            transact(
+                lambda session: leases.roll_back_overdue(
+                    session, self._settings, heard, now, withdrawn
+                )
+            )
+        )
+
+    @cached_property
+    def _arena(self) -> str:
+        """The arena's id, which stays."""
+        return self.writer.transact(arena_id)
+
+    def _claim_broker(self) -> None:
+        """Keeps other arenas off the broker; one that is away is claimed when it is there again.
+
+        Raises:
+            ClaimError: another has it.
+        """
+        if self._settings.broker:
+            with suppress(redis.RedisError), queues.connect(self._settings.broker) as client:
+                claim_broker(client, self._arena)
+
+    def take_over(self) -> None:
+        """Waits until this is the one recorder, before it reads a message of another's.
+
+        Raises:
+            SchemaError: the database is not of this release.
+            ClaimError: another arena is at work on the broker.
+        """
+        self.writer.transact(lambda session: session.connection())
+        self.writer.database.demand_schema()
+        self._claim_broker()
+        self.tasks.inbox.begin()
+
+    def record_on(self) -> None:
+        """Handles messages and ticks until this process is to end."""
+        ticking = Every(self._settings.tick_seconds)
+        while not self.writer.is_to_end:
+            self.writer.pulse.beat()
+            if ticking.is_due():
+                guarded(self.tick)
+            if not guarded(self.tasks.turn):
+                self.tasks.inbox.wait(min(WAIT_SECONDS, max(0.0, ticking.remaining())))
+
+    def close(self) -> None:
+        """Ends its connections."""
+        self.tasks.inbox.close()
+        if "database" in vars(self.writer):
+            self.writer.database.close()
+
+
+def _note_lost_indexes(session: Session) -> None:
+    missing = indexes.words(indexes.lost(session.connection()))
+    health.note(session, health.LOST_MARK, missing)
+
+
+def guarded(do: Callable[[], bool | None]) -> bool | None:
+    """Does something, and writes down what was not foreseen, so that all else goes on."""
+    try:
+        return do()
+    except (ProcessEnding, ClaimError):
+        raise
+    except Exception:
+        log.exception("this should not have happened")
+        time.sleep(PAUSES[0])
+        return None
+
+
+def main() -> int:
+    """Records until SIGTERM; what keeps it from that is one line."""
+    settings = load()
+    recorder = Recorder(settings)
+
+    def stop(_number: int, _frame: object) -> None:
+        recorder.writer.is_to_end = True
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, stop)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    if settings.log == "json":
+        use_json(logging.getLogger())
+    try:
+        recorder.take_over()
+        # What is there now stays: to go through it for garbage again and again would be a tenth of
+        # the work of recording.
+        gc.collect()
+        gc.freeze()
+        log.info("the recorder is ready")
+        recorder.writer.pulse.ready()
+        recorder.record_on()
+    except (SchemaError, ClaimError) as error:
+        print(f"this recorder records nothing: {error}", file=sys.stderr, flush=True)
+        return REFUSED
+    except ProcessEnding:
+        log.warning("the recorder ends; what it has not written down stays in the queue")
+    finally:
+        recorder.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""How the recorder writes to the database, and sends what it has issued.
+
+A database that is away is waited for, so that no message is lost meanwhile; one that fails a
+single transaction is not.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TypeVar
+
+import redis
+from celery import Celery
+from kombu.exceptions import OperationalError
+from sqlalchemy import event
+from sqlalchemy.orm import Session
+
+from arena.ground.config import Settings
+from arena.ground.db import FAILED, Database
+from arena.operation.watchdog import Pulse
+from arena.recorder.claim import claim_connections
+from arena.recorder.dispatch import CeleryQueue, configure
+from arena.schedule import leases
+from engine.jobs import Batch
+
+T = TypeVar("T")
+
+PAUSES = (0.1, 1, 2, 4, 8)
+"""Seconds before each new try of a transaction that the database failed."""
+
+log = logging.getLogger("arena.recorder")
+
+
+class ProcessEnding(Exception):
+    """This process is to end, and the message in hand stays in the queue."""
+
+
+def utc_now() -> datetime:
+    """This moment, by the arena's clock."""
+    return datetime.now(UTC)
+
+
+class Writer:
+    """The database and the queue of jobs, for the one process that writes."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.app = Celery("arena")
+        configure(self.app, settings)
+        self.queue = CeleryQueue(self.app, settings)
+        self.pulse = Pulse()
+        self.counted: Counter[str] = Counter()
+        """What happened since it was last written down (see `arena.schedule.occurrences`)."""
+        self.is_to_end = False
+        """Whether somebody asked this process to end."""
+
+    @cached_property
+    def database(self) -> Database:
+        """This process's database, which it alone records in.
+
+        Raises:
+            SchemaError: what drives it is not installed.
+        """
+        found = Database(self.settings.database_url)
+        claim_connections(found, meanwhile=self.pulse.beat)
+        # Whoever gets answers goes on, however long all of them take.
+        event.listen(found.engine, "before_cursor_execute", self.pulse.beat)
+        return found
+
+    def transact(self, do: Callable[[Session], T]) -> T:
+        """Runs a transaction, again after a pause when the database failed it.
+
+        A database that is away is waited for without end: the message in hand tells of a match
+        that took long to play. One that takes writes again and still fails this one is not.
+
+        Raises:
+            ProcessEnding: the database failed it, and this process is to end.
+        """
+        pauses, is_back = iter(PAUSES), False
+        while True:
+            try:
+                with self.database.begin() as session:
+                    return do(session)
+            except FAILED as error:
+                pause = next(pauses, None)
+                if pause is None:
+                    if self.is_to_end:
+                        raise ProcessEnding from error
+                    if is_back:
+                        raise
+                    is_back = not self.database.is_away()
+                    pause = PAUSES[0 if is_back else -1]
+                problem = str(error).splitlines()[0]
+                log.warning("the database failed, trying again in %s s: %s", pause, problem)
+                self.pulse.beat()
+                time.sleep(pause)
+
+    def send(self, issued: Sequence[Batch]) -> None:
+        """Sends jobs; what the broker does not take is issued again when its lease ends."""
+        try:
+            self.queue.send(issued)
+        except (OperationalError, redis.RedisError) as error:
+            log.warning("the broker took no jobs: %.200s", error)
+
+    def fill(self) -> None:
+        """Issues what there is room for, so that no worker waits for the next tick."""
+        self.send(self.transact(lambda session: leases.fill(session, self.settings, utc_now())))
