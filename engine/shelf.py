@@ -16,16 +16,19 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.game import Game, OptionError, State, Variant
+from engine.game import Game, Move, OptionError, Seat, State, Termination, Variant
+from engine.scene import Scene, Square
 
 GROUP = "arena.games"
 OWN = "game-bot-arena"
 """The distribution that the engine is a part of; its games come first, and keep their names."""
 NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
-"""What a game may be called, and a word of a family's."""
+"""What a game may be called, and a family."""
+VERSION = re.compile(r"[\w.+!-]{1,40}", re.ASCII)
+"""What the version of a game's rules may be: it is a part of a queue's name."""
 ENTRY = re.compile(r"\s*([^=\s]+)\s*=\s*([\w.]+):([\w.]+)\s*(?:\[([\w, .-]*)\])?\s*")
 """An entry point, by https://packaging.python.org/specifications/entry-points/."""
 HEADER = re.compile(r"^(Name|Version): *(\S+)", re.MULTILINE)
@@ -73,12 +76,47 @@ class Missing(Variant):
         self.seat_names = tuple(f"Seat {seat + 1}" for seat in range(seats))
 
     def initial(self, seed: int = 0) -> State:
-        """Raises: UnknownGameError: always."""
-        raise UnknownGameError(self.reason)
+        """An empty board that says why there is nothing on it."""
+        return MissingState(self)
 
     def read(self, text: str) -> State:
         """Raises: UnknownGameError: always."""
         raise UnknownGameError(self.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class MissingState(State):
+    """A position of a game that is not on the shelf, of which nobody knows how it goes on."""
+
+    variant: Missing
+
+    @property
+    def to_move(self) -> Seat | None:
+        return 0
+
+    def legal_moves(self) -> Sequence[Move]:
+        return []
+
+    def judge(self, move: str, /) -> object:
+        """Raises: UnknownGameError: always."""
+        raise UnknownGameError(self.variant.reason)
+
+    def play(self, move: Move) -> State:
+        """Raises: UnknownGameError: always."""
+        raise UnknownGameError(self.variant.reason)
+
+    def ending(self) -> Termination | None:
+        return None
+
+    def scores(self) -> tuple[float, ...]:
+        return (0.0,) * self.variant.seats
+
+    def text(self) -> str:
+        return "?"
+
+    def scene(self) -> Scene:
+        words = f"{self.variant.game}: no board here"
+        return Scene(words, (Square("a1", 0, 0),), (), captions=(words, self.variant.reason))
 
 
 class Shelf(Mapping[str, Game]):
@@ -188,6 +226,29 @@ class Shelf(Mapping[str, Game]):
         assert declared is not None
         return Edition(declared.package, game.version or declared.version)
 
+    def editions(self) -> list[Edition]:
+        """Those of all games of the shelf, each once."""
+        return sorted({self.edition(name) for name in self}, key=str)
+
+    def rules_of(self, variant: Variant) -> str:
+        """Whose rules a variant has here, in words; empty if its game is not on the shelf."""
+        return str(self.edition(variant.game)) if variant.game in self else ""
+
+    def demand(self, name: str, rules: str) -> None:
+        """Refuses what is to be played by other rules of a game than those that are here.
+
+        Args:
+            rules: an edition in words; empty for whichever they are.
+
+        Raises:
+            UnknownGameError: they are others, or the game is not here.
+        """
+        here = str(self.edition(name))
+        if rules not in ("", here):
+            raise UnknownGameError(
+                f"{name} by the rules of {rules[:100]} is needed; here is {here}"
+            )
+
     def _load(self, name: str) -> Game | Mapping[str, Game]:
         """The game or family of an entry point.
 
@@ -242,6 +303,8 @@ def _import(declared: Declared) -> tuple[Game | Mapping[str, Game] | None, str]:
     if isinstance(found, Game):
         if found.name != declared.name:
             return None, f"{where} is called {found.name!r}, and declared as {declared.name!r}"
+        if found.version and not VERSION.fullmatch(found.version):
+            return None, f"{where} has a version {found.version[:60]!r}, which is none"
         return found, ""
     if isinstance(found, Mapping):
         return found, ""

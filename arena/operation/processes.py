@@ -43,7 +43,7 @@ def recorder() -> list[str]:
 
 def worker(slots: int) -> list[str]:
     """Plays so many matches at a time; any number of them may run, on any machine."""
-    words = ["-Q", MATCHES_QUEUE, "-n", "worker@%h", "-c", str(slots), "--disable-prefetch"]
+    words = ["-n", "worker@%h", "-c", str(slots), "--disable-prefetch"]
     return [*CELERY, "workers.tasks", "worker", *words, *QUIET]
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from engine.games import GAMES
+from engine.svg import render
 from engine.shelf import GROUP, OWN, Edition, Shelf, UnknownGameError, installed, normal
 
 GAME = """
@@ -125,7 +126,8 @@ def test_a_game_that_is_not_here_can_be_named(package: Package) -> None:
     assert str(variant) == "chess size=9x9"
     assert variant.seat_names == ("Seat 1", "Seat 2", "Seat 3")
     with pytest.raises(UnknownGameError, match="there is no game 'chess'; there are: blocco"):
-        variant.initial()
+        variant.initial().play("e4")
+    assert "there is no game 'chess'" in render(variant.initial().scene())
     with pytest.raises(UnknownGameError, match="there is no game 'chess'"):
         variant.read("8/8")
     assert GAMES.find("clobber", {"size": "4x4"}) == GAMES["clobber"].variant(size="4x4")
