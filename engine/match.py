@@ -74,7 +74,7 @@ class MatchSpec:
             "opening": list(self.opening),
             "seed": self.seed,
             "seatings": [list(places) for places in self.seatings],
-            "rules": GAMES.rules_of(self.variant),
+            "rules": GAMES.rules(self.variant.game),
         }
 
     @classmethod

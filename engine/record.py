@@ -338,7 +338,7 @@ def other_rules(record: GameRecord) -> str:
     """Says that its game is not here, or by other rules than it was played by; empty if it is."""
     if isinstance(record.variant, Missing):
         return record.variant.reason
-    here = GAMES.rules_of(record.variant)
+    here = GAMES.rules(record.variant.game)
     if here and record.rules not in ("", here):
         return f"played by the rules of {record.rules}; here are those of {here}"
     return ""

@@ -183,5 +183,5 @@ class _Game:
                 (player.isolation for player in self.players), key=ISOLATION_LEVELS.index
             ),
             started=self.started.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            rules=GAMES.rules_of(self.variant),
+            rules=GAMES.rules(self.variant.game),
         )

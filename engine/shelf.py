@@ -128,9 +128,14 @@ class Shelf(Mapping[str, Game]):
     def __init__(self, declared: Iterable[Declared] | None = None) -> None:
         """Takes what is declared; by default what is installed, looked for when first needed."""
         self._given = declared
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Forgets what was found: packages may have been installed since, or put on the path."""
         self._declared: dict[str, Declared] | None = None
         self._loaded: dict[str, Game | Mapping[str, Game]] = {}
         self._failed: dict[str, str] = {}
+        self._absent: dict[str, str] = {}
 
     @property
     def declared(self) -> Mapping[str, Declared]:
@@ -215,6 +220,13 @@ class Shelf(Mapping[str, Game]):
             pass
         return self._failed
 
+    @property
+    def absent(self) -> Mapping[str, str]:
+        """What could be on the shelf if something more was installed, and what that is."""
+        for _ in self:
+            pass
+        return self._absent
+
     def edition(self, name: str) -> Edition:
         """Which rules a game of the shelf is played by.
 
@@ -230,9 +242,9 @@ class Shelf(Mapping[str, Game]):
         """Those of all games of the shelf, each once."""
         return sorted({self.edition(name) for name in self}, key=str)
 
-    def rules_of(self, variant: Variant) -> str:
-        """Whose rules a variant has here, in words; empty if its game is not on the shelf."""
-        return str(self.edition(variant.game)) if variant.game in self else ""
+    def rules(self, name: str) -> str:
+        """The edition of a game in words; empty if it is not on the shelf."""
+        return str(self.edition(name)) if name in self else ""
 
     def demand(self, name: str, rules: str) -> None:
         """Refuses what is to be played by other rules of a game than those that are here.
@@ -261,15 +273,15 @@ class Shelf(Mapping[str, Game]):
         if declared is None:
             there = ", ".join(self.declared) or "none"
             raise UnknownGameError(f"there is no game {name[:40]!r}; there are: {there}")
-        if name not in self._failed:
-            found, reason = _import(declared)
+        reason = self._failed.get(name) or self._absent.get(name)
+        if reason is None:
+            found, reason, is_absent = _import(declared)
             if found is not None:
                 self._loaded[name] = found
                 return found
-            self._failed[name] = reason
+            (self._absent if is_absent else self._failed)[name] = reason
         raise UnknownGameError(
-            f"the game {name} of {declared.package} {declared.version} "
-            f"can't be loaded: {self._failed[name]}"
+            f"the game {name} of {declared.package} {declared.version} can't be loaded: {reason}"
         )
 
     def _of_family(self, games: Mapping[str, Game], family: str, word: str) -> Game:
@@ -286,8 +298,13 @@ class Shelf(Mapping[str, Game]):
         return game
 
 
-def _import(declared: Declared) -> tuple[Game | Mapping[str, Game] | None, str]:
-    """What an entry point names; or None, and why it is no game and no family."""
+def _import(declared: Declared) -> tuple[Game | Mapping[str, Game] | None, str, bool]:
+    """What an entry point names.
+
+    Returns:
+        The game or family, if it is one; else why it is none, and whether it only takes that an
+        extra is installed.
+    """
     where = f"{declared.module}:{declared.attribute}"
     try:
         found: object = importlib.import_module(declared.module)
@@ -296,19 +313,22 @@ def _import(declared: Declared) -> tuple[Game | Mapping[str, Game] | None, str]:
     except ImportError as error:
         if declared.extras:
             extras = ",".join(declared.extras)
-            return None, f"it needs pip install '{declared.package}[{extras}]' ({error})"
-        return None, _words(error)
+            return None, f"it needs pip install '{declared.package}[{extras}]' ({error})", True
+        return None, _words(error), False
     except (Exception, SystemExit) as error:  # whatever a stranger's module does
-        return None, _words(error)
+        return None, _words(error), False
     if isinstance(found, Game):
         if found.name != declared.name:
-            return None, f"{where} is called {found.name!r}, and declared as {declared.name!r}"
-        if found.version and not VERSION.fullmatch(found.version):
-            return None, f"{where} has a version {found.version[:60]!r}, which is none"
-        return found, ""
-    if isinstance(found, Mapping):
-        return found, ""
-    return None, f"{where} is {type(found).__name__}, and neither a Game nor a mapping of games"
+            reason = f"{where} is called {found.name!r}, and declared as {declared.name!r}"
+        elif found.version and not VERSION.fullmatch(found.version):
+            reason = f"{where} has a version {found.version[:60]!r}, which is none"
+        else:
+            return found, "", False
+    elif isinstance(found, Mapping):
+        return found, "", False
+    else:
+        reason = f"{where} is {type(found).__name__}, and neither a Game nor a mapping of games"
+    return None, reason, False
 
 
 def _words(error: BaseException) -> str:

@@ -46,7 +46,7 @@ def begin(
         plies.append(Ply(state.to_move, state.canonical(move)))
         state = state.play(move)
     return GameRecord(
-        rules=GAMES.rules_of(opening.variant),
+        rules=GAMES.rules(opening.variant.game),
         variant=opening.variant,
         seed=seed,
         players=tuple(players),

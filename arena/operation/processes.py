@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 
-from engine.jobs import MATCHES_QUEUE
-
 PYTHON = [sys.executable, "-P", "-m"]
 # Quiet: what Celery prints at its start is no line of a log, least of all of one in JSON.
 CELERY = [*PYTHON, "celery", "--quiet", "-A"]
