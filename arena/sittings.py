@@ -42,7 +42,7 @@ from engine.match import entrants_needed
 from engine.openings import Opening, opening
 from engine.plurals import counted
 from engine.protocol import demand_sayable
-from engine.record import GameRecord, RecordError
+from engine.record import GameRecord, RecordError, other_rules
 
 OFFERED = 100
 """How many bots of a ladder are offered, and as many of other ladders of its game."""
@@ -292,6 +292,10 @@ def resign(found: Sitting, ply: int, now: datetime) -> None:
     Raises:
         SittingError: it is over already, or went on meanwhile.
     """
+    if other_rules(record_of(found)):
+        found.end_lease(JobStatus.VOID, "its rules are not here any more")
+        found.finished = now
+        return
     game = _at(found, ply)
     to_move, mine = sitting.position(game).to_move, own_seats(found)
     game = sitting.resigned(game, to_move if to_move in mine else mine[0])
@@ -303,6 +307,8 @@ def _at(found: Sitting, ply: int) -> GameRecord:
     game = record_of(found)
     if found.finished is not None:
         raise SittingError("the game is over")
+    if other := other_rules(game):
+        raise SittingError(f"the game can't go on: {other}")
     if ply != len(game.plies):
         raise SittingError("the game went on meanwhile, so nothing was done")
     return game

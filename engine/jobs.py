@@ -12,8 +12,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from engine.game import Variant
+from engine.games import GAMES
 from engine.match import MatchSpec
 from engine.record import GameRecord
+from engine.shelf import OWN, Edition
 
 FORMAT = 2
 
@@ -33,6 +36,7 @@ LONGEST_WORD = 100
 """Characters of a kind of job, and of a ticket."""
 
 MATCHES_QUEUE = "matches"
+"""Jobs of games that come with the engine; those of others have queues of their own beside it."""
 RESULTS_QUEUE = "results"
 
 MOST_MATCHES = 16
@@ -41,6 +45,13 @@ GRACE_SECONDS = 6 * 60 * 60
 """That a message may take beyond what clocks allow: for builds and starts, and for a machine that
 is far too busy. What has not ended then hangs, and its worker ends it; a game's waits all end by
 themselves."""
+
+
+def queue_of(edition: Edition) -> str:
+    """Where the jobs of an edition's games wait: a worker takes from the queues of those it has."""
+    if edition.package == OWN:
+        return MATCHES_QUEUE
+    return f"{MATCHES_QUEUE}.{edition.package}-{edition.version}"
 
 
 Attempt = tuple[str, int, int]
@@ -195,11 +206,14 @@ class MoveJob:
         Raises:
             JobError: it is of another format.
             RecordError: its game is none.
+            OptionError: its game is not here, or by other rules than are.
         """
         _check_format(data)
+        game = GameRecord.from_json(data["game"])
+        GAMES.demand(game.variant.game, game.rules)
         return cls(
             Lease.from_json(data["lease"]),
-            GameRecord.from_json(data["game"]),
+            game,
             BotFiles.from_json(data["bot"]),
             Grant.from_json(data["grant"]),
             float(data["lease_seconds"]),
@@ -207,6 +221,13 @@ class MoveJob:
 
 
 AnyJob = Job | MoveJob
+
+
+def variant_of(job: AnyJob) -> Variant:
+    """What a job is played of."""
+    return job.spec.variant if isinstance(job, Job) else job.game.variant
+
+
 Batch = Sequence[AnyJob]
 """What a worker is given by one message: a job, or several matches that are short."""
 

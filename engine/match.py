@@ -74,11 +74,17 @@ class MatchSpec:
             "opening": list(self.opening),
             "seed": self.seed,
             "seatings": [list(places) for places in self.seatings],
+            "rules": GAMES.rules(self.variant.game),
         }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> MatchSpec:
-        """The match that `to_json` wrote."""
+        """The match that `to_json` wrote.
+
+        Raises:
+            OptionError: it is of a game that is not here, or by other rules than are.
+        """
+        GAMES.demand(data["game"], data.get("rules", ""))
         return cls(
             GAMES[data["game"]].variant(**data["options"]),
             tuple(data["entrants"]),

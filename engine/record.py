@@ -18,6 +18,7 @@ from engine.clock import TimeControl
 from engine.game import GameError, Move, Seat, State, Termination, Variant
 from engine.games import GAMES
 from engine.plurals import counted
+from engine.shelf import Missing
 
 FORMAT = 1
 TOO_LARGE = 1e300
@@ -79,6 +80,9 @@ class GameRecord:
     """The weakest box that a player sat in."""
     started: str
     """When it began, in UTC, as ``YYYY-MM-DDTHH:MM:SSZ``."""
+    rules: str = ""
+    """Whose rules of the game it was played by, and which version of them (see
+    `engine.shelf.Edition`); empty if that is not known."""
 
     @property
     def moves(self) -> tuple[Move, ...]:
@@ -119,6 +123,7 @@ class GameRecord:
             "run": {
                 "started": self.started,
                 "isolation": self.isolation,
+                **({"rules": self.rules} if self.rules else {}),
                 "cpu_us": [ply.cpu_us for ply in self.plies],
                 "wall_us": [ply.wall_us for ply in self.plies],
                 **({"waited_us": waited_us} if any(waited_us) else {}),
@@ -203,6 +208,7 @@ class GameRecord:
             ranks=ranks,
             isolation=_text(run["isolation"]),
             started=_text(run["started"]),
+            rules=_text(run.get("rules", "")),
         )
 
 
@@ -295,10 +301,7 @@ def states(record: GameRecord) -> Iterator[State]:
     Raises:
         RecordError: a ply that the rules do not allow, or a seat that was not to move.
     """
-    try:
-        state: State = record.variant.initial(record.seed)
-    except GameError as error:
-        raise RecordError(str(error)) from None
+    state: State = record.variant.initial(record.seed)
     faults = list(record.faults)
     for number, ply in enumerate(record.plies):
         if faults:
@@ -331,6 +334,16 @@ def _retired(state: State, faults: list[Fault], ply: int) -> State:
     return state
 
 
+def other_rules(record: GameRecord) -> str:
+    """Says that its game is not here, or by other rules than it was played by; empty if it is."""
+    if isinstance(record.variant, Missing):
+        return record.variant.reason
+    here = GAMES.rules(record.variant.game)
+    if here and record.rules not in ("", here):
+        return f"played by the rules of {record.rules}; here are those of {here}"
+    return ""
+
+
 def ending(state: State, faults: Sequence[Fault], plies: int) -> Termination | None:
     """Why a game ended: by its last fault if no ply came after it, else as the rules say."""
     if faults and faults[-1].ply == plies and state.to_move is None:
@@ -342,8 +355,11 @@ def replay(record: GameRecord) -> State:
     """The final position of a record whose every move, end and result the rules confirm.
 
     Raises:
-        RecordError: they don't; it names the ply or the result.
+        RecordError: they don't; it names the ply or the result. Or it was played by other rules
+            than are here, whatever these say.
     """
+    if other := other_rules(record):
+        raise RecordError(other)
     *_, state = states(record)
     if state.to_move is not None:
         raise RecordError(

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 
 from engine.clock import Clock, TimeControl
 from engine.game import IllegalMoveError, Move, Seat, State, Termination, Variant
+from engine.games import GAMES
 from engine.player import BotError, GameEnd, GameSetup, Player, ProtocolError, Turn
 from engine.record import Fault, GameRecord, Ply, ending
 from engine.seeds import derive
@@ -182,4 +183,5 @@ class _Game:
                 (player.isolation for player in self.players), key=ISOLATION_LEVELS.index
             ),
             started=self.started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            rules=GAMES.rules(self.variant.game),
         )

@@ -18,6 +18,8 @@ LONGEST_NAME = 120
 """Characters of a worker's name."""
 LONGEST_LEVEL, LONGEST_LANGUAGE, MOST_LANGUAGES = 20, 20, 30
 """Characters of what a worker calls its boxes, and the languages that it runs; and how many."""
+LONGEST_EDITION, MOST_EDITIONS = 200, 200
+"""Characters of an edition of games, and how many a worker has."""
 LARGEST_COUNT = 10_000
 """The greatest number of slots, and of formats."""
 LONGEST_WORDS, MOST_LINES = 20_000, 100
@@ -42,6 +44,9 @@ class SignOfLife:
     """The languages of the bots that it runs."""
     format: int = FORMAT
     """The format of the jobs that it knows."""
+    games: tuple[str, ...] | None = None
+    """The editions of the games that it has (see `engine.shelf`), in words; None from a worker of a
+    release before, which has those that come with the engine."""
     clock: float | None = None
     """Its time, in seconds since 1970; None from a worker of a release before, which does not say.
     """
@@ -54,6 +59,7 @@ class SignOfLife:
             "isolation": self.isolation,
             "languages": list(self.languages),
             "format": self.format,
+            "games": None if self.games is None else list(self.games),
             "clock": self.clock,
         }
 
@@ -65,9 +71,11 @@ class SignOfLife:
             JobError: it is none, or says more than a worker of ours would.
         """
         try:
-            languages, clock = data["languages"], data.get("clock")
+            languages, games, clock = data["languages"], data.get("games"), data.get("clock")
             if not isinstance(languages, list) or len(languages) > MOST_LANGUAGES:
                 raise JobError(f"no sign of life: more than {MOST_LANGUAGES} languages, or no list")
+            if games is not None and not (isinstance(games, list) and len(games) <= MOST_EDITIONS):
+                raise JobError(f"no sign of life: more than {MOST_EDITIONS} games, or no list")
             if clock is not None and not (type(clock) in (int, float) and 0 <= clock < LATEST):
                 raise JobError("no sign of life: its clock shows no time")
             return cls(
@@ -76,6 +84,9 @@ class SignOfLife:
                 _word(data["isolation"], "isolation", LONGEST_LEVEL),
                 tuple(_word(one, "language", LONGEST_LANGUAGE) for one in languages),
                 _count(data.get("format", 0), "format"),
+                None
+                if games is None
+                else tuple(_word(one, "game", LONGEST_EDITION) for one in games),
                 clock,
             )
         except (KeyError, TypeError, AttributeError) as error:

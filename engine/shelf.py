@@ -16,16 +16,19 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.game import Game, OptionError, State, Variant
+from engine.game import Game, Move, OptionError, Seat, State, Termination, Variant
+from engine.scene import Scene, Square
 
 GROUP = "arena.games"
 OWN = "game-bot-arena"
 """The distribution that the engine is a part of; its games come first, and keep their names."""
 NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
-"""What a game may be called, and a word of a family's."""
+"""What a game may be called, and a family."""
+VERSION = re.compile(r"[\w.+!-]{1,40}", re.ASCII)
+"""What the version of a game's rules may be: it is a part of a queue's name."""
 ENTRY = re.compile(r"\s*([^=\s]+)\s*=\s*([\w.]+):([\w.]+)\s*(?:\[([\w, .-]*)\])?\s*")
 """An entry point, by https://packaging.python.org/specifications/entry-points/."""
 HEADER = re.compile(r"^(Name|Version): *(\S+)", re.MULTILINE)
@@ -73,12 +76,47 @@ class Missing(Variant):
         self.seat_names = tuple(f"Seat {seat + 1}" for seat in range(seats))
 
     def initial(self, seed: int = 0) -> State:
-        """Raises: UnknownGameError: always."""
-        raise UnknownGameError(self.reason)
+        """An empty board that says why there is nothing on it."""
+        return MissingState(self)
 
     def read(self, text: str) -> State:
         """Raises: UnknownGameError: always."""
         raise UnknownGameError(self.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class MissingState(State):
+    """A position of a game that is not on the shelf, of which nobody knows how it goes on."""
+
+    variant: Missing
+
+    @property
+    def to_move(self) -> Seat | None:
+        return 0
+
+    def legal_moves(self) -> Sequence[Move]:
+        return []
+
+    def judge(self, move: str, /) -> object:
+        """Raises: UnknownGameError: always."""
+        raise UnknownGameError(self.variant.reason)
+
+    def play(self, move: Move) -> State:
+        """Raises: UnknownGameError: always."""
+        raise UnknownGameError(self.variant.reason)
+
+    def ending(self) -> Termination | None:
+        return None
+
+    def scores(self) -> tuple[float, ...]:
+        return (0.0,) * self.variant.seats
+
+    def text(self) -> str:
+        return "?"
+
+    def scene(self) -> Scene:
+        words = f"{self.variant.game}: no board here"
+        return Scene(words, (Square("a1", 0, 0),), (), captions=(words, self.variant.reason))
 
 
 class Shelf(Mapping[str, Game]):
@@ -90,9 +128,14 @@ class Shelf(Mapping[str, Game]):
     def __init__(self, declared: Iterable[Declared] | None = None) -> None:
         """Takes what is declared; by default what is installed, looked for when first needed."""
         self._given = declared
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Forgets what was found: packages may have been installed since, or put on the path."""
         self._declared: dict[str, Declared] | None = None
         self._loaded: dict[str, Game | Mapping[str, Game]] = {}
         self._failed: dict[str, str] = {}
+        self._absent: dict[str, str] = {}
 
     @property
     def declared(self) -> Mapping[str, Declared]:
@@ -177,6 +220,13 @@ class Shelf(Mapping[str, Game]):
             pass
         return self._failed
 
+    @property
+    def absent(self) -> Mapping[str, str]:
+        """What could be on the shelf if something more was installed, and what that is."""
+        for _ in self:
+            pass
+        return self._absent
+
     def edition(self, name: str) -> Edition:
         """Which rules a game of the shelf is played by.
 
@@ -187,6 +237,29 @@ class Shelf(Mapping[str, Game]):
         game = self[name]
         assert declared is not None
         return Edition(declared.package, game.version or declared.version)
+
+    def editions(self) -> list[Edition]:
+        """Those of all games of the shelf, each once."""
+        return sorted({self.edition(name) for name in self}, key=str)
+
+    def rules(self, name: str) -> str:
+        """The edition of a game in words; empty if it is not on the shelf."""
+        return str(self.edition(name)) if name in self else ""
+
+    def demand(self, name: str, rules: str) -> None:
+        """Refuses what is to be played by other rules of a game than those that are here.
+
+        Args:
+            rules: an edition in words; empty for whichever they are.
+
+        Raises:
+            UnknownGameError: they are others, or the game is not here.
+        """
+        here = str(self.edition(name))
+        if rules not in ("", here):
+            raise UnknownGameError(
+                f"{name} by the rules of {rules[:100]} is needed; here is {here}"
+            )
 
     def _load(self, name: str) -> Game | Mapping[str, Game]:
         """The game or family of an entry point.
@@ -200,15 +273,15 @@ class Shelf(Mapping[str, Game]):
         if declared is None:
             there = ", ".join(self.declared) or "none"
             raise UnknownGameError(f"there is no game {name[:40]!r}; there are: {there}")
-        if name not in self._failed:
-            found, reason = _import(declared)
+        reason = self._failed.get(name) or self._absent.get(name)
+        if reason is None:
+            found, reason, is_absent = _import(declared)
             if found is not None:
                 self._loaded[name] = found
                 return found
-            self._failed[name] = reason
+            (self._absent if is_absent else self._failed)[name] = reason
         raise UnknownGameError(
-            f"the game {name} of {declared.package} {declared.version} "
-            f"can't be loaded: {self._failed[name]}"
+            f"the game {name} of {declared.package} {declared.version} can't be loaded: {reason}"
         )
 
     def _of_family(self, games: Mapping[str, Game], family: str, word: str) -> Game:
@@ -225,8 +298,13 @@ class Shelf(Mapping[str, Game]):
         return game
 
 
-def _import(declared: Declared) -> tuple[Game | Mapping[str, Game] | None, str]:
-    """What an entry point names; or None, and why it is no game and no family."""
+def _import(declared: Declared) -> tuple[Game | Mapping[str, Game] | None, str, bool]:
+    """What an entry point names.
+
+    Returns:
+        The game or family, if it is one; else why it is none, and whether it only takes that an
+        extra is installed.
+    """
     where = f"{declared.module}:{declared.attribute}"
     try:
         found: object = importlib.import_module(declared.module)
@@ -235,17 +313,22 @@ def _import(declared: Declared) -> tuple[Game | Mapping[str, Game] | None, str]:
     except ImportError as error:
         if declared.extras:
             extras = ",".join(declared.extras)
-            return None, f"it needs pip install '{declared.package}[{extras}]' ({error})"
-        return None, _words(error)
+            return None, f"it needs pip install '{declared.package}[{extras}]' ({error})", True
+        return None, _words(error), False
     except (Exception, SystemExit) as error:  # whatever a stranger's module does
-        return None, _words(error)
+        return None, _words(error), False
     if isinstance(found, Game):
         if found.name != declared.name:
-            return None, f"{where} is called {found.name!r}, and declared as {declared.name!r}"
-        return found, ""
-    if isinstance(found, Mapping):
-        return found, ""
-    return None, f"{where} is {type(found).__name__}, and neither a Game nor a mapping of games"
+            reason = f"{where} is called {found.name!r}, and declared as {declared.name!r}"
+        elif found.version and not VERSION.fullmatch(found.version):
+            reason = f"{where} has a version {found.version[:60]!r}, which is none"
+        else:
+            return found, "", False
+    elif isinstance(found, Mapping):
+        return found, "", False
+    else:
+        reason = f"{where} is {type(found).__name__}, and neither a Game nor a mapping of games"
+    return None, reason, False
 
 
 def _words(error: BaseException) -> str:

@@ -13,6 +13,7 @@ from datetime import datetime
 
 from engine.clock import Clock, TimeControl
 from engine.game import GameError, IllegalMoveError, Move, Seat, State, Termination
+from engine.games import GAMES
 from engine.openings import Opening
 from engine.player import BotError, GameSetup, Player, Turn
 from engine.record import Fault, GameRecord, Ply, RecordError, ending, replay, states
@@ -45,6 +46,7 @@ def begin(
         plies.append(Ply(state.to_move, state.canonical(move)))
         state = state.play(move)
     return GameRecord(
+        rules=GAMES.rules(opening.variant.game),
         variant=opening.variant,
         seed=seed,
         players=tuple(players),

@@ -17,7 +17,9 @@ from hypothesis import settings
 
 from arena.ground import db
 from arena.ground.db import Database
+from engine.games import GAMES
 from tests import compiled, postgres
+from tests.packages import Installer
 from tests.requirements import need
 
 T = TypeVar("T")
@@ -176,3 +178,11 @@ def _copy(kind: str, like: Path | str, folder: Path, server: str = "") -> Iterat
         found = Database(url)
         yield found
         found.close()
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Installer]:
+    """Installs packages of games for a test."""
+    with monkeypatch.context() as patch:
+        yield Installer(tmp_path / "packages", patch)
+    GAMES.look_again()

@@ -1,7 +1,7 @@
 """The workers' Celery app, and how they speak to the recorder.
 
 A worker holds no database address and no secret but its queue's login. Jobs come from the queue
-``matches``; what is said of them goes by name to ``results``.
+``matches`` and those of other people's games; what is said of them goes by name to ``results``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from celery import Celery, bootsteps
 from kombu import Queue
 
 from engine import jobs
+from engine.games import GAMES
 from engine.messages import address_of, pack
 from engine.timers import Every
 
@@ -62,7 +63,9 @@ class KeepTaken(bootsteps.StartStopStep):
 
 
 # Never declared: a worker's login may change nothing about the queues themselves.
-QUEUES = [Queue(name, no_declare=True) for name in (jobs.MATCHES_QUEUE, jobs.RESULTS_QUEUE)]
+NAMES = sorted({jobs.queue_of(edition) for edition in GAMES.editions()})
+QUEUES = [Queue(name, no_declare=True) for name in NAMES]
+"""A queue for each package of games that this worker has; it takes no job of any other game."""
 
 app = Celery("workers")
 app.conf.update(

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.games import GAMES
 from engine.referee import ISOLATION_LEVELS
 from workers import landlock, seccomp
 from workers.bubblewrap import Bubblewrap, candidates
@@ -47,6 +48,8 @@ class Diagnosis:
     """What the machine has, and lacks."""
     languages: tuple[ProbeFinding, ...]
     """The languages whose bots can be run."""
+    games: tuple[ProbeFinding, ...]
+    """The games that are installed, by their packages, and those that can't be loaded."""
 
     @property
     def suffices(self) -> bool:
@@ -71,14 +74,20 @@ def examine(minimum: str = "good", runtime: Path | None = None) -> Diagnosis:
         broken = ProbeFinding(
             "runtime folder", False, str(error), "give a runtime folder elsewhere"
         )
-        return Diagnosis("none", minimum, (), (broken, *_host()), tuple(_languages()))
+        host = (broken, *_host())
+        return Diagnosis("none", minimum, (), host, tuple(_languages()), tuple(_games()))
     sandbox.end_orphans()
     better = [
         ProbeFinding("better box", False, failure, remedy_for(failure, systemd=SYSTEMD.is_dir()))
         for failure in sandbox.failures
     ]
     return Diagnosis(
-        sandbox.level, minimum, sandbox.layers, (*better, *_host()), tuple(_languages())
+        sandbox.level,
+        minimum,
+        sandbox.layers,
+        (*better, *_host()),
+        tuple(_languages()),
+        tuple(_games()),
     )
 
 
@@ -174,6 +183,17 @@ def core_dumps(pattern: str) -> ProbeFinding:
         remedy = f"echo core > {CORE_PATTERN}"
         return ProbeFinding("core dumps", False, f"crashes are piped to {pattern[1:60]}", remedy)
     return ProbeFinding("core dumps", True, "off for bots")
+
+
+def _games() -> Iterator[ProbeFinding]:
+    """What a worker here says to have, and what it can't have."""
+    by_rules: dict[str, list[str]] = {}
+    for name in GAMES:
+        by_rules.setdefault(GAMES.rules(name), []).append(name)
+    for rules, names in by_rules.items():
+        yield ProbeFinding(rules, True, ", ".join(names))
+    for name, reason in GAMES.faults.items():
+        yield ProbeFinding(name, False, reason, "mend or uninstall its package")
 
 
 def _languages() -> Iterator[ProbeFinding]:

@@ -36,6 +36,7 @@ from celery.signals import (
 from engine import jobs, reporting, sitting
 from engine.clock import ALLOWANCES, Allowances
 from engine.compliance import Examination
+from engine.games import GAMES
 from engine.logs import about, use_json
 from engine.match import Players
 from engine.process import BotProcess
@@ -139,6 +140,7 @@ def live(sender: Any, **_: Any) -> None:
         sender.controller.concurrency,
         sandbox().level,
         tuple(installed_languages()),
+        games=tuple(map(str, GAMES.editions())),
     )
 
     murmur = Murmur(2 * ALIVE_SECONDS)

@@ -29,6 +29,7 @@ COMMANDS = {
     "test": ("test", "Test whether one bot is stronger than another."),
     "check": ("box", "Check a bot as an arena does, in the box."),
     "bridge": ("bridge", "Make a bot of a program that speaks another protocol."),
+    "games": ("games", "List the games that can be played here."),
     "moves": ("position", "List the legal moves of a position."),
     "perft": ("position", "Count the leaf nodes of the tree of legal moves."),
     "draw": ("position", "Draw a position as SVG."),

@@ -166,6 +166,7 @@ def doctor(in_json: bool, minimum: str) -> None:
             (f"the box: {report.level}", report.layers),
             ("the machine", report.host),
             ("languages", report.languages),
+            ("games", report.games),
         ):
             click.echo(heading)
             for finding in findings:

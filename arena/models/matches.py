@@ -256,6 +256,8 @@ class Worker(Base):
     slots: Mapped[int]
     isolation: Mapped[str] = mapped_column(sa.String(20))
     languages: Mapped[list[Any]]
+    games: Mapped[list[Any] | None]
+    """The editions of the games that it has (see `engine.shelf`); None if it does not say."""
     format: Mapped[int]
     """The format of jobs that it knows (see `engine.jobs.FORMAT`)."""
     failed: Mapped[list[Any]] = mapped_column(default=list)

@@ -37,8 +37,10 @@ from arena.models import (
 )
 from arena.operation.queues import Queues
 from arena.schedule import occurrences, workers
+from arena.schedule.idle import why_nobody_has
 from arena.schedule.occurrences import Occurrences
 from engine.game import Termination
+from engine.games import GAMES
 from engine.plurals import counted
 from engine.protocol import visible
 
@@ -107,7 +109,7 @@ class Alarm:
 
     kind: str
     """``idle ladder``, ``set aside``, ``lost bundle``, ``differs``, ``worker``, ``recorder``,
-    ``broker``, ``clock``, ``messages``, ``not taken up`` or ``indexes``.
+    ``broker``, ``clock``, ``messages``, ``not taken up``, ``indexes`` or ``game``.
     """
     subject: str
     words: str
@@ -216,6 +218,7 @@ def look(session: Session, settings: Settings, now: datetime) -> Health:
         *_of_recorder(found, silent, behind),
         *_lost(session, known, silent, behind, now),
         *_clocks(session, behind, now),
+        *_games(session, settings, now),
     )
     return Health(
         matches, checks, known, games, faults, silent, behind, dict(found.ever), backup, alarms
@@ -395,6 +398,18 @@ def _clocks(session: Session, behind: float | None, now: datetime) -> Iterator[A
             f"the clock of the worker {worker.name} is {_since(abs(ahead))} {side}: set it by NTP"
         )
         yield Alarm("clock", worker.name, said)
+
+
+def _games(session: Session, settings: Settings, now: datetime) -> Iterator[Alarm]:
+    """Games that can't be loaded, and those that are to be played and that nobody has."""
+    for name, reason in GAMES.faults.items():
+        yield Alarm("game", name, f"the game {name} can't be loaded: {reason}")
+    if not any(worker.slots for worker in workers.living(session, now)):
+        return
+    wanted = sa.select(Competition.game).where(Competition.state == CompetitionState.OPEN)
+    for game in sorted(session.scalars(wanted.distinct())):
+        if game not in GAMES.faults and (words := why_nobody_has(session, game, settings, now)):
+            yield Alarm("game", game, words.rstrip("."))
 
 
 def _lost(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 
-from engine.jobs import MATCHES_QUEUE
-
 PYTHON = [sys.executable, "-P", "-m"]
 # Quiet: what Celery prints at its start is no line of a log, least of all of one in JSON.
 CELERY = [*PYTHON, "celery", "--quiet", "-A"]
@@ -43,7 +41,7 @@ def recorder() -> list[str]:
 
 def worker(slots: int) -> list[str]:
     """Plays so many matches at a time; any number of them may run, on any machine."""
-    words = ["-Q", MATCHES_QUEUE, "-n", "worker@%h", "-c", str(slots), "--disable-prefetch"]
+    words = ["-n", "worker@%h", "-c", str(slots), "--disable-prefetch"]
     return [*CELERY, "workers.tasks", "worker", *words, *QUIET]
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain, islice
 
 import redis
 
 from engine.jobs import MATCHES_QUEUE, RESULTS_QUEUE
 from engine.messages import address_of
 
-PRIORITIES = ("", "\x06\x163", "\x06\x166", "\x06\x169")
+STEP = "\x06\x16"
+PRIORITIES = ("", f"{STEP}3", f"{STEP}6", f"{STEP}9")
 """What kombu adds to a queue's name for each of its steps of priority."""
 ANSWER_SECONDS = 2.0
 FULL = 0.95
@@ -39,6 +41,14 @@ def keys_of(queue: str) -> list[str]:
     return [f"{queue}{step}" for step in PRIORITIES]
 
 
+def keys_of_jobs(client: redis.Redis) -> list[str]:
+    """Under which keys jobs wait, those of games that are not here any more, too."""
+    names = {MATCHES_QUEUE}
+    for key in client.scan_iter(match=f"{MATCHES_QUEUE}.*", count=1000):
+        names.add(key.decode().partition(STEP)[0])
+    return [key for name in sorted(names) for key in keys_of(name)]
+
+
 def connect(broker: str, *, seconds: float = ANSWER_SECONDS) -> redis.Redis:
     """Whoever speaks to a broker, at its first word and not before.
 
@@ -55,13 +65,12 @@ def look(broker: str) -> Queues:
     """How much waits in a broker, and how full it is."""
     if not broker:
         return Queues(None, "there is no broker")
-    queues = (MATCHES_QUEUE, RESULTS_QUEUE)
     try:
         with connect(broker) as client:
+            keys = {MATCHES_QUEUE: keys_of_jobs(client), RESULTS_QUEUE: keys_of(RESULTS_QUEUE)}
             steps = client.pipeline(transaction=False)
-            for queue in queues:
-                for key in keys_of(queue):
-                    steps.llen(key)
+            for key in chain.from_iterable(keys.values()):
+                steps.llen(key)
             steps.info("memory")
             steps.info("persistence")
             *lengths, memory, persistence = steps.execute()
@@ -69,11 +78,8 @@ def look(broker: str) -> Queues:
         return Queues(None, "the broker refuses the login of ARENA_BROKER")
     except (redis.RedisError, ValueError):
         return Queues(None, "the broker does not answer")
-    each = len(PRIORITIES)
-    waiting = {
-        queue: sum(lengths[number * each : (number + 1) * each])
-        for number, queue in enumerate(queues)
-    }
+    each = iter(lengths)
+    waiting = {queue: sum(islice(each, len(its))) for queue, its in keys.items()}
     used, most = int(memory["used_memory"]), int(memory["maxmemory"])
     problem = ""
     if most and used >= FULL * most:

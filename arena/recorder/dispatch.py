@@ -13,6 +13,7 @@ import redis
 from arena.ground.config import Settings
 from arena.operation import queues
 from engine import jobs
+from engine.games import GAMES
 from engine.messages import UnreadableError, unpack
 
 # Celery is imported by who makes an app of it, in pages when somebody plays: it would cost every
@@ -44,7 +45,7 @@ class CeleryQueue:
                 self._app.send_task(
                     TASK[batch[0].lease.kind],
                     tuple(job.to_json() for job in batch),
-                    queue=jobs.MATCHES_QUEUE,
+                    queue=jobs.queue_of(GAMES.edition(jobs.variant_of(batch[0]).game)),
                     priority=FIRST if isinstance(batch[0], jobs.MoveJob) else LATER,
                     time_limit=jobs.GRACE_SECONDS + ceil(sum(map(_longest_seconds, batch))),
                     argsrepr="",  # a text of it for people, which takes long and nobody reads
@@ -65,7 +66,7 @@ class CeleryQueue:
         found: set[jobs.Attempt] = set()
         try:
             with queues.connect(self._broker) as client:
-                for key in queues.keys_of(jobs.MATCHES_QUEUE):
+                for key in queues.keys_of_jobs(client):
                     for raw in client.lrange(key, 0, -1):
                         attempts = _attempts(raw)
                         if attempts.isdisjoint(standing) and client.lrem(key, 0, raw):

@@ -31,6 +31,7 @@ from arena.ratings.result import GameResult
 from arena.ratings.trends import Trends
 from arena.ratings.trueskill import TrueSkill
 from arena.recorder.storage import EntrantTally, Tally, tally
+from engine.shelf import Missing, UnknownGameError
 
 AT_A_TIME = 2000
 """Rows that are read or written at a time."""
@@ -142,6 +143,8 @@ class Fold:
             rows: the seats of its games.
         """
         variant = competition.variant
+        if isinstance(variant, Missing):  # who is on whose side is not to be guessed
+            raise UnknownGameError(variant.reason)
         sides, race = variant.side_of, variant.seats == 1
         kind = kind_of(competition)
         games = [list(game) for _, game in groupby(rows, key=lambda row: row.number)]

@@ -43,7 +43,7 @@ from engine import jobs, reporting
 from engine.match import race_ranks
 from engine.plurals import counted
 from engine.protocol import demand_sayable
-from engine.record import GameRecord, RecordError, replay
+from engine.record import GameRecord, RecordError, other_rules, replay
 
 Told = reporting.MatchReport | reporting.Started | reporting.Progress | reporting.SignOfLife
 """What workers say of matches under way, and of themselves; what comes often."""
@@ -174,6 +174,10 @@ class _Batch:
         if match.worker is None and self._take_up(match, report.worker) is leases.Fate.STALE:
             return leases.Fate.STALE
         assert match.worker is not None
+        if other := next(filter(None, map(other_rules, report.games)), ""):
+            # The game was changed here, or there, meanwhile: nobody's fault.
+            leases.roll_back(match, f"{report.worker}: {other}", failed=False)
+            return leases.Fate.ROLLED_BACK
         if problem := contradiction(match, report):
             label = workers.label(match)
             workers.note_falsehood(session, match.worker, label, problem, now)

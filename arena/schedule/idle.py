@@ -11,6 +11,8 @@ from arena.ground.config import Settings
 from arena.models import Competition, CompetitionState
 from arena.schedule import workers
 from engine import jobs
+from engine.games import GAMES
+from engine.shelf import UnknownGameError
 
 ELSEWHERE = "The workers play elsewhere; its turn will come."
 
@@ -25,7 +27,19 @@ def why_idle(
         return words
     if settings.only not in ("", competition.name):
         return f"This arena plays {settings.only} alone."
-    return why_nobody_works(session, settings.minimum_isolation, now) or ELSEWHERE
+    nobody = why_nobody_works(session, settings.minimum_isolation, now)
+    return nobody or why_nobody_has(session, competition.game, settings, now) or ELSEWHERE
+
+
+def why_nobody_has(session: Session, game: str, settings: Settings, now: datetime) -> str | None:
+    """Why none of the workers can play a game; None if one can."""
+    try:
+        rules = str(GAMES.edition(game))
+    except UnknownGameError as error:
+        return f"{str(error)[:1].upper()}{str(error)[1:]}."
+    if rules in workers.Hands.of(session, settings.minimum_isolation, now).by_rules:
+        return None
+    return f"No worker has the game {game} by the rules of {rules}: its matches wait for one."
 
 
 def why_nobody_works(session: Session, minimum_isolation: str, now: datetime) -> str | None:

@@ -153,7 +153,7 @@ def spec_of(match: Match) -> MatchSpec:
 
 def variant_of(match: Match) -> Variant:
     """The variant of a match, with its lots drawn."""
-    return GAMES[match.competition.game].variant(**match.options)
+    return GAMES.find(match.competition.game, match.options)
 
 
 def _check_spec(check: Check) -> tuple[MatchSpec, list[BotVersion]]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from math import ceil, inf
@@ -41,15 +41,25 @@ from arena.models import (
     Leasable,
     Match,
     Place,
+    Sitting,
     Worker,
 )
 from arena.schedule import workers
 from arena.schedule.jobs import JOBS, Leased, attempt_at, jobs_of, words_of
-from arena.schedule.load import ASKED, Load, open_checks, open_matches, open_moves
+from arena.schedule.load import (
+    ASKED,
+    Load,
+    games_in_use,
+    open_checks,
+    open_matches,
+    open_moves,
+)
 from arena.schedule.matchmaking import new_matches
 from arena.schedule.occurrences import SILENT, UNTAKEN, WAITED
 from arena.signing import is_own_ticket
 from engine import jobs
+from engine.games import GAMES
+from engine.record import GameRecord, other_rules
 
 FAILURES_ALLOWED = 2
 """A job that fails once more is set aside."""
@@ -119,11 +129,17 @@ class _Issuing:
 
     def __init__(self, session: Session, settings: Settings, now: datetime) -> None:
         self._session, self._settings, self._now = session, settings, now
-        self.slots = workers.slots(session, settings.minimum_isolation, now)
+        self._hands = workers.Hands.of(session, settings.minimum_isolation, now)
+        self.slots = self._hands.slots
         self.load = Load.read(session, now)
         somebody_plays = self.slots and self.load.somebody_plays
         self.enough = max(1, self.slots - 1) if somebody_plays else AHEAD * self.slots
         """Turns that are under way when all have enough, people's moves not counted."""
+        used = games_in_use(session)
+        self._known = _narrowed(used, self._is_known)
+        """The games in use that somebody has; None if that is all of them."""
+        self._free = _narrowed(used, self.has_room)
+        """Those of which more matches could be played now."""
         self.issued: list[Leased] = []
         self.turns: list[float] = []
         """What part of a turn each of those takes."""
@@ -144,10 +160,27 @@ class _Issuing:
         """How many more turns there are for matches and checks."""
         return self.enough - self._taken
 
+    def has_room(self, game: str) -> bool:
+        """Whether the workers that have a game, by the rules that are here, have not enough yet."""
+        rules = GAMES.rules(game)
+        return self.load.by_rules[rules] < AHEAD * self._hands.by_rules.get(rules, 0)
+
+    def _is_known(self, game: str) -> bool:
+        return GAMES.rules(game) in self._hands.by_rules
+
     def take_moves(self) -> None:
         load = self.load
         most = min(load.open_moves, max(1, self.slots // 2) - load.moves, self.slots)
-        self._take(open_moves(self._session, most))
+        waiting = open_moves(self._session, most, self._known)
+        self._take([sitting for sitting in waiting if not self._ended_by_rules(sitting)])
+
+    def _ended_by_rules(self, sitting: Sitting) -> bool:
+        """Ends a game against a person if it was begun by other rules than there are now."""
+        if not (problem := other_rules(GameRecord.from_json(sitting.game))):
+            return False
+        sitting.end_lease(JobStatus.VOID, problem)
+        sitting.finished = self._now
+        return True
 
     def take_checks(self, most: float = inf) -> None:
         """Issues checks.
@@ -157,12 +190,12 @@ class _Issuing:
         """
         room = ceil(min(self.load.open_checks, most - self.load.checks, self._room))
         budget = self._settings.build_seconds_an_hour
-        self._take(open_checks(self._session, room, budget, self._now))
+        self._take(open_checks(self._session, room, self._known, budget, self._now))
 
     def take_matches(self) -> None:
         """Issues matches that were rolled back."""
         room = ceil(min(self.load.open_matches, self._room))
-        self._take(open_matches(self._session, room, ~ASKED))
+        self._take(open_matches(self._session, room, ~ASKED, self._free))
 
     def take_requests(self, most: float = inf) -> None:
         """Issues matches on request.
@@ -171,17 +204,21 @@ class _Issuing:
             most: how many turns of them may be under way.
         """
         room = ceil(min(self.load.open_requests, most - self.load.requests, self._room))
-        self._take(open_matches(self._session, room, ASKED))
+        self._take(open_matches(self._session, room, ASKED, self._free))
 
     def take_new_matches(self) -> None:
         only, trickle = self._settings.only, self._settings.trickle_seconds
-        new = new_matches(self._session, self._now, only=only, trickle_seconds=trickle)
+        new = new_matches(
+            self._session, self._now, self.has_room, only=only, trickle_seconds=trickle
+        )
         self._take(new, self._room)
 
     def _take(self, waiting: Iterable[Leased], room: float = inf) -> None:
         """Issues what waits until so many turns are taken."""
         each = iter(waiting)
         while room > 0 and (job := next(each, None)) is not None:
+            if isinstance(job, Match) and not self.has_room(job.competition.game):
+                continue
             issue(job, self._settings, self._now)
             turn = self.load.add(job)
             self.issued.append(job)
@@ -189,14 +226,21 @@ class _Issuing:
             room -= turn
 
 
+def _narrowed(games: set[str], which: Callable[[str], bool]) -> set[str] | None:
+    """Those of some games for which something holds; None if it holds for all."""
+    found = {game for game in games if which(game)}
+    return None if found == games else found
+
+
 def _batches(issued: Sequence[jobs.AnyJob], turns: Sequence[float]) -> list[jobs.Batch]:
-    """Jobs that follow each other and take a turn together."""
+    """Jobs that follow each other and take a turn together, of games of one package."""
     found: list[list[jobs.AnyJob]] = []
-    taken = inf
+    taken, last = inf, ""
     for job, turn in zip(issued, turns, strict=True):
-        if taken + turn > 1:
+        rules = GAMES.rules(jobs.variant_of(job).game)
+        if taken + turn > 1 or rules != last:
             found.append([])
-            taken = 0.0
+            taken, last = 0.0, rules
         found[-1].append(job)
         taken += turn
     return list(found)

@@ -8,7 +8,7 @@ kinds. What is to be played is for a competition's kind to say (`arena.competiti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -33,7 +33,12 @@ from engine.seeds import derive
 
 
 def new_matches(
-    session: Session, now: datetime, *, only: str = "", trickle_seconds: float = 0.0
+    session: Session,
+    now: datetime,
+    has_room: Callable[[str], bool] = lambda _: True,
+    *,
+    only: str = "",
+    trickle_seconds: float = 0.0,
 ) -> Iterator[Match]:
     """New matches of the competitions whose turn it is, one after the other while any can be made.
 
@@ -41,6 +46,7 @@ def new_matches(
     which alone it is left meanwhile to make matches of open competitions.
 
     Args:
+        has_room: whether more of a game could be played now.
         only: the name of the one competition whose turn it may be.
         trickle_seconds: how long a settled ladder rests after each match.
     """
@@ -49,9 +55,10 @@ def new_matches(
         query = query.where(Competition.name == only)
     # Requests are made beside the recorder, and each match has a number of its own. Who has one
     # locked may wait for another in which something was just recorded: its turn is the next time.
-    competitions = session.scalars(locking(query, Competition, anew=True, free=True)).all()
+    found = session.scalars(locking(query, Competition, anew=True, free=True)).all()
+    competitions = [one for one in found if has_room(one.game)]
     due = due_matches(session)
-    turns = _Turns(competitions, Moment(session, now, due, trickle_seconds))
+    turns = _Turns(competitions, has_room, Moment(session, now, due, trickle_seconds))
     while next_one := turns.next():
         competition, pairing, maker = next_one
         match = make(session, competition, pairing, now)
@@ -65,8 +72,13 @@ def new_matches(
 class _Turns:
     """Whose turn it is, by what was there at the beginning and was made since."""
 
-    def __init__(self, competitions: Sequence[Competition], moment: Moment) -> None:
-        self._moment = moment
+    def __init__(
+        self,
+        competitions: Sequence[Competition],
+        has_room: Callable[[str], bool],
+        moment: Moment,
+    ) -> None:
+        self._has_room, self._moment = has_room, moment
         self._groups: list[tuple[Matchmaker[Any], list[Competition]]] = []
         for kind in KINDS.values():
             its = [one for one in competitions if kind_of(one) is kind]
@@ -79,6 +91,8 @@ class _Turns:
         for maker, competitions in self._groups:
             order = sorted(competitions, key=lambda one: (maker.urgency(one), self._share(one)))
             for competition in order:
+                if not self._has_room(competition.game):
+                    continue
                 if pairing := maker.next_pairing(competition):
                     firsts.append((competition, pairing, maker))
                     break

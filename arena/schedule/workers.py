@@ -13,7 +13,8 @@ readmitted it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
@@ -29,7 +30,9 @@ from arena.ground.refusals import NotThere, Refusal
 from arena.models import Match, Scope, Sitting, Worker
 from arena.schedule.jobs import Leased
 from engine import jobs
+from engine.games import GAMES
 from engine.reporting import LONGEST_NAME, SignOfLife
+from engine.shelf import OWN
 
 ALIVE_SECONDS = 30.0
 """A worker that was not heard of for so long is dead."""
@@ -82,6 +85,7 @@ def note_alive(session: Session, sign: SignOfLife, now: datetime) -> Worker:
     worker.slots = min(sign.slots, MOST_SLOTS)
     worker.isolation = sign.isolation
     worker.languages = list(sign.languages)
+    worker.games = None if sign.games is None else list(sign.games)
     worker.format = sign.format
     worker.clock_ahead = None if sign.clock is None else sign.clock - now.timestamp()
     return worker
@@ -145,8 +149,33 @@ def state(worker: Worker, minimum_isolation: str, now: datetime) -> str:
 
 def slots(session: Session, minimum_isolation: str, now: datetime) -> int:
     """How many matches the workers that are given jobs can play at the same time."""
-    said = sum(one.slots for one in living(session, now) if may_play(one, minimum_isolation))
-    return min(said, MOST_MATCHES)
+    return Hands.of(session, minimum_isolation, now).slots
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """How many matches the workers that are given jobs can play at the same time."""
+
+    slots: int
+    by_rules: Mapping[str, int]
+    """Those of workers that have an edition of games, by its words."""
+
+    @classmethod
+    def of(cls, session: Session, minimum_isolation: str, now: datetime) -> Hands:
+        """Those of an arena."""
+        able = [one for one in living(session, now) if may_play(one, minimum_isolation)]
+        by_rules: Counter[str] = Counter()
+        for worker in able:
+            by_rules.update(dict.fromkeys(games_of(worker), worker.slots))
+        most = {rules: min(count, MOST_MATCHES) for rules, count in by_rules.items()}
+        return cls(min(sum(one.slots for one in able), MOST_MATCHES), most)
+
+
+def games_of(worker: Worker) -> Collection[str]:
+    """The editions of games that a worker has; if it does not say, those that come with us."""
+    if worker.games is not None:
+        return set(worker.games)
+    return {str(one) for one in GAMES.editions() if one.package == OWN}
 
 
 def note_success(session: Session, job: Leased, name: str) -> None:

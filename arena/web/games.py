@@ -22,7 +22,7 @@ from engine import svg
 from engine.clicks import illustrate
 from engine.game import GameError, State
 from engine.plurals import counted
-from engine.record import GameRecord, states_known
+from engine.record import GameRecord, other_rules, states_known
 from engine.sitting import clocks
 
 games = Blueprint("games", __name__)
@@ -144,6 +144,7 @@ def game(number: int, ply: int | None = None) -> str:
             ply=shown,
             board=draw(state, last),
             outcome=outcome(record),
+            other=other_rules(record),
             # Where each move has its own time, there is no clock to look at.
             clocks=clocks(record) if record.time.move_ms is None else (),
             times=charts.time_strips(record, shown),

@@ -120,9 +120,17 @@ class Villainy:
 CALM = Villainy(0, 0, 0, 0, 0, 0, 0, 0, 0, faulty_bots=False)
 
 
-def give_sign(session: sa.orm.Session, worker: str, now: datetime, *, slots: int) -> None:
+def give_sign(
+    session: sa.orm.Session,
+    worker: str,
+    now: datetime,
+    *,
+    slots: int,
+    games: tuple[str, ...] | None = None,
+) -> None:
     """Has a worker with good boxes say that it lives."""
-    workers.note_alive(session, reporting.SignOfLife(worker, slots, "good"), now)
+    sign = reporting.SignOfLife(worker, slots, "good", games=games)
+    workers.note_alive(session, sign, now)
 
 
 def report_of(job: jobs.AnyJob, worker: str, seconds: float = 0.0) -> reporting.MatchReport:

@@ -91,6 +91,7 @@ def test_the_form():
         "run": {
             "started": "2026-01-02T03:04:05Z",
             "isolation": "full",
+            "rules": "game-bot-arena 1",
             "cpu_us": [None, 3, 1, 5],
             "wall_us": [None, 4, 2, 6],
             "details": [],

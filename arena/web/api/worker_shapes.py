@@ -24,6 +24,7 @@ class WorkerShape(Shape):
     slots: int
     isolation: str
     languages: list[str]
+    games: list[str] = Field(description="The editions of the games that it has.")
     last_seen: datetime
     failed: list[str] | None = Field(
         description="The jobs that it failed at since it last did one; null unless you organise."
@@ -41,6 +42,7 @@ class WorkerShape(Shape):
             slots=one.slots,
             isolation=one.isolation,
             languages=list(one.languages),
+            games=sorted(workers.games_of(one)),
             last_seen=one.last_seen,
             failed=[entry["job"] for entry in one.failed] if with_failures else None,
             problem=(one.problem if one.failed else "") if with_failures else None,

@@ -1,0 +1,146 @@
+"""Games of other packages: who is given their jobs, what waits, and what a new version changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.ground.config import Settings
+from arena.ground.db import Database
+from arena.models import Check, Entrant, JobStatus, Ladder, Match, Worker
+from arena.operation import health
+from arena.recorder import recording
+from arena.recorder.rebuild import rebuild
+from arena.schedule import leases
+from arena.schedule.idle import why_idle
+from engine import jobs
+from engine.game import OptionError
+from engine.games import GAMES
+from engine.record import GameRecord, RecordError, replay
+from engine.shelf import UnknownGameError
+from tests.arena.simulator import CALM, START, Simulation, give_sign, report_of
+from tests.packages import Installer
+
+NOW = START + timedelta(days=1)
+SETTINGS = Settings(data=Path("/nowhere"))
+OWN = str(GAMES.edition("clobber"))
+OTHER = "other-games 1.5"
+GAME = ("other-games", "ONE = game('one')", "one = other_games:ONE")
+
+
+def furnish(database: Database) -> None:
+    """A ladder of our own and one of another's game, with the same bots."""
+    Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"}), ("one", {})], bots=6)
+    with database.begin() as session:
+        session.execute(sa.delete(Check))
+
+
+def games_issued(database: Database) -> list[list[str]]:
+    """Of the batches that are issued now, the games."""
+    with database.begin() as session:
+        found = leases.fill(session, SETTINGS, NOW)
+    return [[jobs.variant_of(job).game for job in batch] for batch in found]
+
+
+def test_a_job_goes_to_workers_that_have_its_game(
+    sqlite_database: Database, packages: Installer
+) -> None:
+    """In a queue of its own, no more of them than these can take, and never with others."""
+    packages.install(*GAME)
+    furnish(sqlite_database)
+    with sqlite_database.begin() as session:
+        give_sign(session, "big", NOW, slots=6, games=(OWN,))
+        give_sign(session, "old", NOW, slots=1)
+        give_sign(session, "able", NOW, slots=1, games=(OWN, OTHER))
+    batches = games_issued(sqlite_database)
+    assert len(batches) == 8 * leases.AHEAD
+    assert all(len(set(batch)) == 1 for batch in batches)
+    assert [batch[0] for batch in batches].count("one") == leases.AHEAD
+    assert jobs.queue_of(GAMES.edition("one")) == "matches.other-games-1.5"
+    assert jobs.queue_of(GAMES.edition("siege")) == "matches"
+
+
+def test_what_nobody_has_waits_and_says_so(sqlite_database: Database, packages: Installer) -> None:
+    """On its page and as an alarm; of the other games there is as much as ever."""
+    packages.install(*GAME)
+    furnish(sqlite_database)
+    with sqlite_database.begin() as session:
+        give_sign(session, "big", NOW, slots=2, games=(OWN, "other-games 1.4"))
+    assert games_issued(sqlite_database) == [["clobber"]] * 2 * leases.AHEAD
+    words = f"No worker has the game one by the rules of {OTHER}: its matches wait for one"
+    with sqlite_database.read() as session:
+        ladder = session.scalars(sa.select(Ladder).where(Ladder.game == "one")).one()
+        assert why_idle(session, ladder, SETTINGS, NOW) == f"{words}."
+        alarms = health.look(session, SETTINGS, NOW).alarms
+        assert [(one.subject, one.words) for one in alarms if one.kind == "game"] == [
+            ("one", words)
+        ]
+
+
+def test_a_match_under_way_by_other_rules_is_played_again(
+    sqlite_database: Database, packages: Installer
+) -> None:
+    """A new version came meanwhile: nobody is blamed, and what was recorded is not proven by it."""
+    packages.install(*GAME)
+    furnish(sqlite_database)
+    with sqlite_database.begin() as session:
+        give_sign(session, "able", NOW, slots=2, games=(OTHER,))
+        batches = leases.fill(session, SETTINGS, NOW)
+    reports = [report_of(batch[0], "able") for batch in batches[:2]]
+    sent = batches[2][0].to_json()
+    assert {game.rules for one in reports for game in one.games} == {OTHER}
+    with sqlite_database.begin() as session:
+        assert recording.take_in(session, reports[:1], SETTINGS, NOW) == [leases.Fate.FIXED]
+    packages.install("other-games", "ONE = game('one')", "one = other_games:ONE", version="1.6")
+    with sqlite_database.begin() as session:
+        (fate,) = recording.take_in(session, reports[1:], SETTINGS, NOW)
+        assert fate is leases.Fate.ROLLED_BACK
+        match = session.get_one(Match, reports[1].lease.job)
+        assert (match.status, match.failures) == (JobStatus.OPEN, 0)
+        assert f"played by the rules of {OTHER}; here are those of other-games 1.6" in match.problem
+        assert session.get_one(Worker, "able").failed == []
+    with pytest.raises(OptionError, match=r"by the rules of other-games 1\.5 is needed; here is other-g"):
+        jobs.Job.from_json(sent)
+    record = GameRecord.from_json(reports[0].games[0].to_json())
+    with pytest.raises(RecordError, match=r"here are those of other-games 1\.6"):
+        replay(record)
+    for rules in ("", "other-games 1.6"):
+        assert replay(replace(record, rules=rules)).to_move is None
+
+
+def test_a_package_that_is_gone_loses_nothing(
+    sqlite_database: Database, packages: Installer
+) -> None:
+    """Its ladder waits, its ratings stay as they are, and all goes on when it is back."""
+    packages.install(*GAME)
+    furnish(sqlite_database)
+    with sqlite_database.begin() as session:
+        give_sign(session, "able", NOW, slots=2, games=(OTHER, OWN))
+        batches = leases.fill(session, SETTINGS, NOW)
+        reports = [report_of(job, "able") for batch in batches for job in batch]
+        recording.take_in(session, reports, SETTINGS, NOW)
+
+    def look(session: Session) -> tuple[Ladder, list[tuple[float | None, int]]]:
+        ladder = session.scalars(sa.select(Ladder).where(Ladder.game == "one")).one()
+        its = sa.select(Entrant).where(Entrant.competition_id == ladder.id).order_by(Entrant.id)
+        return ladder, [(one.mu, one.games) for one in session.scalars(its)]
+
+    packages.uninstall("other-games")
+    assert {game for batch in games_issued(sqlite_database) for game in batch} == {"clobber"}
+    with sqlite_database.begin() as session:
+        ladder, rated = look(session)
+        assert sum(games for _, games in rated) > 0
+        words = why_idle(session, ladder, SETTINGS, NOW) or ""
+        assert words.startswith("There is no game 'one'; there are: blocco")
+        assert str(ladder.variant) == "one size=4x3"
+        with pytest.raises(UnknownGameError, match="there is no game 'one'"):
+            rebuild(session, ladder, write=True)
+    packages.install(*GAME, version="1.5.0")
+    with sqlite_database.begin() as session:
+        rebuild(session, look(session)[0], write=True)
+        assert look(session)[1] == rated
