@@ -72,7 +72,8 @@ def field_of(session: Session, ladder: Ladder) -> list[BotVersion]:
 def seeded_by(session: Session, ladder: Ladder, versions: Sequence[BotVersion]) -> list[BotVersion]:
     """The versions in the order of their ratings on a ladder; those without one come last."""
     query = sa.select(Entrant.version_id, Entrant.conservative)
-    rated = dict(session.execute(query.where(Entrant.competition_id == ladder.id)).tuples().all())
+    its = query.where(Entrant.competition_id == ladder.id)
+    rated = {row.version_id: row.conservative for row in session.execute(its)}
     least = min(rated.values(), default=0.0) - 1
     return sorted(versions, key=lambda version: -rated.get(version.id, least))
 

@@ -104,7 +104,9 @@ def test_a_match_under_way_by_other_rules_is_played_again(
         assert (match.status, match.failures) == (JobStatus.OPEN, 0)
         assert f"played by the rules of {OTHER}; here are those of other-games 1.6" in match.problem
         assert session.get_one(Worker, "able").failed == []
-    with pytest.raises(OptionError, match=r"by the rules of other-games 1\.5 is needed; here is other-g"):
+    with pytest.raises(
+        OptionError, match=r"by the rules of other-games 1\.5 is needed; here is other-g"
+    ):
         jobs.Job.from_json(sent)
     record = GameRecord.from_json(reports[0].games[0].to_json())
     with pytest.raises(RecordError, match=r"here are those of other-games 1\.6"):
