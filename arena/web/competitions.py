@@ -22,7 +22,7 @@ def address_of(competition: Competition, *, external: bool = False) -> str:
     """The address of a competition's page."""
     match competition:
         case Ladder():
-            return url_for("pages.leaderboard", name=competition.name, _external=external)
+            return url_for("ladders.leaderboard", name=competition.name, _external=external)
         case Tournament():
             return url_for("tournaments.tournament", name=competition.name, _external=external)
         case StrengthTest():

@@ -12,7 +12,7 @@ from arena.web.deeds import DeedForm, add_deed
 from arena.web.games import match_page
 from arena.web.lookup import reading
 
-judging = Blueprint("judging", __name__)
+verdicts = Blueprint("verdicts", __name__)
 
 
 def _again(number: int, form: DeedForm, problem: str) -> str:
@@ -26,5 +26,5 @@ def _there(done: Done, number: int) -> str:
     return url_for("games.match", number=again.id if again else number)
 
 
-add_deed(judging, "/matches/<int:number>/void", VoidMatch, then=_there, again=_again)
-add_deed(judging, "/matches/<int:number>/requeue", RequeueMatch, then=_there)
+add_deed(verdicts, "/matches/<int:number>/void", VoidMatch, then=_there, again=_again)
+add_deed(verdicts, "/matches/<int:number>/requeue", RequeueMatch, then=_there)

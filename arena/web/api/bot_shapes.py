@@ -16,7 +16,7 @@ from arena.models import Bot, BotVersion, Check, Entrant, JobStatus, VersionStat
 from arena.web import queries
 from arena.web.api.ladder_shapes import EntrantShape, RankedEntrant
 from arena.web.api.shapes import List, Shape
-from arena.web.on_ladder import HISTORY_GAMES, OPENINGS_SHOWN, SPLIT_GAMES, OnLadder
+from arena.web.entrants import HISTORY_GAMES, OPENINGS_SHOWN, SPLIT_GAMES, OnLadder
 
 
 class BotShape(Shape):

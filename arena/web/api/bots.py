@@ -23,8 +23,8 @@ from arena.web.api.paging import Pages, page
 from arena.web.api.results import Encounter
 from arena.web.api.shapes import Id, Name, Shape
 from arena.web.api.specification import operation
+from arena.web.entrants import on_ladder, shown_first
 from arena.web.lookup import find_bot, reading
-from arena.web.on_ladder import on_ladder, shown_first
 
 TAG = "bots"
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -14,19 +16,19 @@ from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 from arena import sittings
 from arena.models import BotVersion, JobStatus, Scope, Sitting, SittingSeat
 from arena.sittings import SittingError, Wish
-from arena.web import playing
 from arena.web.api.game_shapes import Record
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import BotVersionName, Key, List, Name, Number, Shape
 from arena.web.api.specification import operation
 from arena.web.identity import signed_in
 from arena.web.lookup import find_ladder, reading
-from arena.web.transactions import refusing
+from arena.web.sittings import any_place, any_seed, begin_game, own_game, player
+from arena.web.words import sentence
 from engine.game import IllegalMoveError
 from engine.record import GameRecord
 from engine.sitting import position
 
-TAG = "playing"
+TAG = "sittings"
 Ply = Annotated[
     Number,
     Field(description="How many plies were played; if it went on meanwhile, nothing happens."),
@@ -159,6 +161,15 @@ class SittingList(List):
     items: list[SittingShape]
 
 
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Answers what a person's game refuses by a conflict."""
+    try:
+        yield
+    except (SittingError, IllegalMoveError) as error:
+        abort(409, sentence(error))
+
+
 @operation(SittingList, tag=TAG, scope=Scope.READ)
 def list_sittings(query: Pages) -> SittingList:
     """One's own games against bots."""
@@ -197,23 +208,23 @@ def begin_sitting(json: NewSitting) -> tuple[SittingDetail, int]:
         ladder = find_ladder(session, json.ladder)
         return Wish(
             ladder,
-            playing.any_place(ladder) if json.place is None else json.place - 1,
+            any_place(ladder) if json.place is None else json.place - 1,
             tuple(sittings.opponent_named(session, ladder, name) for name in json.bots),
             json.opening == "random",
             json.key or secrets.token_hex(16),
-            playing.any_seed(),
+            any_seed(),
         )
 
-    person = playing.player()
-    with refusing(SittingError):
-        number = playing.begin_game(person, wish)
+    person = player()
+    with _refusing():
+        number = begin_game(person, wish)
     return _own(number), 201
 
 
 @operation(SittingDetail, tag=TAG, scope=Scope.SUBMIT, errors=[409])
 def play_move(number: int, json: NewMove) -> SittingDetail:
     """Plays a move in a game of one's own."""
-    with refusing(SittingError, IllegalMoveError), playing.own_game(number) as found:
+    with _refusing(), own_game(number) as found:
         sittings.move(found, json.move.strip(), json.ply, datetime.now(UTC))
     return _own(number)
 
@@ -221,7 +232,7 @@ def play_move(number: int, json: NewMove) -> SittingDetail:
 @operation(SittingDetail, tag=TAG, scope=Scope.SUBMIT, errors=[409])
 def resign_sitting(number: int, json: Resignation) -> SittingDetail:
     """Gives a game of one's own up."""
-    with refusing(SittingError), playing.own_game(number) as found:
+    with _refusing(), own_game(number) as found:
         sittings.resign(found, json.ply, datetime.now(UTC))
     return _own(number)
 
