@@ -190,7 +190,7 @@ def show(number: int, server: str | None, data: Path | None, in_json: bool) -> N
     """
 
     def here(session: Session, _: Settings) -> TestShape:
-        return TestShape.each(session, [strength_tests.find(session, number)])[0]
+        return TestShape.looked_up(session, strength_tests.find(session, number))
 
     found = read(server, data, f"/tests/{number}", here)
     if in_json:

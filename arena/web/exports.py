@@ -12,7 +12,6 @@ from arena.competitions.results import results, to_json
 from arena.competitions.tournament_matches import digest
 from arena.ground.config import Settings
 from arena.models import Tournament
-from arena.schedule.idle import why_idle
 from arena.web import queries
 from arena.web.leaderboards import BoardLine, LadderBoard
 
@@ -83,7 +82,6 @@ def tournament_json(
     session: Session, tournament: Tournament, settings: Settings, now: datetime
 ) -> dict[str, Any]:
     """All that stands in a tournament, and why nothing is played there, as JSON's types."""
-    running = queries.running_matches(session, ladder=tournament)
-    quiet = None if running else why_idle(session, tournament, settings, now)
+    _, quiet = queries.happening(session, tournament, settings, now)
     stands = to_json(results(session, tournament))
     return {**stands, "quiet": quiet, "digest": digest(session, tournament)}

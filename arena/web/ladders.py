@@ -17,7 +17,6 @@ from wtforms import Field, SelectField, StringField
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.ladder_settings import SETTINGS
 from arena.models import CompetitionState, Ladder, Scope
-from arena.schedule.idle import why_idle
 from arena.web import exports, leaderboards, queries
 from arena.web.deeds import REFUSED, DeedForm, sent
 from arena.web.forms import NEEDED
@@ -52,16 +51,15 @@ def leaderboard(name: str) -> str:
     """A ladder's board; ``?sort=`` orders it, ``?against=ID`` shows games against one bot."""
     with reading() as session:
         board = leaderboards.board(session, find_ladder(session, name), _view())
+        running, quiet = queries.happening(session, board.ladder, settings(), datetime.now(UTC))
         return render_template(
             "ladder.html",
             ladder=board.ladder,
             board=board,
             sort=board.view.sort,
             languages=leaderboards.languages(session, board.ladder),
-            quiet=None
-            if board.running
-            else why_idle(session, board.ladder, settings(), datetime.now(UTC)),
-            running=queries.running_matches(session, ladder=board.ladder),
+            quiet=quiet,
+            running=running,
             latest=queries.latest_games(session, board.ladder, count=12),
             MOVEMENT_GAMES=leaderboards.MOVEMENT_GAMES,
         )

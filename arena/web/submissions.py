@@ -187,10 +187,9 @@ def _version(session: Session, bot: Bot, number: int) -> BotVersion:
 
 def _entered(done: Done, name: str) -> str:
     """The check that it takes, or the bot."""
-    ladder, check = done.answer
-    if check is not None:
-        return url_for("submissions.check", number=check.id)
-    return url_for("pages.bot", name=name, ladder=ladder.name)
+    if done.answer.check is not None:
+        return url_for("submissions.check", number=done.answer.check.id)
+    return url_for("pages.bot", name=name, ladder=request.form["ladder"])
 
 
 def _retired(done: Done, name: str) -> str:

@@ -15,8 +15,8 @@ from arena.competitions.results import Results, flat_rows, results, rows
 from arena.formats.catalogue import FORMATS
 from arena.formats.score import Score
 from arena.models import BotVersion, Entrant, GameSeat, JobStatus, PlayedGame, Tournament
-from arena.schedule.idle import why_idle
 from arena.web import exports, queries
+from arena.web.competitions import list_page
 from arena.web.identity import current, settings
 from arena.web.lookup import find_tournament, reading
 
@@ -30,13 +30,9 @@ SHOWN_CELLS = 64
 def listing() -> str:
     """All tournaments, the last made first."""
     with reading() as session:
-        sizes = sa.select(Entrant.competition_id, sa.func.count()).group_by(Entrant.competition_id)
-        return render_template(
-            "tournaments.html",
-            tournaments=session.scalars(sa.select(Tournament).order_by(Tournament.id.desc())).all(),
-            sizes={row[0]: row[1] for row in session.execute(sizes)},
-            FORMATS=FORMATS,
-        )
+        found = session.scalars(sa.select(Tournament).order_by(Tournament.id.desc())).all()
+        formats = {one.id: FORMATS[one.format].title for one in found}
+        return list_page(session, "Tournaments", found, formats)
 
 
 @tournaments.get("/tournaments/<name>")
@@ -44,7 +40,8 @@ def tournament(name: str) -> str:
     """A tournament: standings, crosstable, rounds, bracket."""
     with reading() as session:
         found = results(session, find_tournament(session, name))
-        running = queries.running_matches(session, ladder=found.tournament)
+        now = datetime.now(UTC)
+        running, quiet = queries.happening(session, found.tournament, settings(), now)
         return render_template(
             "tournament.html",
             tournament=found.tournament,
@@ -52,9 +49,7 @@ def tournament(name: str) -> str:
             kind=FORMATS[found.tournament.format],
             owned=_owns_any(found),
             running=running,
-            quiet=None
-            if running
-            else why_idle(session, found.tournament, settings(), datetime.now(UTC)),
+            quiet=quiet,
             aside=found.set_aside,
             played=found.count(JobStatus.FIXED),
             SHOWN_CELLS=SHOWN_CELLS,

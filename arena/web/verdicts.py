@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Blueprint, url_for
 
 from arena.deeds import Done
@@ -22,8 +20,8 @@ def _again(number: int, form: DeedForm, problem: str) -> str:
 
 def _there(done: Done, number: int) -> str:
     """The match, or the one that replays it."""
-    again: Any = getattr(done.answer, "again", None)
-    return url_for("games.match", number=again.id if again else number)
+    again = getattr(done.answer, "replayed_as", None)
+    return url_for("games.match", number=again or number)
 
 
 add_deed(verdicts, "/matches/<int:number>/void", VoidMatch, then=_there, again=_again)

@@ -13,6 +13,7 @@ from werkzeug.wrappers import Response
 from arena.web.api import (
     administration,
     bots,
+    competitions,
     deeds,
     games,
     ladders,
@@ -26,6 +27,7 @@ from arena.web.api.specification import JSON, document, read_body
 from arena.web.identity import access_of, keep_to_itself
 
 PARTS = (
+    competitions,
     ladders,
     bots,
     submissions,

@@ -65,7 +65,7 @@ def list_bots(query: BotPages) -> BotList:
 def get_bot(name: str) -> BotDetail:
     """A bot, and its versions on ladders."""
     with reading() as session:
-        return BotDetail.now(session, find_bot(session, name))
+        return BotDetail.looked_up(session, find_bot(session, name))
 
 
 @operation(BotOnLadder, tag=TAG)
@@ -84,7 +84,7 @@ def get_bot_on_ladder(name: str, ladder: str, query: LadderView) -> BotOnLadder:
         if shown is None:
             what = bot.name if query.version is None else f"{bot.name}:{query.version}"
             abort(404, f"The bot {what} is on no ladder {ladder}.")
-        return BotOnLadder.told(on_ladder(session, shown, versions), versions, bot.name)
+        return BotOnLadder.shown(on_ladder(session, shown, versions), versions)
 
 
 @operation(VersionList, tag=TAG)

@@ -115,7 +115,7 @@ def list_games(query: GamePages) -> GameList:
             seats = sa.select(GameSeat.game_id).where(GameSeat.entrant_id == query.entrant)
             wanted = wanted.where(PlayedGame.id.in_(seats))
         found, following = page(session, wanted, PlayedGame.id, query)
-        items = [GameShape.of(one, one.competition.name) for one in found]
+        items = [GameShape.of(one) for one in found]
         return GameList(items=items, next=following)
 
 
@@ -124,7 +124,7 @@ def get_game(number: int) -> GameShape:
     """A game: who played, and what came of it."""
     with reading() as session:
         found, _ = find_game(session, number)
-        return GameShape.of(found, found.competition.name)
+        return GameShape.of(found)
 
 
 @operation(Record, tag=TAG)

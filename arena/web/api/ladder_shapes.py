@@ -4,79 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated
 
 from pydantic import Field
 from sqlalchemy.orm import Session
 
-from arena.competitions.ranks import Rank
-from arena.models import CompetitionState, Entrant, EntrantState, Ladder
-from arena.ratings.trueskill import Rating
-from arena.web.api.shapes import List, Options, Shape
+from arena.models import Ladder
+from arena.web.api.competition_shapes import CompetitionShape, EntrantShape, Happening
+from arena.web.api.shapes import At, List, Shape
 from arena.web.leaderboards import leaders
 
 
-class LadderShape(Shape):
+class LadderShape(CompetitionShape):
     """A ladder."""
 
-    name: str
-    title: str
-    note: str
-    game: str
-    variant: str = Field(description="The game with its options.")
-    options: Options
-    openings: str
-    time: str = Field(description="The time control in words.")
-    state: CompetitionState
-    draws: float = Field(description="How likely a draw between equals is taken to be.")
-    weight: float
-    memory_bytes: int
-    threads: int
-    bundle_bytes: int
-    log_bytes: int
-    games: int
-    last_game: datetime | None
-    created: datetime
-
-    @classmethod
-    def of(cls, one: Ladder) -> LadderShape:
-        """A ladder as it travels."""
-        return cls(**cls._fields(one))
-
-    @staticmethod
-    def _fields(one: Ladder) -> dict[str, Any]:
-        return {
-            "name": one.name,
-            "title": one.title,
-            "note": one.note,
-            "game": one.game,
-            "variant": str(one.variant),
-            "options": one.options,
-            "openings": str(one.openings),
-            "time": one.time.words,
-            "state": one.state,
-            "draws": one.draw_probability,
-            "weight": one.weight,
-            "memory_bytes": one.memory_bytes,
-            "threads": one.threads,
-            "bundle_bytes": one.bundle_bytes,
-            "log_bytes": one.log_bytes,
-            "games": one.games,
-            "last_game": one.last_game,
-            "created": one.created,
-        }
+    draws: Annotated[float, At("draw_probability")] = Field(
+        description="How likely a draw between equals is taken to be."
+    )
 
 
-class LadderDetail(LadderShape):
+class LadderDetail(LadderShape, Happening):
     """A ladder, and what happens there at this moment."""
-
-    running: int = Field(description="Matches that a worker plays now.")
-    quiet: str | None = Field(description="Why none is played; null if one is.")
-
-    @classmethod
-    def now(cls, one: Ladder, running: int, quiet: str | None) -> LadderDetail:
-        """A ladder as it travels, with what happens there."""
-        return cls(**cls._fields(one), running=running, quiet=quiet)
 
 
 class ListedLadder(LadderShape):
@@ -88,7 +36,7 @@ class ListedLadder(LadderShape):
     def each(cls, session: Session, found: Sequence[Ladder]) -> list[ListedLadder]:
         """Some ladders as they travel."""
         first = {id_: one.version.label for id_, one in leaders(session, found).items()}
-        return [cls(**cls._fields(one), leader=first.get(one.id)) for one in found]
+        return [cls.of(one, leader=first.get(one.id)) for one in found]
 
 
 class LadderList(List):
@@ -137,75 +85,8 @@ class BoardShape(Shape):
     bots: list[BoardLineShape]
 
 
-class EntrantShape(Shape):
-    """A bot version in a competition."""
-
-    id: int
-    competition: str
-    bot: str
-    version: int
-    state: EntrantState
-    reason: str
-    rating: float
-    interval: float
-    mu: float
-    sigma: float
-    games: int
-    wins: int
-    draws: int
-    losses: int
-    points: float
-    faults: int
-    best_rank: int | None = Field(
-        description="The best that it was seen to have on its ladder; null as long as it had none."
-    )
-    best_rank_at: datetime | None
-    entered: datetime
-    last_game: datetime | None
-
-    @classmethod
-    def of(cls, one: Entrant, bot: str) -> EntrantShape:
-        """An entrant as it travels."""
-        return cls(**cls._fields(one, bot))
-
-    @staticmethod
-    def _fields(one: Entrant, bot: str) -> dict[str, Any]:
-        rating = Rating(one.mu, one.sigma)
-        return {
-            "id": one.id,
-            "competition": one.competition.name,
-            "bot": bot,
-            "version": one.version.number,
-            "state": one.state,
-            "reason": one.reason,
-            "rating": round(rating.display, 1),
-            "interval": round(rating.display_margin, 1),
-            "mu": one.mu,
-            "sigma": one.sigma,
-            "games": one.games,
-            "wins": one.wins,
-            "draws": one.draws,
-            "losses": one.losses,
-            "points": one.points,
-            "faults": one.faults,
-            "best_rank": one.best_rank,
-            "best_rank_at": one.best_rank_at,
-            "entered": one.entered,
-            "last_game": one.last_game,
-        }
-
-
-class EntrantList(List):
-    items: list[EntrantShape]
-
-
 class RankedEntrant(EntrantShape):
     """A bot version on a ladder, with its place on the board."""
 
     rank: int | None = Field(description="Null while it has none: in placement, or not active.")
     ranked: int = Field(description="How many have one.")
-
-    @classmethod
-    def at(cls, one: Entrant, bot: str, place: Rank) -> RankedEntrant:
-        """An entrant as it travels, where it stands."""
-        return cls(**cls._fields(one, bot), rank=place.rank, ranked=place.ranked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field
 from sqlalchemy.orm import Session
@@ -38,9 +38,9 @@ class TournamentShape(Shape):
     note: str
 
     @classmethod
-    def of(cls, one: Tournament) -> TournamentShape:
-        """A tournament as it travels."""
-        return cls.model_validate(results.summary(one))
+    def of(cls, row: Tournament, **besides: Any) -> Self:
+        """What travels of a tournament."""
+        return cls.model_validate(results.summary(row) | besides)
 
 
 class TournamentList(List):
@@ -223,9 +223,14 @@ class TestShape(TestNumbers):
     without_odd_workers: TestNumbers | None = None
 
     @classmethod
-    def each(cls, session: Session, found: Iterable[StrengthTest]) -> list[TestShape]:
-        """Some tests as they travel."""
+    def each(cls, session: Session, found: Iterable[StrengthTest]) -> list[Self]:
+        """What travels of some tests, looked up together."""
         return [cls.model_validate(one.to_json()) for one in reports(session, found)]
+
+    @classmethod
+    def looked_up(cls, session: Session, row: StrengthTest) -> Self:
+        """What travels of a test."""
+        return cls.each(session, [row])[0]
 
 
 class TestList(List):

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import sqlalchemy as sa
 from flask import abort
@@ -18,14 +18,13 @@ from arena.models import BotVersion, JobStatus, Scope, Sitting, SittingSeat
 from arena.sittings import SittingError, Wish
 from arena.web.api.game_shapes import Record
 from arena.web.api.paging import Pages, page
-from arena.web.api.shapes import BotVersionName, Key, List, Name, Number, Shape
+from arena.web.api.shapes import At, BotVersionName, Key, List, Name, Number, Shape
 from arena.web.api.specification import operation
 from arena.web.identity import signed_in
 from arena.web.lookup import find_ladder, reading
 from arena.web.sittings import any_place, any_seed, begin_game, own_game, player
 from arena.web.words import sentence
 from engine.game import IllegalMoveError
-from engine.record import GameRecord
 from engine.sitting import position
 
 TAG = "sittings"
@@ -38,10 +37,12 @@ Ply = Annotated[
 class SittingSeatShape(Shape):
     """Who has a seat of a person's game."""
 
-    seat: int
+    seat: Annotated[int, At(lambda one: one.seat + 1)]
     player: str
-    bot: str | None = Field(description="Null for the person.")
-    version: int | None
+    bot: Annotated[str | None, At(lambda one: one.version and one.version.bot.name)] = Field(
+        description="Null for the person."
+    )
+    version: Annotated[int | None, At(lambda one: one.version and one.version.number)]
     score: float | None = Field(description="Null as long as the game has no result.")
     rank: int | None
 
@@ -49,13 +50,15 @@ class SittingSeatShape(Shape):
 class SittingShape(Shape):
     """A person's game against bots."""
 
-    number: int
-    ladder: str = Field(description="By whose rules it is played.")
+    number: Annotated[int, At("id")]
+    ladder: Annotated[str, At("ladder.name")] = Field(description="By whose rules it is played.")
     variant: str
     plies: int
     to_move: int | None = Field(description="The seat; null when the game is over.")
-    waits_for_bot: bool
-    problem: str = Field(
+    waits_for_bot: Annotated[bool, At(lambda one: one.status in (JobStatus.OPEN, JobStatus.ISSUED))]
+    problem: Annotated[
+        str, At(lambda one: one.problem if one.status is JobStatus.SET_ASIDE else "")
+    ] = Field(
         description="Why the bot's move could not be made, after three tries: then the game can "
         "only be given up. Empty if all is well."
     )
@@ -65,37 +68,26 @@ class SittingShape(Shape):
     seats: list[SittingSeatShape]
 
     @classmethod
-    def of(cls, one: Sitting, record: GameRecord) -> SittingShape:
-        """A sitting as it travels, with its seats loaded."""
-        return cls(**cls._fields(one, record))
-
-    @staticmethod
-    def _fields(one: Sitting, record: GameRecord) -> dict[str, Any]:
-        over = one.finished is not None
-        to_move = None if over else position(record).to_move
-        return {
-            "number": one.id,
-            "ladder": one.ladder.name,
-            "variant": str(record.variant),
-            "plies": one.plies,
-            "to_move": None if to_move is None else to_move + 1,
-            "waits_for_bot": one.status in (JobStatus.OPEN, JobStatus.ISSUED),
-            "problem": one.problem if one.status is JobStatus.SET_ASIDE else "",
-            "created": one.created,
-            "moved": one.moved,
-            "finished": one.finished,
-            "seats": [
-                SittingSeatShape(
-                    seat=seat.seat + 1,
-                    player=record.players[seat.seat],
-                    bot=seat.version.bot.name if seat.version else None,
-                    version=seat.version.number if seat.version else None,
-                    score=record.scores[seat.seat] if record.ranks else None,
-                    rank=record.ranks[seat.seat] if record.ranks else None,
-                )
-                for seat in one.seats
-            ],
-        }
+    def of(cls, row: Sitting, **besides: Any) -> Self:
+        """What travels of a sitting, with its seats loaded."""
+        record = sittings.record_of(row)
+        to_move = None if row.finished is not None else position(record).to_move
+        seats = [
+            SittingSeatShape.of(
+                one,
+                player=record.players[one.seat],
+                score=record.scores[one.seat] if record.ranks else None,
+                rank=record.ranks[one.seat] if record.ranks else None,
+            )
+            for one in row.seats
+        ]
+        return super().of(
+            row,
+            variant=str(record.variant),
+            to_move=None if to_move is None else to_move + 1,
+            seats=seats,
+            **besides,
+        )
 
 
 class SittingDetail(SittingShape):
@@ -108,15 +100,13 @@ class SittingDetail(SittingShape):
     )
 
     @classmethod
-    def of(cls, one: Sitting, record: GameRecord) -> SittingDetail:
-        """A sitting as it travels, with its seats loaded."""
+    def of(cls, row: Sitting, **besides: Any) -> Self:
+        """What travels of a sitting, with its seats loaded."""
+        record = sittings.record_of(row)
         state = position(record)
-        legal = [] if one.finished is not None else list(state.legal_moves())
-        return cls(
-            **cls._fields(one, record),
-            played=list(record.moves),
-            position=state.text(),
-            legal=legal,
+        legal = [] if row.finished is not None else list(state.legal_moves())
+        return super().of(
+            row, played=list(record.moves), position=state.text(), legal=legal, **besides
         )
 
 
@@ -183,7 +173,7 @@ def list_sittings(query: Pages) -> SittingList:
     )
     with reading() as session:
         found, following = page(session, wanted, Sitting.id, query)
-        items = [SittingShape.of(one, sittings.record_of(one)) for one in found]
+        items = [SittingShape.of(one) for one in found]
     return SittingList(items=items, next=following)
 
 
@@ -194,7 +184,7 @@ def get_sitting(number: int) -> SittingDetail:
         found = sittings.find(session, number)
         if found is None:
             abort(404, f"There is no game {number} of a person against bots.")
-        return SittingDetail.of(found, sittings.record_of(found))
+        return SittingDetail.of(found)
 
 
 @operation(SittingDetail, tag=TAG, status=201, scope=Scope.SUBMIT, errors=[404, 409])
@@ -242,7 +232,7 @@ def _own(number: int) -> SittingDetail:
     with reading() as session:
         found = sittings.find(session, number)
         assert found is not None
-        return SittingDetail.of(found, sittings.record_of(found))
+        return SittingDetail.of(found)
 
 
 @operation(Record, tag=TAG)

@@ -38,7 +38,7 @@ def list_tests(query: TestPages) -> TestList:
 def get_test(number: int) -> TestShape:
     """A strength test."""
     with reading() as session:
-        return TestShape.each(session, [find_test(session, number)])[0]
+        return TestShape.looked_up(session, find_test(session, number))
 
 
 ROUTES = (

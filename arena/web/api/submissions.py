@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import sqlalchemy as sa
 from flask import request, url_for
 from pydantic import Field
 from spectree.model_adapter.pydantic_adapter import BaseFile
-from sqlalchemy.orm import joinedload
+from sqlalchemy.orm import Session, joinedload
 
 from arena.bots import entries
 from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES
@@ -66,7 +67,7 @@ def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
     number = uploads.store(name, taken, ladder, form.note, test_first=terms)
     with reading() as session:
         found = submissions.find_check(session, number)
-        made = CheckShape.of(found, waits=submissions.why_it_waits(session, found))
+        (made,) = _told(session, [found])
     return made, 201, {"Location": url_for("api.get_check", number=number)}
 
 
@@ -75,8 +76,7 @@ def get_check(number: int) -> CheckShape:
     """The check of a bot of one's own: what is found, as it is found."""
     with reading() as session:
         found = submissions.find_check(session, number)
-        fate = entries.fates(session, [found]).get(number)
-        return CheckShape.of(found, fate, submissions.why_it_waits(session, found))
+        return _told(session, [found])[0]
 
 
 @operation(CheckList, tag=TAG, scope=Scope.SUBMIT)
@@ -88,12 +88,21 @@ def list_checks(name: str, query: Pages) -> CheckList:
         wanted = sa.select(Check).join(Check.version).where(BotVersion.bot_id == bot.id)
         wanted = wanted.options(version, joinedload(Check.ladder))
         found, following = page(session, wanted, Check.id, query)
-        fates = entries.fates(session, found)
-        items = [
-            CheckShape.of(one, fates.get(one.id), submissions.why_it_waits(session, one))
-            for one in found
-        ]
-        return CheckList(items=items, next=following)
+        return CheckList(items=_told(session, found), next=following)
+
+
+def _told(session: Session, checks: Sequence[Check]) -> list[CheckShape]:
+    """Checks with what became of those that passed, and why those wait that do."""
+    fates = entries.fates(session, checks)
+    return [
+        CheckShape.of(
+            one,
+            fate=fates[one.id].word if one.id in fates else None,
+            test=fates[one.id].test if one.id in fates else None,
+            waits=submissions.why_it_waits(session, one),
+        )
+        for one in checks
+    ]
 
 
 ROUTES = (

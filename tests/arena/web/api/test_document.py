@@ -93,6 +93,7 @@ def test_what_is_there_is_answered_as_said(
         "ladders": {"name": "ladder-0"},
         "bots": {"name": "bot-0", "rival": "bot-1", "ladder": "ladder-0", "number": 1},
         "tournaments": {"name": "cup"},
+        "competitions": {"name": "cup"},
         "tests": {"number": numbers["test"]},
         "matches": {"number": numbers["played"]},
         "games": {"number": numbers["trio"], "seat": 1},
