@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -98,11 +96,7 @@ def leaderboard_csv(name: str) -> Response:
     """A ladder's board as CSV."""
     with reading() as session:
         board = _board(session, name)
-        file = io.StringIO(newline="")
-        writer = csv.DictWriter(file, fieldnames=list(exports.columns(board)))
-        writer.writeheader()
-        writer.writerows(exports.rows(board))
-    return Response(file.getvalue(), mimetype="text/csv")
+        return exports.csv_answer(exports.rows(board), exports.columns(board))
 
 
 def _field(key: str) -> Any:

@@ -117,6 +117,11 @@ class LadderBoard:
     """Matches that a worker plays now."""
 
     @property
+    def lines(self) -> tuple[BoardLine, ...]:
+        """Its bots, the ranked ones first."""
+        return (*self.ranked, *self.placement)
+
+    @property
     def pages(self) -> int:
         """How many pages the ranked bots take, and those in placement if they have pages."""
         bots = self.found_count + (self.placement_count if self.view.in_a_row else 0)

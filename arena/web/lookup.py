@@ -44,7 +44,7 @@ def notice() -> str:
 
 
 def find_ladder(session: Session, name: str) -> Ladder:
-    """The ladder of this name."""
+    """The one of this name; a tournament of it is none."""
     ladder = session.scalar(sa.select(Ladder).where(Ladder.name == name))
     return ladder or abort(404, f"There is no ladder {name}.")
 
@@ -56,7 +56,7 @@ def find_competition(session: Session, name: str) -> Competition:
 
 
 def find_tournament(session: Session, name: str) -> Tournament:
-    """The tournament of this name."""
+    """The one of this name; a ladder of it is none."""
     tournament = session.scalar(sa.select(Tournament).where(Tournament.name == name))
     return tournament or abort(404, f"There is no tournament {name}.")
 

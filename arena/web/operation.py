@@ -67,7 +67,7 @@ def overview() -> str:
 @operation.get("/operator.json")
 @needs(Scope.ORGANISE)
 def overview_json() -> Response:
-    """How the arena is, as JSON."""
+    """What the page shows, for programs that watch."""
     with reading() as session:
         health = look(session, settings(), datetime.now(UTC))
     return jsonify(health.as_json(queues.look(settings().broker)))

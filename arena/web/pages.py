@@ -23,6 +23,7 @@ from arena.bots import entries, sharing
 from arena.ground import bot_names
 from arena.models import Bot, BotVersion, Competition, Scope
 from arena.web import duels, leaderboards, queries
+from arena.web.api.results import DuelShape, Encounter
 from arena.web.duels import Duel, Side
 from arena.web.entrants import SPLIT_GAMES, on_ladder, shown_first
 from arena.web.identity import current
@@ -116,14 +117,17 @@ def head_to_head(name: str, rival: str) -> str | Answer:
 def head_to_head_json(name: str, rival: str) -> Response:
     """Two bots side by side as JSON."""
     with reading() as session:
-        first, second, met, found = duel(session, name, rival, request.args.get("in"))
-        return jsonify(
-            {
-                "bots": [first.name, second.name],
-                "met_in": [competition.name for competition in met],
-                "duel": found and found.to_json(),
-            }
-        )
+        return jsonify(encounter(session, name, rival, request.args.get("in")).model_dump())
+
+
+def encounter(session: Session, name: str, rival: str, wanted: str | None) -> Encounter:
+    """What `duel` tells, for programs."""
+    first, second, met, found = duel(session, name, rival, wanted)
+    return Encounter(
+        bots=(first.name, second.name),
+        met_in=[competition.name for competition in met],
+        duel=None if found is None else DuelShape.of(found),
+    )
 
 
 def duel(

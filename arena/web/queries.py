@@ -90,7 +90,7 @@ def named(entrant: _AbstractLoad) -> _AbstractLoad:
 
 
 def with_seats() -> sa.Select[PlayedGame]:
-    """Games with their seats."""
+    """For lists of games, with who sat where and in which competition."""
     return sa.select(PlayedGame).options(joinedload(PlayedGame.competition), _seats())
 
 

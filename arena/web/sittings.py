@@ -19,6 +19,7 @@ from arena.models import GUEST, JobStatus, Ladder, Scope, Sitting
 from arena.recorder.dispatch import wake
 from arena.sittings import Person, SittingError, Wish
 from arena.web import boards, charts, forms, queries
+from arena.web.deeds import REFUSED
 from arena.web.games import draw, lasting, position
 from arena.web.identity import anybody, bearer, current, database, settings
 from arena.web.lookup import find_ladder, reading
@@ -31,7 +32,6 @@ from engine.record import GameRecord, Ply
 
 pages = Blueprint("sittings", __name__)
 
-REFUSED = 422
 TOO_LATE = 409
 LATEST = 20
 """How many of a person's games are listed."""

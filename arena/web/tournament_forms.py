@@ -19,7 +19,8 @@ from arena.competitions.tournament_deeds import (
 )
 from arena.competitions.tournament_fields import has_begun
 from arena.deeds import Done
-from arena.formats.catalogue import FORMATS
+from arena.formats.catalogue import FORMATS, settings_of_all
+from arena.formats.settings import FormatSetting
 from arena.models import EntrantState, Scope
 from arena.web import queries
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
@@ -30,26 +31,16 @@ from arena.web.lookup import find_tournament, reading
 tournament_forms = Blueprint("tournament_forms", __name__)
 
 
-def _settings() -> dict[str, str]:
-    """The settings of all formats, each with words that say which of them have it."""
-    found: dict[str, list[str]] = {}
-    words: dict[str, str] = {}
-    for kind in FORMATS.values():
-        for key, setting in kind.settings.items():
-            found.setdefault(key, []).append(kind.title)
-            words.setdefault(key, setting.words)
-    return {key: f"{', '.join(titles)}: {words[key]}." for key, titles in found.items()}
+SETTINGS = {
+    key: f"{', '.join(FORMATS[name].title for name in names)}: {setting.words}."
+    for key, (setting, names) in settings_of_all().items()
+}
+"""The settings of all formats, each with words that say which of them have it."""
 
 
-SETTINGS = _settings()
-
-
-def _setting(key: str) -> Field:
+def _setting(key: str, setting: FormatSetting) -> Field:
     label = key.replace("_", " ").capitalize()
-    kinds = [kind.settings[key] for kind in FORMATS.values() if key in kind.settings]
-    if any(kind.yes_or_no for kind in kinds):
-        return BooleanField(label)
-    return WholeNumber(label, [Optional()])
+    return BooleanField(label) if setting.yes_or_no else WholeNumber(label, [Optional()])
 
 
 TournamentForm = form_of(
@@ -60,7 +51,7 @@ TournamentForm = form_of(
     ladder=SelectField("Ladder", validate_choice=False),
     bots=TextAreaField("Bots", render_kw={"rows": 2}),
     note=TextAreaField("Note", render_kw={"rows": 2}),
-    **{key: _setting(key) for key in SETTINGS},
+    **{key: _setting(key, setting) for key, (setting, _) in settings_of_all().items()},
 )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -111,7 +109,7 @@ def _games(session: Session, found: Results, one: int, other: int) -> Sequence[P
 
 @tournaments.get("/tournaments/<name>.json")
 def tournament_json(name: str) -> Response:
-    """All that stands in a tournament as JSON."""
+    """What the page shows, with all of a crosstable that is too large for it."""
     with reading() as session:
         found = find_tournament(session, name)
         return jsonify(exports.tournament_json(session, found, settings(), datetime.now(UTC)))
@@ -119,11 +117,7 @@ def tournament_json(name: str) -> Response:
 
 @tournaments.get("/tournaments/<name>.csv")
 def tournament_csv(name: str) -> Response:
-    """The standings as CSV."""
+    """The standings alone, for a spreadsheet."""
     with reading() as session:
         lines = flat_rows(rows(results(session, find_tournament(session, name))))
-    file = io.StringIO(newline="")
-    writer = csv.DictWriter(file, fieldnames=list(lines[0]))
-    writer.writeheader()
-    writer.writerows(lines)
-    return Response(file.getvalue(), mimetype="text/csv")
+    return exports.csv_answer(lines, lines[0])

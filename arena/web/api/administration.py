@@ -15,7 +15,7 @@ from arena.operation.health import look
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Name
 from arena.web.api.specification import operation
-from arena.web.api.user_shapes import AuditList, AuditShape, UserList, UserShape
+from arena.web.api.user_shapes import AuditList, UserList
 from arena.web.identity import settings
 from arena.web.lookup import reading
 
@@ -55,9 +55,7 @@ def list_users(query: UserPages) -> UserList:
     if query.role is not None:
         wanted = wanted.where(User.role == query.role)
     with reading() as session:
-        found, following = page(session, wanted, User.id, query)
-        items = [UserShape.of(one) for one in found]
-    return UserList(items=items, next=following)
+        return page(UserList, session, wanted, User.id, query)
 
 
 @operation(AuditList, tag=TAG, scope=Scope.ADMIN)
@@ -65,9 +63,7 @@ def list_audit_entries(query: AuditPages) -> AuditList:
     """Who did what, when, on what, from where."""
     wanted = audit.matching(actor=query.actor, action=query.action, subject=query.subject)
     with reading() as session:
-        found, following = page(session, wanted, AuditEntry.id, query)
-        items = [AuditShape.of(one) for one in found]
-    return AuditList(items=items, next=following)
+        return page(AuditList, session, wanted, AuditEntry.id, query)
 
 
 ROUTES = (

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from arena.bots import sharing
 from arena.competitions.ranks import ranks_of
-from arena.models import Bot, Check, Entrant, JobStatus, VersionStatus
+from arena.models import Bot, Entrant, JobStatus, VersionStatus
 from arena.web import queries
 from arena.web.api.competition_shapes import EntrantShape
 from arena.web.api.ladder_shapes import RankedEntrant

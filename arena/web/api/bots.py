@@ -15,9 +15,7 @@ from arena.web.api.bot_shapes import (
     BotDetail,
     BotList,
     BotOnLadder,
-    BotShape,
     VersionList,
-    VersionShape,
 )
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import Encounter
@@ -51,14 +49,13 @@ class EncounterView(Shape):
 
 @operation(BotList, tag=TAG)
 def list_bots(query: BotPages) -> BotList:
-    """The bots."""
+    """Whatever plays here, through all its versions; of one owner, if asked."""
     wanted = sa.select(Bot).options(joinedload(Bot.owner))
     if query.owner is not None:
         owner = sa.select(User.id).where(User.lower_name == query.owner.lower())
         wanted = wanted.where(Bot.owner_id == owner.scalar_subquery())
     with reading() as session:
-        found, following = page(session, wanted, Bot.id, query)
-        return BotList(items=[BotShape.of(one) for one in found], next=following)
+        return page(BotList, session, wanted, Bot.id, query)
 
 
 @operation(BotDetail, tag=TAG)
@@ -89,26 +86,18 @@ def get_bot_on_ladder(name: str, ladder: str, query: LadderView) -> BotOnLadder:
 
 @operation(VersionList, tag=TAG)
 def list_versions(name: str, query: Pages) -> VersionList:
-    """The versions of a bot."""
+    """What was ever uploaded of a bot; each stays as it was."""
     with reading() as session:
         bot = find_bot(session, name)
         wanted = sa.select(BotVersion).where(BotVersion.bot_id == bot.id)
-        found, following = page(session, wanted, BotVersion.number, query)
-        return VersionList(items=[VersionShape.of(one) for one in found], next=following)
+        return page(VersionList, session, wanted, BotVersion.number, query)
 
 
 @operation(Encounter, tag=TAG)
 def get_encounter(name: str, rival: str, query: EncounterView) -> Encounter:
     """Two bots side by side; greedy:2 instead of greedy is one of its versions."""
     with reading() as session:
-        first, second, met, found = pages.duel(session, name, rival, query.competition)
-        return Encounter.model_validate(
-            {
-                "bots": (first.name, second.name),
-                "met_in": [one.name for one in met],
-                "duel": found and found.to_json(),
-            }
-        )
+        return pages.encounter(session, name, rival, query.competition)
 
 
 download_version = operation(

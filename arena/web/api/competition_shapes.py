@@ -13,7 +13,7 @@ from arena.web.api.shapes import At, List, Options, Shape
 
 
 class CompetitionShape(Shape):
-    """A competition."""
+    """What is played by whose rules, whatever its kind, and how far it is."""
 
     name: str
     kind: str = Field(description="ladder, tournament, test, or another that the arena has.")

@@ -15,9 +15,7 @@ from arena.web import leaderboards
 from arena.web.api.competition_shapes import (
     CompetitionDetail,
     CompetitionList,
-    CompetitionShape,
     EntrantList,
-    EntrantShape,
 )
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Name
@@ -42,13 +40,12 @@ class EntrantPages(Pages):
 
 @operation(CompetitionList, tag=TAG)
 def list_competitions(query: CompetitionPages) -> CompetitionList:
-    """The competitions, of whatever kind."""
+    """Ladders, tournaments, strength tests and what else is played, in one list."""
     wanted = sa.select(Competition)
     if query.kind is not None:
         wanted = wanted.where(Competition.kind == query.kind)
     with reading() as session:
-        found, following = page(session, wanted, Competition.id, query)
-        return CompetitionList(items=[CompetitionShape.of(one) for one in found], next=following)
+        return page(CompetitionList, session, wanted, Competition.id, query)
 
 
 @operation(CompetitionDetail, tag=TAG)
@@ -60,7 +57,7 @@ def get_competition(name: str) -> CompetitionDetail:
 
 
 def happening(session: Session, competition: Competition) -> dict[str, Any]:
-    """The fields of `Happening`."""
+    """What happens in a competition now, for the fields of `Happening`."""
     running = leaderboards.count_running(session, competition)
     quiet = None if running else why_idle(session, competition, settings(), datetime.now(UTC))
     return {"running": running, "quiet": quiet}
@@ -79,8 +76,7 @@ def entrants_of(session: Session, competition: Competition, query: EntrantPages)
     wanted = sa.select(Entrant).where(Entrant.competition_id == competition.id)
     if query.state is not None:
         wanted = wanted.where(Entrant.state == query.state)
-    found, following = page(session, wanted.options(version), Entrant.id, query)
-    return EntrantList(items=[EntrantShape.of(one) for one in found], next=following)
+    return page(EntrantList, session, wanted.options(version), Entrant.id, query)
 
 
 ROUTES = (

@@ -90,7 +90,7 @@ def _running(match: Match) -> RunningGame | None:
 
 
 class MatchDetail(MatchShape):
-    """A match with its games."""
+    """What was played of a match, and what is being played."""
 
     running: Annotated[RunningGame | None, At(_running)] = Field(
         description="Null unless it is being played."

@@ -20,7 +20,6 @@ from arena.web.api.game_shapes import (
     GameShape,
     MatchDetail,
     MatchList,
-    MatchShape,
     Record,
 )
 from arena.web.api.paging import Pages, page
@@ -74,7 +73,7 @@ class Export(LadderExport):
 
 @operation(MatchList, tag=TAG, errors=[404])
 def list_matches(query: MatchPages) -> MatchList:
-    """The matches."""
+    """What is to be played, is being played and was; of a competition or a status, if asked."""
     wanted = sa.select(Match).options(joinedload(Match.competition), queries.places())
     with reading() as session:
         if query.competition is not None:
@@ -82,23 +81,21 @@ def list_matches(query: MatchPages) -> MatchList:
             wanted = wanted.where(Match.competition_id == competition.id)
         if query.status is not None:
             wanted = wanted.where(Match.status == query.status)
-        found, following = page(session, wanted, Match.id, query)
-        return MatchList(items=[MatchShape.of(one) for one in found], next=following)
+        return page(MatchList, session, wanted, Match.id, query)
 
 
 @operation(MatchList, tag=TAG, scope=Scope.READ)
 def list_own_matches(query: Pages) -> MatchList:
-    """The matches that one asked for."""
+    """The unrated ones that one asked for, whatever became of them."""
     wanted = sa.select(Match).options(joinedload(Match.competition), queries.places())
     with reading() as session:
         own = wanted.where(Match.requester_id == signed_in().id)
-        found, following = page(session, own, Match.id, query)
-        return MatchList(items=[MatchShape.of(one) for one in found], next=following)
+        return page(MatchList, session, own, Match.id, query)
 
 
 @operation(MatchDetail, tag=TAG)
 def get_match(number: int) -> MatchDetail:
-    """A match with its games."""
+    """One opening from every seat: who plays, how it stands, what was played of it."""
     with reading() as session:
         return MatchDetail.of(find_match(session, number))
 
@@ -114,9 +111,7 @@ def list_games(query: GamePages) -> GameList:
         if query.entrant is not None:
             seats = sa.select(GameSeat.game_id).where(GameSeat.entrant_id == query.entrant)
             wanted = wanted.where(PlayedGame.id.in_(seats))
-        found, following = page(session, wanted, PlayedGame.id, query)
-        items = [GameShape.of(one) for one in found]
-        return GameList(items=items, next=following)
+        return page(GameList, session, wanted, PlayedGame.id, query)
 
 
 @operation(GameShape, tag=TAG)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field
 from sqlalchemy.orm import Session
@@ -16,7 +16,7 @@ from arena.web.leaderboards import leaders
 
 
 class LadderShape(CompetitionShape):
-    """A ladder."""
+    """What can be entered at any time, and ranks whoever plays there."""
 
     draws: Annotated[float, At("draw_probability")] = Field(
         description="How likely a draw between equals is taken to be."
@@ -33,10 +33,10 @@ class ListedLadder(LadderShape):
     leader: str | None = Field(description="As greedy v2; null before anybody is ranked.")
 
     @classmethod
-    def each(cls, session: Session, found: Sequence[Ladder]) -> list[ListedLadder]:
-        """Some ladders as they travel."""
-        first = {id_: one.version.label for id_, one in leaders(session, found).items()}
-        return [cls.of(one, leader=first.get(one.id)) for one in found]
+    def each(cls, session: Session, rows: Sequence[Ladder]) -> list[Self]:
+        """What travels of some ladders, with who leads there."""
+        first = {id_: one.version.label for id_, one in leaders(session, rows).items()}
+        return [cls.of(one, leader=first.get(one.id)) for one in rows]
 
 
 class LadderList(List):
@@ -47,42 +47,56 @@ class BoardLineShape(Shape):
     """A bot on a leaderboard."""
 
     rank: int | None = Field(description="Null while it is in placement.")
-    bot: str
-    version: int
-    owner: str
-    language: str
-    rating: float
-    interval: float = Field(description="Half of the rating's 95 % interval.")
-    mu: float
-    sigma: float
-    games: int
-    wins: int
-    draws: int
-    losses: int
-    score: float = Field(description="Points a game, from 0 to 1.")
-    faults: int
-    last_game: datetime | None
-    uploaded: datetime = Field(description="When its version was.")
+    bot: Annotated[str, At("entrant.version.bot.name")]
+    version: Annotated[int, At("entrant.version.number")]
+    owner: Annotated[str, At("entrant.version.bot.owner.name")]
+    language: Annotated[str, At("entrant.version.language")]
+    rating: Annotated[float, At(lambda line: round(line.rating.display, 1))]
+    interval: Annotated[float, At(lambda line: round(line.rating.display_margin, 1))] = Field(
+        description="Half of the rating's 95 % interval."
+    )
+    mu: Annotated[float, At("entrant.mu")]
+    sigma: Annotated[float, At("entrant.sigma")]
+    games: Annotated[int, At("entrant.games")]
+    wins: Annotated[int, At("entrant.wins")]
+    draws: Annotated[int, At("entrant.draws")]
+    losses: Annotated[int, At("entrant.losses")]
+    score: Annotated[float, At(lambda line: round(line.score, 4))] = Field(
+        description="Points a game, from 0 to 1."
+    )
+    faults: Annotated[int, At("entrant.faults")]
+    last_game: Annotated[datetime | None, At("entrant.last_game")]
+    uploaded: Annotated[datetime, At("entrant.version.created")] = Field(
+        description="When its version was."
+    )
     climbed: int = Field(description="How many ranks it gained in the ladder's last games.")
-    trend: list[float] = Field(description="Its rating after each of its last games.")
-    against_wins: int | None = None
-    against_draws: int | None = None
-    against_losses: int | None = None
+    trend: Annotated[list[float], At("entrant.trend")] = Field(
+        description="Its rating after each of its last games."
+    )
+    against_wins: Annotated[int | None, At(lambda line: line.against and line.against.wins)] = None
+    against_draws: Annotated[int | None, At(lambda line: line.against and line.against.draws)] = (
+        None
+    )
+    against_losses: Annotated[int | None, At(lambda line: line.against and line.against.losses)] = (
+        None
+    )
 
 
 class BoardShape(Shape):
     """A ladder's leaderboard at this moment, or a page of it."""
 
-    ladder: str
-    variant: str
-    games: int
+    ladder: Annotated[str, At("ladder.name")]
+    variant: Annotated[str, At(lambda board: str(board.ladder.variant))]
+    games: Annotated[int, At("ladder.games")]
     running: int = Field(description="Matches that a worker plays now.")
-    ranked: int
-    placement: int
-    page: int | None
-    pages: int
-    against: str | None
-    bots: list[BoardLineShape]
+    ranked: Annotated[int, At("ranked_count")]
+    placement: Annotated[int, At("placement_count")]
+    page: Annotated[int | None, At("view.page")]
+    pages: Annotated[int, At(lambda board: board.pages if board.view.page is not None else 1)]
+    against: Annotated[str | None, At(lambda board: board.picked and board.picked.version.label)]
+    bots: Annotated[
+        list[BoardLineShape], At(lambda board: [BoardLineShape.of(line) for line in board.lines])
+    ]
 
 
 class RankedEntrant(EntrantShape):

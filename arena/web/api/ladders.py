@@ -8,10 +8,10 @@ import sqlalchemy as sa
 from pydantic import Field
 
 from arena.models import Ladder
-from arena.web import exports, leaderboards
+from arena.web import leaderboards
 from arena.web.api.competition_shapes import EntrantList
 from arena.web.api.competitions import EntrantPages, entrants_of, happening
-from arena.web.api.ladder_shapes import BoardShape, LadderDetail, LadderList, ListedLadder
+from arena.web.api.ladder_shapes import BoardShape, LadderDetail, LadderList
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Id, Name, Shape
 from arena.web.api.specification import operation
@@ -37,10 +37,9 @@ class BoardView(Shape):
 
 @operation(LadderList, tag=TAG)
 def list_ladders(query: Pages) -> LadderList:
-    """The ladders."""
+    """What can be entered at any time, each with its leader."""
     with reading() as session:
-        found, following = page(session, sa.select(Ladder), Ladder.id, query)
-        return LadderList(items=ListedLadder.each(session, found), next=following)
+        return page(LadderList, session, sa.select(Ladder), Ladder.id, query)
 
 
 @operation(LadderDetail, tag=TAG)
@@ -64,7 +63,7 @@ def get_leaderboard(name: str, query: BoardView) -> BoardShape:
     )
     with reading() as session:
         board = leaderboards.board(session, find_ladder(session, name), view)
-        return BoardShape.model_validate(exports.board_json(board))
+        return BoardShape.of(board)
 
 
 @operation(EntrantList, tag=TAG)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import Annotated, Any, Self
@@ -56,9 +56,14 @@ class Shape(BaseModel):
         return cls(**told, **besides)
 
     @classmethod
-    def looked_up(cls, session: Session, row: Any) -> Self:  # noqa: ARG003 - for shapes that ask it
+    def each(cls, session: Session, rows: Sequence[Any]) -> list[Self]:  # noqa: ARG003
+        """What travels of some rows; a shape that tells more than they do looks it up here."""
+        return [cls.of(row) for row in rows]
+
+    @classmethod
+    def looked_up(cls, session: Session, row: Any) -> Self:
         """What travels of a row, and of what else there is to say of it now."""
-        return cls.of(row)
+        return cls.each(session, [row])[0]
 
     @classmethod
     @cache

@@ -172,9 +172,7 @@ def list_sittings(query: Pages) -> SittingList:
         )
     )
     with reading() as session:
-        found, following = page(session, wanted, Sitting.id, query)
-        items = [SittingShape.of(one) for one in found]
-    return SittingList(items=items, next=following)
+        return page(SittingList, session, wanted, Sitting.id, query)
 
 
 @operation(SittingDetail, tag=TAG)

@@ -27,11 +27,10 @@ class TestPages(Pages):
 
 @operation(TestList, tag=TAG)
 def list_tests(query: TestPages) -> TestList:
-    """The strength tests."""
+    """How each stands, or ended; of a verdict, a bot or who made it, if asked."""
     wanted = Wanted(query.verdict, query.bot, query.creator)
     with reading() as session:
-        found, following = page(session, wanted.query, StrengthTest.id, query)
-        return TestList(items=TestShape.each(session, found), next=following)
+        return page(TestList, session, wanted.query, StrengthTest.id, query)
 
 
 @operation(TestShape, tag=TAG)

@@ -87,8 +87,7 @@ def list_checks(name: str, query: Pages) -> CheckList:
         bot = submissions.own_bot(session, name)
         wanted = sa.select(Check).join(Check.version).where(BotVersion.bot_id == bot.id)
         wanted = wanted.options(version, joinedload(Check.ladder))
-        found, following = page(session, wanted, Check.id, query)
-        return CheckList(items=_told(session, found), next=following)
+        return page(CheckList, session, wanted, Check.id, query, told=_told)
 
 
 def _told(session: Session, checks: Sequence[Check]) -> list[CheckShape]:
