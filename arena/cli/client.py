@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn, TypeVar
 
 import click
+from click.core import ParameterSource
 from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.test import encode_multipart
 
@@ -162,26 +163,23 @@ class Where:
         Raises:
             InputError: a data folder and a server are named, or a token is none.
         """
-        return _find_server(self.named, self.data)
+        if self.data is not None:
+            if self.named is not None and not _is_of_environment("server"):
+                raise InputError("give --server or --data, not both")
+            return None
+        login, given = stored_login(), os.environ.get("ARENA_TOKEN")
+        token = read_token(given, "ARENA_TOKEN") if given else None
+        if self.named is None:
+            return RemoteArena(login.server, token or login.token) if login else None
+        address = server_address(self.named)
+        if token is None and login is not None and login.server == address:
+            token = login.token
+        return RemoteArena(address, token)
 
 
-def _find_server(server: str | None, data: Path | None) -> RemoteArena | None:
-    if data is not None:
-        if (
-            server is not None
-            and click.get_current_context().get_parameter_source("server")
-            is not click.core.ParameterSource.ENVIRONMENT
-        ):
-            raise InputError("give --server or --data, not both")
-        return None
-    login, given = stored_login(), os.environ.get("ARENA_TOKEN")
-    token = read_token(given, "ARENA_TOKEN") if given else None
-    if server is None:
-        return RemoteArena(login.server, token or login.token) if login else None
-    address = server_address(server)
-    if token is None and login is not None and login.server == address:
-        token = login.token
-    return RemoteArena(address, token)
+def _is_of_environment(option: str) -> bool:
+    source = click.get_current_context().get_parameter_source(option)
+    return source is ParameterSource.ENVIRONMENT
 
 
 def need_server(server: str | None) -> RemoteArena:

@@ -45,7 +45,7 @@ from arena.models import (
 from arena.people import accounts
 from arena.recorder.rebuild import rebuild, rebuild_beside
 from arena.strength.terms import StrengthTerms
-from arena.web import leaderboards, queries
+from arena.web import leaderboards
 from arena.web.api.ladder_shapes import BoardShape, ListedLadder
 from engine.plurals import counted
 from workers import bundles
@@ -246,12 +246,9 @@ def ladders(where: Where, in_json: bool) -> None:
 
     Example: arena ladders
     """
-
-    def here(session: Session, _: Settings) -> list[ListedLadder]:
-        return ListedLadder.each(session, queries.ladders(session)[::-1])
-
+    newest_first = sa.select(Ladder).order_by(Ladder.id.desc())
     show(
-        read_all(where, "/ladders", here)[::-1],
+        read_all(where, "/ladders", ListedLadder, lambda its: its.scalars(newest_first))[::-1],
         ("ladder", "variant", "time", "state", "games", "leader"),
         in_json,
         cells=lambda one: {"ladder": one["name"]},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 import click
 import sqlalchemy as sa
@@ -13,7 +13,6 @@ from arena.cli.client import Where, on_arena
 from arena.cli.listing import show
 from arena.cli.options import as_json
 from arena.cli.reading import read_all, told
-from arena.ground.config import Settings
 from arena.ground.refusals import NotThere
 from arena.models import Competition, JobStatus, Match
 from arena.schedule.requests import RequestUnratedMatch
@@ -104,7 +103,7 @@ def list_command(
     Example: arena match list --status "set aside"
     """
 
-    def here(session: Session, _: Settings) -> Iterator[MatchShape]:
+    def here(session: Session) -> Iterable[Match]:
         wanted = sa.select(Match).options(joinedload(Match.competition), queries.places())
         if competition_name is not None:
             known = sa.select(Competition.id).where(Competition.name == competition_name)
@@ -113,11 +112,11 @@ def list_command(
             wanted = wanted.where(Match.competition_id == found)
         if status is not None:
             wanted = wanted.where(Match.status == JobStatus(status))
-        return map(MatchShape.of, session.scalars(wanted.order_by(Match.id.desc()).limit(last)))
+        return session.scalars(wanted.order_by(Match.id.desc()).limit(last))
 
     asked = {"competition": competition_name, "status": status}
     show(
-        read_all(where, "/matches", here, most=last, **asked),
+        read_all(where, "/matches", MatchShape, here, most=last, **asked),
         ("match", "competition", "bots", "status", "rated", "problem"),
         in_json,
         cells=lambda one: {"match": one["number"], "bots": ", ".join(one["bots"])},

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from arena.cli.client import RemoteArena, Where
 from arena.cli.data_folder import opened
 from arena.ground.config import Settings
+from arena.web.api.shapes import Shape
 
 T = TypeVar("T")
 
@@ -56,20 +57,29 @@ def read(where: Where, path: str, here: Callable[[Session, Settings], BaseModel]
 def read_all(
     where: Where,
     path: str,
-    here: Callable[[Session, Settings], Iterable[BaseModel]],
+    shape: type[Shape],
+    rows: Callable[[Session], Iterable[Any]],
     *,
     most: int | None = None,
     **query: Any,
 ) -> list[Any]:
-    """A list that an arena tells, the newest first; arguments and errors as for `read`.
+    """A list that an arena tells, the newest first; errors as for `told`.
 
     Args:
+        path: where a server has it.
+        shape: of what it has, by the API.
+        rows: gives the same from a data folder.
         most: how many of them.
         query: what else a server is asked.
     """
+
+    def here(session: Session, _: Settings) -> list[Any]:
+        found = shape.each(session, list(islice(rows(session), most)))
+        return [one.model_dump(mode="json") for one in found]
+
     page = PAGE if most is None else min(most, PAGE)
     return told(
         where,
         lambda server: list(islice(server.all(path, limit=page, **query), most)),
-        lambda *its: [one.model_dump(mode="json") for one in islice(here(*its), most)],
+        here,
     )

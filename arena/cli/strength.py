@@ -81,12 +81,8 @@ def list_tests(where: Where, in_json: bool) -> None:
 
     Example: arena strength list
     """
-
-    def here(session: Session, _: Settings) -> list[TestShape]:
-        newest_first = sa.select(StrengthTest).order_by(StrengthTest.id.desc())
-        return TestShape.each(session, session.scalars(newest_first).all())
-
-    found = read_all(where, "/tests", here)
+    newest_first = sa.select(StrengthTest).order_by(StrengthTest.id.desc())
+    found = read_all(where, "/tests", TestShape, lambda session: session.scalars(newest_first))
     show_rows(
         sorted(found, key=lambda one: one["verdict"] != TestVerdict.RUNNING),
         ("test", "what", "game", "verdict", "games", "W-D-L", "Elo", "LLR"),

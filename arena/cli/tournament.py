@@ -134,12 +134,10 @@ def list_(where: Where, in_json: bool) -> None:
 
     Example: arena tournament list
     """
-
-    def here(session: Session, _: Settings) -> Iterator[TournamentShape]:
-        newest_first = sa.select(Tournament).order_by(Tournament.id.desc())
-        return map(TournamentShape.of, session.scalars(newest_first))
-
-    found = read_all(where, "/tournaments", here)[::-1]
+    newest_first = sa.select(Tournament).order_by(Tournament.id.desc())
+    found = read_all(
+        where, "/tournaments", TournamentShape, lambda session: session.scalars(newest_first)
+    )[::-1]
     show_rows(found, ("tournament", "format", "variant", "time", "state", "games"), in_json)
 
 

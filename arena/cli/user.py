@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -15,8 +15,7 @@ from arena.cli.data_folder import changing, opened
 from arena.cli.listing import show
 from arena.cli.options import as_json, on_data
 from arena.cli.reading import read_all
-from arena.ground.config import Settings
-from arena.models import Role
+from arena.models import AuditEntry, Role
 from arena.people import accounts
 from arena.web.api.user_shapes import AuditShape, UserShape
 
@@ -43,11 +42,7 @@ def list_users(where: Where, in_json: bool) -> None:
 
     Example: arena user list
     """
-
-    def here(session: Session, _: Settings) -> Iterator[UserShape]:
-        return map(UserShape.of, accounts.listed(session))
-
-    found = read_all(where, "/users", here)
+    found = read_all(where, "/users", UserShape, accounts.listed)
     show(
         sorted(found, key=lambda one: one["name"].lower()),
         ("name", "role", "active", "can_sign_in", "last_sign_in"),
@@ -123,10 +118,10 @@ def log_command(name: str, count: int, where: Where, in_json: bool) -> None:
     Example: arena user log --name ada
     """
 
-    def here(session: Session, _: Settings) -> Iterator[AuditShape]:
-        return map(AuditShape.of, audit.entries(session, count=count, actor=name))
+    def here(session: Session) -> Sequence[AuditEntry]:
+        return audit.entries(session, count=count, actor=name)
 
-    found = read_all(where, "/audit", here, most=count, actor=name or None)
+    found = read_all(where, "/audit", AuditShape, here, most=count, actor=name or None)
     show(found, ("at", "actor", "action", "subject", "detail", "origin"), in_json)
 
 

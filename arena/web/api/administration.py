@@ -40,7 +40,7 @@ class AuditPages(Pages):
     subject: Name | None = None
 
 
-@operation(Overview, tag=TAG, scope=Scope.ORGANISE)
+@operation("GET /overview", Overview, tag=TAG, scope=Scope.ORGANISE)
 def get_overview() -> Overview:
     """How the arena is: queues, matches and checks by where they stand, workers, alarms."""
     with reading() as session:
@@ -48,7 +48,7 @@ def get_overview() -> Overview:
     return Overview(health.as_json(queues.look(settings().broker)))
 
 
-@operation(UserList, tag=TAG, scope=Scope.ADMIN)
+@operation("GET /users", UserList, tag=TAG, scope=Scope.ADMIN)
 def list_users(query: UserPages) -> UserList:
     """Everyone who has an account."""
     wanted = sa.select(User).where(User.name != HOUSE)
@@ -58,16 +58,9 @@ def list_users(query: UserPages) -> UserList:
         return page(UserList, session, wanted, User.id, query)
 
 
-@operation(AuditList, tag=TAG, scope=Scope.ADMIN)
+@operation("GET /audit", AuditList, tag=TAG, scope=Scope.ADMIN)
 def list_audit_entries(query: AuditPages) -> AuditList:
     """Who did what, when, on what, from where."""
     wanted = audit.matching(actor=query.actor, action=query.action, subject=query.subject)
     with reading() as session:
         return page(AuditList, session, wanted, AuditEntry.id, query)
-
-
-ROUTES = (
-    ("GET", "/overview", get_overview),
-    ("GET", "/users", list_users),
-    ("GET", "/audit", list_audit_entries),
-)

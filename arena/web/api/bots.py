@@ -47,7 +47,7 @@ class EncounterView(Shape):
     ] = None
 
 
-@operation(BotList, tag=TAG)
+@operation("GET /bots", BotList, tag=TAG)
 def list_bots(query: BotPages) -> BotList:
     """Whatever plays here, through all its versions; of one owner, if asked."""
     wanted = sa.select(Bot).options(joinedload(Bot.owner))
@@ -58,14 +58,14 @@ def list_bots(query: BotPages) -> BotList:
         return page(BotList, session, wanted, Bot.id, query)
 
 
-@operation(BotDetail, tag=TAG)
+@operation("GET /bots/<name>", BotDetail, tag=TAG)
 def get_bot(name: str) -> BotDetail:
     """A bot, and its versions on ladders."""
     with reading() as session:
         return BotDetail.looked_up(session, find_bot(session, name))
 
 
-@operation(BotOnLadder, tag=TAG)
+@operation("GET /bots/<name>/ladders/<ladder>", BotOnLadder, tag=TAG)
 def get_bot_on_ladder(name: str, ladder: str, query: LadderView) -> BotOnLadder:
     """What a bot did on a ladder: its opponents, seats, openings, and the course of its rating.
 
@@ -84,7 +84,7 @@ def get_bot_on_ladder(name: str, ladder: str, query: LadderView) -> BotOnLadder:
         return BotOnLadder.shown(on_ladder(session, shown, versions), versions)
 
 
-@operation(VersionList, tag=TAG)
+@operation("GET /bots/<name>/versions", VersionList, tag=TAG)
 def list_versions(name: str, query: Pages) -> VersionList:
     """What was ever uploaded of a bot; each stays as it was."""
     with reading() as session:
@@ -93,7 +93,7 @@ def list_versions(name: str, query: Pages) -> VersionList:
         return page(VersionList, session, wanted, BotVersion.number, query)
 
 
-@operation(Encounter, tag=TAG)
+@operation("GET /bots/<name>/against/<rival>", Encounter, tag=TAG)
 def get_encounter(name: str, rival: str, query: EncounterView) -> Encounter:
     """Two bots side by side; greedy:2 instead of greedy is one of its versions."""
     with reading() as session:
@@ -101,14 +101,10 @@ def get_encounter(name: str, rival: str, query: EncounterView) -> Encounter:
 
 
 download_version = operation(
-    None, tag=TAG, name="download_version", media="application/x-tar", errors=[401, 403]
+    "GET /bots/<name>/versions/<int:number>/files",
+    None,
+    tag=TAG,
+    name="download_version",
+    media="application/x-tar",
+    errors=[401, 403],
 )(submissions.download)
-
-ROUTES = (
-    ("GET", "/bots", list_bots),
-    ("GET", "/bots/<name>", get_bot),
-    ("GET", "/bots/<name>/ladders/<ladder>", get_bot_on_ladder),
-    ("GET", "/bots/<name>/versions", list_versions),
-    ("GET", "/bots/<name>/versions/<int:number>/files", download_version),
-    ("GET", "/bots/<name>/against/<rival>", get_encounter),
-)

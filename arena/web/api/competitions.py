@@ -38,7 +38,7 @@ class EntrantPages(Pages):
     state: EntrantState | None = None
 
 
-@operation(CompetitionList, tag=TAG)
+@operation("GET /competitions", CompetitionList, tag=TAG)
 def list_competitions(query: CompetitionPages) -> CompetitionList:
     """Ladders, tournaments, strength tests and what else is played, in one list."""
     wanted = sa.select(Competition)
@@ -48,7 +48,7 @@ def list_competitions(query: CompetitionPages) -> CompetitionList:
         return page(CompetitionList, session, wanted, Competition.id, query)
 
 
-@operation(CompetitionDetail, tag=TAG)
+@operation("GET /competitions/<name>", CompetitionDetail, tag=TAG)
 def get_competition(name: str) -> CompetitionDetail:
     """A competition, and why nothing is played there."""
     with reading() as session:
@@ -63,7 +63,7 @@ def happening(session: Session, competition: Competition) -> dict[str, Any]:
     return {"running": running, "quiet": quiet}
 
 
-@operation(EntrantList, tag=TAG)
+@operation("GET /competitions/<name>/entrants", EntrantList, tag=TAG)
 def list_competition_entrants(name: str, query: EntrantPages) -> EntrantList:
     """The bot versions that ever were in a competition."""
     with reading() as session:
@@ -77,10 +77,3 @@ def entrants_of(session: Session, competition: Competition, query: EntrantPages)
     if query.state is not None:
         wanted = wanted.where(Entrant.state == query.state)
     return page(EntrantList, session, wanted.options(version), Entrant.id, query)
-
-
-ROUTES = (
-    ("GET", "/competitions", list_competitions),
-    ("GET", "/competitions/<name>", get_competition),
-    ("GET", "/competitions/<name>/entrants", list_competition_entrants),
-)

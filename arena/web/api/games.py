@@ -71,7 +71,7 @@ class Export(LadderExport):
     ]
 
 
-@operation(MatchList, tag=TAG, errors=[404])
+@operation("GET /matches", MatchList, tag=TAG, errors=[404])
 def list_matches(query: MatchPages) -> MatchList:
     """What is to be played, is being played and was; of a competition or a status, if asked."""
     wanted = sa.select(Match).options(joinedload(Match.competition), queries.places())
@@ -84,7 +84,7 @@ def list_matches(query: MatchPages) -> MatchList:
         return page(MatchList, session, wanted, Match.id, query)
 
 
-@operation(MatchList, tag=TAG, scope=Scope.READ)
+@operation("GET /account/matches", MatchList, tag=TAG, scope=Scope.READ)
 def list_own_matches(query: Pages) -> MatchList:
     """The unrated ones that one asked for, whatever became of them."""
     wanted = sa.select(Match).options(joinedload(Match.competition), queries.places())
@@ -93,14 +93,14 @@ def list_own_matches(query: Pages) -> MatchList:
         return page(MatchList, session, own, Match.id, query)
 
 
-@operation(MatchDetail, tag=TAG)
+@operation("GET /matches/<int:number>", MatchDetail, tag=TAG)
 def get_match(number: int) -> MatchDetail:
     """One opening from every seat: who plays, how it stands, what was played of it."""
     with reading() as session:
         return MatchDetail.of(find_match(session, number))
 
 
-@operation(GameList, tag=TAG, errors=[404])
+@operation("GET /games", GameList, tag=TAG, errors=[404])
 def list_games(query: GamePages) -> GameList:
     """The games that were played."""
     wanted = queries.with_seats()
@@ -114,7 +114,7 @@ def list_games(query: GamePages) -> GameList:
         return page(GameList, session, wanted, PlayedGame.id, query)
 
 
-@operation(GameShape, tag=TAG)
+@operation("GET /games/<int:number>", GameShape, tag=TAG)
 def get_game(number: int) -> GameShape:
     """A game: who played, and what came of it."""
     with reading() as session:
@@ -122,7 +122,7 @@ def get_game(number: int) -> GameShape:
         return GameShape.of(found)
 
 
-@operation(Record, tag=TAG)
+@operation("GET /games/<int:number>/record", Record, tag=TAG)
 def get_record(number: int) -> tuple[Record, int, dict[str, str]]:
     """The record of a game: every move with its times. It never changes."""
     with reading() as session:
@@ -130,19 +130,24 @@ def get_record(number: int) -> tuple[Record, int, dict[str, str]]:
     return Record(record.to_json()), 200, {"Cache-Control": f"public, max-age={PICTURE_SECONDS}"}
 
 
-read_log = operation(None, tag=TAG, name="read_log", media="text/plain", errors=[401, 403])(
-    submissions.log
-)
+read_log = operation(
+    "GET /games/<int:number>/logs/<int:seat>",
+    None,
+    tag=TAG,
+    name="read_log",
+    media="text/plain",
+    errors=[401, 403],
+)(submissions.log)
 
 
-@operation(None, tag=TAG, media=LINES, errors=[429, 503])
+@operation("GET /ladders/<name>/games.jsonl", None, tag=TAG, media=LINES, errors=[429, 503])
 def export_ladder(name: str, query: LadderExport) -> Response:
     """All games of a ladder, as `export_games` has them."""
     with reading() as session:
         return _export(session, find_ladder(session, name), query.after)
 
 
-@operation(None, tag=TAG, media=LINES, errors=[404, 429, 503])
+@operation("GET /games.jsonl", None, tag=TAG, media=LINES, errors=[404, 429, 503])
 def export_games(query: Export) -> Response:
     """All games of a competition as JSON Lines, the first played first.
 
@@ -192,16 +197,3 @@ def _compressed(parts: Iterator[bytes]) -> Iterator[bytes]:
     for part in parts:
         yield packer.compress(part)
     yield packer.flush()
-
-
-ROUTES = (
-    ("GET", "/matches", list_matches),
-    ("GET", "/matches/<int:number>", get_match),
-    ("GET", "/account/matches", list_own_matches),
-    ("GET", "/games", list_games),
-    ("GET", "/games/<int:number>", get_game),
-    ("GET", "/games/<int:number>/record", get_record),
-    ("GET", "/games/<int:number>/logs/<int:seat>", read_log),
-    ("GET", "/games.jsonl", export_games),
-    ("GET", "/ladders/<name>/games.jsonl", export_ladder),
-)

@@ -35,14 +35,14 @@ class BoardView(Shape):
     ] = None
 
 
-@operation(LadderList, tag=TAG)
+@operation("GET /ladders", LadderList, tag=TAG)
 def list_ladders(query: Pages) -> LadderList:
     """What can be entered at any time, each with its leader."""
     with reading() as session:
         return page(LadderList, session, sa.select(Ladder), Ladder.id, query)
 
 
-@operation(LadderDetail, tag=TAG)
+@operation("GET /ladders/<name>", LadderDetail, tag=TAG)
 def get_ladder(name: str) -> LadderDetail:
     """A ladder, and why nothing is played there."""
     with reading() as session:
@@ -50,7 +50,7 @@ def get_ladder(name: str) -> LadderDetail:
         return LadderDetail.of(found, **happening(session, found))
 
 
-@operation(BoardShape, tag=TAG)
+@operation("GET /ladders/<name>/leaderboard", BoardShape, tag=TAG)
 def get_leaderboard(name: str, query: BoardView) -> BoardShape:
     """A page of a ladder's leaderboard.
 
@@ -66,16 +66,8 @@ def get_leaderboard(name: str, query: BoardView) -> BoardShape:
         return BoardShape.of(board)
 
 
-@operation(EntrantList, tag=TAG)
+@operation("GET /ladders/<name>/entrants", EntrantList, tag=TAG)
 def list_entrants(name: str, query: EntrantPages) -> EntrantList:
     """The bot versions that ever were on a ladder."""
     with reading() as session:
         return entrants_of(session, find_ladder(session, name), query)
-
-
-ROUTES = (
-    ("GET", "/ladders", list_ladders),
-    ("GET", "/ladders/<name>", get_ladder),
-    ("GET", "/ladders/<name>/leaderboard", get_leaderboard),
-    ("GET", "/ladders/<name>/entrants", list_entrants),
-)

@@ -160,7 +160,7 @@ def _refusing() -> Iterator[None]:
         abort(409, sentence(error))
 
 
-@operation(SittingList, tag=TAG, scope=Scope.READ)
+@operation("GET /sittings", SittingList, tag=TAG, scope=Scope.READ)
 def list_sittings(query: Pages) -> SittingList:
     """One's own games against bots."""
     seats = selectinload(Sitting.seats).joinedload(SittingSeat.version)
@@ -175,7 +175,7 @@ def list_sittings(query: Pages) -> SittingList:
         return page(SittingList, session, wanted, Sitting.id, query)
 
 
-@operation(SittingDetail, tag=TAG)
+@operation("GET /sittings/<int:number>", SittingDetail, tag=TAG)
 def get_sitting(number: int) -> SittingDetail:
     """A person's game against bots: where it stands, and what can be played."""
     with reading() as session:
@@ -185,7 +185,9 @@ def get_sitting(number: int) -> SittingDetail:
         return SittingDetail.of(found)
 
 
-@operation(SittingDetail, tag=TAG, status=201, scope=Scope.SUBMIT, errors=[404, 409])
+@operation(
+    "POST /sittings", SittingDetail, tag=TAG, status=201, scope=Scope.SUBMIT, errors=[404, 409]
+)
 def begin_sitting(json: NewSitting) -> tuple[SittingDetail, int]:
     """Begins a game of one's own against bots of a ladder, unrated.
 
@@ -209,7 +211,9 @@ def begin_sitting(json: NewSitting) -> tuple[SittingDetail, int]:
     return _own(number), 201
 
 
-@operation(SittingDetail, tag=TAG, scope=Scope.SUBMIT, errors=[409])
+@operation(
+    "POST /sittings/<int:number>/move", SittingDetail, tag=TAG, scope=Scope.SUBMIT, errors=[409]
+)
 def play_move(number: int, json: NewMove) -> SittingDetail:
     """Plays a move in a game of one's own."""
     with _refusing(), own_game(number) as found:
@@ -217,7 +221,9 @@ def play_move(number: int, json: NewMove) -> SittingDetail:
     return _own(number)
 
 
-@operation(SittingDetail, tag=TAG, scope=Scope.SUBMIT, errors=[409])
+@operation(
+    "POST /sittings/<int:number>/resign", SittingDetail, tag=TAG, scope=Scope.SUBMIT, errors=[409]
+)
 def resign_sitting(number: int, json: Resignation) -> SittingDetail:
     """Gives a game of one's own up."""
     with _refusing(), own_game(number) as found:
@@ -233,7 +239,7 @@ def _own(number: int) -> SittingDetail:
         return SittingDetail.of(found)
 
 
-@operation(Record, tag=TAG)
+@operation("GET /sittings/<int:number>/record", Record, tag=TAG)
 def get_sitting_record(number: int) -> Record:
     """The record of a person's game, as far as it was played; void while it has no result."""
     with reading() as session:
@@ -241,13 +247,3 @@ def get_sitting_record(number: int) -> Record:
         if found is None:
             abort(404, f"There is no game {number} of a person against bots.")
         return Record(sittings.record_of(found).to_json())
-
-
-ROUTES = (
-    ("GET", "/sittings", list_sittings),
-    ("POST", "/sittings", begin_sitting),
-    ("GET", "/sittings/<int:number>", get_sitting),
-    ("GET", "/sittings/<int:number>/record", get_sitting_record),
-    ("POST", "/sittings/<int:number>/move", play_move),
-    ("POST", "/sittings/<int:number>/resign", resign_sitting),
-)

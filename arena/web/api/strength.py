@@ -25,7 +25,7 @@ class TestPages(Pages):
     creator: Annotated[Name, Field(description="The name of who made it.")] = ""
 
 
-@operation(TestList, tag=TAG)
+@operation("GET /tests", TestList, tag=TAG)
 def list_tests(query: TestPages) -> TestList:
     """How each stands, or ended; of a verdict, a bot or who made it, if asked."""
     wanted = Wanted(query.verdict, query.bot, query.creator)
@@ -33,14 +33,8 @@ def list_tests(query: TestPages) -> TestList:
         return page(TestList, session, wanted.query, StrengthTest.id, query)
 
 
-@operation(TestShape, tag=TAG)
+@operation("GET /tests/<int:number>", TestShape, tag=TAG)
 def get_test(number: int) -> TestShape:
     """A strength test."""
     with reading() as session:
         return TestShape.looked_up(session, find_test(session, number))
-
-
-ROUTES = (
-    ("GET", "/tests", list_tests),
-    ("GET", "/tests/<int:number>", get_test),
-)

@@ -53,7 +53,9 @@ class Submission(Shape):
     max_games: Annotated[int, Field(ge=1, le=MOST_GAMES)] = MAX_GAMES
 
 
-@operation(CheckShape, tag=TAG, status=201, scope=Scope.SUBMIT, errors=[404, 409, 503])
+@operation(
+    "POST /submissions", CheckShape, tag=TAG, status=201, scope=Scope.SUBMIT, errors=[404, 409, 503]
+)
 def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
     """Takes a bot in, as a new one or as the next version of one's own.
 
@@ -71,7 +73,7 @@ def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
     return made, 201, {"Location": url_for("api.get_check", number=number)}
 
 
-@operation(CheckShape, tag=TAG, scope=Scope.SUBMIT)
+@operation("GET /checks/<int:number>", CheckShape, tag=TAG, scope=Scope.SUBMIT)
 def get_check(number: int) -> CheckShape:
     """The check of a bot of one's own: what is found, as it is found."""
     with reading() as session:
@@ -79,7 +81,7 @@ def get_check(number: int) -> CheckShape:
         return _told(session, [found])[0]
 
 
-@operation(CheckList, tag=TAG, scope=Scope.SUBMIT)
+@operation("GET /bots/<name>/checks", CheckList, tag=TAG, scope=Scope.SUBMIT)
 def list_checks(name: str, query: Pages) -> CheckList:
     """The checks of a bot of one's own."""
     version = joinedload(Check.version).joinedload(BotVersion.bot)
@@ -102,10 +104,3 @@ def _told(session: Session, checks: Sequence[Check]) -> list[CheckShape]:
         )
         for one in checks
     ]
-
-
-ROUTES = (
-    ("POST", "/submissions", submit_bot),
-    ("GET", "/checks/<int:number>", get_check),
-    ("GET", "/bots/<name>/checks", list_checks),
-)

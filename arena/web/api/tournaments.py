@@ -16,22 +16,16 @@ from arena.web.lookup import find_tournament, reading
 TAG = "tournaments"
 
 
-@operation(TournamentList, tag=TAG)
+@operation("GET /tournaments", TournamentList, tag=TAG)
 def list_tournaments(query: Pages) -> TournamentList:
     """What each is and how far; what stands in it is read one by one."""
     with reading() as session:
         return page(TournamentList, session, sa.select(Tournament), Tournament.id, query)
 
 
-@operation(TournamentDetail, tag=TAG)
+@operation("GET /tournaments/<name>", TournamentDetail, tag=TAG)
 def get_tournament(name: str) -> TournamentDetail:
     """All that stands in a tournament: standings, crosstable, rounds, bracket."""
     with reading() as session:
         found = find_tournament(session, name)
         return TournamentDetail.now(session, found, settings(), datetime.now(UTC))
-
-
-ROUTES = (
-    ("GET", "/tournaments", list_tournaments),
-    ("GET", "/tournaments/<name>", get_tournament),
-)
