@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from arena.cli import InputError, writing
-from arena.cli.paths import NamedPath
+from arena.cli.options import NamedPath
 from arena.operation.broker_users import BrokerUserError, file_of, lines_of, users_for, users_in
 
 

@@ -12,8 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from arena.cli import InputError, refusing, writing
 from arena.cli.data_folder import opened
-from arena.cli.options import on_data
-from arena.cli.paths import NamedPath
+from arena.cli.options import NamedPath, on_data
 from arena.ground.config import SettingError, load
 from arena.ground.db import SchemaError, unusable
 from arena.operation.backup import BackupError, restore_backup, write_backup

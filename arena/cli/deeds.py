@@ -188,15 +188,14 @@ def options(
         kinds: how arguments of a name are read, where that is not plain.
     """
     parts = {part.name: part for part in deed.parts() if part.name not in but}
-    params = [
+    decorators = [
         *(_argument(parts[name], kinds.get(name)) for name in arguments),
         *(_option(part) for name, part in parts.items() if name not in arguments),
     ]
 
     def add(command: F) -> F:
-        # As click's own decorators do it: the last one first.
-        known = vars(command).setdefault("__click_params__", [])
-        known += reversed(params)
+        for decorate in reversed(decorators):
+            command = decorate(command)
         return command
 
     return add
@@ -215,11 +214,11 @@ class Names(click.ParamType[tuple[str, ...]]):
         return tuple(word.strip() for word in str(value).split(","))
 
 
-def _argument(part: Part, kind: Any = None) -> click.Argument:
+def _argument(part: Part, kind: Any = None) -> Callable[[F], F]:
     many = part.kind is tuple
     if kind is None:
         kind = Name() if part.in_address and part.kind is str else KINDS[part.kind]
-    return click.Argument([part.name], type=kind, nargs=-1 if many else 1, required=part.needed)
+    return click.argument(part.name, type=kind, nargs=-1 if many else 1, required=part.needed)
 
 
 def _type(part: Part) -> Any:
@@ -230,7 +229,7 @@ def _type(part: Part) -> Any:
     return Names() if part.kind is tuple else KINDS[part.kind]
 
 
-def _option(part: Part) -> click.Option:
+def _option(part: Part) -> Callable[[F], F]:
     name, its = f"--{part.name.replace('_', '-')}", part.limits
     usual = f"; by default {part.default}" if part.default and not part.needed else ""
     about: dict[str, Any] = {"help": f"{its.words}{usual}.", "required": part.needed}
@@ -241,4 +240,4 @@ def _option(part: Part) -> click.Option:
         about |= {"type": click.Choice(its.choices)}
     else:
         about |= {"type": _type(part)}
-    return click.Option([name, part.name], **about)
+    return click.option(name, part.name, **about)

@@ -22,8 +22,7 @@ from arena.cli.boxed import pack
 from arena.cli.client import Name, Where, on_arena
 from arena.cli.data_folder import opened
 from arena.cli.listing import show
-from arena.cli.options import as_json, on_data
-from arena.cli.paths import NamedPath
+from arena.cli.options import NamedPath, as_json, on_data
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.reading import read_all, told
 from arena.cli.remote import submit_there, whole_board

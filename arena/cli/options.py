@@ -1,4 +1,6 @@
-"""Options that several commands have, for those, too, that need nothing else of an arena."""
+"""Options that several commands have, for those, too, that need nothing else of an arena, and what
+a file or a folder is called among them.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,17 @@ from typing import Any, TypeVar
 
 import click
 
-from arena.cli.paths import NamedPath
-
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class NamedPath(click.Path):
+    """A file or a folder, which an empty name is not: that is mostly a variable never set."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value):
+            folder = "; '.' is the current folder" if self.dir_okay else ""
+            self.fail(f"the name is empty{folder}", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def on_data(command: F, words: str = "The data folder; var by default.") -> F:

@@ -30,7 +30,7 @@ from arena.cli.arguments import (
 from arena.cli.capacity import find_room
 from arena.cli.interrupts import INTERRUPTED, UnderWay, broken_off, stoppable
 from arena.cli.listing import Output, print_table
-from arena.cli.paths import NamedPath
+from arena.cli.options import NamedPath
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
 from arena.cli.runner import (

@@ -12,8 +12,7 @@ import click
 
 from arena.cli import InputError, writing
 from arena.cli.arguments import read_position, split_words
-from arena.cli.options import as_json
-from arena.cli.paths import NamedPath
+from arena.cli.options import NamedPath, as_json
 from engine import svg
 from engine.clicks import illustrate
 from engine.game import Move, State

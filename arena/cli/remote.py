@@ -19,8 +19,7 @@ from rich.console import Console
 from arena.cli import InputError, writing
 from arena.cli.client import Name, RemoteArena, ServerFault, need_server, on_server
 from arena.cli.listing import show
-from arena.cli.options import as_json
-from arena.cli.paths import NamedPath
+from arena.cli.options import NamedPath, as_json
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.streams import reader_has_gone
 from engine.plurals import counted

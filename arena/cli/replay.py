@@ -11,8 +11,7 @@ from pathlib import Path
 import click
 
 from arena.cli import InputError, writing
-from arena.cli.options import as_json
-from arena.cli.paths import NamedPath
+from arena.cli.options import NamedPath, as_json
 from engine import svg
 from engine.clicks import illustrate
 from engine.plurals import counted

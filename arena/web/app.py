@@ -49,7 +49,6 @@ from arena.web.requests import requests
 from arena.web.sittings import pages as sittings
 from arena.web.strength import strength
 from arena.web.submissions import submissions
-from arena.web.tournament_forms import tournament_forms
 from arena.web.tournaments import tournaments
 from arena.web.uploads import FILES, UPLOADS, FormRequest, widen
 from arena.web.verdicts import verdicts
@@ -63,7 +62,6 @@ BLUEPRINTS = (
     pictures,
     competitions,
     tournaments,
-    tournament_forms,
     ladders,
     verdicts,
     requests,

@@ -22,7 +22,7 @@ from arena.web import boards, charts, forms, queries
 from arena.web.deeds import REFUSED
 from arena.web.games import draw, lasting, position
 from arena.web.identity import anybody, bearer, current, database, settings
-from arena.web.lookup import find_ladder, reading
+from arena.web.lookup import find_ladder, find_sitting, reading
 from arena.web.words import outcome, own_result, sentence
 from engine import clicks, sitting, svg
 from engine.clicks import illustrate
@@ -207,9 +207,7 @@ class Shown:
 
 
 def _show(session: Session, number: int) -> Shown:
-    found = sittings.find(session, number)
-    if found is None:
-        abort(404, f"There is no game {number} of a person against bots.")
+    found = find_sitting(session, number)
     record = sittings.record_of(found)
     person = who_asks()
     return Shown(
@@ -290,9 +288,7 @@ def own_game(number: int) -> Iterator[Sitting]:
     """A game of whoever asks, to be changed; after that somebody is woken if a bot is to move."""
     person = player()
     with database().begin() as session:
-        found = sittings.find(session, number, to_change=True)
-        if found is None:
-            abort(404, f"There is no game {number} of a person against bots.")
+        found = find_sitting(session, number, to_change=True)
         if not person.plays(found):
             abort(403, "This is somebody else's game.")
         yield found

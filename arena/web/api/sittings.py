@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Self
 
@@ -15,13 +13,13 @@ from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
 from arena import sittings
 from arena.models import BotVersion, JobStatus, Scope, Sitting, SittingSeat
-from arena.sittings import SittingError, Wish
+from arena.sittings import Wish
 from arena.web.api.game_shapes import Record
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import At, BotVersionName, Key, List, Name, Number, Shape
 from arena.web.api.specification import operation
 from arena.web.identity import signed_in
-from arena.web.lookup import find_ladder, reading
+from arena.web.lookup import find_ladder, find_sitting, reading
 from arena.web.sittings import any_place, any_seed, begin_game, own_game, player
 from arena.web.words import sentence
 from engine.game import IllegalMoveError
@@ -151,15 +149,6 @@ class SittingList(List):
     items: list[SittingShape]
 
 
-@contextmanager
-def _refusing() -> Iterator[None]:
-    """Answers what a person's game refuses by a conflict."""
-    try:
-        yield
-    except (SittingError, IllegalMoveError) as error:
-        abort(409, sentence(error))
-
-
 @operation("GET /sittings", SittingList, tag=TAG, scope=Scope.READ)
 def list_sittings(query: Pages) -> SittingList:
     """One's own games against bots."""
@@ -179,10 +168,7 @@ def list_sittings(query: Pages) -> SittingList:
 def get_sitting(number: int) -> SittingDetail:
     """A person's game against bots: where it stands, and what can be played."""
     with reading() as session:
-        found = sittings.find(session, number)
-        if found is None:
-            abort(404, f"There is no game {number} of a person against bots.")
-        return SittingDetail.of(found)
+        return SittingDetail.of(find_sitting(session, number))
 
 
 @operation(
@@ -205,10 +191,7 @@ def begin_sitting(json: NewSitting) -> tuple[SittingDetail, int]:
             any_seed(),
         )
 
-    person = player()
-    with _refusing():
-        number = begin_game(person, wish)
-    return _own(number), 201
+    return _own(begin_game(player(), wish)), 201
 
 
 @operation(
@@ -216,8 +199,11 @@ def begin_sitting(json: NewSitting) -> tuple[SittingDetail, int]:
 )
 def play_move(number: int, json: NewMove) -> SittingDetail:
     """Plays a move in a game of one's own."""
-    with _refusing(), own_game(number) as found:
-        sittings.move(found, json.move.strip(), json.ply, datetime.now(UTC))
+    try:
+        with own_game(number) as found:
+            sittings.move(found, json.move.strip(), json.ply, datetime.now(UTC))
+    except IllegalMoveError as error:
+        abort(409, sentence(error))
     return _own(number)
 
 
@@ -226,7 +212,7 @@ def play_move(number: int, json: NewMove) -> SittingDetail:
 )
 def resign_sitting(number: int, json: Resignation) -> SittingDetail:
     """Gives a game of one's own up."""
-    with _refusing(), own_game(number) as found:
+    with own_game(number) as found:
         sittings.resign(found, json.ply, datetime.now(UTC))
     return _own(number)
 
@@ -234,16 +220,11 @@ def resign_sitting(number: int, json: Resignation) -> SittingDetail:
 def _own(number: int) -> SittingDetail:
     """A game that is there, as it is now."""
     with reading() as session:
-        found = sittings.find(session, number)
-        assert found is not None
-        return SittingDetail.of(found)
+        return SittingDetail.of(find_sitting(session, number))
 
 
 @operation("GET /sittings/<int:number>/record", Record, tag=TAG)
 def get_sitting_record(number: int) -> Record:
     """The record of a person's game, as far as it was played; void while it has no result."""
     with reading() as session:
-        found = sittings.find(session, number)
-        if found is None:
-            abort(404, f"There is no game {number} of a person against bots.")
-        return Record(sittings.record_of(found).to_json())
+        return Record(sittings.record_of(find_sitting(session, number)).to_json())

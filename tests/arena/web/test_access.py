@@ -90,16 +90,16 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "tournaments.tournament_json"): ("/tournaments/cup.json", ALL),
     ("GET", "tournaments.tournament_csv"): ("/tournaments/cup.csv", ALL),
     ("GET", "tournaments.meetings"): ("/tournaments/cup/1/2", ALL),
-    ("GET", "tournament_forms.create"): ("/new-tournament", ORGANISERS),
-    ("POST", "tournament_forms.create"): ("/new-tournament", (401, 403, 403, 422, 422)),
-    ("POST", "tournament_forms.state"): ("/tournaments/cup/state", (401, 403, 403, 422, 422)),
-    ("GET", "tournament_forms.change"): ("/tournaments/cup/change", (ASK, 403, 200, 200, 200)),
-    ("POST", "tournament_forms.enter"): ("/tournaments/cup/enter", (401, 403, 403, 422, 422)),
-    ("POST", "tournament_forms.withdraw"): (
+    ("GET", "tournaments.create"): ("/new-tournament", ORGANISERS),
+    ("POST", "tournaments.create"): ("/new-tournament", (401, 403, 403, 422, 422)),
+    ("POST", "tournaments.state"): ("/tournaments/cup/state", (401, 403, 403, 422, 422)),
+    ("GET", "tournaments.change"): ("/tournaments/cup/change", (ASK, 403, 200, 200, 200)),
+    ("POST", "tournaments.enter"): ("/tournaments/cup/enter", (401, 403, 403, 422, 422)),
+    ("POST", "tournaments.withdraw"): (
         "/tournaments/cup/withdraw",
         (401, 403, 422, 422, 422),
     ),
-    ("POST", "tournament_forms.call_off"): (
+    ("POST", "tournaments.call_off"): (
         "/tournaments/cup/call-off",
         (401, 403, 403, 422, 422),
     ),
