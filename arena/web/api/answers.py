@@ -49,15 +49,19 @@ def _shape_of_row(kind: type) -> type[Shape] | None:
     return next((SHAPES[one] for one in kind.__mro__ if one in SHAPES), None)
 
 
-@cache
 def shape_of(answers: type | None) -> type[Shape]:
     """The shape of what a deed answers, with what was done in words."""
-    shape: type[Shape] = Shape if answers is None else _shape_of_row(answers) or _composed(answers)
+    return _with_words(Shape if answers is None else _shape_of_row(answers) or _composed(answers))
+
+
+@cache
+def _with_words(shape: type[Shape]) -> type[Shape]:
     name = "Changed" + shape.__name__.removesuffix("Shape")
     said = (str, Field(description="What was done, in words."))
     return create_model(name, __base__=shape, __doc__=shape.__doc__, said=said)
 
 
+@cache
 def _composed(answers: type) -> type[Shape]:
     """The shape of a class of fields, which may be rows; what they are told as stands beside."""
     fields: dict[str, Any] = {}

@@ -23,6 +23,8 @@ from arena.recorder.rebuild import rebuild
 from arena.schedule import leases, verdicts
 from arena.schedule.idle import why_idle
 from arena.strength.terms import StrengthTerms
+from arena.web.api.answers import shape_of
+from arena.web.api.competition_shapes import CompetitionShape
 from arena.web.app import create_app
 from engine.games import GAMES
 from engine.match import entrants_needed
@@ -119,6 +121,12 @@ def test_each_kind_is_that_of_its_class() -> None:
     assert {kind.model for kind in ALL} == classes - {Competition}
     assert {kind.name for kind in ALL} == MAKERS.keys()
     assert len({kind.word for kind in ALL}) == len(ALL)
+
+
+def test_a_deed_may_answer_one_of_a_new_kind() -> None:
+    """It travels as what is said of any competition, and takes no shape of its own."""
+    assert issubclass(shape_of(DUEL.model), CompetitionShape)
+    assert shape_of(DUEL.model) is shape_of(Competition)
 
 
 def test_what_is_recorded_is_what_is_made_anew(
