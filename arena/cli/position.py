@@ -19,7 +19,7 @@ from engine.game import Move, State
 from engine.perft import perft as count_leaves
 
 
-class Reached(NamedTuple):
+class ReachedPosition(NamedTuple):
     """A position, and the last of the moves that led to it."""
 
     state: State
@@ -37,7 +37,7 @@ def takes_position(command: Callable[..., Any]) -> Callable[..., Any]:
         if rest:
             raise InputError(f"{rest[0]!r} is no option; an option is written key=value")
         state = read_position(variant, after, position=position, seed=seed)
-        return command(reached=Reached(state, next(reversed(after.split()), None)), **given)
+        return command(reached=ReachedPosition(state, next(reversed(after.split()), None)), **given)
 
     for decorate in (
         click.option(
@@ -59,7 +59,7 @@ def takes_position(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command()
 @takes_position
 @as_json
-def moves(reached: Reached, in_json: bool) -> None:
+def moves(reached: ReachedPosition, in_json: bool) -> None:
     """List the legal moves of a position.
 
     Example: arena moves clobber size=5x6 --after "a2a1 b4b5"
@@ -92,7 +92,7 @@ def moves(reached: Reached, in_json: bool) -> None:
 @takes_position
 @click.option("--depth", type=click.IntRange(0, 100), required=True, help="Plies to look ahead.")
 @as_json
-def perft(reached: Reached, depth: int, in_json: bool) -> None:
+def perft(reached: ReachedPosition, depth: int, in_json: bool) -> None:
     """Count the leaf nodes of the tree of legal moves.
 
     Example: arena perft clobber --depth 4
@@ -129,7 +129,7 @@ def perft(reached: Reached, depth: int, in_json: bool) -> None:
 )
 @click.option("--chosen", metavar="SQUARE", help="Show where the piece on this square may go.")
 def draw(
-    reached: Reached,
+    reached: ReachedPosition,
     output: str,
     theme: svg.Theme,
     size: int | None,
