@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 from arena.ground import bot_names, locks
 from arena.ground.config import Settings
 from arena.ground.db import count_rows
+from arena.ground.refusals import Refusal
 from arena.models import (
     Bot,
     BotVersion,
@@ -48,7 +49,7 @@ OFFERED = 100
 """How many bots of a ladder are offered, and as many of other ladders of its game."""
 
 
-class SittingError(ValueError):
+class SittingError(Refusal):
     """What can't be done in a person's game; one sentence that says why."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
@@ -31,15 +31,14 @@ from arena.people import accounts
 from engine.plurals import counted
 
 
-class EntryAsked(NamedTuple):
-    """Which ladder a bot is to enter, and what that takes first."""
+class EntryMade(NamedTuple):
+    """What became of an entry."""
 
-    ladder: Ladder
-    check: Check | None
-    """The one that it takes before; None if it is entered."""
+    active: Annotated[bool, "Whether it is on the ladder already"]
+    check: Annotated[Check | None, "The check that it is to pass before"]
 
 
-class BotWithdrawn(NamedTuple):
+class LaddersLeft(NamedTuple):
     """How many ladders a bot left."""
 
     left: int
@@ -103,7 +102,7 @@ class EnterBot(BotDeed):
     """
 
     address = "POST /bots/<name>/enter"
-    answers = EntryAsked
+    answers = EntryMade
 
     ladder: str = asked("Which ladder", label="Ladder", most=LONGEST_NAME)
     version: int | None = _number("the newest")
@@ -122,7 +121,7 @@ class EnterBot(BotDeed):
         what = f"is active on {ladder.name}, with the rating that it had, held less firmly"
         if check is not None:
             what = f"enters {ladder.name} when its check has passed"
-        return Done(f"the bot {version.label} {what}", EntryAsked(ladder, check))
+        return Done(f"the bot {version.label} {what}", EntryMade(check is None, check))
 
     def _enter(self, session: Session, by: By, version: BotVersion, ladder: Ladder) -> Check | None:
         """Enters it; gives the check that it takes first, if one is needed."""
@@ -184,13 +183,13 @@ class WithdrawBot(BotDeed):
     address = "POST /bots/<name>/withdraw"
     command = "bot withdraw NAME"
     example = "mybot"
-    answers = BotWithdrawn
+    answers = LaddersLeft
 
     def do(self, session: Session, by: By) -> Done:
         bot = own_bot(session, by, self.name)
         left = entries.withdraw(session, by.actor, bot, by.now)
         words = f"the bot {bot.name} is withdrawn: it left {counted(left, 'ladder')}"
-        return Done(words, BotWithdrawn(left))
+        return Done(words, LaddersLeft(left))
 
 
 @dataclass(frozen=True)

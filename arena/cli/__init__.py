@@ -11,6 +11,9 @@ import importlib
 import os
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import cast
 
 import click
 
@@ -22,7 +25,8 @@ from engine.protocol import visible
 from workers.languages import LanguageError
 
 # The module of each command, imported when it is used, and what the list of commands says of it:
-# a command for one position must not wait for what a server needs.
+# a command for one position must not wait for what a server needs. A group of nothing but what
+# deeds say of themselves has no module: its line names "deeds".
 COMMANDS = {
     "new": ("new", "Begin a bot: a folder with one that plays."),
     "play": ("play", "Play games between bots."),
@@ -51,8 +55,8 @@ COMMANDS = {
     "ladders": ("local", "List the ladders."),
     "leaderboard": ("local", "Show a ladder's leaderboard."),
     "ratings": ("local", "Make ratings anew from the results."),
-    "ladder": ("organising", "Create ladders, and change what they are."),
-    "match": ("organising", "Ask for matches, void them, or try them again."),
+    "ladder": ("ladder", "Create ladders, and change what they are."),
+    "match": ("match", "Ask for matches, void them, or try them again."),
     "bot": ("bot", "Put versions of bots on ladders, take them off, or share bots."),
     "worker": ("worker", "List workers, readmit or forget one."),
     "notice": ("notice", "Tell all visitors a line, on every page."),
@@ -74,6 +78,32 @@ class InputError(click.ClickException):
     exit_code = 2
 
 
+@contextmanager
+def refusing(*kinds: type[Exception]) -> Iterator[None]:
+    """Has errors of these kinds told as wrong input.
+
+    Raises:
+        InputError: one came.
+    """
+    try:
+        yield
+    except kinds as error:
+        raise InputError(str(error)) from None
+
+
+@contextmanager
+def writing(name: object) -> Iterator[None]:
+    """Has it told if a file can't be written.
+
+    Raises:
+        InputError: it can't.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"can't write {name}: {error.strerror}") from None
+
+
 class _Lazy(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -81,7 +111,10 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"arena.cli.{COMMANDS[cmd_name][0]}")
+        name, words = COMMANDS[cmd_name]
+        module = importlib.import_module(f"arena.cli.{name}")
+        if name == "deeds":
+            return cast(click.Command, module.add_commands(click.Group(cmd_name, help=words)))
         command = getattr(module, cmd_name)
         assert isinstance(command, click.Command)
         return command

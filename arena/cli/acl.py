@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from arena.cli import InputError
-from arena.cli.paths import NamedPath
+from arena.cli import InputError, writing
+from arena.cli.options import NamedPath
 from arena.operation.broker_users import BrokerUserError, file_of, lines_of, users_for, users_in
 
 
@@ -26,17 +26,16 @@ def acl(file: Path, workers: tuple[str, ...]) -> None:
 
     Example: arena acl users.acl box1 box2
     """
-    try:
+    with writing(file):
         there = file.read_text(errors="replace") if file.exists() else ""
-        users = users_for(workers, users_in(there) if there else ())
+        try:
+            users = users_for(workers, users_in(there) if there else ())
+        except BrokerUserError as error:
+            raise InputError(f"{file}: {error}") from None
         if not users:
             raise InputError(f"{file} is there already: name the workers to add to it")
         with open(file, "a", opener=partial(os.open, mode=0o600)) as written:
             between = "" if there.endswith("\n") else "\n"
             written.write(between + lines_of(users) if there else file_of(users))
-    except BrokerUserError as error:
-        raise InputError(f"{file}: {error}") from None
-    except OSError as error:
-        raise InputError(f"can't write {file}: {error.strerror}") from None
     for user in users:
         click.echo(f"{user.name} {user.password}")

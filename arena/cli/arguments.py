@@ -34,6 +34,11 @@ MOVE = click.option(
 )
 WALL = click.option("--wall", "wall_time", is_flag=True, help="Charge wall time, not CPU time.")
 """What `time_control` is made of."""
+CONCURRENCY = click.option(
+    "--concurrency",
+    type=click.IntRange(1, 1024),
+    help="Matches at the same time; by default one a core.",
+)
 ALPHA = click.option(
     "--alpha", default=0.05, show_default=True, help="Chance to pass if ELO0 is true."
 )

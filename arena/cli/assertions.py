@@ -17,7 +17,15 @@ from typing import IO
 from arena.cli.arguments import GivenBot, find_bots, read_position, read_variant, time_control
 from arena.cli.capacity import find_room
 from arena.cli.first_faults import FirstFaults, has_failed
-from arena.cli.runner import LEAST_BOX, Launcher, go_on, in_order, launch_all, on_cores
+from arena.cli.runner import (
+    LEAST_BOX,
+    Launcher,
+    go_on,
+    in_order,
+    launch_all,
+    match_spec,
+    on_cores,
+)
 from arena.cli.test import MAX_GAMES
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model
@@ -144,13 +152,7 @@ class Assertions:
         variant, control = read_variant(game), time_control(time, move_ms)
         seats = entrants_needed(variant)
         specs = [
-            MatchSpec(
-                opening.variant,
-                (found.name,) * seats,
-                control,
-                opening.moves,
-                derive(seed, "match", number),
-            )
+            match_spec(opening, [found.name] * seats, control, seed, number)
             for number, opening in enumerate(_starts(variant, seed, games))
         ]
         (launcher,) = self._launched([found])

@@ -10,10 +10,9 @@ from pathlib import Path
 import click
 from sqlalchemy.exc import SQLAlchemyError
 
-from arena.cli import InputError
+from arena.cli import InputError, refusing, writing
 from arena.cli.data_folder import opened
-from arena.cli.data_option import on_data
-from arena.cli.paths import NamedPath
+from arena.cli.options import NamedPath, on_data
 from arena.ground.config import SettingError, load
 from arena.ground.db import SchemaError, unusable
 from arena.operation.backup import BackupError, restore_backup, write_backup
@@ -31,12 +30,8 @@ def backup(file: Path, data: Path | None) -> None:
     Example: arena backup arena-2026-01-31.tar
     """
     with opened(data) as (database, settings):
-        try:
+        with refusing(BackupError), writing(file):
             write_backup(database, settings, file, lambda line: click.echo(line, err=True))
-        except BackupError as error:
-            raise InputError(str(error)) from None
-        except OSError as error:
-            raise InputError(f"can't write {file}: {error.strerror}") from None
         with suppress(SQLAlchemyError), database.begin() as session:
             note_backup(session, datetime.now(UTC))
     click.echo(f"the backup is {file}, {file.stat().st_size / 1e6:.1f} MB")
@@ -54,10 +49,9 @@ def restore(file: Path, data: Path | None) -> None:
     Example: arena restore arena-2026-01-31.tar --data new
     """
     try:
-        settings = load(data=data)
-        restore_backup(file, settings, lambda line: click.echo(line, err=True))
-    except (SettingError, SchemaError, BackupError) as error:
-        raise InputError(str(error)) from None
+        with refusing(SettingError, SchemaError, BackupError):
+            settings = load(data=data)
+            restore_backup(file, settings, lambda line: click.echo(line, err=True))
     except SQLAlchemyError as error:
         raise InputError(unusable(error)) from None
     except OSError as error:

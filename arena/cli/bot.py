@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 import sqlalchemy as sa
@@ -11,8 +10,8 @@ import sqlalchemy as sa
 from arena.bots import entries
 from arena.bots.bot_deeds import CancelCheck, EnterBot, RetireBot
 from arena.cli import InputError, deeds
-from arena.cli.client import Name, RemoteArena, find_server, need_server, on_arena, on_server
-from arena.cli.data_folder import opened
+from arena.cli.client import Name, RemoteArena, Where, need_server, on_arena, on_server
+from arena.cli.reading import told
 from arena.deeds import Deed
 from arena.ground import bot_names
 from arena.models import Check
@@ -28,7 +27,7 @@ def bot() -> None:
 @click.argument("name", metavar="NAME[:VERSION]", type=Name())
 @click.option("--ladder", "ladder_name", required=True, help="Which ladder.")
 @on_arena
-def activate_command(name: str, ladder_name: str, server: str | None, data: Path | None) -> None:
+def activate_command(name: str, ladder_name: str, where: Where) -> None:
     """Make a version the active one of its bot on a ladder.
 
     One that was there before, suspended ones too, comes back with the rating it had,
@@ -36,16 +35,14 @@ def activate_command(name: str, ladder_name: str, server: str | None, data: Path
 
     Example: arena bot activate mybot:2 --ladder clobber-6x7
     """
-    deeds.do_one(_named(EnterBot, name, ladder_name), server, data)
+    deeds.do_one(_named(EnterBot, name, ladder_name), where)
 
 
 @bot.command("recheck")
 @click.argument("names", metavar="[NAME[:VERSION]]...", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Of all bots.")
 @on_arena
-def recheck_command(
-    names: tuple[str, ...], every: bool, server: str | None, data: Path | None
-) -> None:
+def recheck_command(names: tuple[str, ...], every: bool, where: Where) -> None:
     """Try checks again that were set aside because workers failed at them too often.
 
     Without a number they are those of all versions of the bot. arena bots shows how checks stand.
@@ -54,13 +51,13 @@ def recheck_command(
     """
     if bool(names) == every:
         raise InputError("give the names of bots, or --all")
-    deeds.do_one(deeds.made(RequeueChecks, bots=names), server, data)
+    deeds.do_one(deeds.made(RequeueChecks, bots=names), where)
 
 
 @bot.command("cancel")
 @click.argument("name", metavar="NAME[:VERSION]", type=Name())
 @on_arena
-def cancel_command(name: str, server: str | None, data: Path | None) -> None:
+def cancel_command(name: str, where: Where) -> None:
     """Cancel the checks of a bot that are not over: nothing is entered by them.
 
     What a worker has already begun it plays to its end.
@@ -68,26 +65,25 @@ def cancel_command(name: str, server: str | None, data: Path | None) -> None:
     Example: arena bot cancel mybot:2
     """
     named = bot_names.read(name, InputError)
-    there = find_server(server, data)
-    if there is not None:
-        found = _under_way(there, named.name, named.version)
-    else:
-        with opened(data) as (database, _), database.read() as session:
-            of_use = sa.and_(Check.status.in_(entries.UNDECIDED), Check.cancelled == "")
-            found = list(session.scalars(checks_of(of_use, named)))
-    _cancel(name, found, server, data)
+    of_use = sa.and_(Check.status.in_(entries.UNDECIDED), Check.cancelled == "")
+    found = told(
+        where,
+        lambda server: _under_way(server, named.name, named.version),
+        lambda session, _: list(session.scalars(checks_of(of_use, named))),
+    )
+    _cancel(name, found, where)
 
 
 @bot.command("retire")
 @click.argument("name", metavar="NAME[:VERSION]", type=Name())
 @click.option("--ladder", "ladder_name", required=True, help="Which ladder.")
 @on_arena
-def retire_command(name: str, ladder_name: str, server: str | None, data: Path | None) -> None:
+def retire_command(name: str, ladder_name: str, where: Where) -> None:
     """Take a bot off a ladder; it keeps its rating for when it comes back.
 
     Example: arena bot retire mybot --ladder clobber-6x7
     """
-    deeds.do_one(_named(RetireBot, name, ladder_name), server, data)
+    deeds.do_one(_named(RetireBot, name, ladder_name), where)
 
 
 def _named(deed: type[EnterBot | RetireBot], name: str, ladder: str) -> Deed:
@@ -106,7 +102,7 @@ def cancel(bot: str, server: str | None) -> None:
 
     Example: arena cancel mybot
     """
-    _cancel(bot, _under_way(need_server(server), bot), server, None)
+    _cancel(bot, _under_way(need_server(server), bot), Where(server))
 
 
 def _under_way(there: RemoteArena, bot: str, version: int | None = None) -> list[int]:
@@ -121,7 +117,7 @@ def _under_way(there: RemoteArena, bot: str, version: int | None = None) -> list
     ]
 
 
-def _cancel(bot: str, numbers: Sequence[int], server: str | None, data: Path | None) -> None:
+def _cancel(bot: str, numbers: Sequence[int], where: Where) -> None:
     """Cancels checks of a bot, and says so of each.
 
     Raises:
@@ -129,8 +125,8 @@ def _cancel(bot: str, numbers: Sequence[int], server: str | None, data: Path | N
     """
     if not numbers:
         raise InputError(f"no check of {bot} is under way")
-    for told in deeds.do([CancelCheck(number) for number in numbers], server, data):
-        click.echo(told.said)
+    for done in deeds.do([CancelCheck(number) for number in numbers], where):
+        click.echo(done.said)
 
 
 deeds.add_commands(bot)

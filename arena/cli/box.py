@@ -10,9 +10,10 @@ from functools import partial
 
 import click
 
-from arena.cli import InputError
+from arena.cli import refusing
 from arena.cli.arguments import CLOCK, MOVE, find_path, minimum_option, read_variant, time_control
 from arena.cli.boxed import into_box, pack
+from arena.cli.options import as_json
 from arena.ground import bot_names
 from engine.clock import TimeControl
 from engine.compliance import Examination
@@ -40,7 +41,7 @@ MINIMUM = minimum_option("good")
 @click.option("--name", help="What it is to be called, as for arena submit.")
 @CLOCK
 @MOVE
-@click.option("--json", "in_json", is_flag=True, help="Print JSON.")
+@as_json
 @MINIMUM
 def check(
     bot: str,
@@ -62,13 +63,11 @@ def check(
     """
     control = time_control(clock, move_ms)
     variant = None if game is None else read_variant(game)
-    try:
+    with refusing(BundleError, BoxError):
         bundle = pack(find_path(bot))
         bundle = replace(bundle, name=name or bundle.name)
         box = Sandbox(minimum)
         box.end_orphans()
-    except (BundleError, BoxError) as error:
-        raise InputError(str(error)) from None
     variant = (variant or _game_of(bundle)).drawn(0)
     if not in_json:
         click.echo(
@@ -151,7 +150,7 @@ def _print(finding: Finding) -> None:
 
 
 @click.command()
-@click.option("--json", "in_json", is_flag=True, help="Print JSON.")
+@as_json
 @MINIMUM
 def doctor(in_json: bool, minimum: str) -> None:
     """Say which boxes this machine can build for bots, and what to do about what is missing.

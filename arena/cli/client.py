@@ -16,15 +16,17 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeVar
 
 import click
+from click.core import ParameterSource
 from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.test import encode_multipart
 
-from arena.cli import InputError
-from arena.cli.data_option import on_data
+from arena.cli import InputError, writing
+from arena.cli.options import on_data
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,7 +51,7 @@ class Login:
 
 
 def login_file() -> Path:
-    """Where the login is kept."""
+    """The file in this user's folder of settings that holds server and token."""
     return Path(click.get_app_dir("arena")) / "login.json"
 
 
@@ -87,13 +89,11 @@ def stored_login() -> Login | None:
 def store_login(login: Login) -> Path:
     """Keeps a login where only this user reads it, and says where."""
     file = login_file()
-    try:
+    with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.unlink(missing_ok=True)
         with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
             json.dump({"server": login.server, "token": login.token}, out)
-    except OSError as error:
-        raise InputError(f"can't write {file}: {error.strerror}") from None
     return file
 
 
@@ -135,36 +135,51 @@ def on_server(command: F) -> F:
     return click.option("--server", metavar="URL", envvar="ARENA_SERVER", help=words)(command)
 
 
-def on_arena(command: F) -> F:
-    """Adds the options that name an arena, on a server or in a data folder."""
+def on_arena(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that name an arena, for a command that takes it as ``where``."""
+
+    @wraps(command)
+    def call(server: str | None, data: Path | None, **given: Any) -> Any:
+        return command(where=Where(server, data), **given)
+
     words = "This machine's arena in that folder; without it and a server or login, that in var."
-    return on_server(on_data(command, words))
+    return on_server(on_data(call, words))
 
 
-def find_server(server: str | None, data: Path | None = None) -> RemoteArena | None:
-    """The server that a command is about; None if it is about this machine's data folder.
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which arena a command is about: one on a server, or that of a data folder."""
 
-    A data folder that is named comes before all, then ``--server``, then a login.
+    named: str | None = None
+    """The address that ``--server`` gives."""
+    data: Path | None = None
+    """The folder that ``--data`` names."""
 
-    Raises:
-        InputError: a data folder and a server are named, or a token is none.
-    """
-    if data is not None:
-        if (
-            server is not None
-            and click.get_current_context().get_parameter_source("server")
-            is not click.core.ParameterSource.ENVIRONMENT
-        ):
-            raise InputError("give --server or --data, not both")
-        return None
-    login, given = stored_login(), os.environ.get("ARENA_TOKEN")
-    token = read_token(given, "ARENA_TOKEN") if given else None
-    if server is None:
-        return RemoteArena(login.server, token or login.token) if login else None
-    address = server_address(server)
-    if token is None and login is not None and login.server == address:
-        token = login.token
-    return RemoteArena(address, token)
+    def server(self) -> RemoteArena | None:
+        """The server that it is on; None if it is in a data folder of this machine.
+
+        A data folder that is named comes before all, then ``--server``, then a login.
+
+        Raises:
+            InputError: a data folder and a server are named, or a token is none.
+        """
+        if self.data is not None:
+            if self.named is not None and not _is_of_environment("server"):
+                raise InputError("give --server or --data, not both")
+            return None
+        login, given = stored_login(), os.environ.get("ARENA_TOKEN")
+        token = read_token(given, "ARENA_TOKEN") if given else None
+        if self.named is None:
+            return RemoteArena(login.server, token or login.token) if login else None
+        address = server_address(self.named)
+        if token is None and login is not None and login.server == address:
+            token = login.token
+        return RemoteArena(address, token)
+
+
+def _is_of_environment(option: str) -> bool:
+    source = click.get_current_context().get_parameter_source(option)
+    return source is ParameterSource.ENVIRONMENT
 
 
 def need_server(server: str | None) -> RemoteArena:
@@ -173,7 +188,7 @@ def need_server(server: str | None) -> RemoteArena:
     Raises:
         InputError: none is named.
     """
-    found = find_server(server)
+    found = Where(server).server()
     if found is None:
         raise InputError("which arena? Give --server URL, or log in with arena login URL")
     return found
@@ -211,22 +226,18 @@ class RemoteArena:
             InputError: the server refuses it.
             ServerFault: the server can't be reached, or fails.
         """
-        with self._open("GET", self._there(path, query)) as answer:
-            return _json(self._read(answer))
+        return _json(self._ask("GET", self._there(path, query)))
 
     def text(self, path: str) -> str:
         """What an address of the API answers, as text; errors as for `get`."""
-        with self._open("GET", self._there(path, {})) as answer:
-            return self._read(answer).decode("utf-8", "replace")
+        return self._ask("GET", self._there(path, {})).decode("utf-8", "replace")
 
     def all(self, path: str, **query: Any) -> Iterator[Any]:
         """What a list of the API has, page by page; errors as for `get`."""
         found = self.get(path, **query)
         yield from found["items"]
         while found["next"]:
-            there = urllib.parse.urljoin(self.address, found["next"])
-            with self._open("GET", there) as answer:
-                found = _json(self._read(answer))
+            found = _json(self._ask("GET", urllib.parse.urljoin(self.address, found["next"])))
             yield from found["items"]
 
     def lines(self, path: str, **query: Any) -> tuple[Iterator[bytes], int]:
@@ -259,26 +270,25 @@ class RemoteArena:
         """
         headers = {"Content-Type": "application/json"} if body else {}
         content = json.dumps(body).encode() if body else b""
-        with self._open(method, f"{self.address}{API}{path}", content, headers) as answer:
-            return _json(self._read(answer))
+        return _json(self._ask(method, f"{self.address}{API}{path}", content, headers))
 
     def upload(self, path: str, fields: Mapping[str, str], name: str, content: IO[bytes]) -> Any:
         """Sends a form with a file; errors as for `get`."""
         kind, body = form_with_file(fields.items(), name, content)
-        headers = {"Content-Type": kind}
-        with self._open("POST", self._there(path, {}), body, headers) as answer:
-            return _json(self._read(answer))
+        return _json(self._ask("POST", self._there(path, {}), body, {"Content-Type": kind}))
 
     def _there(self, path: str, query: Mapping[str, Any]) -> str:
         given = {key: value for key, value in query.items() if value is not None}
         address = f"{self.address}{API}{urllib.parse.quote(path)}"
         return f"{address}?{urllib.parse.urlencode(given)}" if given else address
 
-    def _read(self, answer: http.client.HTTPResponse) -> bytes:
-        try:
-            return answer.read()
-        except (OSError, http.client.HTTPException) as error:
-            raise ServerFault(f"the answer of {self.address} broke off: {error}") from None
+    def _ask(self, *request: Any) -> bytes:
+        """All that is answered to a request, with the arguments of `_open`."""
+        with self._open(*request) as answer:
+            try:
+                return answer.read()
+            except (OSError, http.client.HTTPException) as error:
+                raise ServerFault(f"the answer of {self.address} broke off: {error}") from None
 
     def _open(
         self,

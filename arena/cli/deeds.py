@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import click
@@ -20,15 +19,18 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.all_deeds import DEEDS
-from arena.cli import InputError
-from arena.cli.client import Name, RemoteArena, ServerFault, find_server, on_arena
-from arena.cli.data_folder import as_json, opened
+from arena.cli import InputError, refusing
+from arena.cli.client import Name, RemoteArena, ServerFault, Where, on_arena
+from arena.cli.data_folder import opened
+from arena.cli.options import as_json
 from arena.deeds import By, Deed, Done, Part, perform
 from arena.ground.config import Settings
 from arena.ground.refusals import Refusal
 from arena.models import Scope
 from arena.people import accounts
 from engine.protocol import visible
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 KINDS: Mapping[type, Any] = {str: str, int: int, float: float, tuple: str}
 
@@ -53,10 +55,8 @@ def made(deed: type[Deed], **values: Any) -> Deed:
     Raises:
         InputError: something can't be so.
     """
-    try:
+    with refusing(Refusal):
         return deed(**values)
-    except Refusal as error:
-        raise InputError(str(error)) from None
 
 
 def _user(session: Session, name: str, settings: Settings) -> By:
@@ -72,8 +72,7 @@ def _user(session: Session, name: str, settings: Settings) -> By:
 
 def do(
     deeds: Sequence[Deed],
-    server: str | None,
-    data: Path | None,
+    where: Where,
     *,
     in_json: bool = False,
     user: str | None = None,
@@ -88,26 +87,22 @@ def do(
         InputError: one of them is refused, or it is not clear which arena is meant.
         ServerFault: the server can't be reached, or fails.
     """
-    there = find_server(server, data)
+    there = where.server()
     if there is not None and user is not None:
         raise InputError("--user is for this machine's arena; a server goes by the token")
     if there is not None:
         return _do_all_there(there, deeds)
-    try:
-        with opened(data) as (database, settings), database.begin() as session:
-            told, by = [], here() if user is None else _user(session, user, settings)
-            for deed in deeds:
-                done = perform(session, deed, by)
-                told.append(Told(done.said, _as_json(session, deed, done) if in_json else None))
-            return told
-    except Refusal as error:
-        raise InputError(str(error)) from None
+    with opened(where.data) as (database, its), database.begin() as session:
+        told, by = [], here() if user is None else _user(session, user, its)
+        for deed in deeds:
+            done = perform(session, deed, by)
+            told.append(Told(done.said, _as_json(session, deed, done) if in_json else None))
+        return told
 
 
 def do_one(
     deed: Deed,
-    server: str | None,
-    data: Path | None,
+    where: Where,
     *,
     hint: str = "",
     in_json: bool = False,
@@ -118,7 +113,7 @@ def do_one(
         hint: what can be done next.
         in_json: prints what the API answers instead.
     """
-    (told,) = do([deed], server, data, in_json=in_json)
+    (told,) = do([deed], where, in_json=in_json)
     click.echo(json.dumps(told.answer) if in_json else f"{told.said}{hint and f'; {hint}'}")
 
 
@@ -168,39 +163,81 @@ def _command(deed: type[Deed], kinds: Mapping[str, Any]) -> click.Command:
     words = deed.command.split()
     arguments = [word.lower().rstrip(".") for word in words if word[0].isupper()]
     path = [word for word in words if word[0].islower()]
-    parts = {part.name: part for part in deed.parts()}
 
-    def call(server: str | None, data: Path | None, in_json: bool, **given: Any) -> None:
-        values = {key: one for key, one in given.items() if one is not None}
-        do_one(made(deed, **values), server, data, in_json=in_json)
+    def call(where: Where, in_json: bool, **given: Any) -> None:
+        do_one(made(deed, **said(given)), where, in_json=in_json)
 
-    command = click.Command(
-        path[-1],
-        params=[
-            *(_argument(parts[name], kinds.get(name)) for name in arguments),
-            *(_option(part) for name, part in parts.items() if name not in arguments),
-        ],
-        callback=call,
-        help=f"{deed.words()}\n\nExample: arena {' '.join(path)} {deed.example}",
-    )
-    return on_arena(as_json(command))
+    takes = options(deed, *arguments, **kinds)(on_arena(as_json(call)))
+    words_of_help = f"{deed.words()}\n\nExample: arena {' '.join(path)} {deed.example}"
+    return click.command(path[-1], help=words_of_help)(takes)
 
 
-def _argument(part: Part, kind: Any = None) -> click.Argument:
+def said(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given of what `options` takes; what was not is the deed's own default."""
+    return {key: one for key, one in given.items() if one is not None}
+
+
+def options(
+    deed: type[Deed], *arguments: str, but: Collection[str] = (), **kinds: click.ParamType[Any]
+) -> Callable[[F], F]:
+    """Has a command take what a deed asks for, with the deed's words and limits.
+
+    Args:
+        arguments: the fields that are arguments, in their order; all others are options.
+        but: the fields that the command takes in a way of its own.
+        kinds: how arguments of a name are read, where that is not plain.
+    """
+    parts = {part.name: part for part in deed.parts() if part.name not in but}
+    decorators = [
+        *(_argument(parts[name], kinds.get(name)) for name in arguments),
+        *(_option(part) for name, part in parts.items() if name not in arguments),
+    ]
+
+    def add(command: F) -> F:
+        for decorate in reversed(decorators):
+            command = decorate(command)
+        return command
+
+    return add
+
+
+class Names(click.ParamType[tuple[str, ...]]):
+    """Several names, with commas between them."""
+
+    name = "a,b"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        return tuple(word.strip() for word in str(value).split(","))
+
+
+def _argument(part: Part, kind: Any = None) -> Callable[[F], F]:
     many = part.kind is tuple
     if kind is None:
         kind = Name() if part.in_address and part.kind is str else KINDS[part.kind]
-    return click.Argument([part.name], type=kind, nargs=-1 if many else 1, required=part.needed)
+    return click.argument(part.name, type=kind, nargs=-1 if many else 1, required=part.needed)
 
 
-def _option(part: Part) -> click.Option:
+def _type(part: Part) -> Any:
+    """How an option is read, by its field's plain type and bounds."""
+    bounds: Any = part.limits.least, part.limits.most
+    if part.kind in (int, float) and bounds != (None, None):
+        return click.IntRange(*bounds) if part.kind is int else click.FloatRange(*bounds)
+    return Names() if part.kind is tuple else KINDS[part.kind]
+
+
+def _option(part: Part) -> Callable[[F], F]:
     name, its = f"--{part.name.replace('_', '-')}", part.limits
-    about: dict[str, Any] = {"help": f"{its.words}.", "required": part.needed}
+    usual = f"; by default {part.default}" if part.default and not part.needed else ""
+    about: dict[str, Any] = {"help": f"{its.words}{usual}.", "required": part.needed}
     if part.kind is bool:
         name += f"/--no-{name[2:]}" if part.needed else ""
         about |= {"is_flag": True}
     elif its.choices:
         about |= {"type": click.Choice(its.choices)}
     else:
-        about |= {"type": KINDS[part.kind], "multiple": part.kind is tuple}
-    return click.Option([name, part.name], **about)
+        about |= {"type": _type(part)}
+    return click.option(name, part.name, **about)

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from arena.cli import InputError
 from arena.cli.data_folder import opened
-from arena.cli.data_option import on_data
+from arena.cli.options import on_data
 from arena.cli.progress_bar import ProgressBar
 from arena.fake.fill import fill
 from arena.models import PlayedGame

@@ -47,7 +47,7 @@ def show(
 
 
 class Output(Console):
-    """Standard output."""
+    """Where tables are printed: as wide as the terminal, or as whole words take in a pipe."""
 
     def __init__(self) -> None:
         super().__init__()

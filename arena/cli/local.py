@@ -7,6 +7,7 @@ import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 import sqlalchemy as sa
@@ -14,19 +15,19 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
 from arena.bots.intake import TakenIn
-from arena.bots.submissions import SubmissionError, active_on, hand_in
-from arena.cli import InputError
+from arena.bots.submissions import active_on, hand_in
+from arena.cli import InputError, refusing
 from arena.cli.arguments import HYPOTHESES, Seconds, read_hypotheses
 from arena.cli.boxed import pack
-from arena.cli.client import Name, find_server, on_arena
-from arena.cli.data_folder import as_json, find_ladder, opened
-from arena.cli.data_option import on_data
+from arena.cli.client import Name, Where, on_arena
+from arena.cli.data_folder import opened
 from arena.cli.listing import show
-from arena.cli.paths import NamedPath
+from arena.cli.options import NamedPath, as_json, on_data
 from arena.cli.progress_bar import ProgressBar
-from arena.cli.reading import read_all
+from arena.cli.reading import read_all, told
 from arena.cli.remote import submit_there, whole_board
 from arena.cli.sources import git_folder
+from arena.competitions.founding import find_named
 from arena.competitions.kinds import names_of
 from arena.competitions.strength_plans import MAX_GAMES
 from arena.ground.config import Settings
@@ -43,7 +44,7 @@ from arena.models import (
 from arena.people import accounts
 from arena.recorder.rebuild import rebuild, rebuild_beside
 from arena.strength.terms import StrengthTerms
-from arena.web import exports, leaderboards, queries
+from arena.web import leaderboards
 from arena.web.api.ladder_shapes import BoardShape, ListedLadder
 from engine.plurals import counted
 from workers import bundles
@@ -80,8 +81,7 @@ def submit(
     max_games: int | None,
     wait: bool,
     wait_seconds: float,
-    server: str | None,
-    data: Path | None,
+    where: Where,
 ) -> None:
     """Submit a bot to a ladder.
 
@@ -100,50 +100,47 @@ def submit(
       arena submit --git https://example.org/me/mybot.git#v2 --ladder clobber-6x7
     """
     wish = _wish(test_first, elo, max_games)
-    try:
+    with refusing(BundleError):
         bundle = _bundle(file, repository)
-        there = find_server(server, data)
-        if there is not None:
-            if owner is not None:
-                raise InputError("--owner is for this machine's arena; a server goes by the token")
-            fields = {"ladder": ladder_name, "name": name or bundle.name, "note": note}
-            if wish is not None:
-                fields |= {"test_first": "true", "elo0": str(wish.elo0), "elo1": str(wish.elo1)}
-                fields["max_games"] = str(wish.max_games)
-            sys.exit(submit_there(there, bundle, fields, wait=wait, seconds=wait_seconds))
-        if wait:
-            raise InputError("--wait is for a server: name one with --server, or log in")
-        with opened(data) as (database, settings):
-            bundles.store(settings.bundles, bundle)
+    there = where.server()
+    if there is not None:
+        if owner is not None:
+            raise InputError("--owner is for this machine's arena; a server goes by the token")
+        fields = {"ladder": ladder_name, "name": name or bundle.name, "note": note}
+        if wish is not None:
+            fields |= {"test_first": "true", "elo0": str(wish.elo0), "elo1": str(wish.elo1)}
+            fields["max_games"] = str(wish.max_games)
+        sys.exit(submit_there(there, bundle, fields, wait=wait, seconds=wait_seconds))
+    if wait:
+        raise InputError("--wait is for a server: name one with --server, or log in")
+    with opened(where.data) as (database, settings):
+        bundles.store(settings.bundles, bundle)
 
-            def enter(session: Session) -> str:
-                now = datetime.now(UTC)
-                version = hand_in(
-                    session,
-                    audit.operator(),
-                    _user(session, owner if owner is not None else audit.machine_user(), now),
-                    name or bundle.name,
-                    TakenIn(bundle.digest, len(bundle.archive), bundle.language, bundle.name),
-                    find_ladder(session, ladder_name),
-                    note=note,
-                    test_first=wish,
-                    now=now,
-                )
-                size = f"{version.language}, {version.size} bytes"
-                then = _prospect(session, version, ladder_name, wish)
-                return f"{version.label} was taken in ({size}); {then}. See: arena bots"
+        def enter(session: Session) -> str:
+            now = datetime.now(UTC)
+            version = hand_in(
+                session,
+                audit.operator(),
+                _user(session, owner if owner is not None else audit.machine_user(), now),
+                name or bundle.name,
+                TakenIn(bundle.digest, len(bundle.archive), bundle.language, bundle.name),
+                find_named(session, Ladder, ladder_name),
+                note=note,
+                test_first=wish,
+                now=now,
+            )
+            size = f"{version.language}, {version.size} bytes"
+            then = _prospect(session, version, ladder_name, wish)
+            return f"{version.label} was taken in ({size}); {then}. See: arena bots"
 
-            words = database.run(enter)
-    except (BundleError, SubmissionError) as error:
-        raise InputError(str(error)) from None
-    click.echo(words)
+        click.echo(database.run(enter))
 
 
 def _prospect(
     session: Session, version: BotVersion, ladder_name: str, wish: StrengthTerms | None
 ) -> str:
     """What becomes of a version that was taken in."""
-    active = active_on(session, find_ladder(session, ladder_name), version.bot_id)
+    active = active_on(session, find_named(session, Ladder, ladder_name), version.bot_id)
     if active is not None and active.version_id == version.id:
         return f"it plays on {ladder_name} already, and is checked once more"
     entry = f"it is checked, and enters {ladder_name} when it has passed"
@@ -243,17 +240,14 @@ def _check_words(check: Check | None) -> str:
 @click.command()
 @on_arena
 @as_json
-def ladders(server: str | None, data: Path | None, in_json: bool) -> None:
+def ladders(where: Where, in_json: bool) -> None:
     """List the ladders, the first made first.
 
     Example: arena ladders
     """
-
-    def here(session: Session, _: Settings) -> list[ListedLadder]:
-        return ListedLadder.each(session, queries.ladders(session)[::-1])
-
+    newest_first = sa.select(Ladder).order_by(Ladder.id.desc())
     show(
-        read_all(server, data, "/ladders", here)[::-1],
+        read_all(where, "/ladders", ListedLadder, lambda its: its.scalars(newest_first))[::-1],
         ("ladder", "variant", "time", "state", "games", "leader"),
         in_json,
         cells=lambda one: {"ladder": one["name"]},
@@ -264,18 +258,17 @@ def ladders(server: str | None, data: Path | None, in_json: bool) -> None:
 @click.argument("ladder_name", type=Name(), metavar="LADDER")
 @on_arena
 @as_json
-def leaderboard(ladder_name: str, server: str | None, data: Path | None, in_json: bool) -> None:
+def leaderboard(ladder_name: str, where: Where, in_json: bool) -> None:
     """Show a ladder's leaderboard, of a server or of this machine's arena as arena submit does.
 
     Example: arena leaderboard clobber-6x7
     """
-    there = find_server(server, data)
-    if there is not None:
-        found = whole_board(there, ladder_name)
-    else:
-        with opened(data) as (database, _), database.read() as session:
-            board = leaderboards.board(session, find_ladder(session, ladder_name))
-            found = BoardShape.model_validate(exports.board_json(board)).model_dump(mode="json")
+
+    def here(session: Session, _: Settings) -> dict[str, Any]:
+        board = leaderboards.board(session, find_named(session, Ladder, ladder_name))
+        return BoardShape.of(board).model_dump(mode="json")
+
+    found = told(where, lambda server: whole_board(server, ladder_name), here)
     if in_json:
         click.echo(json.dumps(found))
         return

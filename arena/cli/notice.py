@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from arena.cli import InputError, deeds
-from arena.cli.client import find_server, on_arena
-from arena.cli.data_folder import opened
+from arena.cli.client import Where, on_arena
+from arena.cli.reading import told
 from arena.operation.notice import GiveNotice, read_notice
 from engine.protocol import visible
 
@@ -17,7 +15,7 @@ from engine.protocol import visible
 @click.argument("text", required=False)
 @click.option("--clear", is_flag=True, help="Tell nothing any more.")
 @on_arena
-def notice(text: str | None, clear: bool, server: str | None, data: Path | None) -> None:
+def notice(text: str | None, clear: bool, where: Where) -> None:
     """Tell all visitors a line, on every page until you clear it; without TEXT, print it.
 
     Example: arena notice "Maintenance on Saturday, 18:00 UTC"
@@ -27,12 +25,11 @@ def notice(text: str | None, clear: bool, server: str | None, data: Path | None)
     if text is not None and not text.strip():
         raise InputError("the text is empty; --clear takes the last one away")
     if text is None and not clear:
-        there = find_server(server, data)
-        if there is not None:
-            found = visible(there.get("/notice")["text"])
-        else:
-            with opened(data) as (database, _), database.read() as session:
-                found = read_notice(session)
+        found = told(
+            where,
+            lambda server: visible(server.get("/notice")["text"]),
+            lambda session, _: read_notice(session),
+        )
         click.echo(found or "there is no notice")
         return
-    deeds.do_one(deeds.made(GiveNotice, text=text or ""), server, data)
+    deeds.do_one(deeds.made(GiveNotice, text=text or ""), where)

@@ -16,15 +16,32 @@ from click.core import ParameterSource
 from rich.markup import escape
 from rich.table import Table
 
-from arena.cli import InputError
-from arena.cli.arguments import CLOCK, MOVE, WALL, GivenBot, find_bots, split_words, time_control
+from arena.cli import InputError, writing
+from arena.cli.arguments import (
+    CLOCK,
+    CONCURRENCY,
+    MOVE,
+    WALL,
+    GivenBot,
+    find_bots,
+    split_words,
+    time_control,
+)
 from arena.cli.capacity import find_room
 from arena.cli.interrupts import INTERRUPTED, UnderWay, broken_off, stoppable
 from arena.cli.listing import Output, print_table
-from arena.cli.paths import NamedPath
+from arena.cli.options import NamedPath
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
-from arena.cli.runner import MINIMUM, NO_BOX, Launcher, in_order, launch_all, on_cores
+from arena.cli.runner import (
+    MINIMUM,
+    NO_BOX,
+    Launcher,
+    in_order,
+    launch_all,
+    match_spec,
+    on_cores,
+)
 from arena.cli.tally import RunTally
 from arena.cli.trace import print_logs, traced_channel
 from arena.ground.file_locks import lock_file
@@ -37,7 +54,6 @@ from engine.plurals import counted
 from engine.process import BotProcess
 from engine.protocol import visible
 from engine.record import GameRecord
-from engine.seeds import derive
 from workers.cores import claimed_core
 
 SETTLED = {"games", "seed", "clock", "move_ms", "wall_time", "plies", "concurrency", "records"}
@@ -59,11 +75,7 @@ SETTLED = {"games", "seed", "clock", "move_ms", "wall_time", "plies", "concurren
     type=click.IntRange(0, 100),
     help="Random plies before the bots begin; by default as many as suit the game.",
 )
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1, 1024),
-    help="Matches at the same time; by default one a core.",
-)
+@CONCURRENCY
 @click.option("--records", type=NamedPath(dir_okay=False), help="Write the games, one a line.")
 @NO_BOX
 @MINIMUM
@@ -224,13 +236,7 @@ def _matches(
     for number in range(count):
         # When a small board has no more openings, they begin again with other dice.
         opening = found[number % len(found)]
-        spec = MatchSpec(
-            opening.variant,
-            tuple(bot.name for bot in bots),
-            control,
-            opening.moves,
-            derive(seed, "match", number),
-        )
+        spec = match_spec(opening, [bot.name for bot in bots], control, seed, number)
         specs.append((spec, min(size, games - number * size)))
     return specs
 
@@ -282,7 +288,7 @@ def _kept(name: str | None) -> Iterator[Callable[[GameRecord], None]]:
     if name is None:
         yield lambda _: None
         return
-    with _writing(name):
+    with writing(name):
         # Before the first game, so that a wrong name costs no games; and a game at a time, so that
         # what was played is there whatever ends the command.
         file = Path(name).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115
@@ -293,7 +299,7 @@ def _kept(name: str | None) -> Iterator[Callable[[GameRecord], None]]:
     def keep(record: GameRecord) -> None:
         nonlocal is_old, failed
         failed = True
-        with _writing(name):
+        with writing(name):
             if is_old:
                 file.truncate(0)
                 is_old = False
@@ -304,7 +310,7 @@ def _kept(name: str | None) -> Iterator[Callable[[GameRecord], None]]:
         yield keep
     finally:
         # What failed once fails again here, and was told.
-        with suppress(OSError) if failed else _writing(name):
+        with suppress(OSError) if failed else writing(name):
             file.close()
 
 
@@ -318,14 +324,6 @@ def _claim(file: TextIO, name: str) -> None:
         if not lock_file(file.fileno()):
             file.close()
             raise InputError(f"another command writes {name}: name another file")
-
-
-@contextmanager
-def _writing(name: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"can't write {name}: {error.strerror}") from None
 
 
 def _print(tally: RunTally) -> None:

@@ -4,24 +4,41 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import click
 
-from arena.cli import InputError
+from arena.cli import InputError, writing
 from arena.cli.arguments import read_position, split_words
-from arena.cli.paths import NamedPath
+from arena.cli.options import NamedPath, as_json
 from engine import svg
 from engine.clicks import illustrate
-from engine.game import State
+from engine.game import Move, State
 from engine.perft import perft as count_leaves
 
-F = TypeVar("F", bound=Callable[..., Any])
+
+class ReachedPosition(NamedTuple):
+    """A position, and the last of the moves that led to it."""
+
+    state: State
+    last: Move | None
 
 
-def takes_position(command: F) -> F:
-    """Adds the arguments that name a position."""
+def takes_position(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the arguments that name a position, for a command that takes it as ``reached``."""
+
+    @wraps(command)
+    def call(
+        game: str, words: tuple[str, ...], after: str, position: str | None, seed: int, **given: Any
+    ) -> Any:
+        variant, rest = split_words(game, words)
+        if rest:
+            raise InputError(f"{rest[0]!r} is no option; an option is written key=value")
+        state = read_position(variant, after, position=position, seed=seed)
+        return command(reached=ReachedPosition(state, next(reversed(after.split()), None)), **given)
+
     for decorate in (
         click.option(
             "--seed",
@@ -35,33 +52,21 @@ def takes_position(command: F) -> F:
         click.argument("words", metavar="[KEY=VALUE]...", nargs=-1),
         click.argument("game"),
     ):
-        command = decorate(command)
-    return command
-
-
-def find_state(
-    game: str, words: tuple[str, ...], after: str, position: str | None, seed: int
-) -> State:
-    """The position that a command's arguments name."""
-    variant, rest = split_words(game, words)
-    if rest:
-        raise InputError(f"{rest[0]!r} is no option; an option is written key=value")
-    return read_position(variant, after, position=position, seed=seed)
+        call = decorate(call)
+    return call
 
 
 @click.command()
 @takes_position
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def moves(
-    game: str, words: tuple[str, ...], after: str, position: str | None, seed: int, as_json: bool
-) -> None:
+@as_json
+def moves(reached: ReachedPosition, in_json: bool) -> None:
     """List the legal moves of a position.
 
     Example: arena moves clobber size=5x6 --after "a2a1 b4b5"
     """
-    state = find_state(game, words, after, position, seed)
+    state = reached.state
     legal = list(state.legal_moves())
-    if as_json:
+    if in_json:
         over = state.to_move is None
         click.echo(
             json.dumps(
@@ -86,33 +91,17 @@ def moves(
 @click.command()
 @takes_position
 @click.option("--depth", type=click.IntRange(0, 100), required=True, help="Plies to look ahead.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def perft(
-    game: str,
-    words: tuple[str, ...],
-    after: str,
-    position: str | None,
-    seed: int,
-    depth: int,
-    as_json: bool,
-) -> None:
+@as_json
+def perft(reached: ReachedPosition, depth: int, in_json: bool) -> None:
     """Count the leaf nodes of the tree of legal moves.
 
     Example: arena perft clobber --depth 4
     """
-    state = find_state(game, words, after, position, seed)
+    state = reached.state
     nodes = count_leaves(state, depth)
-    if as_json:
-        click.echo(
-            json.dumps(
-                {
-                    "variant": str(state.variant),
-                    "position": state.text(),
-                    "depth": depth,
-                    "nodes": nodes,
-                }
-            )
-        )
+    if in_json:
+        where = {"variant": str(state.variant), "position": state.text()}
+        click.echo(json.dumps({**where, "depth": depth, "nodes": nodes}))
     else:
         click.echo(nodes)
 
@@ -140,11 +129,7 @@ def perft(
 )
 @click.option("--chosen", metavar="SQUARE", help="Show where the piece on this square may go.")
 def draw(
-    game: str,
-    words: tuple[str, ...],
-    after: str,
-    position: str | None,
-    seed: int,
+    reached: ReachedPosition,
     output: str,
     theme: svg.Theme,
     size: int | None,
@@ -154,10 +139,9 @@ def draw(
 
     Example: arena draw clobber --after "a2a1" -o clobber.svg
     """
-    state = find_state(game, words, after, position, seed)
     scene = illustrate(
-        state,
-        last=after.split()[-1] if after.split() else None,
+        reached.state,
+        last=reached.last,
         clicked=(chosen,) if chosen else (),
     )
     if chosen and chosen not in {square.name for square in scene.squares}:
@@ -166,7 +150,5 @@ def draw(
     if output == "-":
         click.echo(picture, nl=False)
         return
-    try:
+    with writing(output):
         Path(output).write_text(picture, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"can't write {output}: {error.strerror}") from None

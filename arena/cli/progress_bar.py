@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
 from typing import Self
 
 import click
 from rich.console import Console
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from engine.plurals import counted
@@ -18,7 +18,22 @@ LINE_SECONDS = 5.0
 """So long after a line another one tells what was done since."""
 
 
-class ProgressBar:
+class OnTerminal:
+    """What stands on a terminal for as long as a block runs; elsewhere nothing does."""
+
+    _shown: Progress | Live | None = None
+
+    def __enter__(self) -> Self:
+        if self._shown:
+            self._shown.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            self._shown.stop()
+
+
+class ProgressBar(OnTerminal):
     """Shows how much of some work is done, while it goes on.
 
     On a terminal a bar stands meanwhile; elsewhere a line is said at every tenth of the way, and
@@ -45,22 +60,8 @@ class ProgressBar:
                 TextColumn(self._units),
                 TimeRemainingColumn(),
             )
-            self._bar = Progress(*columns, console=console, transient=True)
+            self._bar = self._shown = Progress(*columns, console=console, transient=True)
             self._task = self._bar.add_task(doing, total=total)
-
-    def __enter__(self) -> Self:
-        if self._bar:
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._bar:
-            self._bar.stop()
 
     def advance(self, more: int = 1) -> None:
         """So many more are done."""

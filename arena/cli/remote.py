@@ -16,10 +16,10 @@ from typing import Any
 import click
 from rich.console import Console
 
-from arena.cli import InputError
+from arena.cli import InputError, writing
 from arena.cli.client import Name, RemoteArena, ServerFault, need_server, on_server
 from arena.cli.listing import show
-from arena.cli.paths import NamedPath
+from arena.cli.options import NamedPath, as_json
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.streams import reader_has_gone
 from engine.plurals import counted
@@ -148,7 +148,7 @@ def whole_board(server: RemoteArena, ladder: str) -> dict[str, Any]:
 @click.command()
 @click.argument("bot", type=Name(), required=False)
 @on_server
-@click.option("--json", "in_json", is_flag=True, help="Print JSON.")
+@as_json
 def status(bot: str | None, server: str | None, in_json: bool) -> None:
     """Show how bots stand: their versions, and where they play.
 
@@ -219,7 +219,7 @@ class _GameNumber(click.IntRange):
 )
 @click.option("--seat", type=click.IntRange(1), help="Of the game only this seat.")
 @on_server
-@click.option("--json", "in_json", is_flag=True, help="Print JSON.")
+@as_json
 def logs(
     game: int | None, bot: str | None, seat: int | None, server: str | None, in_json: bool
 ) -> None:
@@ -329,14 +329,13 @@ def _keep(lines: Iterable[bytes], output: Path) -> int:
     part = target if is_device else target.with_name(f"{target.name}.part")
     count = 0
     try:
-        with part.open("wb") as file:
-            for line in lines:
-                file.write(line)
-                count += 1
-        if not is_device:
-            part.replace(target)
-    except OSError as error:
-        raise InputError(f"can't write {output}: {error.strerror}") from None
+        with writing(output):
+            with part.open("wb") as file:
+                for line in lines:
+                    file.write(line)
+                    count += 1
+            if not is_device:
+                part.replace(target)
     except ServerFault as error:
         came = f"{counted(count, 'game that came is', 'games that came are')} in {part}"
         raise ServerFault(f"{error.message}; {came}") from None

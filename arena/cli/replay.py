@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from arena.cli import InputError
-from arena.cli.paths import NamedPath
+from arena.cli import InputError, writing
+from arena.cli.options import NamedPath, as_json
 from engine import svg
 from engine.clicks import illustrate
 from engine.plurals import counted
@@ -30,14 +31,14 @@ from engine.sitting import goes_on, prove
     help="Write that position (by default the last) as SVG.",
 )
 @click.option("--server", metavar="URL", envvar="ARENA_SERVER", help="Whose game it is.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@as_json
 def replay(
     record: str,
     number: int | None,
     ply: int | None,
     output: str | None,
     server: str | None,
-    as_json: bool,
+    in_json: bool,
 ) -> None:
     """Replay a record and prove it against the rules.
 
@@ -52,11 +53,7 @@ def replay(
     """
     records = _records(record, server)
     if number is not None:
-        if number > len(records):
-            raise InputError(
-                f"{record} has {counted(len(records), 'game')}, so there is no game {number}"
-            )
-        records = [records[number - 1]]
+        records = [pick(records, record, number)]
     if len(records) > 1 and (ply is not None or output):
         raise InputError(f"{record} has {len(records)} games: say which with --game N")
     failed = 0
@@ -67,7 +64,7 @@ def replay(
         except RecordError as error:
             problem = str(error)
             failed += 1
-        if as_json:
+        if in_json:
             click.echo(
                 json.dumps(
                     {
@@ -83,9 +80,21 @@ def replay(
             _say(f"game {index}: {_summary(game)}{f'; REFUTED: {problem}' if problem else ''}")
         else:
             _show(game, problem, ply, output)
-    if len(records) > 1 and not as_json:
+    if len(records) > 1 and not in_json:
         click.echo(f"{counted(len(records), 'game')}, {failed} refuted by the rules")
     sys.exit(1 if failed else 0)
+
+
+def pick(records: Sequence[GameRecord], name: str, number: int) -> GameRecord:
+    """The game of this number, from 1, of those of a file.
+
+    Raises:
+        InputError: there is none.
+    """
+    if number > len(records):
+        many = counted(len(records), "game")
+        raise InputError(f"{name} has {many}, so there is no game {number}")
+    return records[number - 1]
 
 
 def _say(line: str) -> None:
@@ -178,10 +187,8 @@ def _show(game: GameRecord, problem: str | None, ply: int | None, output: str | 
     if output:
         last = game.plies[index - 1].move if index else None
         picture = svg.render(illustrate(reached[index], last=last))
-        try:
+        with writing(output):
             Path(output).write_text(picture, encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"can't write {output}: {error.strerror}") from None
 
 
 def _show_fault(game: GameRecord, ply: int) -> None:

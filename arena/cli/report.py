@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from xml.etree import ElementTree
 
 import click
@@ -20,7 +19,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from arena.cli import InputError
+from arena.cli import InputError, writing
+from arena.cli.progress_bar import OnTerminal
 from arena.ratings.sprt import Decision
 from arena.strength.sequential import SequentialTest
 from arena.strength.words import elo_words, games_words, llr_words, result_rows
@@ -37,7 +37,7 @@ LONGEST_BASE = 200
 """Bytes of a file's name, which a file system gives 255, without its ending."""
 
 
-class Display:
+class Display(OnTerminal):
     """The progress of a test: renewed in place on a terminal, now and then a line elsewhere."""
 
     def __init__(self, test: SequentialTest) -> None:
@@ -46,31 +46,14 @@ class Display:
         self._started = self._told = wall.monotonic()
         self._stopping = False
         console = Console(stderr=True)
-        self._live = (
-            Live(get_renderable=self._table, console=console, transient=True)
-            if console.is_terminal
-            else None
-        )
-
-    def __enter__(self) -> Self:
-        if self._live:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._live:
-            self._live.stop()
+        if console.is_terminal:
+            self._shown = Live(get_renderable=self._table, console=console, transient=True)
 
     def show(self, test: SequentialTest, *, stopping: bool = False) -> None:
         """Tells of one more match."""
         self._test, self._stopping = test, stopping
         now = wall.monotonic()
-        if not self._live and now - self._told >= LINE_SECONDS:
+        if not self._shown and now - self._told >= LINE_SECONDS:
             self._told = now
             llr = "" if test.settings.games else f", LLR {llr_words(test.llr, test.llr_bounds)}"
             results = f"{counted(test.games, 'game')}, W-D-L {games_words(test)}"
@@ -184,7 +167,7 @@ def check_writable(name: str | None) -> None:
         return
     if not name:
         raise InputError("an empty word names no file to write")
-    try:
+    with writing(name):
         if not Path(name).absolute().parent.is_dir():
             raise InputError(f"can't write {name}: there is no such folder")
         if Path(name).is_dir():
@@ -192,12 +175,10 @@ def check_writable(name: str | None) -> None:
         if not _is_device(Path(name)):
             with _beside(Path(name)):
                 pass  # it can be made, then
-    except OSError as error:
-        raise InputError(f"can't write {name}: {error.strerror}") from None
 
 
 def read_json(name: str) -> Any:
-    """The JSON in a file.
+    """What was saved of a test.
 
     Raises:
         InputError: it can't be read, or is none.
@@ -283,7 +264,7 @@ def junit_text(test: SequentialTest, seconds: float, first_faults: Sequence[str]
 
 
 def json_text(data: dict[str, Any]) -> str:
-    """A report as JSON."""
+    """For a file: with indents, so that people can read it, too."""
     return json.dumps(data, indent=1) + "\n"
 
 
@@ -295,15 +276,13 @@ def _write(path: Path, text: str) -> None:
     Raises:
         InputError: it can't be written.
     """
-    try:
+    with writing(path):
         if _is_device(path):
             path.write_text(text, encoding="utf-8")
             return
         with _beside(path) as fresh:
             fresh.write_text(text, encoding="utf-8")
             fresh.replace(_target(path))
-    except OSError as error:
-        raise InputError(f"can't write {path}: {error.strerror}") from None
 
 
 def _target(path: Path) -> Path:

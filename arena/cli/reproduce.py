@@ -10,7 +10,7 @@ import click
 
 from arena.cli import InputError
 from arena.cli.arguments import GivenBot
-from arena.cli.replay import read_records
+from arena.cli.replay import pick, read_records
 from arena.cli.runner import Launcher
 from arena.cli.trace import print_logs, traced_channel
 from engine.channel import PipeChannel
@@ -32,11 +32,7 @@ def pick_record(name: str, number: int | None) -> GameRecord:
     records = read_records(name)
     if number is None and len(records) > 1:
         raise InputError(f"{name} has {len(records)} games: say which with --game N")
-    if number is not None and number > len(records):
-        raise InputError(
-            f"{name} has {counted(len(records), 'game')}, so there is no game {number}"
-        )
-    record = records[(number or 1) - 1]
+    record = pick(records, name, number or 1)
     if goes_on(record):
         raise InputError("the game goes on: bots are asked again in games that are over")
     return record

@@ -6,13 +6,13 @@ import os
 
 import click
 
-from arena.cli import InputError
+from arena.cli import InputError, refusing
 from arena.ground.config import SettingError, Settings, load
 from arena.operation import processes
 
 
 class Process(click.Choice[str]):
-    """The name of a process."""
+    """What of an arena can be run by itself; one that is gone is told so."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value == "beat":
@@ -34,10 +34,8 @@ def run(process: str) -> None:
 
     Example: arena run worker
     """
-    try:
+    with refusing(SettingError):
         settings = load()
-    except SettingError as error:
-        raise InputError(str(error)) from None
     if process in ("web", "recorder", "prepare") and not settings.database:
         raise InputError("say where the database is, with ARENA_DATABASE")
     if process != "prepare" and not settings.broker:

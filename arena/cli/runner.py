@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 from typing import TypeVar
 
 import click
 
-from arena.cli import InputError
+from arena.cli import InputError, refusing
 from arena.cli.arguments import GivenBot, minimum_option
 from arena.cli.boxed import into_box, pack
 from arena.cli.interrupts import UnderWay
@@ -177,12 +178,11 @@ def _strongest_box(minimum: str) -> Sandbox:
 
 def _boxed(bot: GivenBot, box: Sandbox) -> Launcher:
     try:
-        boxed = into_box(pack(bot.path), box)
+        with refusing(BundleError, BoxError):
+            boxed = into_box(pack(bot.path), box)
     except BuildError as error:
         click.echo(visible(error.log.rstrip()), err=True)
         raise InputError(f"{bot.path} can't be built: {error}") from None
-    except (BundleError, BoxError) as error:
-        raise InputError(str(error)) from None
     if words := Limits().refusal(boxed.ready.launch):
         raise InputError(f"{bot.path}: {words}")
     return Launcher(bot.name, boxed.start, boxed.allowances, box.level)
@@ -252,6 +252,14 @@ def in_order(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+def match_spec(
+    opening: Opening, names: Sequence[str], time: TimeControl, seed: int, number: int
+) -> MatchSpec:
+    """A match of a run, whose dice follow from the run's seed and the number of the match."""
+    dice = derive(seed, "match", number)
+    return MatchSpec(opening.variant, tuple(names), time, opening.moves, dice)
+
+
 def _play(
     pair: tuple[Launcher, Launcher],
     job: tuple[int, Opening],
@@ -266,9 +274,8 @@ def _play(
         AbandonedError: it was broken off.
     """
     number, opening = job
-    variant, names = opening.variant, tuple(bot.name for bot in pair)
-    dice = derive(seed, "match", number)
-    spec = MatchSpec(variant, names, time, opening.moves, dice, seatings(variant))
+    spec = match_spec(opening, [bot.name for bot in pair], time, seed, number)
+    spec = replace(spec, seatings=seatings(spec.variant))
 
     def start(entrant: int) -> BotProcess:
         under_way.check()
@@ -306,22 +313,33 @@ def go_on(
     series = islice(
         enumerate(openings(settings.variant, settings.seed)), test.matches, settings.most_matches
     )
-    results = in_order(
-        takewhile(lambda _: not stopped(), series),
-        under_way.patiently(on_cores(play)),
-        concurrency=concurrency,
-        ending=under_way.abandon,
-    )
-    try:
-        for _, records in results:
+    with _played(series, play, under_way, concurrency, stopped) as results:
+        for records in results:
             test = test.add(outcome(settings.variant, records))
             yield test, records
             if test.decision is not Decision.CONTINUE:
                 return
         if not stopped():
             yield test.end_of_openings(), ()
-    finally:
-        results.close()
+
+
+@contextmanager
+def _played(
+    series: Iterable[Job],
+    play: Callable[[Job, int | None], Result],
+    under_way: UnderWay,
+    concurrency: int,
+    stopped: Callable[[], bool],
+) -> Iterator[Iterator[Result]]:
+    """The results of a series in its order; what is under way at the end is broken off."""
+    results = in_order(
+        takewhile(lambda _: not stopped(), series),
+        under_way.patiently(on_cores(play)),
+        concurrency=concurrency,
+        ending=under_way.abandon,
+    )
+    with closing(results):
+        yield (result for _, result in results)
 
 
 def play_rounds(
@@ -350,19 +368,11 @@ def play_rounds(
         ]
 
     series = islice(enumerate(openings(gauntlet.variant, seed)), gauntlet.rounds)
-    results = in_order(
-        takewhile(lambda _: not stopped(), series),
-        under_way.patiently(on_cores(play)),
-        concurrency=concurrency,
-        ending=under_way.abandon,
-    )
-    try:
-        for _, (mine, theirs) in results:
+    with _played(series, play, under_way, concurrency, stopped) as results:
+        for mine, theirs in results:
             gauntlet = gauntlet.add(
                 outcome(gauntlet.variant, mine), outcome(gauntlet.variant, theirs)
             )
             yield gauntlet, mine + theirs
             if gauntlet.decision is not Decision.CONTINUE:
                 return
-    finally:
-        results.close()

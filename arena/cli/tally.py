@@ -68,7 +68,7 @@ class RunTally:
 
     @property
     def faults(self) -> int:
-        """Of all bots."""
+        """How often any bot failed."""
         return sum(line.faults.total() for line in self.lines)
 
     def digest(self) -> str:

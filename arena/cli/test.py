@@ -14,6 +14,7 @@ from arena.cli.arguments import (
     ALPHA,
     BETA,
     CLOCK,
+    CONCURRENCY,
     HYPOTHESES,
     MODEL,
     MOVE,
@@ -65,11 +66,7 @@ OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
 @MOVE
 @WALL
 @click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1, 1024),
-    help="Matches at the same time; by default one a core.",
-)
+@CONCURRENCY
 @click.option(
     "--max-games",
     type=click.IntRange(1),

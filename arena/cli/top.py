@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
@@ -18,9 +17,10 @@ from rich.table import Table
 from sqlalchemy.exc import SQLAlchemyError
 
 from arena.cli.arguments import Seconds
-from arena.cli.client import ServerFault, find_server, on_arena
-from arena.cli.data_folder import as_json, opened
+from arena.cli.client import ServerFault, Where, on_arena
+from arena.cli.data_folder import opened
 from arena.cli.listing import Output
+from arena.cli.options import as_json
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.operation import queues
@@ -40,18 +40,18 @@ from engine.protocol import visible
 )
 @on_arena
 @as_json
-def top(server: str | None, data: Path | None, once: bool, every: float, in_json: bool) -> None:
+def top(where: Where, once: bool, every: float, in_json: bool) -> None:
     """Show workers, matches and queues as they change; Ctrl-C ends it.
 
     A server shows them to organisers.
 
     Example: arena top --once
     """
-    there = find_server(server, data)
+    there = where.server()
     if there is not None:
         _follow(lambda: there.get("/overview"), once=once, every=every, in_json=in_json)
         return
-    with opened(data) as (database, settings):
+    with opened(where.data) as (database, settings):
         look_here = partial(_look_here, database, settings)
         _follow(look_here, once=once, every=every, in_json=in_json)
 

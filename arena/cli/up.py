@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from arena.cli import InputError
-from arena.cli.data_option import on_data
+from arena.cli import refusing
+from arena.cli.options import on_data
 from arena.ground.config import SettingError, load
 from arena.operation.broker import BrokerError
 from arena.operation.supervisor import StartupError, Supervisor
@@ -27,14 +27,12 @@ def up(data: Path | None, host: str | None, port: int | None, workers: int | Non
 
     Example: arena up --port 8080
     """
-    try:
+    with refusing(SettingError, BrokerError, StartupError):
         settings = load(data=data, host=host, port=port, workers=workers)
         Supervisor(settings).run(
             announce=lambda url: _say(f"the arena is at {url}"),
             complain=lambda line: _say(f"arena: {line}", err=True),
         )
-    except (SettingError, BrokerError, StartupError) as error:
-        raise InputError(str(error)) from None
 
 
 def _say(line: str, *, err: bool = False) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -11,15 +10,13 @@ from sqlalchemy.orm import Session
 
 from arena import audit, signing
 from arena.cli import deeds
-from arena.cli.client import on_arena, whole_address
-from arena.cli.data_folder import as_json, changing, opened
-from arena.cli.data_option import on_data
+from arena.cli.client import Where, on_arena, whole_address
+from arena.cli.data_folder import changing, opened
 from arena.cli.listing import show
+from arena.cli.options import as_json, on_data
 from arena.cli.reading import read_all
-from arena.ground.config import Settings
-from arena.models import Role
+from arena.models import AuditEntry, Role
 from arena.people import accounts
-from arena.people.accounts import PeopleError
 from arena.web.api.user_shapes import AuditShape, UserShape
 
 ROLE = click.Choice([str(role) for role in Role])
@@ -37,22 +34,15 @@ def user() -> None:
     """Accounts: list, add, reset, role, deactivate, activate, invite, log."""
 
 
-_changing = partial(changing, refusals=(PeopleError,))
-
-
 @user.command("list")
 @on_arena
 @as_json
-def list_users(server: str | None, data: Path | None, in_json: bool) -> None:
+def list_users(where: Where, in_json: bool) -> None:
     """List everyone who has an account, by name. A server tells it to administrators.
 
     Example: arena user list
     """
-
-    def here(session: Session, _: Settings) -> Iterator[UserShape]:
-        return map(UserShape.of, accounts.listed(session))
-
-    found = read_all(server, data, "/users", here)
+    found = read_all(where, "/users", UserShape, accounts.listed)
     show(
         sorted(found, key=lambda one: one["name"].lower()),
         ("name", "role", "active", "can_sign_in", "last_sign_in"),
@@ -69,7 +59,7 @@ def add(name: str, role: str, data: Path | None) -> None:
 
     Example: arena user add ada --role organiser
     """
-    with _changing(data) as (session, now):
+    with changing(data) as (session, now):
         actor = audit.operator()
         made = accounts.add(session, actor, name, role=Role(role), now=now)
         password = accounts.give_one_time_password(session, actor, made, now)
@@ -84,7 +74,7 @@ def reset(name: str, data: Path | None) -> None:
 
     Example: arena user reset ada
     """
-    with _changing(data) as (session, now):
+    with changing(data) as (session, now):
         found = accounts.get(session, name)
         password = accounts.give_one_time_password(session, audit.operator(), found, now)
     _tell(found.name, password)
@@ -104,7 +94,7 @@ def invite(role: str, url: str | None, data: Path | None) -> None:
     Example: arena user invite --url https://arena.example
     """
     base = url and whole_address(url)
-    with _changing(data) as (session, now):
+    with changing(data) as (session, now):
         secret = accounts.invite(session, audit.operator(), Role(role), now)
     with opened(data) as (_, settings):
         base = base or f"http://{settings.host}:{settings.port}"
@@ -122,18 +112,16 @@ def invite(role: str, url: str | None, data: Path | None) -> None:
 )
 @on_arena
 @as_json
-def log_command(
-    name: str, count: int, server: str | None, data: Path | None, in_json: bool
-) -> None:
+def log_command(name: str, count: int, where: Where, in_json: bool) -> None:
     """Show the audit log, the newest first. A server tells it to administrators.
 
     Example: arena user log --name ada
     """
 
-    def here(session: Session, _: Settings) -> Iterator[AuditShape]:
-        return map(AuditShape.of, audit.entries(session, count=count, actor=name))
+    def here(session: Session) -> Sequence[AuditEntry]:
+        return audit.entries(session, count=count, actor=name)
 
-    found = read_all(server, data, "/audit", here, most=count, actor=name or None)
+    found = read_all(where, "/audit", AuditShape, here, most=count, actor=name or None)
     show(found, ("at", "actor", "action", "subject", "detail", "origin"), in_json)
 
 
@@ -146,7 +134,7 @@ def rotate_secret(data: Path | None) -> None:
 
     Example: arena user rotate-secret
     """
-    with _changing(data) as (session, now):
+    with changing(data) as (session, now):
         signing.rotate(session, audit.operator(), now)
     click.echo("there is another secret; start the web processes again")
 

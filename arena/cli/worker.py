@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import click
 from sqlalchemy.orm import Session
 
 from arena.cli import deeds
-from arena.cli.client import on_arena
-from arena.cli.data_folder import as_json
+from arena.cli.client import Where, on_arena
 from arena.cli.listing import show
+from arena.cli.options import as_json
 from arena.cli.reading import read
 from arena.ground.config import Settings
 from arena.web.api.worker_shapes import WorkerList
@@ -25,7 +24,7 @@ def worker() -> None:
 @worker.command("list")
 @on_arena
 @as_json
-def workers_command(server: str | None, data: Path | None, in_json: bool) -> None:
+def workers_command(where: Where, in_json: bool) -> None:
     """List the workers that were ever heard of.
 
     Of a server the jobs that they failed at are for organisers alone.
@@ -37,7 +36,7 @@ def workers_command(server: str | None, data: Path | None, in_json: bool) -> Non
         return WorkerList.now(session, settings, datetime.now(UTC), with_failures=True)
 
     show(
-        read(server, data, "/workers", here)["items"],
+        read(where, "/workers", here)["items"],
         ("worker", "state", "slots", "isolation", "last_seen", "failed", "problem"),
         in_json,
         cells=lambda one: {

@@ -8,7 +8,7 @@ from arena.formats.balanced import Balanced
 from arena.formats.format import Format
 from arena.formats.knockout import Knockout
 from arena.formats.round_robin import Gauntlet, RoundRobin
-from arena.formats.settings import Frame
+from arena.formats.settings import FormatSetting, Frame
 from arena.formats.swiss import Swiss
 from arena.ground.refusals import Refusal
 
@@ -24,6 +24,15 @@ FORMATS: dict[str, type[Format]] = {
 }
 """By the names that commands and the database know them by. Commands, forms and pages offer
 whatever stands here, and tests try it."""
+
+
+def settings_of_all() -> dict[str, tuple[FormatSetting, list[str]]]:
+    """Each setting that some format has, as the first of them has it, with their names."""
+    found: dict[str, tuple[FormatSetting, list[str]]] = {}
+    for name, kind in FORMATS.items():
+        for key, setting in kind.settings.items():
+            found.setdefault(key, (setting, []))[1].append(name)
+    return found
 
 
 def settings_for(name: str, frame: Frame, given: Mapping[str, int]) -> dict[str, int]:

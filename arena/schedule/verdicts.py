@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -40,11 +40,11 @@ from engine.plurals import counted
 J = TypeVar("J", bound=Match | Check)
 
 
-class VoidedMatch(NamedTuple):
-    """A match that is void now, and the one that replays it."""
+class Voided(NamedTuple):
+    """A match that is void now."""
 
     match: Match
-    again: Match | None
+    replayed_as: Annotated[int | None, "The number of the match that replays it"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class VoidMatch(Deed):
     command = "match void NUMBER"
     example = '17 --note "the machine was overloaded" --replay'
     subject = "games"
-    answers = VoidedMatch
+    answers = Voided
 
     number: int = asked("The match's number")
     note: str = asked("Why, for everybody to read", most=LONGEST_NOTE)
@@ -71,9 +71,10 @@ class VoidMatch(Deed):
 
     def do(self, session: Session, by: By) -> Done:
         again = void(session, by.actor, self.number, self.note, replay=self.replay, now=by.now)
-        more = f"; it is replayed as match {again.id}" if again else ""
+        replayed_as = None if again is None else again.id
+        more = "" if again is None else f"; it is replayed as match {replayed_as}"
         match = session.get_one(Match, self.number)
-        return Done(f"match {self.number} is void{more}", VoidedMatch(match, again))
+        return Done(f"match {self.number} is void{more}", Voided(match, replayed_as))
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from arena.models import SCOPES, ApiToken, LinkKind, Role, Scope, User
 from arena.people import accounts
 from arena.people.accounts import PeopleError
 from arena.schedule.requests import matches_of
+from arena.web.deeds import REFUSED
 from arena.web.forms import PasswordForm, RegisterForm, ResetForm, SignInForm, TokenForm
 from arena.web.identity import (
     anybody,
@@ -41,8 +42,6 @@ from arena.web.words import sentence
 
 pages = Blueprint("accounts", __name__)
 
-REFUSED = 422
-"""The status of a form that comes back with what is wrong in it."""
 REQUESTS_SHOWN = 10
 ASTRAY = re.compile(r"[\\\0-\x1f]")
 

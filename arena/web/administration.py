@@ -43,7 +43,7 @@ def _users(link: str = "", words: str = "") -> str:
 @administration.get("/users.json")
 @needs(Scope.ADMIN)
 def users_json() -> Response:
-    """Everyone as JSON."""
+    """What the page of users shows, for programs."""
     with reading() as session:
         return jsonify([accounts.as_json(user) for user in accounts.listed(session)])
 

@@ -40,40 +40,38 @@ from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions
 from arena.web.docs import docs
 from arena.web.games import games
+from arena.web.ladders import ladders
 from arena.web.news import news
-from arena.web.operating import operating
-from arena.web.organising_ladders import organising_ladders
+from arena.web.operation import operation
 from arena.web.pages import pages
 from arena.web.pictures import pictures
-from arena.web.playing import playing
-from arena.web.requests import requesting
+from arena.web.requests import requests
+from arena.web.sittings import pages as sittings
 from arena.web.strength import strength
-from arena.web.submissions import submitting
-from arena.web.tournament_forms import tournament_forms
+from arena.web.submissions import submissions
 from arena.web.tournaments import tournaments
 from arena.web.uploads import FILES, UPLOADS, FormRequest, widen
-from arena.web.verdicts import judging
+from arena.web.verdicts import verdicts
 
 BLUEPRINTS = (
     pages,
     news,
     games,
-    playing,
+    sittings,
     docs,
     pictures,
     competitions,
     tournaments,
-    tournament_forms,
-    organising_ladders,
-    judging,
-    requesting,
+    ladders,
+    verdicts,
+    requests,
     strength,
     accounts,
     administration,
-    submitting,
+    submissions,
     bundles,
     metrics.metrics,
-    operating,
+    operation,
     api,
 )
 FILTERS = (

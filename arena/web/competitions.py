@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
-from flask import Blueprint, Response, redirect, render_template, url_for
-from sqlalchemy.orm import joinedload
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions.kinds import kind_of
 from arena.models import BotVersion, Competition, Entrant, Ladder, StrengthTest, Tournament
-from arena.schedule.idle import why_idle
 from arena.web import queries
 from arena.web.identity import settings
 from arena.web.lookup import find_competition, reading
 
 competitions = Blueprint("competitions", __name__)
 
+LISTED = 200
+"""How many competitions the list of all shows."""
+
 
 def address_of(competition: Competition, *, external: bool = False) -> str:
     """The address of a competition's page."""
     match competition:
         case Ladder():
-            return url_for("pages.leaderboard", name=competition.name, _external=external)
+            return url_for("ladders.leaderboard", name=competition.name, _external=external)
         case Tournament():
             return url_for("tournaments.tournament", name=competition.name, _external=external)
         case StrengthTest():
@@ -31,6 +34,37 @@ def address_of(competition: Competition, *, external: bool = False) -> str:
 
 
 FILTERS = {"address_of": address_of}
+
+
+@competitions.get("/competitions")
+def listing() -> str:
+    """The last competitions of all kinds, or of one: ``?kind=tournament``."""
+    wanted = sa.select(Competition).order_by(Competition.id.desc()).limit(LISTED)
+    if kind := request.args.get("kind"):
+        wanted = wanted.where(Competition.kind == kind)
+    with reading() as session:
+        found = session.scalars(wanted).all()
+        words = {one.id: kind_of(one).word.capitalize() for one in found}
+        return list_page(session, "Competitions", found, words)
+
+
+def list_page(
+    session: Session, title: str, found: Sequence[Competition], words: Mapping[int, str]
+) -> str:
+    """A page that lists competitions, the last made first.
+
+    Args:
+        words: what each of them is, by its id.
+    """
+    sizes = sa.select(Entrant.competition_id, sa.func.count()).group_by(Entrant.competition_id)
+    sizes = sizes.where(Entrant.competition_id.in_([one.id for one in found]))
+    return render_template(
+        "competitions.html",
+        title=title,
+        competitions=found,
+        words=words,
+        sizes={row[0]: row[1] for row in session.execute(sizes)},
+    )
 
 
 @competitions.get("/competitions/<name>")
@@ -48,8 +82,7 @@ def competition(name: str) -> str | Response:
             .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
         ).all()
         kind = kind_of(found)
-        running = queries.running_matches(session, ladder=found)
-        quiet = None if running else why_idle(session, found, settings(), datetime.now(UTC))
+        running, quiet = queries.happening(session, found, settings(), datetime.now(UTC))
         return render_template(
             "competition.html",
             competition=found,

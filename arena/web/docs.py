@@ -188,7 +188,7 @@ def index() -> str:
 
 @docs.get("/docs/<path:name>")
 def guide(name: str) -> str:
-    """A guide."""
+    """A file of the folder, with the list of all beside it."""
     found = guides().get(name)
     if found is None:
         abort(404, f"There is no guide {name}.")

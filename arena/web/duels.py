@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -102,32 +102,6 @@ class Duel:
     common: tuple[Common, ...]
     games: tuple[PlayedGame, ...]
     """The last ones, newest first."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The duel as JSON's types."""
-
-        def splits(parts: Sequence[Split]) -> list[dict[str, Any]]:
-            return [{"name": part.name, **asdict(part.score)} for part in parts]
-
-        return {
-            "competition": self.competition.name,
-            "partial": self.partial,
-            **asdict(self.score),
-            "elo": self.elo and asdict(self.elo),
-            "faults": self.faults,
-            "seats": splits(self.seats),
-            "openings": splits(self.openings),
-            "versions": splits(self.versions),
-            "common": [
-                {
-                    "bot": common.entrant.version.label,
-                    "first": asdict(common.first),
-                    "second": asdict(common.second),
-                }
-                for common in self.common
-            ],
-            "games": [game.id for game in self.games],
-        }
 
 
 def competitions_of_both(session: Session, first: Side, second: Side) -> list[Competition]:

@@ -2,88 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from flask import Response
 from sqlalchemy.orm import Session
 
 from arena.competitions.results import results, to_json
 from arena.competitions.tournament_matches import digest
 from arena.ground.config import Settings
 from arena.models import Tournament
-from arena.schedule.idle import why_idle
 from arena.web import queries
-from arena.web.leaderboards import BoardLine, LadderBoard
-
-COLUMNS: Mapping[str, Callable[[BoardLine], Any]] = {
-    "rank": lambda line: line.rank,
-    "bot": lambda line: line.entrant.version.bot.name,
-    "version": lambda line: line.entrant.version.number,
-    "owner": lambda line: line.entrant.version.bot.owner.name,
-    "language": lambda line: line.entrant.version.language,
-    "rating": lambda line: round(line.rating.display, 1),
-    "interval": lambda line: round(line.rating.display_margin, 1),
-    "mu": lambda line: line.entrant.mu,
-    "sigma": lambda line: line.entrant.sigma,
-    "games": lambda line: line.entrant.games,
-    "wins": lambda line: line.entrant.wins,
-    "draws": lambda line: line.entrant.draws,
-    "losses": lambda line: line.entrant.losses,
-    "score": lambda line: round(line.score, 4),
-    "faults": lambda line: line.entrant.faults,
-    "last_game": lambda line: line.entrant.last_game and line.entrant.last_game.isoformat(),
-    "uploaded": lambda line: line.entrant.version.created.isoformat(),
-    "climbed": lambda line: line.climbed,
-}
-AGAINST_COLUMNS: Mapping[str, Callable[[BoardLine], Any]] = {
-    "against_wins": lambda line: line.against and line.against.wins,
-    "against_draws": lambda line: line.against and line.against.draws,
-    "against_losses": lambda line: line.against and line.against.losses,
-}
-"""What CSV and JSON say of each bot; the second part only beside a picked one. JSON has its
-trend besides, which is more than a cell holds."""
+from arena.web.api.ladder_shapes import BoardLineShape, BoardShape
+from arena.web.leaderboards import LadderBoard
 
 
-def columns(board: LadderBoard) -> Mapping[str, Callable[[BoardLine], Any]]:
-    """What CSV and JSON say of each bot of a board."""
-    return {**COLUMNS, **AGAINST_COLUMNS} if board.picked else COLUMNS
-
-
-def lines(board: LadderBoard) -> tuple[BoardLine, ...]:
-    """The bots of a board, the ranked ones first."""
-    return (*board.ranked, *board.placement)
+def columns(board: LadderBoard) -> list[str]:
+    """What CSV says of each bot of a board; what it did against a picked bot only if one is."""
+    names = [name for name in BoardLineShape.model_fields if name != "trend"]
+    return [name for name in names if board.picked or not name.startswith("against_")]
 
 
 def rows(board: LadderBoard) -> list[dict[str, Any]]:
-    """What CSV and JSON say of the bots of a board, the ranked ones first."""
-    return [{key: value(line) for key, value in columns(board).items()} for line in lines(board)]
+    """What CSV says of the bots of a board, the ranked ones first."""
+    told = [BoardLineShape.of(line) for line in board.lines]
+    return [{name: _text(getattr(one, name)) for name in columns(board)} for one in told]
+
+
+def _text(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def board_json(board: LadderBoard) -> dict[str, Any]:
-    """A board as JSON's types."""
-    return {
-        "ladder": board.ladder.name,
-        "variant": str(board.ladder.variant),
-        "games": board.ladder.games,
-        "running": board.running,
-        "ranked": board.ranked_count,
-        "placement": board.placement_count,
-        "page": board.view.page,
-        "pages": board.pages if board.view.page is not None else 1,
-        "against": board.picked and board.picked.version.label,
-        "bots": [
-            {**row, "trend": line.entrant.trend}
-            for row, line in zip(rows(board), lines(board), strict=True)
-        ],
-    }
+    """A board as JSON's types, with the trend of each bot, which is more than a cell holds."""
+    bots = [
+        {**row, "trend": line.entrant.trend}
+        for row, line in zip(rows(board), board.lines, strict=True)
+    ]
+    return BoardShape.of(board, bots=[]).model_dump() | {"bots": bots}
+
+
+def csv_answer(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> Response:
+    """Rows as a CSV file."""
+    file = io.StringIO(newline="")
+    writer = csv.DictWriter(file, fieldnames=list(columns))
+    writer.writeheader()
+    writer.writerows(rows)
+    return Response(file.getvalue(), mimetype="text/csv")
 
 
 def tournament_json(
     session: Session, tournament: Tournament, settings: Settings, now: datetime
 ) -> dict[str, Any]:
     """All that stands in a tournament, and why nothing is played there, as JSON's types."""
-    running = queries.running_matches(session, ladder=tournament)
-    quiet = None if running else why_idle(session, tournament, settings, now)
+    _, quiet = queries.happening(session, tournament, settings, now)
     stands = to_json(results(session, tournament))
     return {**stands, "quiet": quiet, "digest": digest(session, tournament)}

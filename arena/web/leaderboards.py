@@ -18,6 +18,7 @@ from arena.formats.score import Score
 from arena.models import (
     Bot,
     BotVersion,
+    Competition,
     Entrant,
     EntrantState,
     GameSeat,
@@ -114,6 +115,11 @@ class LadderBoard:
     """The entrant whose games against everyone the lines show."""
     running: int
     """Matches that a worker plays now."""
+
+    @property
+    def lines(self) -> tuple[BoardLine, ...]:
+        """Its bots, the ranked ones first."""
+        return (*self.ranked, *self.placement)
 
     @property
     def pages(self) -> int:
@@ -269,13 +275,13 @@ def leaders(session: Session, ladders: Sequence[Ladder]) -> dict[int, Entrant]:
     return {entrant.competition_id: entrant for entrant in session.scalars(query)}
 
 
-def count_running(session: Session, ladder: Ladder) -> int:
-    """How many matches of a ladder a worker plays now."""
+def count_running(session: Session, competition: Competition) -> int:
+    """How many matches of a competition a worker plays now."""
     query = (
         sa.select(sa.func.count())
         .select_from(Match)
         .where(
-            Match.competition_id == ladder.id,
+            Match.competition_id == competition.id,
             Match.status == JobStatus.ISSUED,
             Match.worker.is_not(None),
         )

@@ -10,8 +10,18 @@ from flask import abort, current_app
 from sqlalchemy.orm import Session, joinedload
 from werkzeug.routing import IntegerConverter, Map
 
+from arena import sittings
 from arena.ground.db import LARGEST_ID, Database
-from arena.models import Bot, Competition, Ladder, Match, PlayedGame, StrengthTest, Tournament
+from arena.models import (
+    Bot,
+    Competition,
+    Ladder,
+    Match,
+    PlayedGame,
+    Sitting,
+    StrengthTest,
+    Tournament,
+)
 from arena.operation.notice import read_notice
 from arena.recorder.storage import unpack
 from arena.web import queries
@@ -44,7 +54,7 @@ def notice() -> str:
 
 
 def find_ladder(session: Session, name: str) -> Ladder:
-    """The ladder of this name."""
+    """The one of this name; a tournament of it is none."""
     ladder = session.scalar(sa.select(Ladder).where(Ladder.name == name))
     return ladder or abort(404, f"There is no ladder {name}.")
 
@@ -56,7 +66,7 @@ def find_competition(session: Session, name: str) -> Competition:
 
 
 def find_tournament(session: Session, name: str) -> Tournament:
-    """The tournament of this name."""
+    """The one of this name; a ladder of it is none."""
     tournament = session.scalar(sa.select(Tournament).where(Tournament.name == name))
     return tournament or abort(404, f"There is no tournament {name}.")
 
@@ -85,6 +95,16 @@ def find_test(session: Session, number: int) -> StrengthTest:
     """The strength test of this number."""
     found = session.get(StrengthTest, number)
     return found or abort(404, f"There is no strength test {number}.")
+
+
+def find_sitting(session: Session, number: int, *, to_change: bool = False) -> Sitting:
+    """A person's game of this number, with its seats.
+
+    Args:
+        to_change: locks it.
+    """
+    found = sittings.find(session, number, to_change=to_change)
+    return found or abort(404, f"There is no game {number} of a person against bots.")
 
 
 def find_record(session: Session, number: int) -> GameRecord:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hmac
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from ipaddress import ip_address
 
 from flask import Blueprint, Flask, Response, abort, current_app, g, request
@@ -93,12 +95,8 @@ class _OfArena(Collector):
 
     def collect(self) -> Iterator[Metric]:
         health = self._health
-        yield _gauge(
-            "arena_queue_length",
-            "Messages that nobody has taken yet.",
-            "queue",
-            self._queues.waiting or {},
-        )
+        words = "Messages that nobody has taken yet."
+        yield _gauge("arena_queue_length", words, "queue", self._queues.waiting or {})
         if self._queues.memory_used is not None:
             sizes = {"used": self._queues.memory_used, "most": self._queues.memory_most}
             words = "Memory of the broker; most is 0 without a bound."
@@ -126,9 +124,7 @@ class _OfArena(Collector):
         words = "Jobs that were issued and came back, by why."
         back = {kind: happened.get(kind, 0) for kind in CAME_BACK}
         yield _counter("arena_jobs_came_back", words, "why", back)
-        states: dict[str, int] = {}
-        for worker in health.workers:
-            states[worker.state] = states.get(worker.state, 0) + 1
+        states = Counter(worker.state for worker in health.workers)
         yield _gauge("arena_workers", "Workers, by whether they are given jobs.", "state", states)
         silent = {
             worker.name: worker.silent_seconds
@@ -137,9 +133,7 @@ class _OfArena(Collector):
         }
         words = "Seconds since a worker's last sign of life, unless it was stopped."
         yield _gauge("arena_worker_silent_seconds", words, "worker", silent)
-        alarms: dict[str, int] = {}
-        for alarm in health.alarms:
-            alarms[alarm.kind] = alarms.get(alarm.kind, 0) + 1
+        alarms = Counter(alarm.kind for alarm in health.alarms)
         yield _gauge("arena_alarms", "What somebody should look at, by kind.", "kind", alarms)
 
 
@@ -152,19 +146,21 @@ def _by(jobs: Jobs) -> dict[str, int]:
     }
 
 
-def _gauge(name: str, words: str, label: str, values: object) -> Metric:
-    family = GaugeMetricFamily(name, words, labels=[label])
-    assert isinstance(values, dict)
+def _told(
+    family: type[GaugeMetricFamily | CounterMetricFamily],
+    name: str,
+    words: str,
+    label: str,
+    values: Mapping[str, float],
+) -> Metric:
+    """A number for each value of a label."""
+    found = family(name, words, labels=[label])
     for key, value in values.items():
-        family.add_metric([key], value)
-    return family
+        found.add_metric([key], value)
+    return found
 
 
-def _counter(name: str, words: str, label: str, values: Mapping[str, int]) -> Metric:
-    family = CounterMetricFamily(name, words, labels=[label])
-    for key, value in values.items():
-        family.add_metric([key], value)
-    return family
+_gauge, _counter = partial(_told, GaugeMetricFamily), partial(_told, CounterMetricFamily)
 
 
 def install(app: Flask) -> None:

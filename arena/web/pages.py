@@ -1,10 +1,7 @@
-"""The pages of ladders and bots, which only read."""
+"""The first page, and those of bots, which only read."""
 
 from __future__ import annotations
 
-import csv
-import io
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,13 +22,12 @@ from werkzeug.wrappers import Response as Answer
 from arena.bots import entries, sharing
 from arena.ground import bot_names
 from arena.models import Bot, BotVersion, Competition, Scope
-from arena.schedule.idle import why_idle
-from arena.web import duels, exports, leaderboards, queries
+from arena.web import duels, leaderboards, queries
+from arena.web.api.results import DuelShape, Encounter
 from arena.web.duels import Duel, Side
-from arena.web.identity import current, settings
-from arena.web.leaderboards import SORTS, LadderBoard, View
-from arena.web.lookup import find_bot, find_ladder, reading
-from arena.web.on_ladder import SPLIT_GAMES, on_ladder, shown_first
+from arena.web.entrants import SPLIT_GAMES, on_ladder, shown_first
+from arena.web.identity import current
+from arena.web.lookup import find_bot, reading
 from arena.web.words import sentence
 
 pages = Blueprint("pages", __name__)
@@ -39,8 +35,6 @@ pages = Blueprint("pages", __name__)
 GALLERY_GAMES = 8
 OPPONENTS_SHOWN = 20
 """A bot's page shows so many, the most surprising ones, unless all are asked for."""
-LAST_PAGE = 1_000_000
-"""Nobody asks for a later one in earnest."""
 
 
 @pages.get("/")
@@ -56,66 +50,6 @@ def front() -> str:
             latest=queries.latest_of_each(session, ladders, count=GALLERY_GAMES),
             workers=queries.living_workers(session, datetime.now(UTC)),
         )
-
-
-@pages.get("/ladders/<name>")
-def leaderboard(name: str) -> str:
-    """A ladder's board; ``?sort=`` orders it, ``?against=ID`` shows games against one bot."""
-    with reading() as session:
-        board = leaderboards.board(session, find_ladder(session, name), _view())
-        return render_template(
-            "ladder.html",
-            ladder=board.ladder,
-            board=board,
-            sort=board.view.sort,
-            languages=leaderboards.languages(session, board.ladder),
-            quiet=None
-            if board.running
-            else why_idle(session, board.ladder, settings(), datetime.now(UTC)),
-            running=queries.running_matches(session, ladder=board.ladder),
-            latest=queries.latest_games(session, board.ladder, count=12),
-            MOVEMENT_GAMES=leaderboards.MOVEMENT_GAMES,
-        )
-
-
-def _view() -> View:
-    """The view of a board that an address asks for; what can't be meant is left out."""
-    ask = request.args
-    sort = ask.get("sort", "rank")
-    bot, owner, language = (ask.get(key, "").strip()[:40] for key in ("bot", "owner", "language"))
-    return View(
-        sort=sort if sort in SORTS else "rank",
-        page=min(max(ask.get("page", 1, type=int), 1), LAST_PAGE),
-        bot=bot,
-        owner=owner,
-        language=language,
-        picked_id=ask.get("against", type=int),
-    )
-
-
-def _board(session: Session, name: str) -> LadderBoard:
-    """The board that an address asks for, as data."""
-    view = replace(_view(), in_a_row=True)
-    return leaderboards.board(session, find_ladder(session, name), view)
-
-
-@pages.get("/ladders/<name>.json")
-def leaderboard_json(name: str) -> Response:
-    """A ladder's board as JSON."""
-    with reading() as session:
-        return jsonify(exports.board_json(_board(session, name)))
-
-
-@pages.get("/ladders/<name>.csv")
-def leaderboard_csv(name: str) -> Response:
-    """A ladder's board as CSV."""
-    with reading() as session:
-        board = _board(session, name)
-        file = io.StringIO(newline="")
-        writer = csv.DictWriter(file, fieldnames=list(exports.columns(board)))
-        writer.writeheader()
-        writer.writerows(exports.rows(board))
-    return Response(file.getvalue(), mimetype="text/csv")
 
 
 @pages.get("/bots/<name>")
@@ -183,14 +117,17 @@ def head_to_head(name: str, rival: str) -> str | Answer:
 def head_to_head_json(name: str, rival: str) -> Response:
     """Two bots side by side as JSON."""
     with reading() as session:
-        first, second, met, found = duel(session, name, rival, request.args.get("in"))
-        return jsonify(
-            {
-                "bots": [first.name, second.name],
-                "met_in": [competition.name for competition in met],
-                "duel": found and found.to_json(),
-            }
-        )
+        return jsonify(encounter(session, name, rival, request.args.get("in")).model_dump())
+
+
+def encounter(session: Session, name: str, rival: str, wanted: str | None) -> Encounter:
+    """What `duel` tells, for programs."""
+    first, second, met, found = duel(session, name, rival, wanted)
+    return Encounter(
+        bots=(first.name, second.name),
+        met_in=[competition.name for competition in met],
+        duel=None if found is None else DuelShape.of(found),
+    )
 
 
 def duel(

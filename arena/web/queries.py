@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 from sqlalchemy.orm.strategy_options import _AbstractLoad
 
 from arena.formats.score import Score
+from arena.ground.config import Settings
 from arena.ground.db import is_lately
 from arena.models import (
     Bot,
@@ -29,6 +30,7 @@ from arena.models import (
     TestVerdict,
     Worker,
 )
+from arena.schedule.idle import why_idle
 from arena.schedule.workers import ALIVE_SECONDS
 
 RUNNING_SHOWN = 20
@@ -63,6 +65,14 @@ def running_matches(session: Session, *, ladder: Competition | None = None) -> l
     return list(session.scalars(query))
 
 
+def happening(
+    session: Session, competition: Competition, settings: Settings, now: datetime
+) -> tuple[list[Match], str | None]:
+    """The matches of a competition that are played now, and why none is; None if one is."""
+    running = running_matches(session, ladder=competition)
+    return running, None if running else why_idle(session, competition, settings, now)
+
+
 def places() -> _AbstractLoad:
     """With matches: who plays in them."""
     return named(selectinload(Match.places).joinedload(Place.entrant))
@@ -80,7 +90,7 @@ def named(entrant: _AbstractLoad) -> _AbstractLoad:
 
 
 def with_seats() -> sa.Select[PlayedGame]:
-    """Games with their seats."""
+    """For lists of games, with who sat where and in which competition."""
     return sa.select(PlayedGame).options(joinedload(PlayedGame.competition), _seats())
 
 

@@ -20,13 +20,13 @@ from arena.web.lookup import find_ladder, reading
 from arena.web.words import sentence
 from engine.game import Variant
 
-requesting = Blueprint("requesting", __name__)
+requests = Blueprint("requests", __name__)
 
 SUGGESTED = 500
 """How many bots are offered to choose from; any other can be typed."""
 
 
-@requesting.route("/ladders/<name>/unrated", methods=["GET", "POST"])
+@requests.route("/ladders/<name>/unrated", methods=["GET", "POST"])
 @needs(Scope.SUBMIT)
 def ask(name: str) -> Any:
     """Asks for an unrated match; ``?bot=A&bot=B`` fills its bots in."""

@@ -55,7 +55,7 @@ def listing() -> str:
 
 @strength.get("/tests.json")
 def listing_json() -> Response:
-    """The tests as JSON."""
+    """All that are wanted, which the page shows the last of."""
     with reading() as session:
         return jsonify([one.to_json() for one in last_tests(session, _wanted(), count=None)])
 
@@ -91,7 +91,7 @@ def live(number: int) -> str:
 
 @strength.get("/tests/<int:number>.json")
 def test_json(number: int) -> Response:
-    """A test as JSON."""
+    """What a test's page tells, for programs."""
     with reading() as session:
         return jsonify(_find(session, number).to_json())
 

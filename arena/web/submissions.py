@@ -61,10 +61,10 @@ from arena.web.words import sentence
 from engine.games import GAMES
 from engine.protocol import visible
 
-submitting = Blueprint("submitting", __name__)
+submissions = Blueprint("submissions", __name__)
 
 
-@submitting.route("/submit", methods=["GET", "POST"])
+@submissions.route("/submit", methods=["GET", "POST"])
 @needs(Scope.SUBMIT)
 def submit() -> Any:
     """Takes a bot in, to be checked for a ladder and entered there."""
@@ -94,7 +94,7 @@ def submit() -> Any:
     except SubmissionError as error:
         form.name.errors = [sentence(error)]
         return _form(form)
-    return redirect(url_for("submitting.check", number=number))
+    return redirect(url_for("submissions.check", number=number))
 
 
 def _form(form: Any) -> tuple[str, int]:
@@ -114,7 +114,7 @@ def _by_game(ladders: list[Ladder]) -> dict[str, list[SelectChoice]]:
     return found
 
 
-@submitting.get("/checks/<int:number>")
+@submissions.get("/checks/<int:number>")
 @needs(Scope.SUBMIT)
 def check(number: int) -> str:
     """A check of one's own bot: what is found, as it is found."""
@@ -122,7 +122,7 @@ def check(number: int) -> str:
         return render_template("check.html", **_check(session, number))
 
 
-@submitting.get("/checks/<int:number>/live")
+@submissions.get("/checks/<int:number>/live")
 @needs(Scope.SUBMIT)
 def check_live(number: int) -> str:
     """The part of a check's page that renews itself."""
@@ -187,10 +187,9 @@ def _version(session: Session, bot: Bot, number: int) -> BotVersion:
 
 def _entered(done: Done, name: str) -> str:
     """The check that it takes, or the bot."""
-    ladder, check = done.answer
-    if check is not None:
-        return url_for("submitting.check", number=check.id)
-    return url_for("pages.bot", name=name, ladder=ladder.name)
+    if done.answer.check is not None:
+        return url_for("submissions.check", number=done.answer.check.id)
+    return url_for("pages.bot", name=name, ladder=request.form["ladder"])
 
 
 def _retired(done: Done, name: str) -> str:
@@ -202,19 +201,19 @@ def _bot(_: Done, name: str) -> str:
 
 
 def _cancelled(_: Done, number: int) -> str:
-    return url_for("submitting.check", number=number)
+    return url_for("submissions.check", number=number)
 
 
-add_deed(submitting, "/checks/<int:number>/cancel", CancelCheck, then=_cancelled)
-add_deed(submitting, "/bots/<name>/enter", EnterBot, then=_entered)
-add_deed(submitting, "/bots/<name>/retire", RetireBot, then=_retired)
-add_deed(submitting, "/bots/<name>/withdraw", WithdrawBot, then=_bot)
-add_deed(submitting, "/bots/<name>/settings", ChangeBot, then=_bot)
-add_deed(submitting, "/bots/<name>/share", ShareBot, then=_bot)
-add_deed(submitting, "/bots/<name>/unshare", UnshareBot, then=_bot)
+add_deed(submissions, "/checks/<int:number>/cancel", CancelCheck, then=_cancelled)
+add_deed(submissions, "/bots/<name>/enter", EnterBot, then=_entered)
+add_deed(submissions, "/bots/<name>/retire", RetireBot, then=_retired)
+add_deed(submissions, "/bots/<name>/withdraw", WithdrawBot, then=_bot)
+add_deed(submissions, "/bots/<name>/settings", ChangeBot, then=_bot)
+add_deed(submissions, "/bots/<name>/share", ShareBot, then=_bot)
+add_deed(submissions, "/bots/<name>/unshare", UnshareBot, then=_bot)
 
 
-@submitting.get("/bots/<name>/versions/<int:number>.tar")
+@submissions.get("/bots/<name>/versions/<int:number>.tar")
 def download(name: str, number: int) -> Response:
     """A version's files, for its owner; for everybody if they were opened."""
     with reading() as session:
@@ -234,7 +233,7 @@ def download(name: str, number: int) -> Response:
     return keep_to_itself(answer)
 
 
-@submitting.get("/games/<int:number>/logs/<int:seat>")
+@submissions.get("/games/<int:number>/logs/<int:seat>")
 def log(number: int, seat: int) -> Response:
     """What a seat's bot wrote during a game, for its owner; seats are counted from 1."""
     with reading() as session:

@@ -1,23 +1,47 @@
-"""The pages of tournaments."""
+"""The pages of tournaments and their forms: one is made, its field is changed, it is called off."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import sqlalchemy as sa
-from flask import Blueprint, Response, abort, jsonify, render_template
+from flask import Blueprint, Response, abort, jsonify, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload, selectinload
+from wtforms import BooleanField, Field, SelectChoice, SelectField, TextAreaField
+from wtforms.validators import InputRequired, Optional
 
+from arena.competitions.fields import entrants_of
 from arena.competitions.results import Results, flat_rows, results, rows
-from arena.formats.catalogue import FORMATS
+from arena.competitions.tournament_deeds import (
+    CallOffTournament,
+    ChangeTournament,
+    CreateTournament,
+    EnterTournament,
+    WithdrawFromTournament,
+    may_withdraw,
+)
+from arena.competitions.tournament_fields import has_begun
+from arena.deeds import Done
+from arena.formats.catalogue import FORMATS, settings_of_all
 from arena.formats.score import Score
-from arena.models import BotVersion, Entrant, GameSeat, JobStatus, PlayedGame, Tournament
-from arena.schedule.idle import why_idle
+from arena.formats.settings import FormatSetting
+from arena.models import (
+    BotVersion,
+    Entrant,
+    EntrantState,
+    GameSeat,
+    JobStatus,
+    PlayedGame,
+    Scope,
+    Tournament,
+)
 from arena.web import exports, queries
-from arena.web.identity import current, settings
+from arena.web.competitions import list_page
+from arena.web.deeds import DeedForm, add_deed, form_of, sent
+from arena.web.forms import WholeNumber
+from arena.web.identity import current, needs, settings, signed_in
 from arena.web.lookup import find_tournament, reading
 
 tournaments = Blueprint("tournaments", __name__)
@@ -30,13 +54,9 @@ SHOWN_CELLS = 64
 def listing() -> str:
     """All tournaments, the last made first."""
     with reading() as session:
-        sizes = sa.select(Entrant.competition_id, sa.func.count()).group_by(Entrant.competition_id)
-        return render_template(
-            "tournaments.html",
-            tournaments=session.scalars(sa.select(Tournament).order_by(Tournament.id.desc())).all(),
-            sizes={row[0]: row[1] for row in session.execute(sizes)},
-            FORMATS=FORMATS,
-        )
+        found = session.scalars(sa.select(Tournament).order_by(Tournament.id.desc())).all()
+        formats = {one.id: FORMATS[one.format].title for one in found}
+        return list_page(session, "Tournaments", found, formats)
 
 
 @tournaments.get("/tournaments/<name>")
@@ -44,7 +64,8 @@ def tournament(name: str) -> str:
     """A tournament: standings, crosstable, rounds, bracket."""
     with reading() as session:
         found = results(session, find_tournament(session, name))
-        running = queries.running_matches(session, ladder=found.tournament)
+        now = datetime.now(UTC)
+        running, quiet = queries.happening(session, found.tournament, settings(), now)
         return render_template(
             "tournament.html",
             tournament=found.tournament,
@@ -52,9 +73,7 @@ def tournament(name: str) -> str:
             kind=FORMATS[found.tournament.format],
             owned=_owns_any(found),
             running=running,
-            quiet=None
-            if running
-            else why_idle(session, found.tournament, settings(), datetime.now(UTC)),
+            quiet=quiet,
             aside=found.set_aside,
             played=found.count(JobStatus.FIXED),
             SHOWN_CELLS=SHOWN_CELLS,
@@ -116,7 +135,7 @@ def _games(session: Session, found: Results, one: int, other: int) -> Sequence[P
 
 @tournaments.get("/tournaments/<name>.json")
 def tournament_json(name: str) -> Response:
-    """All that stands in a tournament as JSON."""
+    """What the page shows, with all of a crosstable that is too large for it."""
     with reading() as session:
         found = find_tournament(session, name)
         return jsonify(exports.tournament_json(session, found, settings(), datetime.now(UTC)))
@@ -124,11 +143,117 @@ def tournament_json(name: str) -> Response:
 
 @tournaments.get("/tournaments/<name>.csv")
 def tournament_csv(name: str) -> Response:
-    """The standings as CSV."""
+    """The standings alone, for a spreadsheet."""
     with reading() as session:
         lines = flat_rows(rows(results(session, find_tournament(session, name))))
-    file = io.StringIO(newline="")
-    writer = csv.DictWriter(file, fieldnames=list(lines[0]))
-    writer.writeheader()
-    writer.writerows(lines)
-    return Response(file.getvalue(), mimetype="text/csv")
+    return exports.csv_answer(lines, lines[0])
+
+
+SETTINGS = {
+    key: f"{', '.join(FORMATS[name].title for name in names)}: {setting.words}."
+    for key, (setting, names) in settings_of_all().items()
+}
+"""The settings of all formats, each with words that say which of them have it."""
+
+
+def _setting(key: str, setting: FormatSetting) -> Field:
+    label = key.replace("_", " ").capitalize()
+    return BooleanField(label) if setting.yes_or_no else WholeNumber(label, [Optional()])
+
+
+TournamentForm = form_of(
+    CreateTournament,
+    format=SelectField(
+        "Format", choices=[SelectChoice(key, kind.title) for key, kind in FORMATS.items()]
+    ),
+    ladder=SelectField("Ladder", validate_choice=False),
+    bots=TextAreaField("Bots", render_kw={"rows": 2}),
+    note=TextAreaField("Note", render_kw={"rows": 2}),
+    **{key: _setting(key, setting) for key, (setting, _) in settings_of_all().items()},
+)
+
+
+@tournaments.route("/new-tournament", methods=["GET", "POST"])
+@needs(Scope.ORGANISE)
+def create() -> Any:
+    """Makes a tournament of bots of a ladder."""
+    form = TournamentForm()
+    with reading() as session:
+        form["ladder"].choices = [
+            SelectChoice(one.name, one.title) for one in queries.ladders(session)
+        ]
+    if request.method == "GET":
+        form["ladder"].data = request.args.get("ladder", "")
+        return _new_page(form, "")
+    # A box that is not ticked says nothing, and neither does an empty field; a zero does.
+    settings = {
+        key: int(form[key].data)
+        for key in SETTINGS
+        if form[key].data is not None and form[key].data is not False
+    }
+    return sent(CreateTournament, form, again=_new_page, then=_made, settings=settings)
+
+
+def _new_page(form: DeedForm, problem: str) -> str:
+    return render_template("new_tournament.html", form=form, problem=problem, SETTINGS=SETTINGS)
+
+
+def _made(done: Done) -> str:
+    return url_for("tournaments.tournament", name=done.answer.name)
+
+
+CallOffForm = form_of(
+    CallOffTournament,
+    confirmed=BooleanField(
+        "It is over for ever, and nobody wins it",
+        [InputRequired("A tournament that was called off never goes on: tick that this is meant.")],
+    ),
+)
+
+
+@tournaments.get("/tournaments/<name>/change")
+@needs(Scope.SUBMIT)
+def change(name: str) -> str:
+    """What somebody can decide about a tournament."""
+    return _change_page(name, CallOffForm(formdata=None), "")
+
+
+def _change_page(name: str, form: DeedForm, problem: str) -> str:
+    who = signed_in()
+    with reading() as session:
+        found = find_tournament(session, name)
+        mine = [
+            one
+            for one in entrants_of(session, found)
+            if one.state is not EntrantState.RETIRED and may_withdraw(who.by(), one)
+        ]
+    if not mine and not who.may(Scope.ORGANISE):
+        abort(403, "You have no bot in this tournament.")
+    return render_template(
+        "change_tournament.html",
+        tournament=found,
+        begun=has_begun(found),
+        mine=mine,
+        form=form,
+        problem=problem,
+    )
+
+
+def _again(name: str, form: DeedForm, problem: str) -> str:
+    """The page after a form whose fields are not those of `CallOffForm`: all is said above."""
+    problem = problem or " ".join(error for errors in form.errors.values() for error in errors)
+    return _change_page(name, CallOffForm(formdata=None), problem)
+
+
+def _changed(_: Done, name: str) -> str:
+    return url_for("tournaments.tournament", name=name)
+
+
+def _add(what: str, deed: Any, **how: Any) -> None:
+    add_deed(tournaments, f"/tournaments/<name>/{what}", deed, then=_changed, **how)
+
+
+_add("state", ChangeTournament)
+_add("enter", EnterTournament, again=_again)
+_add("withdraw", WithdrawFromTournament, again=_again)
+_add("call-off", CallOffTournament, again=_change_page, form=CallOffForm)

@@ -22,7 +22,7 @@ from arena.strength.terms import StrengthTerms
 from arena.web.identity import current, database, signed_in
 
 FOLDER_FILES = 1000
-UPLOADS = ("submitting.submit", "api.submit_bot")
+UPLOADS = ("submissions.submit", "api.submit_bot")
 """The endpoints that take a bot's files."""
 FILES = {"file", "folder"}
 """The fields that have them."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Blueprint, url_for
 
 from arena.deeds import Done
@@ -12,7 +10,7 @@ from arena.web.deeds import DeedForm, add_deed
 from arena.web.games import match_page
 from arena.web.lookup import reading
 
-judging = Blueprint("judging", __name__)
+verdicts = Blueprint("verdicts", __name__)
 
 
 def _again(number: int, form: DeedForm, problem: str) -> str:
@@ -22,9 +20,9 @@ def _again(number: int, form: DeedForm, problem: str) -> str:
 
 def _there(done: Done, number: int) -> str:
     """The match, or the one that replays it."""
-    again: Any = getattr(done.answer, "again", None)
-    return url_for("games.match", number=again.id if again else number)
+    again = getattr(done.answer, "replayed_as", None)
+    return url_for("games.match", number=again or number)
 
 
-add_deed(judging, "/matches/<int:number>/void", VoidMatch, then=_there, again=_again)
-add_deed(judging, "/matches/<int:number>/requeue", RequeueMatch, then=_there)
+add_deed(verdicts, "/matches/<int:number>/void", VoidMatch, then=_there, again=_again)
+add_deed(verdicts, "/matches/<int:number>/requeue", RequeueMatch, then=_there)

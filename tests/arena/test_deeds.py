@@ -31,6 +31,7 @@ from arena.bots.bot_deeds import (
     WithdrawBot,
 )
 from arena.cli import COMMANDS, InputError, cli, deeds, run
+from arena.cli.client import Where
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
 from arena.competitions.tournament_deeds import (
@@ -312,11 +313,11 @@ Outcome = tuple[str, Any, str]
 """What was said, what was answered, and how what can't be was refused."""
 
 
-def by_command(deed: type[Deed], values: Values, wrong: Values, *where: Any) -> Outcome:
+def by_command(deed: type[Deed], values: Values, wrong: Values, where: Where) -> Outcome:
     """As commands do it."""
     with pytest.raises(InputError) as refused:
-        deeds.do([deed(**{**values, **wrong})], *where)
-    (told,) = deeds.do([deed(**values)], *where, in_json=True)
+        deeds.do([deed(**{**values, **wrong})], where)
+    (told,) = deeds.do([deed(**values)], where, in_json=True)
     return told.said, timeless(told.answer), refused.value.message
 
 
@@ -360,14 +361,14 @@ def test_its_doors_do_the_same(
         with copied(request, tmp_path / door) as (database, numbers, folder):
             values, before = example(numbers), len(notes(database))
             if door == "data":
-                found[door] = by_command(deed, values, wrong, None, folder)
+                found[door] = by_command(deed, values, wrong, Where(data=folder))
             elif door == "server":
                 user = person(database, "administrator")
                 with database.begin() as session:
                     token = add_token(session, ARENA, user, "t", SCOPES[user.role], now())
                 monkeypatch.setenv("ARENA_TOKEN", token)
                 with served(database, folder) as address:
-                    found[door] = by_command(deed, values, wrong, address, None)
+                    found[door] = by_command(deed, values, wrong, Where(address))
             else:
                 app = pages(database, data=folder)
                 views = app.view_functions.items()
@@ -418,6 +419,15 @@ def test_a_command_does_it(deed: type[Deed]) -> None:
         found = found.get_command(click.Context(found), word)
     takes = {one.name for one in found.params}
     assert takes == {part.name for part in deed.parts()} | {"server", "data", "in_json"}
+
+
+def test_a_group_of_deeds_alone_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes no module of its own."""
+    monkeypatch.setitem(COMMANDS, "bot", ("deeds", "What is done with bots."))
+    group = cli.get_command(click.Context(cli), "bot")
+    assert isinstance(group, click.Group)
+    assert group.help == "What is done with bots."
+    assert {"share", "unshare", "withdraw"} <= set(group.commands)
 
 
 def test_an_organiser_elsewhere_runs_a_tournament(

@@ -15,7 +15,7 @@ from arena.operation.health import look
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Name
 from arena.web.api.specification import operation
-from arena.web.api.user_shapes import AuditList, AuditShape, UserList, UserShape
+from arena.web.api.user_shapes import AuditList, UserList
 from arena.web.identity import settings
 from arena.web.lookup import reading
 
@@ -40,7 +40,7 @@ class AuditPages(Pages):
     subject: Name | None = None
 
 
-@operation(Overview, tag=TAG, scope=Scope.ORGANISE)
+@operation("GET /overview", Overview, tag=TAG, scope=Scope.ORGANISE)
 def get_overview() -> Overview:
     """How the arena is: queues, matches and checks by where they stand, workers, alarms."""
     with reading() as session:
@@ -48,30 +48,19 @@ def get_overview() -> Overview:
     return Overview(health.as_json(queues.look(settings().broker)))
 
 
-@operation(UserList, tag=TAG, scope=Scope.ADMIN)
+@operation("GET /users", UserList, tag=TAG, scope=Scope.ADMIN)
 def list_users(query: UserPages) -> UserList:
     """Everyone who has an account."""
     wanted = sa.select(User).where(User.name != HOUSE)
     if query.role is not None:
         wanted = wanted.where(User.role == query.role)
     with reading() as session:
-        found, following = page(session, wanted, User.id, query)
-        items = [UserShape.of(one) for one in found]
-    return UserList(items=items, next=following)
+        return page(UserList, session, wanted, User.id, query)
 
 
-@operation(AuditList, tag=TAG, scope=Scope.ADMIN)
+@operation("GET /audit", AuditList, tag=TAG, scope=Scope.ADMIN)
 def list_audit_entries(query: AuditPages) -> AuditList:
     """Who did what, when, on what, from where."""
     wanted = audit.matching(actor=query.actor, action=query.action, subject=query.subject)
     with reading() as session:
-        found, following = page(session, wanted, AuditEntry.id, query)
-        items = [AuditShape.of(one) for one in found]
-    return AuditList(items=items, next=following)
-
-
-ROUTES = (
-    ("GET", "/overview", get_overview),
-    ("GET", "/users", list_users),
-    ("GET", "/audit", list_audit_entries),
-)
+        return page(AuditList, session, wanted, AuditEntry.id, query)

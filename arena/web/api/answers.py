@@ -1,97 +1,92 @@
-"""What deeds answer, as it travels: a shape for each class of what they change or make."""
+"""What deeds answer, as it travels: by the classes of what they change or make."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import Field, create_model
 from sqlalchemy.orm import Session
 
-from arena.bots.bot_deeds import BotWithdrawn, EntryAsked
 from arena.deeds import Deed, Done
-from arena.models import Bot, Check, Entrant, Ladder, Match, StrengthTest, Tournament, User
-from arena.schedule.verdicts import VoidedMatch
-from arena.web import queries
+from arena.models import (
+    Bot,
+    Check,
+    Competition,
+    Entrant,
+    Ladder,
+    Match,
+    StrengthTest,
+    Tournament,
+    User,
+)
 from arena.web.api.bot_shapes import BotDetail, CheckShape
+from arena.web.api.competition_shapes import CompetitionShape, EntrantShape
 from arena.web.api.game_shapes import MatchShape
-from arena.web.api.ladder_shapes import EntrantShape, LadderShape
+from arena.web.api.ladder_shapes import LadderShape
 from arena.web.api.results import TestShape, TournamentShape
 from arena.web.api.shapes import Shape
 from arena.web.api.user_shapes import UserShape
 
-
-class Voided(Shape):
-    """A match that is void now."""
-
-    match: MatchShape
-    replayed_as: int | None = Field(description="The number of the match that replays it.")
-
-
-class EntryMade(Shape):
-    """What became of an entry."""
-
-    active: bool = Field(description="Whether it is on the ladder already.")
-    check: CheckShape | None = Field(description="The check that it is to pass before.")
-
-
-class LaddersLeft(Shape):
-    """How many ladders a bot left."""
-
-    left: int
-
-
-class ToldAs(NamedTuple):
-    """How a class of what deeds answer is told."""
-
-    shape: type[Shape]
-    of: Callable[[Session, Any], Shape]
-
-
-def _match(session: Session, one: Match) -> MatchShape:
-    found = queries.match(session, one.id)
-    assert found is not None
-    return MatchShape.of(found)
-
-
-def _voided(session: Session, one: VoidedMatch) -> Voided:
-    again = None if one.again is None else one.again.id
-    return Voided(match=_match(session, one.match), replayed_as=again)
-
-
-def _entry(_: Session, one: EntryAsked) -> EntryMade:
-    check = None if one.check is None else CheckShape.of(one.check)
-    return EntryMade(active=check is None, check=check)
-
-
-ANSWERS: Mapping[type | None, ToldAs] = {
-    None: ToldAs(Shape, lambda *_: Shape()),
-    Match: ToldAs(MatchShape, _match),
-    VoidedMatch: ToldAs(Voided, _voided),
-    Ladder: ToldAs(LadderShape, lambda _, one: LadderShape.of(one)),
-    Bot: ToldAs(BotDetail, BotDetail.now),
-    BotWithdrawn: ToldAs(LaddersLeft, lambda _, one: LaddersLeft(left=one.left)),
-    Check: ToldAs(CheckShape, lambda _, one: CheckShape.of(one)),
-    Entrant: ToldAs(EntrantShape, lambda _, one: EntrantShape.of(one, one.version.bot.name)),
-    EntryAsked: ToldAs(EntryMade, _entry),
-    StrengthTest: ToldAs(TestShape, lambda session, one: TestShape.each(session, [one])[0]),
-    User: ToldAs(UserShape, lambda _, one: UserShape.of(one)),
-    Tournament: ToldAs(TournamentShape, lambda _, one: TournamentShape.of(one)),
+SHAPES: Mapping[type, type[Shape]] = {
+    Match: MatchShape,
+    Ladder: LadderShape,
+    Bot: BotDetail,
+    Check: CheckShape,
+    Entrant: EntrantShape,
+    StrengthTest: TestShape,
+    User: UserShape,
+    Tournament: TournamentShape,
+    Competition: CompetitionShape,
 }
+"""As what rows travel, of any class that derives from one of these, too. A class that a deed has of
+its own for what it answers travels field by field."""
+
+
+def _shape_of_row(kind: type) -> type[Shape] | None:
+    """The shape of a class of rows; None if it is none."""
+    return next((SHAPES[one] for one in kind.__mro__ if one in SHAPES), None)
+
+
+def shape_of(answers: type | None) -> type[Shape]:
+    """The shape of what a deed answers, with what was done in words."""
+    return _with_words(Shape if answers is None else _shape_of_row(answers) or _composed(answers))
 
 
 @cache
-def shape_of(answers: type | None) -> type[Shape]:
-    """The shape of what a deed answers, with what was done in words."""
-    shape = ANSWERS[answers].shape
+def _with_words(shape: type[Shape]) -> type[Shape]:
     name = "Changed" + shape.__name__.removesuffix("Shape")
     said = (str, Field(description="What was done, in words."))
     return create_model(name, __base__=shape, __doc__=shape.__doc__, said=said)
 
 
+@cache
+def _composed(answers: type) -> type[Shape]:
+    """The shape of a class of fields, which may be rows; what they are told as stands beside."""
+    fields: dict[str, Any] = {}
+    for name, hint in get_type_hints(answers, include_extras=True).items():
+        kind, *words = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        # Each alone, or None beside it.
+        kinds = tuple(_shape_of_row(one) or one for one in get_args(kind) or (kind,))
+        about = Field(description=f"{words[0]}.") if words else Field()
+        fields[name] = (Union[kinds], about)  # noqa: UP007 - they are known only now
+    return create_model(answers.__name__, __base__=Shape, __doc__=answers.__doc__, **fields)
+
+
+def _told(session: Session, one: Any) -> Any:
+    shape = _shape_of_row(type(one))
+    return one if shape is None else shape.looked_up(session, one)
+
+
 def answer_of(session: Session, deed: type[Deed], done: Done) -> Shape:
     """What a deed answers, in the transaction that did it."""
     session.flush()
-    told = ANSWERS[deed.answers].of(session, done.answer)
-    return shape_of(deed.answers).model_validate({**dict(told), "said": done.said})
+    answer = done.answer
+    if deed.answers is None:
+        fields = {}
+    elif _shape_of_row(deed.answers):
+        fields = dict(_told(session, answer))
+    else:
+        fields = {name: _told(session, getattr(answer, name)) for name in answer._fields}
+    return shape_of(deed.answers).model_validate({**fields, "said": done.said})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as jsons
 import re
 from collections.abc import Mapping
+from inspect import isfunction
 from typing import Any
 
 from flask import Blueprint, current_app, jsonify, render_template, request
@@ -13,6 +14,7 @@ from werkzeug.wrappers import Response
 from arena.web.api import (
     administration,
     bots,
+    competitions,
     deeds,
     games,
     ladders,
@@ -26,6 +28,7 @@ from arena.web.api.specification import JSON, document, read_body
 from arena.web.identity import access_of, keep_to_itself
 
 PARTS = (
+    competitions,
     ladders,
     bots,
     submissions,
@@ -35,14 +38,16 @@ PARTS = (
     sittings,
     workers,
     administration,
-    deeds,
 )
 
 api = Blueprint("api", __name__, url_prefix="/api/v1")
 api.before_request(read_body)
-for _part in PARTS:
-    for _method, _rule, _view in _part.ROUTES:
-        api.add_url_rule(_rule, _view.__name__, _view, methods=[_method])
+_FUNCTIONS = (one for part in PARTS for one in vars(part).values() if isfunction(one))
+VIEWS: list[Any] = [*(one for one in _FUNCTIONS if hasattr(one, "address")), *deeds.VIEWS]
+"""Those of all operations; each says its method and its address."""
+for _view in VIEWS:
+    _method, _rule = _view.address.split()
+    api.add_url_rule(_rule, _view.__name__, _view, methods=[_method])
 
 
 @api.after_request

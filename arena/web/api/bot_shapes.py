@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 from sqlalchemy.orm import Session
 
 from arena.bots import sharing
-from arena.bots.entries import EntryFate
 from arena.competitions.ranks import ranks_of
-from arena.models import Bot, BotVersion, Check, Entrant, JobStatus, VersionStatus
+from arena.models import Bot, Entrant, JobStatus, VersionStatus
 from arena.web import queries
-from arena.web.api.ladder_shapes import EntrantShape, RankedEntrant
-from arena.web.api.shapes import List, Shape
-from arena.web.on_ladder import HISTORY_GAMES, OPENINGS_SHOWN, SPLIT_GAMES, OnLadder
+from arena.web.api.competition_shapes import EntrantShape
+from arena.web.api.ladder_shapes import RankedEntrant
+from arena.web.api.shapes import At, List, Shape
+from arena.web.entrants import HISTORY_GAMES, OPENINGS_SHOWN, SPLIT_GAMES, OnLadder
 
 
 class BotShape(Shape):
     """A bot, through all its versions."""
 
     name: str
-    owner: str
+    owner: Annotated[str, At("owner.name")]
     open_source: bool = Field(description="Whether everybody may read its code and its logs.")
     created: datetime
-
-    @classmethod
-    def of(cls, one: Bot) -> BotShape:
-        """A bot as it travels."""
-        return cls(
-            name=one.name,
-            owner=one.owner.name,
-            open_source=one.open_source,
-            created=one.created,
-        )
 
 
 class BotList(List):
@@ -57,8 +48,8 @@ class BotDetail(BotShape):
     waiting: list[WaitingShape] = Field(description="Versions that are to pass a test first.")
 
     @classmethod
-    def now(cls, session: Session, bot: Bot) -> BotDetail:
-        """A bot as it travels, with what is known of its versions."""
+    def looked_up(cls, session: Session, bot: Bot) -> Self:
+        """A bot, with what is known of its versions."""
         on = queries.entrants_of_bot(session, bot)
         ranks = ranks_of(session, on)
         waiting = [
@@ -66,10 +57,10 @@ class BotDetail(BotShape):
             for number, tests in queries.tests_waited_for(session, bot).items()
             for test in tests
         ]
-        return cls(
-            **BotShape.of(bot).model_dump(),
+        return cls.of(
+            bot,
             co_owners=[user.name for user in sharing.co_owners(session, bot)],
-            ladders=[RankedEntrant.at(one, bot.name, ranks[one.id]) for one in on],
+            ladders=[RankedEntrant.of(one, **asdict(ranks[one.id])) for one in on],
             waiting=waiting,
         )
 
@@ -79,11 +70,11 @@ class OpponentShape(Shape):
 
     bot: str
     version: int
-    games: int
-    wins: int
-    draws: int
-    losses: int
-    score: float = Field(description="Points a game, from 0 to 1.")
+    games: Annotated[int, At("score.games")]
+    wins: Annotated[int, At("score.wins")]
+    draws: Annotated[int, At("score.draws")]
+    losses: Annotated[int, At("score.losses")]
+    score: Annotated[float, At("score.share")] = Field(description="Points a game, from 0 to 1.")
     expected: float = Field(description="The score that the present ratings expect.")
     surprise: float = Field(description="How far the two are apart, in standard errors.")
 
@@ -91,7 +82,7 @@ class OpponentShape(Shape):
 class SeatSplitShape(Shape):
     """What a version did in one seat."""
 
-    seat: int
+    seat: Annotated[int, At(lambda one: one.seat + 1)]
     name: str
     games: int
     score: float = Field(description="Points a game, from 0 to 1.")
@@ -102,7 +93,7 @@ class SeatSplitShape(Shape):
 class OpeningSplitShape(Shape):
     """What a version did from one opening."""
 
-    moves: list[str]
+    moves: Annotated[list[str], At(lambda one: list(one.moves))]
     games: int
     score: float = Field(description="Points a game, from 0 to 1.")
 
@@ -110,10 +101,10 @@ class OpeningSplitShape(Shape):
 class RatingAfter(Shape):
     """A bot's rating after a game."""
 
-    game: int
+    game: Annotated[int, At("number")]
     version: int
-    rating: float
-    interval: float
+    rating: Annotated[float, At(lambda one: round(one.rating.display, 1))]
+    interval: Annotated[float, At(lambda one: round(one.rating.display_margin, 1))]
 
 
 class BotOnLadder(RankedEntrant):
@@ -130,80 +121,31 @@ class BotOnLadder(RankedEntrant):
     )
 
     @classmethod
-    def told(cls, found: OnLadder, versions: Sequence[Entrant], bot: str) -> BotOnLadder:
-        """What a bot did as it travels; seats are counted from 1."""
+    def shown(cls, found: OnLadder, versions: Sequence[Entrant]) -> BotOnLadder:
+        """What a bot did, by the one of its versions that is shown; seats are counted from 1."""
         names = found.entrant.competition.variant.seat_names
-        return cls(
-            **cls._fields(found.entrant, bot),
-            rank=found.rank.rank,
-            ranked=found.rank.ranked,
-            versions=[EntrantShape.of(one, bot) for one in versions],
-            history=[
-                RatingAfter(
-                    game=game.number,
-                    version=game.version,
-                    rating=round(game.rating.display, 1),
-                    interval=round(game.rating.display_margin, 1),
-                )
-                for game in found.history
-            ],
-            opponents=[
-                OpponentShape(
-                    bot=one.bot,
-                    version=one.version,
-                    games=one.score.games,
-                    wins=one.score.wins,
-                    draws=one.score.draws,
-                    losses=one.score.losses,
-                    score=one.score.share,
-                    expected=one.expected,
-                    surprise=one.surprise,
-                )
-                for one in found.opponents
-            ],
-            seats=[
-                SeatSplitShape(
-                    seat=one.seat + 1,
-                    name=names[one.seat],
-                    games=one.games,
-                    score=one.score,
-                    cpu_ms=one.cpu_ms,
-                    move_ms=one.move_ms,
-                )
-                for one in found.seats
-            ],
-            openings=[
-                OpeningSplitShape(moves=list(one.moves), games=one.games, score=one.score)
-                for one in found.openings
-            ],
+        return cls.of(
+            found.entrant,
+            **asdict(found.rank),
+            versions=[EntrantShape.of(one) for one in versions],
+            history=[RatingAfter.of(game) for game in found.history],
+            opponents=[OpponentShape.of(one) for one in found.opponents],
+            seats=[SeatSplitShape.of(one, name=names[one.seat]) for one in found.seats],
+            openings=[OpeningSplitShape.of(one) for one in found.openings],
         )
 
 
 class VersionShape(Shape):
     """An uploaded revision of a bot."""
 
-    bot: str
-    version: int
+    bot: Annotated[str, At("bot.name")]
+    version: Annotated[int, At("number")]
     language: str
     size: int
     digest: str
     note: str
     status: VersionStatus
     created: datetime
-
-    @classmethod
-    def of(cls, one: BotVersion) -> VersionShape:
-        """A version as it travels."""
-        return cls(
-            bot=one.bot.name,
-            version=one.number,
-            language=one.language,
-            size=one.size,
-            digest=one.digest,
-            note=one.note,
-            status=one.status,
-            created=one.created,
-        )
 
 
 class VersionList(List):
@@ -223,46 +165,34 @@ class FindingShape(Shape):
 class CheckShape(Shape):
     """The check of a submitted version, for its owner."""
 
-    number: int
-    bot: str
-    version: int
-    ladder: str
+    number: Annotated[int, At("id")]
+    bot: Annotated[str, At("version.bot.name")]
+    version: Annotated[int, At("version.number")]
+    ladder: Annotated[str, At("ladder.name")]
     status: JobStatus
-    passed: bool | None = Field(
+    passed: Annotated[
+        bool | None, At(lambda one: one.passed if one.status is JobStatus.FIXED else None)
+    ] = Field(
         description="Null if nothing was found yet, or never will be: see status, and cancelled."
     )
-    fate: Literal["entered", "to be tested", "not entered"] | None = Field(
+    fate: Annotated[
+        Literal["entered", "to be tested", "not entered"] | None, At(lambda _: None)
+    ] = Field(
         description="What became of the version by it on the ladder; null if it has not passed."
     )
-    test: int | None = Field(description="The strength test that it is to pass before it enters.")
+    test: Annotated[int | None, At(lambda _: None)] = Field(
+        description="The strength test that it is to pass before it enters."
+    )
     cancelled: str = Field(description="Why nothing is to come of it; empty if something is.")
-    findings: list[FindingShape]
+    findings: Annotated[
+        list[FindingShape], At(lambda one: [FindingShape(**each) for each in one.findings])
+    ]
     log: str
     problem: str = Field(description="Why it could not be tried, is void, or entered nothing.")
-    waits: str = Field(
+    waits: Annotated[str, At(lambda _: "")] = Field(
         description="Why no worker is given it though it is open; empty if the next one is."
     )
     created: datetime
-
-    @classmethod
-    def of(cls, one: Check, fate: EntryFate | None = None, waits: str = "") -> CheckShape:
-        """A check as it travels, with its version, bot and ladder loaded."""
-        return cls(
-            number=one.id,
-            bot=one.version.bot.name,
-            version=one.version.number,
-            ladder=one.ladder.name,
-            status=one.status,
-            passed=one.passed if one.status is JobStatus.FIXED else None,
-            fate=fate and fate.word,
-            test=fate and fate.test,
-            cancelled=one.cancelled,
-            findings=[FindingShape(**finding) for finding in one.findings],
-            log=one.log,
-            problem=one.problem,
-            waits=waits,
-            created=one.created,
-        )
 
 
 class CheckList(List):

@@ -15,16 +15,14 @@ from arena.web.api.bot_shapes import (
     BotDetail,
     BotList,
     BotOnLadder,
-    BotShape,
     VersionList,
-    VersionShape,
 )
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import Encounter
 from arena.web.api.shapes import Id, Name, Shape
 from arena.web.api.specification import operation
+from arena.web.entrants import on_ladder, shown_first
 from arena.web.lookup import find_bot, reading
-from arena.web.on_ladder import on_ladder, shown_first
 
 TAG = "bots"
 
@@ -49,26 +47,25 @@ class EncounterView(Shape):
     ] = None
 
 
-@operation(BotList, tag=TAG)
+@operation("GET /bots", BotList, tag=TAG)
 def list_bots(query: BotPages) -> BotList:
-    """The bots."""
+    """Whatever plays here, through all its versions; of one owner, if asked."""
     wanted = sa.select(Bot).options(joinedload(Bot.owner))
     if query.owner is not None:
         owner = sa.select(User.id).where(User.lower_name == query.owner.lower())
         wanted = wanted.where(Bot.owner_id == owner.scalar_subquery())
     with reading() as session:
-        found, following = page(session, wanted, Bot.id, query)
-        return BotList(items=[BotShape.of(one) for one in found], next=following)
+        return page(BotList, session, wanted, Bot.id, query)
 
 
-@operation(BotDetail, tag=TAG)
+@operation("GET /bots/<name>", BotDetail, tag=TAG)
 def get_bot(name: str) -> BotDetail:
     """A bot, and its versions on ladders."""
     with reading() as session:
-        return BotDetail.now(session, find_bot(session, name))
+        return BotDetail.looked_up(session, find_bot(session, name))
 
 
-@operation(BotOnLadder, tag=TAG)
+@operation("GET /bots/<name>/ladders/<ladder>", BotOnLadder, tag=TAG)
 def get_bot_on_ladder(name: str, ladder: str, query: LadderView) -> BotOnLadder:
     """What a bot did on a ladder: its opponents, seats, openings, and the course of its rating.
 
@@ -84,42 +81,30 @@ def get_bot_on_ladder(name: str, ladder: str, query: LadderView) -> BotOnLadder:
         if shown is None:
             what = bot.name if query.version is None else f"{bot.name}:{query.version}"
             abort(404, f"The bot {what} is on no ladder {ladder}.")
-        return BotOnLadder.told(on_ladder(session, shown, versions), versions, bot.name)
+        return BotOnLadder.shown(on_ladder(session, shown, versions), versions)
 
 
-@operation(VersionList, tag=TAG)
+@operation("GET /bots/<name>/versions", VersionList, tag=TAG)
 def list_versions(name: str, query: Pages) -> VersionList:
-    """The versions of a bot."""
+    """What was ever uploaded of a bot; each stays as it was."""
     with reading() as session:
         bot = find_bot(session, name)
         wanted = sa.select(BotVersion).where(BotVersion.bot_id == bot.id)
-        found, following = page(session, wanted, BotVersion.number, query)
-        return VersionList(items=[VersionShape.of(one) for one in found], next=following)
+        return page(VersionList, session, wanted, BotVersion.number, query)
 
 
-@operation(Encounter, tag=TAG)
+@operation("GET /bots/<name>/against/<rival>", Encounter, tag=TAG)
 def get_encounter(name: str, rival: str, query: EncounterView) -> Encounter:
     """Two bots side by side; greedy:2 instead of greedy is one of its versions."""
     with reading() as session:
-        first, second, met, found = pages.duel(session, name, rival, query.competition)
-        return Encounter.model_validate(
-            {
-                "bots": (first.name, second.name),
-                "met_in": [one.name for one in met],
-                "duel": found and found.to_json(),
-            }
-        )
+        return pages.encounter(session, name, rival, query.competition)
 
 
 download_version = operation(
-    None, tag=TAG, name="download_version", media="application/x-tar", errors=[401, 403]
+    "GET /bots/<name>/versions/<int:number>/files",
+    None,
+    tag=TAG,
+    name="download_version",
+    media="application/x-tar",
+    errors=[401, 403],
 )(submissions.download)
-
-ROUTES = (
-    ("GET", "/bots", list_bots),
-    ("GET", "/bots/<name>", get_bot),
-    ("GET", "/bots/<name>/ladders/<ladder>", get_bot_on_ladder),
-    ("GET", "/bots/<name>/versions", list_versions),
-    ("GET", "/bots/<name>/versions/<int:number>/files", download_version),
-    ("GET", "/bots/<name>/against/<rival>", get_encounter),
-)

@@ -75,6 +75,7 @@ def _view(deed: type[Deed]) -> Callable[..., Any]:
     view.__annotations__ = {} if body is None else {"json": body}
     view.__name__, view.__doc__ = deed.called(), deed.words()
     return operation(
+        deed.address,
         shape_of(deed.answers),
         tag=deed.subject,
         status=201 if deed.makes else 200,
@@ -87,4 +88,4 @@ def _value(one: Any) -> Any:
     return tuple(one) if isinstance(one, list) else one
 
 
-ROUTES = tuple((*deed.address.split(), _view(deed)) for deed in DEEDS)
+VIEWS = [_view(deed) for deed in DEEDS]

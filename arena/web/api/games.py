@@ -20,7 +20,6 @@ from arena.web.api.game_shapes import (
     GameShape,
     MatchDetail,
     MatchList,
-    MatchShape,
     Record,
 )
 from arena.web.api.paging import Pages, page
@@ -72,9 +71,9 @@ class Export(LadderExport):
     ]
 
 
-@operation(MatchList, tag=TAG, errors=[404])
+@operation("GET /matches", MatchList, tag=TAG, errors=[404])
 def list_matches(query: MatchPages) -> MatchList:
-    """The matches."""
+    """What is to be played, is being played and was; of a competition or a status, if asked."""
     wanted = sa.select(Match).options(joinedload(Match.competition), queries.places())
     with reading() as session:
         if query.competition is not None:
@@ -82,28 +81,26 @@ def list_matches(query: MatchPages) -> MatchList:
             wanted = wanted.where(Match.competition_id == competition.id)
         if query.status is not None:
             wanted = wanted.where(Match.status == query.status)
-        found, following = page(session, wanted, Match.id, query)
-        return MatchList(items=[MatchShape.of(one) for one in found], next=following)
+        return page(MatchList, session, wanted, Match.id, query)
 
 
-@operation(MatchList, tag=TAG, scope=Scope.READ)
+@operation("GET /account/matches", MatchList, tag=TAG, scope=Scope.READ)
 def list_own_matches(query: Pages) -> MatchList:
-    """The matches that one asked for."""
+    """The unrated ones that one asked for, whatever became of them."""
     wanted = sa.select(Match).options(joinedload(Match.competition), queries.places())
     with reading() as session:
         own = wanted.where(Match.requester_id == signed_in().id)
-        found, following = page(session, own, Match.id, query)
-        return MatchList(items=[MatchShape.of(one) for one in found], next=following)
+        return page(MatchList, session, own, Match.id, query)
 
 
-@operation(MatchDetail, tag=TAG)
+@operation("GET /matches/<int:number>", MatchDetail, tag=TAG)
 def get_match(number: int) -> MatchDetail:
-    """A match with its games."""
+    """One opening from every seat: who plays, how it stands, what was played of it."""
     with reading() as session:
         return MatchDetail.of(find_match(session, number))
 
 
-@operation(GameList, tag=TAG, errors=[404])
+@operation("GET /games", GameList, tag=TAG, errors=[404])
 def list_games(query: GamePages) -> GameList:
     """The games that were played."""
     wanted = queries.with_seats()
@@ -114,20 +111,18 @@ def list_games(query: GamePages) -> GameList:
         if query.entrant is not None:
             seats = sa.select(GameSeat.game_id).where(GameSeat.entrant_id == query.entrant)
             wanted = wanted.where(PlayedGame.id.in_(seats))
-        found, following = page(session, wanted, PlayedGame.id, query)
-        items = [GameShape.of(one, one.competition.name) for one in found]
-        return GameList(items=items, next=following)
+        return page(GameList, session, wanted, PlayedGame.id, query)
 
 
-@operation(GameShape, tag=TAG)
+@operation("GET /games/<int:number>", GameShape, tag=TAG)
 def get_game(number: int) -> GameShape:
     """A game: who played, and what came of it."""
     with reading() as session:
         found, _ = find_game(session, number)
-        return GameShape.of(found, found.competition.name)
+        return GameShape.of(found)
 
 
-@operation(Record, tag=TAG)
+@operation("GET /games/<int:number>/record", Record, tag=TAG)
 def get_record(number: int) -> tuple[Record, int, dict[str, str]]:
     """The record of a game: every move with its times. It never changes."""
     with reading() as session:
@@ -135,19 +130,24 @@ def get_record(number: int) -> tuple[Record, int, dict[str, str]]:
     return Record(record.to_json()), 200, {"Cache-Control": f"public, max-age={PICTURE_SECONDS}"}
 
 
-read_log = operation(None, tag=TAG, name="read_log", media="text/plain", errors=[401, 403])(
-    submissions.log
-)
+read_log = operation(
+    "GET /games/<int:number>/logs/<int:seat>",
+    None,
+    tag=TAG,
+    name="read_log",
+    media="text/plain",
+    errors=[401, 403],
+)(submissions.log)
 
 
-@operation(None, tag=TAG, media=LINES, errors=[429, 503])
+@operation("GET /ladders/<name>/games.jsonl", None, tag=TAG, media=LINES, errors=[429, 503])
 def export_ladder(name: str, query: LadderExport) -> Response:
     """All games of a ladder, as `export_games` has them."""
     with reading() as session:
         return _export(session, find_ladder(session, name), query.after)
 
 
-@operation(None, tag=TAG, media=LINES, errors=[404, 429, 503])
+@operation("GET /games.jsonl", None, tag=TAG, media=LINES, errors=[404, 429, 503])
 def export_games(query: Export) -> Response:
     """All games of a competition as JSON Lines, the first played first.
 
@@ -197,16 +197,3 @@ def _compressed(parts: Iterator[bytes]) -> Iterator[bytes]:
     for part in parts:
         yield packer.compress(part)
     yield packer.flush()
-
-
-ROUTES = (
-    ("GET", "/matches", list_matches),
-    ("GET", "/matches/<int:number>", get_match),
-    ("GET", "/account/matches", list_own_matches),
-    ("GET", "/games", list_games),
-    ("GET", "/games/<int:number>", get_game),
-    ("GET", "/games/<int:number>/record", get_record),
-    ("GET", "/games/<int:number>/logs/<int:seat>", read_log),
-    ("GET", "/games.jsonl", export_games),
-    ("GET", "/ladders/<name>/games.jsonl", export_ladder),
-)

@@ -4,79 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Self
 
 from pydantic import Field
 from sqlalchemy.orm import Session
 
-from arena.competitions.ranks import Rank
-from arena.models import CompetitionState, Entrant, EntrantState, Ladder
-from arena.ratings.trueskill import Rating
-from arena.web.api.shapes import List, Options, Shape
+from arena.models import Ladder
+from arena.web.api.competition_shapes import CompetitionShape, EntrantShape, Happening
+from arena.web.api.shapes import At, List, Shape
 from arena.web.leaderboards import leaders
 
 
-class LadderShape(Shape):
-    """A ladder."""
+class LadderShape(CompetitionShape):
+    """What can be entered at any time, and ranks whoever plays there."""
 
-    name: str
-    title: str
-    note: str
-    game: str
-    variant: str = Field(description="The game with its options.")
-    options: Options
-    openings: str
-    time: str = Field(description="The time control in words.")
-    state: CompetitionState
-    draws: float = Field(description="How likely a draw between equals is taken to be.")
-    weight: float
-    memory_bytes: int
-    threads: int
-    bundle_bytes: int
-    log_bytes: int
-    games: int
-    last_game: datetime | None
-    created: datetime
-
-    @classmethod
-    def of(cls, one: Ladder) -> LadderShape:
-        """A ladder as it travels."""
-        return cls(**cls._fields(one))
-
-    @staticmethod
-    def _fields(one: Ladder) -> dict[str, Any]:
-        return {
-            "name": one.name,
-            "title": one.title,
-            "note": one.note,
-            "game": one.game,
-            "variant": str(one.variant),
-            "options": one.options,
-            "openings": str(one.openings),
-            "time": one.time.words,
-            "state": one.state,
-            "draws": one.draw_probability,
-            "weight": one.weight,
-            "memory_bytes": one.memory_bytes,
-            "threads": one.threads,
-            "bundle_bytes": one.bundle_bytes,
-            "log_bytes": one.log_bytes,
-            "games": one.games,
-            "last_game": one.last_game,
-            "created": one.created,
-        }
+    draws: Annotated[float, At("draw_probability")] = Field(
+        description="How likely a draw between equals is taken to be."
+    )
 
 
-class LadderDetail(LadderShape):
+class LadderDetail(LadderShape, Happening):
     """A ladder, and what happens there at this moment."""
-
-    running: int = Field(description="Matches that a worker plays now.")
-    quiet: str | None = Field(description="Why none is played; null if one is.")
-
-    @classmethod
-    def now(cls, one: Ladder, running: int, quiet: str | None) -> LadderDetail:
-        """A ladder as it travels, with what happens there."""
-        return cls(**cls._fields(one), running=running, quiet=quiet)
 
 
 class ListedLadder(LadderShape):
@@ -85,10 +33,10 @@ class ListedLadder(LadderShape):
     leader: str | None = Field(description="As greedy v2; null before anybody is ranked.")
 
     @classmethod
-    def each(cls, session: Session, found: Sequence[Ladder]) -> list[ListedLadder]:
-        """Some ladders as they travel."""
-        first = {id_: one.version.label for id_, one in leaders(session, found).items()}
-        return [cls(**cls._fields(one), leader=first.get(one.id)) for one in found]
+    def each(cls, session: Session, rows: Sequence[Ladder]) -> list[Self]:
+        """What travels of some ladders, with who leads there."""
+        first = {id_: one.version.label for id_, one in leaders(session, rows).items()}
+        return [cls.of(one, leader=first.get(one.id)) for one in rows]
 
 
 class LadderList(List):
@@ -99,104 +47,56 @@ class BoardLineShape(Shape):
     """A bot on a leaderboard."""
 
     rank: int | None = Field(description="Null while it is in placement.")
-    bot: str
-    version: int
-    owner: str
-    language: str
-    rating: float
-    interval: float = Field(description="Half of the rating's 95 % interval.")
-    mu: float
-    sigma: float
-    games: int
-    wins: int
-    draws: int
-    losses: int
-    score: float = Field(description="Points a game, from 0 to 1.")
-    faults: int
-    last_game: datetime | None
-    uploaded: datetime = Field(description="When its version was.")
+    bot: Annotated[str, At("entrant.version.bot.name")]
+    version: Annotated[int, At("entrant.version.number")]
+    owner: Annotated[str, At("entrant.version.bot.owner.name")]
+    language: Annotated[str, At("entrant.version.language")]
+    rating: Annotated[float, At(lambda line: round(line.rating.display, 1))]
+    interval: Annotated[float, At(lambda line: round(line.rating.display_margin, 1))] = Field(
+        description="Half of the rating's 95 % interval."
+    )
+    mu: Annotated[float, At("entrant.mu")]
+    sigma: Annotated[float, At("entrant.sigma")]
+    games: Annotated[int, At("entrant.games")]
+    wins: Annotated[int, At("entrant.wins")]
+    draws: Annotated[int, At("entrant.draws")]
+    losses: Annotated[int, At("entrant.losses")]
+    score: Annotated[float, At(lambda line: round(line.score, 4))] = Field(
+        description="Points a game, from 0 to 1."
+    )
+    faults: Annotated[int, At("entrant.faults")]
+    last_game: Annotated[datetime | None, At("entrant.last_game")]
+    uploaded: Annotated[datetime, At("entrant.version.created")] = Field(
+        description="When its version was."
+    )
     climbed: int = Field(description="How many ranks it gained in the ladder's last games.")
-    trend: list[float] = Field(description="Its rating after each of its last games.")
-    against_wins: int | None = None
-    against_draws: int | None = None
-    against_losses: int | None = None
+    trend: Annotated[list[float], At("entrant.trend")] = Field(
+        description="Its rating after each of its last games."
+    )
+    against_wins: Annotated[int | None, At(lambda line: line.against and line.against.wins)] = None
+    against_draws: Annotated[int | None, At(lambda line: line.against and line.against.draws)] = (
+        None
+    )
+    against_losses: Annotated[int | None, At(lambda line: line.against and line.against.losses)] = (
+        None
+    )
 
 
 class BoardShape(Shape):
     """A ladder's leaderboard at this moment, or a page of it."""
 
-    ladder: str
-    variant: str
-    games: int
+    ladder: Annotated[str, At("ladder.name")]
+    variant: Annotated[str, At(lambda board: str(board.ladder.variant))]
+    games: Annotated[int, At("ladder.games")]
     running: int = Field(description="Matches that a worker plays now.")
-    ranked: int
-    placement: int
-    page: int | None
-    pages: int
-    against: str | None
-    bots: list[BoardLineShape]
-
-
-class EntrantShape(Shape):
-    """A bot version in a competition."""
-
-    id: int
-    competition: str
-    bot: str
-    version: int
-    state: EntrantState
-    reason: str
-    rating: float
-    interval: float
-    mu: float
-    sigma: float
-    games: int
-    wins: int
-    draws: int
-    losses: int
-    points: float
-    faults: int
-    best_rank: int | None = Field(
-        description="The best that it was seen to have on its ladder; null as long as it had none."
-    )
-    best_rank_at: datetime | None
-    entered: datetime
-    last_game: datetime | None
-
-    @classmethod
-    def of(cls, one: Entrant, bot: str) -> EntrantShape:
-        """An entrant as it travels."""
-        return cls(**cls._fields(one, bot))
-
-    @staticmethod
-    def _fields(one: Entrant, bot: str) -> dict[str, Any]:
-        rating = Rating(one.mu, one.sigma)
-        return {
-            "id": one.id,
-            "competition": one.competition.name,
-            "bot": bot,
-            "version": one.version.number,
-            "state": one.state,
-            "reason": one.reason,
-            "rating": round(rating.display, 1),
-            "interval": round(rating.display_margin, 1),
-            "mu": one.mu,
-            "sigma": one.sigma,
-            "games": one.games,
-            "wins": one.wins,
-            "draws": one.draws,
-            "losses": one.losses,
-            "points": one.points,
-            "faults": one.faults,
-            "best_rank": one.best_rank,
-            "best_rank_at": one.best_rank_at,
-            "entered": one.entered,
-            "last_game": one.last_game,
-        }
-
-
-class EntrantList(List):
-    items: list[EntrantShape]
+    ranked: Annotated[int, At("ranked_count")]
+    placement: Annotated[int, At("placement_count")]
+    page: Annotated[int | None, At("view.page")]
+    pages: Annotated[int, At(lambda board: board.pages if board.view.page is not None else 1)]
+    against: Annotated[str | None, At(lambda board: board.picked and board.picked.version.label)]
+    bots: Annotated[
+        list[BoardLineShape], At(lambda board: [BoardLineShape.of(line) for line in board.lines])
+    ]
 
 
 class RankedEntrant(EntrantShape):
@@ -204,8 +104,3 @@ class RankedEntrant(EntrantShape):
 
     rank: int | None = Field(description="Null while it has none: in placement, or not active.")
     ranked: int = Field(description="How many have one.")
-
-    @classmethod
-    def at(cls, one: Entrant, bot: str, place: Rank) -> RankedEntrant:
-        """An entrant as it travels, where it stands."""
-        return cls(**cls._fields(one, bot), rank=place.rank, ranked=place.ranked)

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import sqlalchemy as sa
 from pydantic import Field
-from sqlalchemy.orm import joinedload
 
-from arena.models import BotVersion, Entrant, EntrantState, Ladder
-from arena.schedule.idle import why_idle
-from arena.web import exports, leaderboards
-from arena.web.api.ladder_shapes import (
-    BoardShape,
-    EntrantList,
-    EntrantShape,
-    LadderDetail,
-    LadderList,
-    ListedLadder,
-)
+from arena.models import Ladder
+from arena.web import leaderboards
+from arena.web.api.competition_shapes import EntrantList
+from arena.web.api.competitions import EntrantPages, entrants_of, happening
+from arena.web.api.ladder_shapes import BoardShape, LadderDetail, LadderList
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Id, Name, Shape
 from arena.web.api.specification import operation
-from arena.web.identity import settings
 from arena.web.leaderboards import View
 from arena.web.lookup import find_ladder, reading
 
@@ -44,31 +35,22 @@ class BoardView(Shape):
     ] = None
 
 
-class EntrantPages(Pages):
-    """Which entrants are wanted."""
-
-    state: EntrantState | None = None
-
-
-@operation(LadderList, tag=TAG)
+@operation("GET /ladders", LadderList, tag=TAG)
 def list_ladders(query: Pages) -> LadderList:
-    """The ladders."""
+    """What can be entered at any time, each with its leader."""
     with reading() as session:
-        found, following = page(session, sa.select(Ladder), Ladder.id, query)
-        return LadderList(items=ListedLadder.each(session, found), next=following)
+        return page(LadderList, session, sa.select(Ladder), Ladder.id, query)
 
 
-@operation(LadderDetail, tag=TAG)
+@operation("GET /ladders/<name>", LadderDetail, tag=TAG)
 def get_ladder(name: str) -> LadderDetail:
     """A ladder, and why nothing is played there."""
     with reading() as session:
         found = find_ladder(session, name)
-        running = leaderboards.count_running(session, found)
-        quiet = None if running else why_idle(session, found, settings(), datetime.now(UTC))
-        return LadderDetail.now(found, running, quiet)
+        return LadderDetail.of(found, **happening(session, found))
 
 
-@operation(BoardShape, tag=TAG)
+@operation("GET /ladders/<name>/leaderboard", BoardShape, tag=TAG)
 def get_leaderboard(name: str, query: BoardView) -> BoardShape:
     """A page of a ladder's leaderboard.
 
@@ -81,26 +63,11 @@ def get_leaderboard(name: str, query: BoardView) -> BoardShape:
     )
     with reading() as session:
         board = leaderboards.board(session, find_ladder(session, name), view)
-        return BoardShape.model_validate(exports.board_json(board))
+        return BoardShape.of(board)
 
 
-@operation(EntrantList, tag=TAG)
+@operation("GET /ladders/<name>/entrants", EntrantList, tag=TAG)
 def list_entrants(name: str, query: EntrantPages) -> EntrantList:
     """The bot versions that ever were on a ladder."""
-    version = joinedload(Entrant.version).joinedload(BotVersion.bot)
     with reading() as session:
-        ladder = find_ladder(session, name)
-        wanted = sa.select(Entrant).where(Entrant.competition_id == ladder.id)
-        if query.state is not None:
-            wanted = wanted.where(Entrant.state == query.state)
-        found, following = page(session, wanted.options(version), Entrant.id, query)
-        items = [EntrantShape.of(one, one.version.bot.name) for one in found]
-        return EntrantList(items=items, next=following)
-
-
-ROUTES = (
-    ("GET", "/ladders", list_ladders),
-    ("GET", "/ladders/<name>", get_ladder),
-    ("GET", "/ladders/<name>/leaderboard", get_leaderboard),
-    ("GET", "/ladders/<name>/entrants", list_entrants),
-)
+        return entrants_of(session, find_ladder(session, name), query)

@@ -6,7 +6,8 @@ meanwhile moves nothing.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, TypeVar, get_args
 
 import sqlalchemy as sa
 from flask import request, url_for
@@ -14,9 +15,9 @@ from pydantic import Field
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from arena.ground.db import LARGEST_ID
-from arena.web.api.shapes import Shape
+from arena.web.api.shapes import List, Shape
 
-T = TypeVar("T")
+L = TypeVar("L", bound=List)
 
 PAGE, LARGEST_PAGE = 50, 100
 
@@ -32,20 +33,30 @@ class Pages(Shape):
 
 
 def page(
-    session: Session, query: sa.Select[T], key: InstrumentedAttribute[int], asked: Pages
-) -> tuple[list[T], str | None]:
-    """A page of what a query selects, by falling keys, and the address of the one after it.
+    into: type[L],
+    session: Session,
+    query: sa.Select[Any],
+    key: InstrumentedAttribute[int],
+    asked: Pages,
+    *,
+    told: Callable[[Session, Sequence[Any]], Sequence[Shape]] | None = None,
+) -> L:
+    """A page of what a query selects, by falling keys, with the address of the one after it.
 
     Args:
+        into: the list, whose items are of a shape of these rows.
         key: a column of what is selected, of which no two are equal.
+        told: makes the items of the rows, if that is not just what their shape tells of each.
     """
+    (shape,) = get_args(into.model_fields["items"].annotation)
     if asked.cursor is not None:
         query = query.where(key < min(int(asked.cursor, 16), LARGEST_ID))
     found = list(session.scalars(query.order_by(key.desc()).limit(asked.limit + 1)))
-    if len(found) <= asked.limit:
-        return found, None
-    found.pop()
-    return found, address(cursor=format(getattr(found[-1], key.key), "x"))
+    following = None
+    if len(found) > asked.limit:
+        found.pop()
+        following = address(cursor=format(getattr(found[-1], key.key), "x"))
+    return into.model_validate({"items": (told or shape.each)(session, found), "next": following})
 
 
 def address(**changes: Any) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 from sqlalchemy.orm import Session
@@ -14,7 +14,7 @@ from arena.competitions.strength_reports import reports
 from arena.ground.config import Settings
 from arena.models import StrengthTest, TestVerdict, Tournament
 from arena.web import exports
-from arena.web.api.shapes import List, Shape
+from arena.web.api.shapes import At, List, Shape
 
 
 class TournamentShape(Shape):
@@ -38,9 +38,9 @@ class TournamentShape(Shape):
     note: str
 
     @classmethod
-    def of(cls, one: Tournament) -> TournamentShape:
-        """A tournament as it travels."""
-        return cls.model_validate(results.summary(one))
+    def of(cls, row: Tournament, **besides: Any) -> Self:
+        """What travels of a tournament."""
+        return cls.model_validate(results.summary(row) | besides)
 
 
 class TournamentList(List):
@@ -106,7 +106,7 @@ class RoundShape(Shape):
 
 
 class TieShape(Shape):
-    """A tie of a bracket."""
+    """Who meets whom in a knockout until one goes on."""
 
     stage: str
     round: int
@@ -186,7 +186,7 @@ class TestWorker(Shape):
 
 
 class TestNumbers(Shape):
-    """How a test stands."""
+    """What was played of a test, and what it says by that."""
 
     matches: int
     games: int
@@ -203,7 +203,7 @@ class TestNumbers(Shape):
 
 
 class TestShape(TestNumbers):
-    """A strength test."""
+    """Whether a candidate is stronger than a baseline, as far as that is known."""
 
     id: int
     title: str
@@ -223,16 +223,22 @@ class TestShape(TestNumbers):
     without_odd_workers: TestNumbers | None = None
 
     @classmethod
-    def each(cls, session: Session, found: Iterable[StrengthTest]) -> list[TestShape]:
-        """Some tests as they travel."""
-        return [cls.model_validate(one.to_json()) for one in reports(session, found)]
+    def each(cls, session: Session, rows: Sequence[StrengthTest]) -> list[Self]:
+        """What travels of some tests, looked up together."""
+        return [cls.model_validate(one.to_json()) for one in reports(session, rows)]
 
 
 class TestList(List):
     items: list[TestShape]
 
 
-class SplitShape(ScoreShape):
+class _Scored(Shape):
+    wins: Annotated[int, At("score.wins")]
+    draws: Annotated[int, At("score.draws")]
+    losses: Annotated[int, At("score.losses")]
+
+
+class SplitShape(_Scored):
     name: str
 
 
@@ -246,23 +252,25 @@ class EloShape(Shape):
 class CommonShape(Shape):
     """An opponent that both have met."""
 
-    bot: str
-    first: ScoreShape
-    second: ScoreShape
+    bot: Annotated[str, At("entrant.version.label")]
+    first: Annotated[ScoreShape, At(lambda one: ScoreShape.of(one.first))]
+    second: Annotated[ScoreShape, At(lambda one: ScoreShape.of(one.second))]
 
 
-class DuelShape(ScoreShape):
+class DuelShape(_Scored):
     """What two bots did against each other in one competition."""
 
-    competition: str
+    competition: Annotated[str, At("competition.name")]
     partial: bool = Field(description="Whether only their last games are counted.")
-    elo: EloShape | None
+    elo: Annotated[EloShape | None, At(lambda duel: duel.elo and EloShape.of(duel.elo))]
     faults: tuple[int, int]
-    seats: list[SplitShape]
-    openings: list[SplitShape]
-    versions: list[SplitShape]
-    common: list[CommonShape]
-    games: list[int] = Field(description="The numbers of the last ones.")
+    seats: Annotated[list[SplitShape], At(lambda duel: [*map(SplitShape.of, duel.seats)])]
+    openings: Annotated[list[SplitShape], At(lambda duel: [*map(SplitShape.of, duel.openings)])]
+    versions: Annotated[list[SplitShape], At(lambda duel: [*map(SplitShape.of, duel.versions)])]
+    common: Annotated[list[CommonShape], At(lambda duel: [*map(CommonShape.of, duel.common)])]
+    games: Annotated[list[int], At(lambda duel: [game.id for game in duel.games])] = Field(
+        description="The numbers of the last ones."
+    )
 
 
 class Encounter(Shape):

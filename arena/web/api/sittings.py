@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import sqlalchemy as sa
 from flask import abort
@@ -13,20 +13,19 @@ from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
 from arena import sittings
 from arena.models import BotVersion, JobStatus, Scope, Sitting, SittingSeat
-from arena.sittings import SittingError, Wish
-from arena.web import playing
+from arena.sittings import Wish
 from arena.web.api.game_shapes import Record
 from arena.web.api.paging import Pages, page
-from arena.web.api.shapes import BotVersionName, Key, List, Name, Number, Shape
+from arena.web.api.shapes import At, BotVersionName, Key, List, Name, Number, Shape
 from arena.web.api.specification import operation
 from arena.web.identity import signed_in
-from arena.web.lookup import find_ladder, reading
-from arena.web.transactions import refusing
+from arena.web.lookup import find_ladder, find_sitting, reading
+from arena.web.sittings import any_place, any_seed, begin_game, own_game, player
+from arena.web.words import sentence
 from engine.game import IllegalMoveError
-from engine.record import GameRecord
 from engine.sitting import position
 
-TAG = "playing"
+TAG = "sittings"
 Ply = Annotated[
     Number,
     Field(description="How many plies were played; if it went on meanwhile, nothing happens."),
@@ -36,10 +35,12 @@ Ply = Annotated[
 class SittingSeatShape(Shape):
     """Who has a seat of a person's game."""
 
-    seat: int
+    seat: Annotated[int, At(lambda one: one.seat + 1)]
     player: str
-    bot: str | None = Field(description="Null for the person.")
-    version: int | None
+    bot: Annotated[str | None, At(lambda one: one.version and one.version.bot.name)] = Field(
+        description="Null for the person."
+    )
+    version: Annotated[int | None, At(lambda one: one.version and one.version.number)]
     score: float | None = Field(description="Null as long as the game has no result.")
     rank: int | None
 
@@ -47,13 +48,15 @@ class SittingSeatShape(Shape):
 class SittingShape(Shape):
     """A person's game against bots."""
 
-    number: int
-    ladder: str = Field(description="By whose rules it is played.")
+    number: Annotated[int, At("id")]
+    ladder: Annotated[str, At("ladder.name")] = Field(description="By whose rules it is played.")
     variant: str
     plies: int
     to_move: int | None = Field(description="The seat; null when the game is over.")
-    waits_for_bot: bool
-    problem: str = Field(
+    waits_for_bot: Annotated[bool, At(lambda one: one.status in (JobStatus.OPEN, JobStatus.ISSUED))]
+    problem: Annotated[
+        str, At(lambda one: one.problem if one.status is JobStatus.SET_ASIDE else "")
+    ] = Field(
         description="Why the bot's move could not be made, after three tries: then the game can "
         "only be given up. Empty if all is well."
     )
@@ -63,37 +66,26 @@ class SittingShape(Shape):
     seats: list[SittingSeatShape]
 
     @classmethod
-    def of(cls, one: Sitting, record: GameRecord) -> SittingShape:
-        """A sitting as it travels, with its seats loaded."""
-        return cls(**cls._fields(one, record))
-
-    @staticmethod
-    def _fields(one: Sitting, record: GameRecord) -> dict[str, Any]:
-        over = one.finished is not None
-        to_move = None if over else position(record).to_move
-        return {
-            "number": one.id,
-            "ladder": one.ladder.name,
-            "variant": str(record.variant),
-            "plies": one.plies,
-            "to_move": None if to_move is None else to_move + 1,
-            "waits_for_bot": one.status in (JobStatus.OPEN, JobStatus.ISSUED),
-            "problem": one.problem if one.status is JobStatus.SET_ASIDE else "",
-            "created": one.created,
-            "moved": one.moved,
-            "finished": one.finished,
-            "seats": [
-                SittingSeatShape(
-                    seat=seat.seat + 1,
-                    player=record.players[seat.seat],
-                    bot=seat.version.bot.name if seat.version else None,
-                    version=seat.version.number if seat.version else None,
-                    score=record.scores[seat.seat] if record.ranks else None,
-                    rank=record.ranks[seat.seat] if record.ranks else None,
-                )
-                for seat in one.seats
-            ],
-        }
+    def of(cls, row: Sitting, **besides: Any) -> Self:
+        """What travels of a sitting, with its seats loaded."""
+        record = sittings.record_of(row)
+        to_move = None if row.finished is not None else position(record).to_move
+        seats = [
+            SittingSeatShape.of(
+                one,
+                player=record.players[one.seat],
+                score=record.scores[one.seat] if record.ranks else None,
+                rank=record.ranks[one.seat] if record.ranks else None,
+            )
+            for one in row.seats
+        ]
+        return super().of(
+            row,
+            variant=str(record.variant),
+            to_move=None if to_move is None else to_move + 1,
+            seats=seats,
+            **besides,
+        )
 
 
 class SittingDetail(SittingShape):
@@ -106,15 +98,13 @@ class SittingDetail(SittingShape):
     )
 
     @classmethod
-    def of(cls, one: Sitting, record: GameRecord) -> SittingDetail:
-        """A sitting as it travels, with its seats loaded."""
+    def of(cls, row: Sitting, **besides: Any) -> Self:
+        """What travels of a sitting, with its seats loaded."""
+        record = sittings.record_of(row)
         state = position(record)
-        legal = [] if one.finished is not None else list(state.legal_moves())
-        return cls(
-            **cls._fields(one, record),
-            played=list(record.moves),
-            position=state.text(),
-            legal=legal,
+        legal = [] if row.finished is not None else list(state.legal_moves())
+        return super().of(
+            row, played=list(record.moves), position=state.text(), legal=legal, **besides
         )
 
 
@@ -159,7 +149,7 @@ class SittingList(List):
     items: list[SittingShape]
 
 
-@operation(SittingList, tag=TAG, scope=Scope.READ)
+@operation("GET /sittings", SittingList, tag=TAG, scope=Scope.READ)
 def list_sittings(query: Pages) -> SittingList:
     """One's own games against bots."""
     seats = selectinload(Sitting.seats).joinedload(SittingSeat.version)
@@ -171,22 +161,19 @@ def list_sittings(query: Pages) -> SittingList:
         )
     )
     with reading() as session:
-        found, following = page(session, wanted, Sitting.id, query)
-        items = [SittingShape.of(one, sittings.record_of(one)) for one in found]
-    return SittingList(items=items, next=following)
+        return page(SittingList, session, wanted, Sitting.id, query)
 
 
-@operation(SittingDetail, tag=TAG)
+@operation("GET /sittings/<int:number>", SittingDetail, tag=TAG)
 def get_sitting(number: int) -> SittingDetail:
     """A person's game against bots: where it stands, and what can be played."""
     with reading() as session:
-        found = sittings.find(session, number)
-        if found is None:
-            abort(404, f"There is no game {number} of a person against bots.")
-        return SittingDetail.of(found, sittings.record_of(found))
+        return SittingDetail.of(find_sitting(session, number))
 
 
-@operation(SittingDetail, tag=TAG, status=201, scope=Scope.SUBMIT, errors=[404, 409])
+@operation(
+    "POST /sittings", SittingDetail, tag=TAG, status=201, scope=Scope.SUBMIT, errors=[404, 409]
+)
 def begin_sitting(json: NewSitting) -> tuple[SittingDetail, int]:
     """Begins a game of one's own against bots of a ladder, unrated.
 
@@ -197,31 +184,35 @@ def begin_sitting(json: NewSitting) -> tuple[SittingDetail, int]:
         ladder = find_ladder(session, json.ladder)
         return Wish(
             ladder,
-            playing.any_place(ladder) if json.place is None else json.place - 1,
+            any_place(ladder) if json.place is None else json.place - 1,
             tuple(sittings.opponent_named(session, ladder, name) for name in json.bots),
             json.opening == "random",
             json.key or secrets.token_hex(16),
-            playing.any_seed(),
+            any_seed(),
         )
 
-    person = playing.player()
-    with refusing(SittingError):
-        number = playing.begin_game(person, wish)
-    return _own(number), 201
+    return _own(begin_game(player(), wish)), 201
 
 
-@operation(SittingDetail, tag=TAG, scope=Scope.SUBMIT, errors=[409])
+@operation(
+    "POST /sittings/<int:number>/move", SittingDetail, tag=TAG, scope=Scope.SUBMIT, errors=[409]
+)
 def play_move(number: int, json: NewMove) -> SittingDetail:
     """Plays a move in a game of one's own."""
-    with refusing(SittingError, IllegalMoveError), playing.own_game(number) as found:
-        sittings.move(found, json.move.strip(), json.ply, datetime.now(UTC))
+    try:
+        with own_game(number) as found:
+            sittings.move(found, json.move.strip(), json.ply, datetime.now(UTC))
+    except IllegalMoveError as error:
+        abort(409, sentence(error))
     return _own(number)
 
 
-@operation(SittingDetail, tag=TAG, scope=Scope.SUBMIT, errors=[409])
+@operation(
+    "POST /sittings/<int:number>/resign", SittingDetail, tag=TAG, scope=Scope.SUBMIT, errors=[409]
+)
 def resign_sitting(number: int, json: Resignation) -> SittingDetail:
     """Gives a game of one's own up."""
-    with refusing(SittingError), playing.own_game(number) as found:
+    with own_game(number) as found:
         sittings.resign(found, json.ply, datetime.now(UTC))
     return _own(number)
 
@@ -229,26 +220,11 @@ def resign_sitting(number: int, json: Resignation) -> SittingDetail:
 def _own(number: int) -> SittingDetail:
     """A game that is there, as it is now."""
     with reading() as session:
-        found = sittings.find(session, number)
-        assert found is not None
-        return SittingDetail.of(found, sittings.record_of(found))
+        return SittingDetail.of(find_sitting(session, number))
 
 
-@operation(Record, tag=TAG)
+@operation("GET /sittings/<int:number>/record", Record, tag=TAG)
 def get_sitting_record(number: int) -> Record:
     """The record of a person's game, as far as it was played; void while it has no result."""
     with reading() as session:
-        found = sittings.find(session, number)
-        if found is None:
-            abort(404, f"There is no game {number} of a person against bots.")
-        return Record(sittings.record_of(found).to_json())
-
-
-ROUTES = (
-    ("GET", "/sittings", list_sittings),
-    ("POST", "/sittings", begin_sitting),
-    ("GET", "/sittings/<int:number>", get_sitting),
-    ("GET", "/sittings/<int:number>/record", get_sitting_record),
-    ("POST", "/sittings/<int:number>/move", play_move),
-    ("POST", "/sittings/<int:number>/resign", resign_sitting),
-)
+        return Record(sittings.record_of(find_sitting(session, number)).to_json())

@@ -117,6 +117,7 @@ MEDIA: dict[str, str] = {}
 
 
 def operation(
+    address: str,
     answer: type[BaseModel] | None,
     *,
     tag: str,
@@ -129,6 +130,7 @@ def operation(
     """Marks a view as an operation of the API.
 
     Args:
+        address: its method and its rule, as in ``GET /bots/<name>``.
         answer: what it answers; None for what is no JSON.
         scope: what it takes to call it; None if everybody may.
         errors: statuses of refusals besides those that follow from what it takes.
@@ -159,7 +161,7 @@ def operation(
         )(view)
         if media != JSON:
             checked = _streaming(checked, view)
-        checked.__name__ = called
+        checked.__name__, checked.address = called, address
         return cast(F, needs(scope)(checked) if scope else checked)
 
     return mark

@@ -25,23 +25,16 @@ class TestPages(Pages):
     creator: Annotated[Name, Field(description="The name of who made it.")] = ""
 
 
-@operation(TestList, tag=TAG)
+@operation("GET /tests", TestList, tag=TAG)
 def list_tests(query: TestPages) -> TestList:
-    """The strength tests."""
+    """How each stands, or ended; of a verdict, a bot or who made it, if asked."""
     wanted = Wanted(query.verdict, query.bot, query.creator)
     with reading() as session:
-        found, following = page(session, wanted.query, StrengthTest.id, query)
-        return TestList(items=TestShape.each(session, found), next=following)
+        return page(TestList, session, wanted.query, StrengthTest.id, query)
 
 
-@operation(TestShape, tag=TAG)
+@operation("GET /tests/<int:number>", TestShape, tag=TAG)
 def get_test(number: int) -> TestShape:
     """A strength test."""
     with reading() as session:
-        return TestShape.each(session, [find_test(session, number)])[0]
-
-
-ROUTES = (
-    ("GET", "/tests", list_tests),
-    ("GET", "/tests/<int:number>", get_test),
-)
+        return TestShape.looked_up(session, find_test(session, number))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import sqlalchemy as sa
 from flask import request, url_for
 from pydantic import Field
 from spectree.model_adapter.pydantic_adapter import BaseFile
-from sqlalchemy.orm import joinedload
+from sqlalchemy.orm import Session, joinedload
 
 from arena.bots import entries
 from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES
@@ -52,7 +53,9 @@ class Submission(Shape):
     max_games: Annotated[int, Field(ge=1, le=MOST_GAMES)] = MAX_GAMES
 
 
-@operation(CheckShape, tag=TAG, status=201, scope=Scope.SUBMIT, errors=[404, 409, 503])
+@operation(
+    "POST /submissions", CheckShape, tag=TAG, status=201, scope=Scope.SUBMIT, errors=[404, 409, 503]
+)
 def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
     """Takes a bot in, as a new one or as the next version of one's own.
 
@@ -66,20 +69,19 @@ def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
     number = uploads.store(name, taken, ladder, form.note, test_first=terms)
     with reading() as session:
         found = submissions.find_check(session, number)
-        made = CheckShape.of(found, waits=submissions.why_it_waits(session, found))
+        (made,) = _told(session, [found])
     return made, 201, {"Location": url_for("api.get_check", number=number)}
 
 
-@operation(CheckShape, tag=TAG, scope=Scope.SUBMIT)
+@operation("GET /checks/<int:number>", CheckShape, tag=TAG, scope=Scope.SUBMIT)
 def get_check(number: int) -> CheckShape:
     """The check of a bot of one's own: what is found, as it is found."""
     with reading() as session:
         found = submissions.find_check(session, number)
-        fate = entries.fates(session, [found]).get(number)
-        return CheckShape.of(found, fate, submissions.why_it_waits(session, found))
+        return _told(session, [found])[0]
 
 
-@operation(CheckList, tag=TAG, scope=Scope.SUBMIT)
+@operation("GET /bots/<name>/checks", CheckList, tag=TAG, scope=Scope.SUBMIT)
 def list_checks(name: str, query: Pages) -> CheckList:
     """The checks of a bot of one's own."""
     version = joinedload(Check.version).joinedload(BotVersion.bot)
@@ -87,17 +89,18 @@ def list_checks(name: str, query: Pages) -> CheckList:
         bot = submissions.own_bot(session, name)
         wanted = sa.select(Check).join(Check.version).where(BotVersion.bot_id == bot.id)
         wanted = wanted.options(version, joinedload(Check.ladder))
-        found, following = page(session, wanted, Check.id, query)
-        fates = entries.fates(session, found)
-        items = [
-            CheckShape.of(one, fates.get(one.id), submissions.why_it_waits(session, one))
-            for one in found
-        ]
-        return CheckList(items=items, next=following)
+        return page(CheckList, session, wanted, Check.id, query, told=_told)
 
 
-ROUTES = (
-    ("POST", "/submissions", submit_bot),
-    ("GET", "/checks/<int:number>", get_check),
-    ("GET", "/bots/<name>/checks", list_checks),
-)
+def _told(session: Session, checks: Sequence[Check]) -> list[CheckShape]:
+    """Checks with what became of those that passed, and why those wait that do."""
+    fates = entries.fates(session, checks)
+    return [
+        CheckShape.of(
+            one,
+            fate=fates[one.id].word if one.id in fates else None,
+            test=fates[one.id].test if one.id in fates else None,
+            waits=submissions.why_it_waits(session, one),
+        )
+        for one in checks
+    ]

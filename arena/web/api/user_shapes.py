@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Annotated
 
-from arena.models import AuditEntry, Role, User
-from arena.web.api.shapes import List, Shape
+from arena.models import Role
+from arena.web.api.shapes import At, List, Shape
 
 
 class UserShape(Shape):
@@ -14,23 +15,10 @@ class UserShape(Shape):
     name: str
     role: Role
     active: bool
-    can_sign_in: bool
-    must_change_password: bool
+    can_sign_in: Annotated[bool, At(lambda user: user.password is not None)]
+    must_change_password: Annotated[bool, At("must_change")]
     created: datetime
     last_sign_in: datetime | None
-
-    @classmethod
-    def of(cls, one: User) -> UserShape:
-        """A user as it travels."""
-        return cls(
-            name=one.name,
-            role=one.role,
-            active=one.active,
-            can_sign_in=one.password is not None,
-            must_change_password=one.must_change,
-            created=one.created,
-            last_sign_in=one.last_sign_in,
-        )
 
 
 class UserList(List):
@@ -47,19 +35,6 @@ class AuditShape(Shape):
     action: str
     subject: str
     detail: str
-
-    @classmethod
-    def of(cls, one: AuditEntry) -> AuditShape:
-        """An entry as it travels."""
-        return cls(
-            id=one.id,
-            at=one.at,
-            actor=one.actor,
-            origin=one.origin,
-            action=one.action,
-            subject=one.subject,
-            detail=one.detail,
-        )
 
 
 class AuditList(List):

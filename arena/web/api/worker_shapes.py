@@ -34,16 +34,12 @@ class WorkerShape(Shape):
     )
 
     @classmethod
-    def of(cls, one: Worker, state: str, *, with_failures: bool) -> WorkerShape:
+    def now(cls, one: Worker, state: str, *, with_failures: bool) -> WorkerShape:
         """A worker as it travels."""
-        return cls(
-            name=one.name,
+        return cls.of(
+            one,
             state=state,
-            slots=one.slots,
-            isolation=one.isolation,
-            languages=list(one.languages),
             games=sorted(workers.games_of(one)),
-            last_seen=one.last_seen,
             failed=[entry["job"] for entry in one.failed] if with_failures else None,
             problem=(one.problem if one.failed else "") if with_failures else None,
         )
@@ -63,7 +59,7 @@ class WorkerList(Shape):
         found = session.scalars(sa.select(Worker).order_by(Worker.name))
         return cls(
             items=[
-                WorkerShape.of(one, workers.state(one, weakest, now), with_failures=with_failures)
+                WorkerShape.now(one, workers.state(one, weakest, now), with_failures=with_failures)
                 for one in found
             ]
         )

@@ -33,7 +33,7 @@ class AccountShape(Shape):
     bots: list[str]
 
 
-@operation(WorkerList, tag=TAG)
+@operation("GET /workers", WorkerList, tag=TAG)
 def list_workers() -> tuple[WorkerList, int, dict[str, str]]:
     """All workers that were ever heard of, by name."""
     who = current()
@@ -43,13 +43,13 @@ def list_workers() -> tuple[WorkerList, int, dict[str, str]]:
     return found, 200, {"Cache-Control": "private, no-store"} if organises else {}
 
 
-@operation(NoticeShape, tag=TAG)
+@operation("GET /notice", NoticeShape, tag=TAG)
 def get_notice() -> NoticeShape:
     """What the arena's operator tells all visitors."""
     return NoticeShape(text=notice())
 
 
-@operation(AccountShape, tag=TAG, scope=Scope.READ)
+@operation("GET /account", AccountShape, tag=TAG, scope=Scope.READ)
 def get_account() -> AccountShape:
     """Whose the token is, and what may be done with it."""
     who = signed_in()
@@ -57,10 +57,3 @@ def get_account() -> AccountShape:
         names = sa.select(Bot.name).where(belongs_to(who.id))
         bots = list(session.scalars(names.order_by(sa.func.lower(Bot.name))))
     return AccountShape(name=who.name, role=who.role, scopes=sorted(who.scopes), bots=bots)
-
-
-ROUTES = (
-    ("GET", "/workers", list_workers),
-    ("GET", "/notice", get_notice),
-    ("GET", "/account", get_account),
-)

@@ -15,7 +15,7 @@ from tests.arena.running import COMMAND, environment
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("moves chess", "there is no game 'chess'; there are: clobber"),
+        ("moves chess", "there is no game 'chess'; there are: blocco"),
         ("moves clobber colour=red", "colour.*size"),
         (f"moves clobber size={'9' * 5000}", "clobber has no size=9999"),
         (f"moves clobber {'x' * 5000}", "is no option; an option is written key=value"),

@@ -23,6 +23,8 @@ from arena.recorder.rebuild import rebuild
 from arena.schedule import leases, verdicts
 from arena.schedule.idle import why_idle
 from arena.strength.terms import StrengthTerms
+from arena.web.api.answers import shape_of
+from arena.web.api.competition_shapes import CompetitionShape
 from arena.web.app import create_app
 from engine.games import GAMES
 from engine.match import entrants_needed
@@ -121,6 +123,12 @@ def test_each_kind_is_that_of_its_class() -> None:
     assert len({kind.word for kind in ALL}) == len(ALL)
 
 
+def test_a_deed_may_answer_one_of_a_new_kind() -> None:
+    """It travels as what is said of any competition, and takes no shape of its own."""
+    assert issubclass(shape_of(DUEL.model), CompetitionShape)
+    assert shape_of(DUEL.model) is shape_of(Competition)
+
+
 def test_what_is_recorded_is_what_is_made_anew(
     arena: TournamentSimulation, kind: AnyKind, number: int
 ) -> None:
@@ -136,10 +144,12 @@ def test_what_is_recorded_is_what_is_made_anew(
 def test_one_that_is_over_ends_once_and_says_how(
     arena: TournamentSimulation, kind: AnyKind, number: int
 ) -> None:
-    """To settle it again changes nothing, and it has its page before and after."""
-    address = f"/competitions/{name_of(arena, number)}"
+    """To settle it again changes nothing; pages and API list it and show it before and after."""
+    name = name_of(arena, number)
+    address = f"/competitions/{name}"
     client = create_app(Settings(database=str(arena.database.engine.url))).test_client()
     assert client.get(address, follow_redirects=True).status_code == 200
+    assert client.get(f"/api/v1{address}").json["state"] == "open"
     play(arena, number, 6 if kind.name in ENDLESS else 1000)
     for session, competition in found(arena, number):
         if kind.name in ENDLESS:
@@ -155,6 +165,18 @@ def test_one_that_is_over_ends_once_and_says_how(
     page = client.get(address, follow_redirects=True)
     assert page.status_code == 200
     assert "bot-0" in page.text
+    assert client.get(f"/api/v1{address}").json["state"] == "closed"
+    entrants = client.get(f"/api/v1{address}/entrants").json["items"]
+    assert "bot-0" in {one["bot"] for one in entrants}
+    listed = client.get(f"/api/v1/competitions?kind={kind.name}").json["items"]
+    assert name in {one["name"] for one in listed}
+    assert name_shown(client.get(f"/competitions?kind={kind.name}").text, arena, number)
+
+
+def name_shown(page: str, arena: TournamentSimulation, number: int) -> bool:
+    with arena.database.read() as session:
+        found = session.get_one(Competition, number)
+        return f"<bdi>{found.title}</bdi>" in page and kind_of(found).word.capitalize() in page
 
 
 def name_of(arena: TournamentSimulation, number: int) -> str:

@@ -31,8 +31,8 @@ from arena.models import (
 )
 from arena.schedule.requests import find_entrant
 from arena.sittings import opponent_named
+from arena.web.entrants import OPENINGS_SHOWN, openings
 from arena.web.games import live_game
-from arena.web.on_ladder import OPENINGS_SHOWN, openings
 from arena.web.pages import OPPONENTS_SHOWN
 from tests.arena.doing import do
 from tests.arena.web.conftest import Site

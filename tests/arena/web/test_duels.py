@@ -24,6 +24,7 @@ from arena.models import (
     User,
     VersionStatus,
 )
+from arena.web.api.results import DuelShape
 from arena.web.duels import Side, competitions_of_both, duel
 from engine.game import Termination
 from engine.games import GAMES
@@ -194,7 +195,7 @@ def test_of_too_many_games_the_last_are_counted(
         anna, bert = (Side(session.get_one(Bot, hall.bots[n].id)) for n in (ANNA, BERT))
         found = duel(session, anna, bert, session.merge(hall.ladder))
     assert (found.partial, found.score) == (partial, Score(*score))
-    assert found.to_json()["partial"] is partial
+    assert DuelShape.of(found).partial is partial
 
 
 @pytest.mark.parametrize(

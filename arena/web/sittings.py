@@ -19,9 +19,10 @@ from arena.models import GUEST, JobStatus, Ladder, Scope, Sitting
 from arena.recorder.dispatch import wake
 from arena.sittings import Person, SittingError, Wish
 from arena.web import boards, charts, forms, queries
+from arena.web.deeds import REFUSED
 from arena.web.games import draw, lasting, position
 from arena.web.identity import anybody, bearer, current, database, settings
-from arena.web.lookup import find_ladder, reading
+from arena.web.lookup import find_ladder, find_sitting, reading
 from arena.web.words import outcome, own_result, sentence
 from engine import clicks, sitting, svg
 from engine.clicks import illustrate
@@ -29,9 +30,8 @@ from engine.game import IllegalMoveError
 from engine.games import GAMES
 from engine.record import GameRecord, Ply
 
-playing = Blueprint("playing", __name__)
+pages = Blueprint("sittings", __name__)
 
-REFUSED = 422
 TOO_LATE = 409
 LATEST = 20
 """How many of a person's games are listed."""
@@ -69,7 +69,7 @@ def player() -> Person:
     return found
 
 
-@playing.get("/play")
+@pages.get("/play")
 def listing() -> str:
     """What can be played, and the games of whoever asks."""
     person = who_asks()
@@ -80,14 +80,14 @@ def listing() -> str:
         for ladder in ladders:
             by_game.setdefault(GAMES[ladder.game].title, []).append(ladder)
         return render_template(
-            "play.html",
+            "sittings.html",
             games=by_game,
             own=[(one, sittings.record_of(one), sittings.own_seats(one)) for one in own],
             allowed=settings().play,
         )
 
 
-@playing.route("/play/on/<name>", methods=["GET", "POST"])
+@pages.route("/play/on/<name>", methods=["GET", "POST"])
 @anybody
 def begin(name: str) -> Any:
     """Chooses seat, opponents and opening, and begins a game."""
@@ -99,12 +99,12 @@ def begin(name: str) -> Any:
         except SittingError as error:
             problem = sentence(error)
         else:
-            return redirect(url_for("playing.game", number=number), 303)
+            return redirect(url_for("sittings.game", number=number), 303)
     with reading() as session:
         ladder = find_ladder(session, name)
         bots = sittings.bots_for(session, ladder, more=request.values.get("bot", ""))
         page = render_template(
-            "play_begin.html",
+            "new_sitting.html",
             ladder=ladder,
             places=sittings.places(ladder.variant),
             bots=bots,
@@ -207,9 +207,7 @@ class Shown:
 
 
 def _show(session: Session, number: int) -> Shown:
-    found = sittings.find(session, number)
-    if found is None:
-        abort(404, f"There is no game {number} of a person against bots.")
+    found = find_sitting(session, number)
     record = sittings.record_of(found)
     person = who_asks()
     return Shown(
@@ -221,8 +219,8 @@ def _show(session: Session, number: int) -> Shown:
     )
 
 
-@playing.get("/play/<int:number>")
-@playing.get("/play/<int:number>/<int:ply>")
+@pages.get("/play/<int:number>")
+@pages.get("/play/<int:number>/<int:ply>")
 def game(number: int, ply: int | None = None) -> str:
     """A person's game: a board to be clicked, or, when it is over or at one ply, its replay."""
     return _page(number, ply)
@@ -238,7 +236,7 @@ def _page(number: int, ply: int | None = None, problem: str = "") -> str:
             chosen = boards.clickable(
                 boards.reached(record),
                 tuple(request.args.getlist("at")[:8]),
-                lambda way: url_for("playing.game", number=number, at=list(way)),
+                lambda way: url_for("sittings.game", number=number, at=list(way)),
                 last=record.plies[-1].move if record.plies else None,
             )
         return render_template(
@@ -258,7 +256,7 @@ def _page(number: int, ply: int | None = None, problem: str = "") -> str:
         )
 
 
-@playing.get("/play/<int:number>/moves")
+@pages.get("/play/<int:number>/moves")
 def moves(number: int) -> Response:
     """The legal moves that begin with some clicks, each with the rest of its clicks."""
     with reading() as session:
@@ -270,7 +268,7 @@ def moves(number: int) -> Response:
     return jsonify({move: known[move][len(clicked) :] for move in found})
 
 
-@playing.post("/play/<int:number>/move")
+@pages.post("/play/<int:number>/move")
 @anybody
 def move(number: int) -> Any:
     """Plays a move of one's own game."""
@@ -278,7 +276,7 @@ def move(number: int) -> Any:
     return _change(number, lambda found, ply, now: sittings.move(found, word, ply, now))
 
 
-@playing.post("/play/<int:number>/resign")
+@pages.post("/play/<int:number>/resign")
 @anybody
 def resign(number: int) -> Any:
     """Gives one's own game up."""
@@ -290,9 +288,7 @@ def own_game(number: int) -> Iterator[Sitting]:
     """A game of whoever asks, to be changed; after that somebody is woken if a bot is to move."""
     person = player()
     with database().begin() as session:
-        found = sittings.find(session, number, to_change=True)
-        if found is None:
-            abort(404, f"There is no game {number} of a person against bots.")
+        found = find_sitting(session, number, to_change=True)
         if not person.plays(found):
             abort(403, "This is somebody else's game.")
         yield found
@@ -311,10 +307,10 @@ def _change(number: int, change: Callable[[Sitting, int, datetime], None]) -> An
         return _page(number, problem=sentence(error)), REFUSED
     except SittingError as error:
         return _page(number, problem=sentence(error)), TOO_LATE
-    return redirect(url_for("playing.game", number=number), 303)
+    return redirect(url_for("sittings.game", number=number), 303)
 
 
-@playing.get("/play/<int:number>/<int:ply>/board")
+@pages.get("/play/<int:number>/<int:ply>/board")
 def board(number: int, ply: int) -> Response:
     """The board at a ply alone, for the replay."""
     with reading() as session:
@@ -322,7 +318,7 @@ def board(number: int, ply: int) -> Response:
     return _drawn(shown, ply, draw(*position(shown.record, ply)))
 
 
-@playing.get("/play/<int:number>/<int:ply>.svg")
+@pages.get("/play/<int:number>/<int:ply>.svg")
 def picture(number: int, ply: int) -> Response:
     """A position of the game as SVG."""
     with reading() as session:
@@ -337,7 +333,7 @@ def _drawn(shown: Shown, ply: int, drawing: str) -> Response:
     return lasting(answer) if shown.over or ply < len(shown.record.plies) else answer
 
 
-@playing.get("/play/<int:number>.json")
+@pages.get("/play/<int:number>.json")
 def game_json(number: int) -> Response:
     """The game's record; void while it has no result."""
     with reading() as session:

@@ -13,7 +13,7 @@ from arena.ground.db import Database
 from arena.models import Bot, Build, Check, JobStatus, Ladder
 from tests.arena.simulator import give_sign
 from tests.arena.web.signing_in import Browser, now
-from tests.arena.web.submitting.conftest import BOT, LADDER, OTHER_LADDER, settle, states, submit
+from tests.arena.web.submissions.conftest import BOT, LADDER, OTHER_LADDER, settle, states, submit
 
 
 def test_a_check_tells_what_it_finds(ada: Browser, database: Database) -> None:

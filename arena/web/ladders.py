@@ -1,26 +1,33 @@
-"""What organisers do with ladders: make one, change it, open, pause, freeze or close it."""
+"""The pages of ladders: a ladder's board, and what organisers do: make one, change it, close it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from flask import Blueprint, abort, render_template, request, url_for
+from flask import Blueprint, Response, abort, jsonify, render_template, request, url_for
+from sqlalchemy.orm import Session
 from wtforms import Field, SelectField, StringField
 
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.ladder_settings import SETTINGS
 from arena.models import CompetitionState, Ladder, Scope
+from arena.web import exports, leaderboards, queries
 from arena.web.deeds import REFUSED, DeedForm, sent
 from arena.web.forms import NEEDED
-from arena.web.identity import needs
+from arena.web.identity import needs, settings
+from arena.web.leaderboards import SORTS, LadderBoard, View
 from arena.web.lookup import find_ladder, reading
 from engine.game import Game
 from engine.games import GAMES
 
-organising_ladders = Blueprint("organising_ladders", __name__)
+ladders = Blueprint("ladders", __name__)
 
+LAST_PAGE = 1_000_000
+"""Nobody asks for a later one in earnest."""
 LABELS = {
     "draws": "Draws",
     "weight": "Share of the workers",
@@ -35,6 +42,61 @@ SHOWN = "shown-"
 """What the names of fields begin with that say what was there before."""
 OPTION = "option-"
 """What the names of a game's options begin with in a form, apart from those of settings."""
+
+
+@ladders.get("/ladders/<name>")
+def leaderboard(name: str) -> str:
+    """A ladder's board; ``?sort=`` orders it, ``?against=ID`` shows games against one bot."""
+    with reading() as session:
+        board = leaderboards.board(session, find_ladder(session, name), _view())
+        running, quiet = queries.happening(session, board.ladder, settings(), datetime.now(UTC))
+        return render_template(
+            "ladder.html",
+            ladder=board.ladder,
+            board=board,
+            sort=board.view.sort,
+            languages=leaderboards.languages(session, board.ladder),
+            quiet=quiet,
+            running=running,
+            latest=queries.latest_games(session, board.ladder, count=12),
+            MOVEMENT_GAMES=leaderboards.MOVEMENT_GAMES,
+        )
+
+
+def _view() -> View:
+    """The view of a board that an address asks for; what can't be meant is left out."""
+    ask = request.args
+    sort = ask.get("sort", "rank")
+    bot, owner, language = (ask.get(key, "").strip()[:40] for key in ("bot", "owner", "language"))
+    return View(
+        sort=sort if sort in SORTS else "rank",
+        page=min(max(ask.get("page", 1, type=int), 1), LAST_PAGE),
+        bot=bot,
+        owner=owner,
+        language=language,
+        picked_id=ask.get("against", type=int),
+    )
+
+
+def _board(session: Session, name: str) -> LadderBoard:
+    """The board that an address asks for, as data."""
+    view = replace(_view(), in_a_row=True)
+    return leaderboards.board(session, find_ladder(session, name), view)
+
+
+@ladders.get("/ladders/<name>.json")
+def leaderboard_json(name: str) -> Response:
+    """A ladder's board as JSON."""
+    with reading() as session:
+        return jsonify(exports.board_json(_board(session, name)))
+
+
+@ladders.get("/ladders/<name>.csv")
+def leaderboard_csv(name: str) -> Response:
+    """A ladder's board as CSV."""
+    with reading() as session:
+        board = _board(session, name)
+        return exports.csv_answer(exports.rows(board), exports.columns(board))
 
 
 def _field(key: str) -> Any:
@@ -99,14 +161,14 @@ def _form_of(game: Game) -> type[NewLadderForm]:
     return type("NewLadderForm", (NewLadderForm,), fields)
 
 
-@organising_ladders.get("/new-ladder")
+@ladders.get("/new-ladder")
 @needs(Scope.ORGANISE)
 def choose_game() -> str:
     """Asks of which game the ladder is to be."""
     return render_template("new_ladder.html", games=GAMES, game=None)
 
 
-@organising_ladders.route("/new-ladder/<game>", methods=["GET", "POST"])
+@ladders.route("/new-ladder/<game>", methods=["GET", "POST"])
 @needs(Scope.ORGANISE)
 def create(game: str) -> Any:
     """Makes a ladder of a game."""
@@ -133,18 +195,18 @@ def create(game: str) -> Any:
         CreateLadder,
         form,
         again=page,
-        then=lambda done: _board(done.answer.name),
+        then=lambda done: _there(done.answer.name),
         game=game,
         options=options,
         settings=settings,
     )
 
 
-def _board(name: str) -> str:
-    return url_for("pages.leaderboard", name=name)
+def _there(name: str) -> str:
+    return url_for("ladders.leaderboard", name=name)
 
 
-@organising_ladders.route("/ladders/<name>/settings", methods=["GET", "POST"])
+@ladders.route("/ladders/<name>/settings", methods=["GET", "POST"])
 @needs(Scope.ORGANISE)
 def change(name: str) -> Any:
     """Changes what of a ladder may be changed."""
@@ -154,7 +216,7 @@ def change(name: str) -> Any:
     return _sent(ladder, form, form.changed)
 
 
-@organising_ladders.post("/ladders/<name>/state")
+@ladders.post("/ladders/<name>/state")
 @needs(Scope.ORGANISE)
 def change_state(name: str) -> Any:
     """Opens, pauses or freezes a ladder, or closes it if that is confirmed."""
@@ -181,7 +243,7 @@ def _sent(ladder: Ladder, form: LadderForm, settings: Mapping[str, str]) -> Any:
         ChangeLadder,
         form,
         again=partial(_page, ladder),
-        then=lambda _: _board(ladder.name),
+        then=lambda _: _there(ladder.name),
         name=ladder.name,
         settings=settings,
     )

@@ -12,7 +12,7 @@ from arena.models import Bot, Entrant, EntrantState, Ladder
 from arena.people import accounts
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import Browser, signed_in
-from tests.arena.web.submitting.conftest import BOT, LADDER, OTHER_LADDER, settle, states, submit
+from tests.arena.web.submissions.conftest import BOT, LADDER, OTHER_LADDER, settle, states, submit
 from tests.arena.web.test_pages import read
 
 

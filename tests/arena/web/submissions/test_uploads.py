@@ -23,7 +23,7 @@ from arena.people import accounts
 from arena.web.app import create_app
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import Browser, complaints, now, signed_in
-from tests.arena.web.submitting.conftest import BOT, LADDER, submit
+from tests.arena.web.submissions.conftest import BOT, LADDER, submit
 
 
 class FullIntake:

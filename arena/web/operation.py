@@ -33,17 +33,17 @@ from arena.web.identity import database, keep_to_itself, needs, settings, signed
 from arena.web.lookup import reading
 from engine.plurals import counted
 
-operating = Blueprint("operating", __name__)
+operation = Blueprint("operation", __name__)
 
 SHOWN = 100
 """How many of the matches that were set aside the page lists."""
 STATES = {"freeze": "frozen", "pause": "paused", "open": "open"}
 
 
-operating.after_request(keep_to_itself)
+operation.after_request(keep_to_itself)
 
 
-@operating.get("/operator")
+@operation.get("/operator")
 @needs(Scope.ORGANISE)
 def overview() -> str:
     """How the arena is, and what can be done."""
@@ -55,7 +55,7 @@ def overview() -> str:
             sa.select(Ladder).where(Ladder.state != CompetitionState.CLOSED).order_by(Ladder.id)
         )
         return render_template(
-            "operator.html",
+            "operation.html",
             health=health,
             queues=queues.look(settings().broker),
             aside=session.scalars(aside).all(),
@@ -64,16 +64,16 @@ def overview() -> str:
         )
 
 
-@operating.get("/operator.json")
+@operation.get("/operator.json")
 @needs(Scope.ORGANISE)
 def overview_json() -> Response:
-    """How the arena is, as JSON."""
+    """What the page shows, for programs that watch."""
     with reading() as session:
         health = look(session, settings(), datetime.now(UTC))
     return jsonify(health.as_json(queues.look(settings().broker)))
 
 
-@operating.post("/operator/matches")
+@operation.post("/operator/matches")
 @needs(Scope.ORGANISE)
 def decide() -> Answer:
     """Has the chosen matches tried again, or makes them void."""
@@ -90,10 +90,10 @@ def decide() -> Answer:
             perform(session, decided, signed_in().by())
     done = "tried again" if deed == "requeue" else "void"
     flash(f"{counted(len(set(chosen)), 'match is', 'matches are')} {done}.")
-    return redirect(url_for("operating.overview"))
+    return redirect(url_for("operation.overview"))
 
 
-@operating.post("/operator/ladders/<name>")
+@operation.post("/operator/ladders/<name>")
 @needs(Scope.ORGANISE)
 def change_state(name: str) -> Answer:
     """Freezes, pauses or opens a ladder."""
@@ -102,12 +102,12 @@ def change_state(name: str) -> Answer:
         abort(400, "A ladder is frozen, paused or opened.")
     do(ChangeLadder(name, {"state": state}))
     flash(f"The ladder {name} is {state}.")
-    return redirect(url_for("operating.overview"))
+    return redirect(url_for("operation.overview"))
 
 
 def _overview(_: Done) -> str:
-    return url_for("operating.overview")
+    return url_for("operation.overview")
 
 
-add_deed(operating, "/operator/workers/readmit", ReadmitWorker, then=_overview)
-add_deed(operating, "/operator/workers/forget", ForgetWorker, then=_overview)
+add_deed(operation, "/operator/workers/readmit", ReadmitWorker, then=_overview)
+add_deed(operation, "/operator/workers/forget", ForgetWorker, then=_overview)

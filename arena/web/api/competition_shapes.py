@@ -1,0 +1,84 @@
+"""What the API says of competitions of any kind, and of those that are in them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from arena.models import CompetitionState, EntrantState
+from arena.ratings.trueskill import Rating
+from arena.web.api.shapes import At, List, Options, Shape
+
+
+class CompetitionShape(Shape):
+    """What is played by whose rules, whatever its kind, and how far it is."""
+
+    name: str
+    kind: str = Field(description="ladder, tournament, test, or another that the arena has.")
+    title: str
+    note: str
+    game: str
+    variant: Annotated[str, At(lambda one: str(one.variant))] = Field(
+        description="The game with its options."
+    )
+    options: Options
+    openings: str
+    time: Annotated[str, At("time.words")] = Field(description="The time control in words.")
+    state: CompetitionState
+    weight: float
+    memory_bytes: int
+    threads: int
+    bundle_bytes: int
+    log_bytes: int
+    games: int
+    last_game: datetime | None
+    created: datetime
+    finished: datetime | None
+
+
+class Happening(Shape):
+    """What happens in a competition at this moment."""
+
+    running: int = Field(description="Matches that a worker plays now.")
+    quiet: str | None = Field(description="Why none is played; null if one is.")
+
+
+class CompetitionDetail(CompetitionShape, Happening):
+    """A competition, and what happens there at this moment."""
+
+
+class CompetitionList(List):
+    items: list[CompetitionShape]
+
+
+class EntrantShape(Shape):
+    """A bot version in a competition."""
+
+    id: int
+    competition: Annotated[str, At("competition.name")]
+    bot: Annotated[str, At("version.bot.name")]
+    version: Annotated[int, At("version.number")]
+    state: EntrantState
+    reason: str
+    rating: Annotated[float, At(lambda one: round(Rating(one.mu, one.sigma).display, 1))]
+    interval: Annotated[float, At(lambda one: round(Rating(one.mu, one.sigma).display_margin, 1))]
+    mu: float
+    sigma: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    points: float
+    faults: int
+    best_rank: int | None = Field(
+        description="The best that it was seen to have on its ladder; null as long as it had none."
+    )
+    best_rank_at: datetime | None
+    entered: datetime
+    last_game: datetime | None
+
+
+class EntrantList(List):
+    items: list[EntrantShape]
