@@ -2,45 +2,12 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 
-from engine.clicks import beginning, following, ways
-from engine.game import State, Variant
+from engine.clicks import ways
+from engine.game import State
 from engine.games import GAMES
-
-VARIANTS = [variant for game in GAMES.values() for variant in game.offered]
-LONGEST = 90
-"""Plies of a game that are looked at; the Siege has up to 2,000."""
-
-
-def positions(variant: Variant, seed: int) -> list[State]:
-    """A few positions of a random game."""
-    random = Random(seed)
-    state, met = variant.initial(seed), []
-    while (codes := state.codes()) and len(met) < LONGEST:
-        met.append(state)
-        state = state.play_code(codes[int(random.random() * len(codes))])
-    return [met[0], met[len(met) // 3], met[2 * len(met) // 3], met[-1]]
-
-
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_every_move_is_found_by_its_own_clicks(variant: Variant) -> None:
-    """From the start of a move only what leads on is offered, and its last click completes it."""
-    for state in positions(variant, 3)[0 if variant.game != "puzzle" else 1 :]:
-        known = ways(state)
-        assert list(known) == list(state.legal_moves())
-        squares = {square.name for square in state.scene().squares}
-        moves = Random(5).sample(list(known), min(len(known), 25))
-        for move in moves:
-            way = known[move]
-            for done in range(len(way)):
-                assert following(known, way[:done])[way[done]] == (
-                    move if done == len(way) - 1 else None
-                )
-            assert beginning(known, way) == [move]
-            assert all(click in squares or " " in click or click == "stop" for click in way)
+from tests.engine.games.random_games import positions
 
 
 @pytest.mark.parametrize(
@@ -77,7 +44,7 @@ def test_a_demand_is_asked_for_only_where_it_may_be(demand: str) -> None:
     """A step of the attackers ends with a choice if its demand is legal too, else on a square."""
     variant = GAMES["siege"].variant(setup="fixed", demand=demand)
     both = 0
-    for state in positions(variant, 3):
+    for state in positions(variant):
         known = ways(state)
         for move in known:
             if not move.endswith("!"):

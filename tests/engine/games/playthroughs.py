@@ -11,9 +11,9 @@ import json
 from pathlib import Path
 from random import Random
 
+from engine.conformance import pick
 from engine.game import Game, Variant
 from engine.games import GAMES
-from tests.engine.games.random_games import pick
 
 FOLDER = Path(__file__).parents[2] / "data" / "playthroughs"
 COMMAND = "make playthroughs"

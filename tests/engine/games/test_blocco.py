@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
+from engine.conformance import pick
 from engine.game import IllegalMoveError, PositionError, Termination
 from engine.games import clobber
 from engine.games.blocco import GAME, BloccoState
 from tests.engine.games import oracle_blocco as oracle
-from tests.engine.games.random_games import pick
 
 # White's a2 stands beside Black's b2, around which two white stones are marked.
 BETWEEN = "bWb/wbw/bWb 1"

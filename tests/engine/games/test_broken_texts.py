@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine.conformance import check_position, check_text, some_moves
 from engine.game import PositionError, State, Variant
-from tests.engine.games.contract import check_position, check_text
-from tests.engine.games.random_games import each_variant, positions, some_moves
+from tests.engine.games.random_games import each_variant, positions
 
 TOKENS = st.one_of(
     st.sampled_from(

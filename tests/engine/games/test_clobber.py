@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
+from engine.conformance import pick
 from engine.game import IllegalMoveError, OptionError, PositionError, Termination
 from engine.games.clobber import GAME, ClobberState
 from tests.engine.games import oracle_clobber as oracle
-from tests.engine.games.random_games import pick
 
 
 def same(state: ClobberState, position: oracle.Position) -> None:
