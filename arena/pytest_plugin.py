@@ -1,8 +1,9 @@
-"""The pytest plugin: bots tested by playing, as tests of one's own project.
+"""The pytest plugin: bots tested by playing, and games by what every game must keep to.
 
-``pytest --arena`` runs them; without it, tests that use the fixture ``arena`` or bear the mark
-``arena`` are skipped. Every pytest on this machine loads this module, so it imports nothing of
-the arena before a test asks for it.
+``pytest --arena`` runs the tests of bots; without it, those that use the fixture ``arena`` or bear
+the mark ``arena`` are skipped. A test marked ``arena_game("NAME")`` that takes ``game_check`` runs
+once for each check of the game, in each variant that it offers. Every pytest on this machine loads
+this module, so it imports nothing of the arena before a test asks for it.
 """
 
 from __future__ import annotations
@@ -42,6 +43,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Names the mark."""
     config.addinivalue_line("markers", "arena: plays games; skipped without --arena")
+    config.addinivalue_line("markers", "arena_game(name): checks the game of this name")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Makes a test for each check of a game."""
+    if "game_check" not in metafunc.fixturenames:
+        return
+    mark = metafunc.definition.get_closest_marker("arena_game")
+    if mark is None or len(mark.args) != 1:
+        raise pytest.UsageError(f"{metafunc.function.__name__}: mark it arena_game(NAME)")
+    from engine.conformance import checks_of
+
+    found = checks_of(mark.args[0])
+    metafunc.parametrize("game_check", found.values(), ids=list(found))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import FrozenInstanceError
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice, pairwise
 from random import Random
 from typing import NoReturn, TypeVar
@@ -547,3 +547,18 @@ def _openings(variant: Variant) -> None:
         for move in one.moves:
             state = state.play(move)
         demand(len(state.legal_moves()) > 1, "an opening leaves no choice", state)
+
+
+def checks_of(name: str) -> dict[str, Callable[[], None]]:
+    """All checks of a game of the shelf, and of each variant that it offers, by their names.
+
+    Raises:
+        UnknownGameError: it is not on the shelf.
+    """
+    game = GAMES[name]
+    found: dict[str, Callable[[], None]] = {name: partial(check_game, game)}
+    for variant in game.offered:
+        trial = Trial(variant)
+        for check, run in CHECKS.items():
+            found[f"{check}, {variant}"] = partial(run, trial)
+    return found

@@ -39,6 +39,10 @@ class Installer:
         (metadata / "METADATA").write_text(header)
         lines = ["[console_scripts]", "clobber = nothing:here", f"[{GROUP}]", *entries]
         (metadata / "entry_points.txt").write_text("\n".join(lines))
+        self.put_on_path(folder, module)
+
+    def put_on_path(self, folder: Path, module: str) -> None:
+        """Has a module of a folder imported anew, and what it declares looked for."""
         self._patch.syspath_prepend(folder)
         self._forget(module)
         GAMES.look_again()

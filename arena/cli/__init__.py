@@ -34,6 +34,7 @@ COMMANDS = {
     "check": ("box", "Check a bot as an arena does, in the box."),
     "bridge": ("bridge", "Make a bot of a program that speaks another protocol."),
     "games": ("games", "List the games that can be played here."),
+    "game": ("game", "Bring a game of your own: begin a package, and check it."),
     "moves": ("position", "List the legal moves of a position."),
     "perft": ("position", "Count the leaf nodes of the tree of legal moves."),
     "draw": ("position", "Draw a position as SVG."),
