@@ -1,4 +1,4 @@
-"""The commands game new, game check and games, on packages that are begun by them and then broken."""
+"""The commands game new, game check and games, on packages begun by them and then broken."""
 
 from __future__ import annotations
 
