@@ -26,7 +26,7 @@ from random import Random
 from typing import NamedTuple
 
 from engine.following import Followed, Stopwatch, follow
-from engine.game import State
+from engine.game import CHANCE, State
 
 DEEPEST = 60
 """Plies; searches go no deeper."""
@@ -120,6 +120,13 @@ class Search:
         seat = state.to_move
         if seat is None:
             return outcome(state, self.side) * (WON + depth)
+        if seat == CHANCE:
+            # Whatever is drawn costs no depth: there are few things to draw, and none to choose.
+            drawn = state.outcomes().items()
+            return sum(
+                part * self.search(state.play(move), depth, -inf, inf, mobility)
+                for move, part in drawn
+            )
         if depth == 0 and (outlook := state.outlook()) is not None:
             # Listing the moves would take longer than all the rest.
             return 2 * self.mine(outlook) - 1

@@ -33,7 +33,7 @@ from operator import itemgetter
 from random import Random
 
 from engine.following import Followed, follow
-from engine.game import State
+from engine.game import CHANCE, State
 
 EXPLORE, EXPLORE_LIKED = 0.4, 0.1
 """How much what is little known is preferred to what looks good; gains lie between 0 and 1.
@@ -103,7 +103,7 @@ class Search:
     def __init__(self, state: State, dice: Random, longest: float = 0.0) -> None:
         self.root = Node(state, -1)
         self.sides = state.variant.side_of
-        self.has_proofs = len(set(self.sides)) == 2
+        self.has_proofs = len(set(self.sides)) == 2 and not state.variant.has_chance
         self.dice = dice
         self.rounds = 0
         self.room = LARGEST_TREE
@@ -142,6 +142,10 @@ class Search:
         node = self.root
         path = [node]
         while node.seat is not None:
+            if node.seat == CHANCE:
+                node = self.drawn(node)
+                path.append(node)
+                continue
             if self.is_due_a_child(node):
                 path.append(self.new_child(node))
                 break
@@ -164,6 +168,15 @@ class Search:
         if self.has_proofs and path[-1].seat is None and len(path) > 1:
             self.sees_ends = True
             self.prove(path, gains)
+
+    def drawn(self, node: Node) -> Node:
+        """The position after what chance draws this time."""
+        state = node.state.play(node.state.roll(self.dice.random()))
+        for child in node.children:
+            if child.state == state:
+                return child
+        node.children.append(Node(state, -1))
+        return node.children[-1]
 
     def new_child(self, node: Node) -> Node:
         """The position after a move that has no child yet."""

@@ -262,7 +262,7 @@ class Talk:
 
 
 def _first_seat(variant: Variant) -> Seat:
-    return variant.initial().to_move or 0
+    return max(0, variant.initial().to_move or 0)
 
 
 def _other(time: TimeControl) -> TimeControl:

@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 
 from engine.clicks import beginning, following, illustrate, ways
 from engine.game import (
+    CHANCE,
     Game,
     IllegalMoveError,
     OptionError,
@@ -120,7 +121,7 @@ def check_endings(trial: Trial) -> None:
     for path in trial.paths:
         for state in path[:-1]:
             demand(
-                state.to_move in range(variant.seats),
+                state.to_move in _movers(variant),
                 "nobody is to move, yet there are moves",
                 state,
             )
@@ -161,6 +162,11 @@ def _refusal(state: State, move: str) -> str:
     raise Broken(f"it plays {move!r}; position {state.text()[:300]!r}")
 
 
+def _movers(variant: Variant) -> set[int]:
+    """Whose turn it can be."""
+    return {*range(variant.seats)} | ({CHANCE} if variant.has_chance else set())
+
+
 def check_moves(trial: Trial) -> None:
     """Every list of moves is in order, each a word, and the fast path says the same moves."""
     for state in trial.positions:
@@ -183,7 +189,12 @@ def check_position(state: State) -> dict[str, int]:
     if not moves:
         check_finished(state)
         return {}
-    demand(state.to_move in range(state.variant.seats), "no seat to move, yet moves", state)
+    demand(state.to_move in _movers(state.variant), "no seat to move, yet moves", state)
+    if state.to_move == CHANCE:
+        outcomes = state.outcomes()
+        demand(outcomes.keys() == set(moves), "outcomes are not those of legal_moves", state)
+        sound = min(outcomes.values()) > 0 and abs(sum(outcomes.values()) - 1) < 1e-6
+        demand(sound, "the probabilities of the outcomes are not above 0, and 1 in all", state)
     demand(state.ending() is None, "there are moves in a game that is over", state)
     for move in moves[:MOVES]:
         word = re.fullmatch(r"[!-~]+", move, re.ASCII)
@@ -394,7 +405,8 @@ def check_leaving(trial: Trial) -> None:
                 if after.to_move is None:
                     break
                 demand(after == after.retire(seat), "a seat leaves twice", after)
-                demand(sides[after.to_move] not in left, "who left is to move", after)
+                mover = after.to_move
+                demand(mover == CHANCE or sides[mover] not in left, "who left is to move", after)
                 check_position(after)
                 check_text(after)
                 after = pick(random, random_path(after, random, variant.max_plies))
@@ -450,7 +462,7 @@ def check_pictures(trial: Trial) -> None:
 def check_clicks(trial: Trial) -> None:
     """Every move is found by its own clicks, and no two are confused."""
     for state in trial.positions:
-        if state.to_move is None:
+        if state.to_move in (None, CHANCE):
             continue
         known = ways(state)
         demand(list(known) == list(state.legal_moves()), "clicks are not of all moves", state)

@@ -22,6 +22,9 @@ from engine.scene import Scene
 Seat = int
 """A seat in playing order, counted from 0; people and bots see it counted from 1."""
 
+CHANCE: Seat = -1
+"""Whose turn it is when dice are thrown or a card is drawn: nobody's, who is seen as seat 0."""
+
 Move = str
 """A move in its game's notation: one word of printable ASCII."""
 
@@ -92,7 +95,7 @@ class State(ABC):
     @property
     @abstractmethod
     def to_move(self) -> Seat | None:
-        """The seat whose turn it is; None when the game is over."""
+        """The seat whose turn it is; `CHANCE` if lots are drawn; None when the game is over."""
 
     @abstractmethod
     def legal_moves(self) -> Sequence[Move]:
@@ -138,6 +141,19 @@ class State(ABC):
     @abstractmethod
     def scene(self) -> Scene:
         """The position as a drawing."""
+
+    def outcomes(self) -> Mapping[Move, float]:
+        """When it is the turn of `CHANCE`, the legal moves, each with its probability."""
+        return {}
+
+    def roll(self, number: float) -> Move:
+        """Which of the outcomes a number from 0 up to 1 stands for, in the order of their words."""
+        moves, outcomes = self.legal_moves(), self.outcomes()
+        for move in moves:
+            number -= outcomes[move]
+            if number < 0:
+                return move
+        return moves[-1]  # the sum of floats that are meant to be 1
 
     def clicks(self, move: Move) -> tuple[str, ...]:
         """What a person clicks for a legal move on the drawn board, one after the other.
@@ -195,6 +211,12 @@ class State(ABC):
     def playout(self, random: Random) -> tuple[float, ...]:
         """The scores after uniformly random moves to the end of the game."""
         state: State = self
+        if self.variant.has_chance:
+            while moves := state.legal_moves():
+                number = random.random()
+                is_drawn = state.to_move == CHANCE
+                move = state.roll(number) if is_drawn else moves[int(number * len(moves))]
+                state = state.play(move)
         while codes := state.codes():
             state = state.play_code(codes[int(random.random() * len(codes))])
         return state.scores()
@@ -308,6 +330,8 @@ class Variant(ABC):
     """By how many random games an opening is judged; by none where one side wins nearly all."""
     harmless_plies: int = 0
     """An opening of no more plies leaves every side its share: no random games need to tell."""
+    has_chance: bool = False
+    """Whether lots are drawn while it is played (see `CHANCE`), and not only before."""
     solved_score: float | None = None
     """For a puzzle, the score that says it is solved."""
 
@@ -333,6 +357,10 @@ class Variant(ABC):
     def drawn(self, seed: int) -> Variant:
         """This variant with its lots drawn by ``seed``: no option is left at random."""
         return self
+
+    def mover_name(self, seat: Seat) -> str:
+        """What people call whoever moves: a seat, or chance."""
+        return "Chance" if seat == CHANCE else self.seat_names[seat]
 
     @property
     def side_of(self) -> tuple[int, ...]:

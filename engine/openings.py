@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from random import Random
 from statistics import fmean
 
-from engine.game import Move, State, Variant
+from engine.game import CHANCE, Move, State, Variant
 from engine.seeds import derive
 
 LEAST_SHARE = 0.5
@@ -92,8 +92,9 @@ def _random_opening(variant: Variant, seed: int, length: int) -> tuple[Opening, 
     state = drawn.initial()
     moves: list[Move] = []
     while len(moves) < length and state.to_move is not None:
-        legal = state.legal_moves()
-        moves.append(legal[int(random.random() * len(legal))])
+        legal, number = state.legal_moves(), random.random()
+        is_drawn = state.to_move == CHANCE
+        moves.append(state.roll(number) if is_drawn else legal[int(number * len(legal))])
         state = state.play(moves[-1])
     return Opening(drawn, tuple(moves)), state
 

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from engine.clock import TimeControl
-from engine.game import GameError, Move, Seat, State, Termination, Variant
+from engine.game import CHANCE, GameError, Move, Seat, State, Termination, Variant
 from engine.games import GAMES
 from engine.plurals import counted
+from engine.seeds import lot
 from engine.shelf import Missing
 
 FORMAT = 1
@@ -30,7 +31,7 @@ class RecordError(ValueError):
 
 
 class Ply(NamedTuple):
-    """One move of a game. Moves of the opening have no times."""
+    """One move of a game. Moves of the opening, and of chance, have no times."""
 
     seat: Seat
     move: Move
@@ -175,7 +176,8 @@ class GameRecord:
             )
             for fault, detail in zip(data["faults"], run["details"], strict=True)
         )
-        for seat in [*(ply.seat for ply in plies), *(fault.seat for fault in faults)]:
+        moved = {ply.seat for ply in plies} - ({CHANCE} if variant.has_chance else set())
+        for seat in [*moved, *(fault.seat for fault in faults)]:
             if not 0 <= seat < variant.seats:
                 raise RecordError(f"there is no seat {seat + 1} in {variant}")
         when = [0, *(fault.ply for fault in faults), len(plies)]
@@ -212,8 +214,8 @@ class GameRecord:
         )
 
 
-_SEATS: Mapping[str, Seat] = {str(number): number - 1 for number in range(1, 100)}
-"""Seats as moves name them, who are counted from 1."""
+_SEATS: Mapping[str, Seat] = {str(number): number - 1 for number in range(100)}
+"""Seats as moves name them, who are counted from 1; 0 is chance."""
 
 
 def _ply(word: Any, cpu_us: Any, wall_us: Any, text: Any, values: Any, waited_us: Any) -> Ply:
@@ -309,6 +311,10 @@ def states(record: GameRecord) -> Iterator[State]:
         yield state
         if state.to_move != ply.seat:
             raise RecordError(f"at ply {number} it was not seat {ply.seat + 1}'s turn")
+        if ply.seat == CHANCE and number >= record.opening:
+            drawn = state.roll(lot(record.seed, number))
+            if ply.move != drawn:
+                raise RecordError(f"at ply {number} its seed draws {drawn}, not {ply.move}")
         try:
             state = state.play(ply.move)
         except GameError as error:

@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from engine.clock import Clock, TimeControl
-from engine.game import IllegalMoveError, Move, Seat, State, Termination, Variant
+from engine.game import CHANCE, IllegalMoveError, Move, Seat, State, Termination, Variant
 from engine.games import GAMES
 from engine.player import BotError, GameEnd, GameSetup, Player, ProtocolError, Turn
 from engine.record import Fault, GameRecord, Ply, ending
-from engine.seeds import derive
+from engine.seeds import derive, lot
 
 RESIGN = "resign"
 
@@ -100,7 +100,10 @@ class _Game:
             except BotError as error:
                 self._leave(number, error.termination, error.detail)
         while (seat := self.state.to_move) is not None:
-            self._turn(seat)
+            if seat == CHANCE:
+                self._play(Ply(CHANCE, self.state.roll(lot(self.seed, len(self.plies)))))
+            else:
+                self._turn(seat)
         return self._finish()
 
     def _turn(self, seat: Seat) -> None:

@@ -13,3 +13,8 @@ def derive(seed: int, *path: str | int) -> int:
     """
     text = "/".join([str(seed), *map(str, path)])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])
+
+
+def lot(seed: int, ply: int) -> float:
+    """The number from 0 up to 1 by which chance plays a ply of the game with this seed."""
+    return derive(seed, "chance", ply) / 2**48

@@ -12,13 +12,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from engine.clock import Clock, TimeControl
-from engine.game import GameError, IllegalMoveError, Move, Seat, State, Termination
+from engine.game import CHANCE, GameError, IllegalMoveError, Move, Seat, State, Termination
 from engine.games import GAMES
 from engine.openings import Opening
 from engine.player import BotError, GameSetup, Player, Turn
 from engine.record import Fault, GameRecord, Ply, RecordError, ending, replay, states
 from engine.referee import ISOLATION_LEVELS, RESIGN
-from engine.seeds import derive
+from engine.seeds import derive, lot
 
 Answer = Ply | Fault
 """What came of a seat's turn: a move, or that it left by its own fault."""
@@ -45,7 +45,7 @@ def begin(
             raise IllegalMoveError(move, "the opening goes on after the end of the game")
         plies.append(Ply(state.to_move, state.canonical(move)))
         state = state.play(move)
-    return GameRecord(
+    begun = GameRecord(
         rules=GAMES.rules(opening.variant.game),
         variant=opening.variant,
         seed=seed,
@@ -60,6 +60,15 @@ def begin(
         isolation=ISOLATION_LEVELS[-1],
         started=started.strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
+    return _drawn(begun, state)[0]
+
+
+def _drawn(game: GameRecord, state: State) -> tuple[GameRecord, State]:
+    """A game and its position once chance has played what is its to play."""
+    while state.to_move == CHANCE:
+        ply = Ply(CHANCE, state.roll(lot(game.seed, len(game.plies))))
+        game, state = replace(game, plies=(*game.plies, ply)), state.play(ply.move)
+    return game, state
 
 
 def goes_on(game: GameRecord) -> bool:
@@ -133,6 +142,7 @@ def answered(game: GameRecord, answer: Answer) -> GameRecord:
             raise RecordError(f"it was not seat {seat + 1}'s turn")
         after = replace(game, plies=(*game.plies, answer))
         state = state.play(answer.move)
+    after, state = _drawn(after, state)
     if state.to_move is not None:
         return after
     why = ending(state, after.faults, len(after.plies))
@@ -189,7 +199,7 @@ def confirm(before: GameRecord, after: GameRecord) -> None:
     if len(after.faults) > len(before.faults):
         answer = after.faults[-1]
     elif len(after.plies) > len(before.plies):
-        answer = after.plies[-1]
+        answer = after.plies[len(before.plies)]  # what chance drew stands behind it
         if answer.cpu_us is None or answer.wall_us is None:
             raise RecordError("the move has no times")
     else:

@@ -34,7 +34,7 @@ from arena.strength.sequential import SequentialTest, StrengthSettings
 from arena.strength.terms import StrengthTerms
 from arena.strength.words import result_rows
 from engine.clock import Clock, TimeControl
-from engine.game import GameError, State, Variant
+from engine.game import CHANCE, GameError, State, Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import Opening, opening, openings
 from engine.player import BotError, Choice, GameSetup, Turn
@@ -285,6 +285,9 @@ def _ask(
         state = state.play(move)
     if state.to_move is None:
         raise GameError(f"{variant} is over after {' '.join(after)}: there is no move to find")
+    if state.to_move == CHANCE:
+        drawn = ", ".join(list(state.legal_moves())[:6])
+        raise GameError(f"{variant}: say what is drawn after {' '.join(after)}, as in {drawn}")
     clocks = (Clock.start(control),) * variant.seats
     mine = clocks[state.to_move]
     with claimed_core() as core:

@@ -14,6 +14,7 @@ from arena.cli import InputError, writing
 from arena.cli.options import NamedPath, as_json
 from engine import svg
 from engine.clicks import illustrate
+from engine.game import CHANCE
 from engine.plurals import counted
 from engine.protocol import visible
 from engine.record import GameRecord, RecordError, parse_record, states
@@ -168,7 +169,8 @@ def _show(game: GameRecord, problem: str | None, ply: int | None, output: str | 
             _show_fault(game, number)
         time = "opening" if move.cpu_us is None else f"{move.cpu_us / 1000:.1f} ms"
         text = f"  {move.text}" if move.text else ""
-        _say(f"{number:4}  {game.players[move.seat]:<16} {move.move:<12} {time:>10}{text}")
+        who = "chance" if move.seat == CHANCE else game.players[move.seat]
+        _say(f"{number:4}  {who:<16} {move.move:<12} {time:>10}{text}")
     _show_fault(game, len(game.plies))
     if not goes_on(game):
         places = ", ".join(

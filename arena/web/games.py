@@ -215,7 +215,10 @@ def game_text(number: int) -> Response:
         f"{record.variant}, {record.time.words}, {record.started}",
         *(f"{name}: {player}" for name, player in zip(names, record.players, strict=True)),
         "",
-        *(f"{n}. {names[ply.seat]} {ply.move}" for n, ply in enumerate(record.plies, start=1)),
+        *(
+            f"{n}. {record.variant.mover_name(ply.seat)} {ply.move}"
+            for n, ply in enumerate(record.plies, start=1)
+        ),
         "",
         outcome(record),
         position(record, len(record.plies))[0].text(),

@@ -204,7 +204,7 @@ GONE = "(no such key)"
         # Moves and seats that the rules contradict.
         (NORMAL, "moves.0", "2:b1c1", "at ply 0 it was not seat 2's turn"),
         (NORMAL, "moves.0", "3:b1c1", "no seat 3"),
-        (NORMAL, "moves.0", "0:b1c1", "no move with its seat"),
+        (NORMAL, "moves.0", "0:b1c1", "there is no seat 0"),
         (NORMAL, "moves.0", "b1c1", "no move with its seat"),
         (NORMAL, "moves.1", "2:a1b1", "at ply 1: 'a1b1' is not legal here"),
         (NORMAL, "moves.3", "2:", "at ply 3: '' is not legal here"),
