@@ -123,9 +123,9 @@ def test_a_person_plays_against_chance_too(variant: Variant) -> None:
 @pytest.mark.parametrize(
     ("text", "best"),
     [
-        # Three points more win at once; a one is worth nothing now, and nothing later.
+        # What lies wins at once; if it is left the other throws, and may win first.
         ("3 0 1 three 9", "take"),
-        ("0 4 1 two 9", "take"),
+        ("2 4 2 two 9", "take"),
     ],
 )
 @pytest.mark.parametrize("name", ["alphabeta", "mcts"])
