@@ -218,6 +218,8 @@ for line in sys.stdin:
         move = words[0]
     elif verb == "go":
         print("move", move, games, flush=True)
+    elif verb == "quit":
+        break
 """
 """A bot that says with each move how many games its process has begun."""
 
