@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import conversation, jobs, reporting
+from engine import jobs, reporting
 from engine.clauses import LINES_SHOWN
 from engine.clock import Allowances, TimeControl
 from engine.compliance import LONGEST_LOG, Examination
@@ -39,12 +39,6 @@ CLAUSES = [
 ]
 SHORT = Allowances(start_seconds=1.0, newgame_seconds=0.5, quit_seconds=0.3)
 CLOBBER = "clobber size=3x3"
-
-
-@pytest.fixture
-def briskly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Listens for a shorter moment after each reply, to bots that say nothing unasked."""
-    monkeypatch.setattr(conversation, "PAUSE_MS", 2)
 
 
 def check(
