@@ -17,6 +17,7 @@ from hypothesis import settings
 
 from arena.ground import db
 from arena.ground.db import Database
+from engine import conversation
 from engine.games import GAMES
 from tests import compiled, postgres
 from tests.packages import Installer
@@ -75,6 +76,12 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Puts what takes long first, so that at the end no core waits for it alone."""
     items.sort(key=lambda item: not any(name in item.path.name for name in LONG))
+
+
+@pytest.fixture
+def briskly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check listens for a shorter moment after each reply, to bots that say nothing unasked."""
+    monkeypatch.setattr(conversation, "PAUSE_MS", 2)
 
 
 @pytest.fixture(scope="session")

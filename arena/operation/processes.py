@@ -36,7 +36,7 @@ def _without_garbage(module: str, arguments: str = "") -> list[str]:
 
 def recorder() -> list[str]:
     """Takes results in and schedules; there is one."""
-    return [*PYTHON, "arena.recorder.process"]
+    return _without_garbage("arena.recorder.process")
 
 
 def worker(slots: int) -> list[str]:

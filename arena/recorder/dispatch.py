@@ -125,5 +125,6 @@ def _sender(settings: Settings) -> Celery:
     from celery import Celery
 
     app = Celery("arena.pages", set_as_current=False)
-    configure(app, settings)
+    # Whoever asked for the page is not to wait until a broker can be reached, or has room.
+    configure(app, settings, broker_transport_options={"max_retries": 0})
     return app

@@ -167,6 +167,7 @@ def guarded(do: Callable[[], bool | None]) -> bool | None:
 
 def main() -> int:
     """Records until SIGTERM; what keeps it from that is one line."""
+    gc.enable()  # all is imported, for which it was off; and there may be long to wait
     settings = load()
     recorder = Recorder(settings)
 

@@ -7,7 +7,7 @@ anew, and nothing is left running.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from itertools import cycle
@@ -36,6 +36,7 @@ from engine.game import Game, Variant
 from engine.games import GAMES
 from tests import postgres
 from tests.arena.running import COMMAND, RunningArena, arena, environment, short_folder, until
+from tests.conftest import DATABASES
 
 GAME = GAMES["clobber"]
 VARIANT = GAME.variant(size="4x4")
@@ -66,8 +67,14 @@ def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
         yield url
 
 
-def furnish_small(database: Database, game: Game = GAME, variant: Variant = VARIANT) -> None:
-    """One small ladder, and marks as of an operator who removed all that a fresh arena has."""
+def furnish_small(
+    database: Database, game: Game = GAME, variant: Variant = VARIANT, *, kept: Sequence[str] = ()
+) -> None:
+    """One small ladder, and marks as of an operator who removed all that a fresh arena has.
+
+    Args:
+        kept: samples that were not removed.
+    """
     now = datetime.now(UTC)
     database.upgrade()
     with database.begin() as session:
@@ -76,6 +83,8 @@ def furnish_small(database: Database, game: Game = GAME, variant: Variant = VARI
         session.add(ladder)
         session.flush()
         for sample in listed_samples():
+            if sample["name"] in kept:
+                continue
             session.add(Mark(key=f"sample {sample['name']} on {ladder.id}", value="removed"))
         for offered in game.offered:
             session.add(Mark(key=f"ladder {offered}", value="removed"))
@@ -152,17 +161,12 @@ VICTIMS: dict[str, Callable[[Watched], psutil.Process]] = {
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(
-    ("database_url", "rounds"),
-    [
-        ("sqlite", [["worker"], ["pool process", "recorder"], ["broker"]]),
-        ("postgresql", [["recorder"]]),  # which database it is matters only to who writes there
-    ],
-    indirect=["database_url"],
-    ids=["sqlite", "postgresql"],
-)
-def test_nothing_is_lost_or_counted_twice(database_url: str, rounds: list[list[str]]) -> None:
-    """Some processes at a time, at last all at once: killed while matches are played."""
+@pytest.mark.parametrize("database_url", DATABASES, indirect=True)
+def test_nothing_is_lost_or_counted_twice(database_url: str) -> None:
+    """All are killed at once while matches are played.
+
+    One after the other they are killed in a tournament (see test_golden_tournament.py).
+    """
     variables = {
         "ARENA_GAMES": "clobber",
         "ARENA_DATABASE": database_url,
@@ -179,14 +183,6 @@ def test_nothing_is_lost_or_counted_twice(database_url: str, rounds: list[list[s
             running.start()
             submit_bots(running)
             running.await_matches(3, "at first")
-            for victims in rounds:
-                found = [VICTIMS[name](running) for name in victims]
-                running.await_a_bot()
-                for process in found:
-                    process.kill()
-                # What was under way is waited for, too: a match that was killed three times
-                # would be set aside.
-                running.await_matches(3, f"after the {victims} were killed")
             running.await_a_bot()
             # The bots are not touched: that they end with who plays them is the kernel's work.
             for process in set(running.processes()) - set(running.bots()):

@@ -127,8 +127,8 @@ def await_what_was_issued(running: Watched, victims: list[str]) -> None:
 def test_a_tournament_comes_out_the_same(workers: int) -> None:
     """Every record and the table are those on file.
 
-    On one worker it is the command that plays it; on two an arena, of which the worker, one of
-    its processes with the recorder, and the broker are killed while matches are played.
+    On one worker it is the command that plays it; on two an arena, of which the worker with the
+    recorder, and one of its processes with the broker are killed while matches are played.
     """
     golden = json.loads(GOLDEN.read_text())
     with ExitStack() as stack:
@@ -148,7 +148,7 @@ def test_a_tournament_comes_out_the_same(workers: int) -> None:
         running.start()
         running.await_matches(3, "at first")
         running.await_a_bot()
-        for victims in (["workers.tasks"], ["pool", "arena.recorder.process"], ["valkey-server"]):
+        for victims in (["workers.tasks", "arena.recorder.process"], ["pool", "valkey-server"]):
             processes = [
                 pool_process(running) if word == "pool" else running.process(word)
                 for word in victims

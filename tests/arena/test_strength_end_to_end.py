@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from arena.bots.furnish import ladder_name
+from arena.cli import run
 from arena.cli.arguments import SAMPLES
 from arena.ground.db import Database
 from arena.models import BotVersion, CompetitionState, Entrant, EntrantState, Ladder, StrengthTest
 from engine.games import GAMES
-from tests.arena.running import RunningArena, arena, short_folder, until
+from tests.arena.running import RunningArena, short_folder, until
 from tests.arena.test_end_to_end import TEN_LINES, furnish_small
 
 GAME = GAMES["oxono"]
@@ -25,21 +25,24 @@ GOOD = (SAMPLES / "greedy.py").read_text()
 POOR = TEN_LINES.format(choice="0")
 
 
-def said(data: Path, *words: str, code: int = 0) -> str:
-    """What a command says."""
-    done = arena(*words, "--data", str(data), ARENA_GAMES=GAME.name)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-def shown(data: Path, number: int) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(said(data, "strength", "show", f"test-{number}", "--json"))
-    return found
-
-
 @pytest.mark.timeout(300)
-def test_new_versions_are_tested_before_they_enter() -> None:
+def test_new_versions_are_tested_before_they_enter(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A version that is worse stays out; any two versions can be tested by a command."""
+    monkeypatch.setenv("ARENA_GAMES", GAME.name)
+
+    def said(data: Path, *words: str, code: int = 0) -> str:
+        """What a command says."""
+        capsys.readouterr()
+        try:
+            returned = run([*words, "--data", str(data)])
+        except SystemExit as ended:
+            returned = int(ended.code or 0)
+        out, err = capsys.readouterr()
+        assert returned == code, out + err
+        return out + err
+
     with short_folder() as folder:
         data = folder / "data"
         data.mkdir()
@@ -77,7 +80,7 @@ def test_new_versions_are_tested_before_they_enter() -> None:
             until(lambda: verdicts() == ["failed"], "the verdict", seconds=120)
             number = json.loads(said(data, "strength", "list", "--json"))[0]["id"]
             assert active() == [1]
-            found = shown(data, number)
+            found = json.loads(said(data, "strength", "show", f"test-{number}", "--json"))
             assert found["losses"] > found["wins"]
             assert found["games"] == 2 * sum(found["counts"])
             assert found["faults"] == [{}, {}]

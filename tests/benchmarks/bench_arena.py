@@ -18,7 +18,9 @@ import sqlalchemy as sa
 
 from arena.ground.db import Database
 from arena.models import PlayedGame
+from engine.games import GAMES
 from tests.arena.running import RunningArena, short_folder, until
+from tests.arena.test_end_to_end import furnish_small
 from tests.benchmarks.table import Table
 
 SMOKE_SECONDS = 1.0
@@ -35,14 +37,19 @@ ROLES = {
 def run(seconds: float) -> Table:
     """A row for the start, and one for each kind of process."""
     with short_folder() as folder, RunningArena(folder / "data") as arena:
+        arena.data.mkdir()
+        database = Database(f"sqlite:///{arena.data / 'arena.db'}")
         if seconds >= SMOKE_SECONDS:
             arena.start()
             stop(arena)
+        else:
+            # Two bots are soon checked.
+            oxoxo = GAMES["oxoxo"]
+            furnish_small(database, oxoxo, oxoxo.offered[0], kept=("random", "greedy"))
         began = time.perf_counter()
         arena.start()
         assert arena.page("/")[0] == 200
         start = time.perf_counter() - began
-        database = Database(f"sqlite:///{folder / 'data' / 'arena.db'}")
         until(lambda: games(database), "the first game")
         count, before = games(database), cpu_seconds(arena)
         deadline = time.monotonic() + seconds

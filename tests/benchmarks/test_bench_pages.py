@@ -6,11 +6,11 @@ from arena.ground.db import Database
 from tests.benchmarks.bench_pages import filled, measure, quantile
 
 
-def test_every_page_is_measured(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_page_is_measured(sqlite_database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small made-up arena has all the pages; the docs ask the database for its notice alone."""
     for name, size in (("BOTS", "12"), ("LADDERS", "2"), ("GAMES", "60")):
         monkeypatch.setenv(f"PAGES_{name}", size)
-    pages = measure(filled(database), 0)
+    pages = measure(filled(sqlite_database), 0)
     for took in pages.values():
         assert len(took.wall_ms) == len(took.cpu_ms) == 5
         assert took.statements >= pages["docs"].statements > 0

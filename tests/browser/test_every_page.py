@@ -6,7 +6,9 @@ tried without being named here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from typing import Any
 
 import pytest
@@ -61,33 +63,53 @@ def _seen() -> list[tuple[str, str]]:
     ]
 
 
+@pytest.fixture(scope="module")
+def page_of(served: Watched) -> Iterator[Callable[[str], Page]]:
+    """The page of each kind of people, in which one address is opened after another.
+
+    A new one for each address is a new process of the browser, which takes longer than the look.
+    """
+    with ExitStack() as ending:
+
+        @cache
+        def opened(kind: str) -> Page:
+            return ending.enter_context(served.context(kind)).new_page()
+
+        yield opened
+
+
 @pytest.mark.parametrize(("pattern", "kind"), _seen(), ids=lambda value: value)
 def test_a_page_is_for_everybody(
-    site: Watched, object_to: Callable[..., list[str]], pattern: str, kind: str
+    site: Watched,
+    page_of: Callable[[str], Page],
+    object_to: Callable[..., list[str]],
+    pattern: str,
+    kind: str,
 ) -> None:
     """No width makes the body scroll sideways, a phone alone its tables; axe-core finds nothing."""
     objections = []
-    with site.context(kind, color_scheme="light") as context:
-        page = context.new_page()
-        answer = page.goto(site.address(pattern))
-        assert answer is not None
-        if pattern == "/nowhere":
-            site.complaints.clear()  # that it is not there is told in the console too
-        else:
-            assert answer.status == 200
-            assert page.url == site.address(pattern)
-        if not answer.headers["content-type"].startswith("text/html"):
-            return
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            # Colours move nothing: once more where room is scarcest will do.
-            sizes = SIZES if scheme == "light" else {"phone": PHONE}
-            for name, size in sizes.items():
-                page.set_viewport_size(size)
-                found = spilled(page) if name == "phone" else spilled(page) + scrolled(page)
-                objections += [f"{scheme}, {name}: {each}" for each in found]
-            only: dict[str, Any] = {} if scheme == "light" else {"only": ("color-contrast",)}
-            objections += [f"{scheme}: {each}" for each in object_to(page, **only)]
+    page = page_of(kind)
+    page.set_viewport_size(PHONE)
+    page.emulate_media(color_scheme="light")
+    answer = page.goto(site.address(pattern))
+    assert answer is not None
+    if pattern == "/nowhere":
+        site.complaints.clear()  # that it is not there is told in the console too
+    else:
+        assert answer.status == 200
+        assert page.url == site.address(pattern)
+    if not answer.headers["content-type"].startswith("text/html"):
+        return
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        # Colours move nothing: once more where room is scarcest will do.
+        sizes = SIZES if scheme == "light" else {"phone": PHONE}
+        for name, size in sizes.items():
+            page.set_viewport_size(size)
+            found = spilled(page) if name == "phone" else spilled(page) + scrolled(page)
+            objections += [f"{scheme}, {name}: {each}" for each in found]
+        only: dict[str, Any] = {} if scheme == "light" else {"only": ("color-contrast",)}
+        objections += [f"{scheme}: {each}" for each in object_to(page, **only)]
     assert objections == []
 
 

@@ -118,7 +118,7 @@ def test_a_flaw_is_told(no_leaks: None, events: dict[str, str], clause: str, wor
     assert list(found) == CLAUSES
 
 
-def test_a_bot_that_keeps_all(no_leaks: None) -> None:
+def test_a_bot_that_keeps_all(no_leaks: None, briskly: None) -> None:
     """Every clause has its finding, in the order of the protocol's page, with what was said."""
     found, log = check(scripted(), move_ms=60_000)
     assert list(found) == CLAUSES
@@ -132,7 +132,7 @@ def test_a_bot_that_keeps_all(no_leaks: None) -> None:
     assert log == ""
 
 
-def test_a_bot_may_resign(no_leaks: None) -> None:
+def test_a_bot_may_resign(no_leaks: None, briskly: None) -> None:
     """It is no fault, against itself neither."""
     found, _ = check(scripted(go="say('move resign\\n') if turn > 2 else honest()"))
     assert all(finding.kept for finding in found.values())
@@ -154,7 +154,7 @@ def test_a_bot_that_does_not_start_plays_no_game(no_leaks: None) -> None:
     assert "no way" in log
 
 
-def test_what_a_bot_logs_is_counted(no_leaks: None) -> None:
+def test_what_a_bot_logs_is_counted(no_leaks: None, briskly: None) -> None:
     found, log = check(scripted(go="say('# eval 0.5\\n# thinking hard\\n'); honest()"))
     assert found["log and numbers"].applies
     # Three moves, one in the second game, one with the other clock; two lines each.
@@ -162,21 +162,21 @@ def test_what_a_bot_logs_is_counted(no_leaks: None) -> None:
     assert "ply 0: thinking hard" in log
 
 
-def test_a_long_log_is_cut(no_leaks: None) -> None:
+def test_a_long_log_is_cut(no_leaks: None, briskly: None) -> None:
     """A bot that writes without end fills up nothing."""
     found, log = check(scripted(go="complain('x' * 60_000); honest()"), "clobber size=4x4")
     assert found["a whole game"].kept
     assert 200_000 < len(log) <= LONGEST_LOG
 
 
-def test_other_dice_are_told_but_no_fault(no_leaks: None) -> None:
+def test_other_dice_are_told_but_no_fault(no_leaks: None, briskly: None) -> None:
     """A bot may take its chances elsewhere."""
     found, _ = check(scripted(go="say(f'move {legal[os.getpid() % len(legal)]}\\n')"))
     assert found["seed"].kept
     assert found["seed"].applies == found["seed"].words.startswith("the same position")
 
 
-def test_a_list_of_a_megabyte_is_sent(no_leaks: None) -> None:
+def test_a_list_of_a_megabyte_is_sent(no_leaks: None, briskly: None) -> None:
     """Pentominoes begin with the longest list of moves there is."""
     found, _ = check(scripted(), "puzzle task=pentominoes", move_ms=60_000)
     words = found["a long request"].words
@@ -185,7 +185,7 @@ def test_a_list_of_a_megabyte_is_sent(no_leaks: None) -> None:
     assert all(len(line) < 200 for finding in found.values() for line in finding.lines)
 
 
-def test_a_seat_leaves_where_others_play_on(no_leaks: None) -> None:
+def test_a_seat_leaves_where_others_play_on(no_leaks: None, briskly: None) -> None:
     """Four play Blokus; a bot that stumbles over out= is told."""
     honest, _ = check(scripted(), "blokus", move_ms=60_000)
     assert honest["seats that left"].applies
@@ -202,7 +202,7 @@ def test_a_fault_in_the_whole_game_is_told(no_leaks: None) -> None:
     assert "crash, closed its output: exit 1" in found["a whole game"].words
 
 
-def test_findings_travel_as_json(no_leaks: None) -> None:
+def test_findings_travel_as_json(no_leaks: None, briskly: None) -> None:
     """A report comes back as it went; one of before, with words alone, is read too."""
     found, log = check(scripted())
     lease = jobs.Lease("check", 1, 1, "ticket")

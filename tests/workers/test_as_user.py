@@ -17,8 +17,9 @@ from workers.runtime import closed_to_others
 
 ROOT = Path(__file__).parents[2]
 FILES = {
-    "bots": ("test_hostile.py", "test_sandbox.py", "test_orphans.py"),
-    "builds": ("test_hostile_builds.py", "test_building.py"),
+    "bots": ("test_hostile.py",),
+    "boxes": ("test_sandbox.py", "test_orphans.py", "test_building.py"),
+    "builds": ("test_hostile_builds.py",),
 }
 USER = 60790
 """A number that nobody has, and no bot either (see workers.users.BOT_USERS)."""

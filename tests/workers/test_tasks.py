@@ -99,6 +99,7 @@ def played_of(*matches: jobs.Job, progress: Untold | None = None) -> list[report
     return [reporting.MatchReport.from_json(report) for _, report in told]
 
 
+@pytest.mark.usefixtures("briskly")
 @pytest.mark.parametrize("language", SOURCES)
 def test_from_the_bundle_to_the_match(language: str, tmp_path: Path) -> None:
     """It is checked clause by clause, and then plays a match in both seatings."""
@@ -187,7 +188,7 @@ def test_a_ladder_that_grants_too_little(
     assert words in finding.words
 
 
-def test_a_log_is_as_long_as_the_ladder_grants(tmp_path: Path) -> None:
+def test_a_log_is_as_long_as_the_ladder_grants(briskly: None, tmp_path: Path) -> None:
     """Of standard error its beginning and its end, in each game, and in all of a check."""
     need(os.path.exists("/usr/bin/python3"), "there is no system Python")
     noisy = "import sys\nprint('x' * 5000, file=sys.stderr, flush=True)\n"
@@ -218,6 +219,8 @@ for line in sys.stdin:
         move = words[0]
     elif verb == "go":
         print("move", move, games, flush=True)
+    elif verb == "quit":
+        break
 """
 """A bot that says with each move how many games its process has begun."""
 

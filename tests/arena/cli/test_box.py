@@ -15,6 +15,8 @@ from arena.models import Ladder, User
 from tests.arena.cli.conftest import DICE, ROOT, Cli, assert_refused
 from workers.sandbox import Sandbox
 
+pytestmark = pytest.mark.usefixtures("briskly")
+
 
 def test_a_check_tells_what_a_bot_does(cli: Cli, tmp_path: Path) -> None:
     """One that plays passes, one that does not fails; in the weakest box that is accepted."""

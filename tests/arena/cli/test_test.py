@@ -80,6 +80,7 @@ def test_wall_time_is_charged_if_asked_for(tmp_path):
             "    if line.startswith('hello'): print('ready sleeper', flush=True)\n"
             "    if line.startswith('newgame'): print('ok', flush=True)\n"
             "    if line.startswith('go'): time.sleep(1), print('move resign', flush=True)\n"
+            "    if line.startswith('quit'): break\n"
         )
     # Whoever moves first loses, by resigning or on time, and each does so once.
     for option, faults in (([], {}), (["--wall"], {"timeout": 1})):

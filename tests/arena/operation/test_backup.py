@@ -143,6 +143,7 @@ def test_two_commands_do_not_use_one_place(
     restored.close()
 
 
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)  # a backup is the same of both
 def test_what_is_no_backup_is_refused(database: Database, lived: Settings, tmp_path: Path) -> None:
     """Damaged, cut short, of something else; and then the same place takes a whole one."""
     whole = tmp_path / "backup.tar"

@@ -18,6 +18,8 @@ from pathlib import Path
 import pytest
 import redis
 from celery import Celery
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from werkzeug.serving import make_server
 
 from arena.ground.config import Settings
@@ -144,7 +146,8 @@ def test_a_worker_may_not(broker: Broker, command: tuple[str, ...]) -> None:
 def test_nobody_comes_without_a_login(broker: Broker) -> None:
     """Nor with a wrong password."""
     for login in ({}, {"username": "worker-a", "password": "x"}):
-        client = redis.Redis(port=broker.port, **login)
+        # A refused login is tried again by default, for seconds.
+        client = redis.Redis(port=broker.port, retry=Retry(NoBackoff(), 0), **login)
         with client, pytest.raises(redis.AuthenticationError):
             client.ping()
 

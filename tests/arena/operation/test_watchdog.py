@@ -59,7 +59,7 @@ def test_who_hangs_is_ended_and_started_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As by SIGSTOP; who gives signs of life is left alone."""
-    monkeypatch.setattr(supervisor, "HUNG_SECONDS", 3.0)
+    monkeypatch.setattr(supervisor, "HUNG_SECONDS", 2.0)
     (tmp_path / "logs").mkdir()
     found = Supervisor(Settings(data=tmp_path, broker="redis+socket:///nowhere"))
     child = Child("recorder", [sys.executable, "-c", BEATING], listener=Listener())
@@ -76,7 +76,7 @@ def test_who_hangs_is_ended_and_started_again(
         assert child.listener is not None
         until(child.listener.heard, "a sign of life")
         child.heard = time.monotonic()
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 3
         while time.monotonic() < deadline:
             assert watch(until_told=False), told
             time.sleep(0.05)
@@ -84,7 +84,7 @@ def test_who_hangs_is_ended_and_started_again(
         first = child.process
         os.kill(first.pid, signal.SIGSTOP)
         until(lambda: watch(until_told=True), "it is told", seconds=20)
-        assert told[0] == "recorder hangs: no sign of life for 3 s; it is killed"
+        assert told[0] == "recorder hangs: no sign of life for 2 s; it is killed"
         until(lambda: watch(until_told=True) and child.runs and child.process is not first, "anew")
     finally:
         supervisor._kill(child)
