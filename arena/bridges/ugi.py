@@ -72,6 +72,7 @@ class Ugi:
                 )
             if self._dialect.name:
                 self._say(f"setoption name UCI_Variant value {self._dialect.name}")
+            self._start = self._dialect.start
         elif variant != GAMES[variant.game].variant():
             self._start = f"fen {variant.initial().text()}"
         else:
