@@ -12,9 +12,13 @@ from engine.game import State
 from engine.games import GAMES
 from engine.scene import Body, Line, Paint, Piece, Scene, Shade, Sign, Square
 from engine.svg import FILL, GROUND, LAST, render
+from tests.engine.games.random_games import spiel_variants
 
 SVG = "{http://www.w3.org/2000/svg}"
-VARIANTS = [variant for game in GAMES.values() for variant in game.offered]
+VARIANTS = [
+    *(variant for game in GAMES.singles.values() for variant in game.offered),
+    *spiel_variants(),
+]
 
 
 def drawn(scene: Scene, **options) -> ElementTree.Element:
@@ -92,6 +96,12 @@ def test_everything_is_inside_the_picture(variant):
     left, top, width, height = map(float, picture.get("viewBox").split())
     assert (left, top) == (0, 0)
     for item in named(picture, "square"):
+        if corners := item.get("points"):
+            for corner in corners.split():
+                x, y = map(float, corner.split(","))
+                assert 0 <= x <= width
+                assert 0 <= y <= height
+            continue
         x, y = float(item.get("x")), float(item.get("y"))
         assert 0 <= x <= width - float(item.get("width"))
         assert 0 <= y <= height - float(item.get("height"))

@@ -86,11 +86,6 @@ PARAMETERS: Mapping[str, Mapping[str, Option]] = {
         "num_houses_per_player": whole_number(6, 2, 10),
         "num_seeds_per_house": whole_number(4, 1, 6),
     },
-    "quoridor": {
-        "board_size": whole_number(9, 3, 15),
-        "players": choice("2", "3", "4"),
-        "wall_count": whole_number(0, 0, 30),
-    },
     "twixt": {"board_size": whole_number(8, 5, 24)},
     "y": {"board_size": whole_number(19, 3, 19)},
 }

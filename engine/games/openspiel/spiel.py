@@ -48,7 +48,6 @@ class SpielVariant(Variant):
         """OpenSpiel's number of the player in the first seat."""
         least, most = self.rules.min_utility(), self.rules.max_utility()
         self.is_win_or_loss = self.seats == 2 and (least, most) == (-1, 1)
-        # Openings judged by random games: as many plies as there are, in a short game, decide it.
         if self.seats == 1:
             self.opening_plies = 0
 
