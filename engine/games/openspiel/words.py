@@ -13,7 +13,7 @@ The rules are OpenSpiel's, of its game [`{name}`]({site}); it holds them, and th
 
 ## Notation
 
-A move is OpenSpiel's action string, with `_` where that has spaces. There are no other spellings. `arena position openspiel:{name}` shows a position with its moves.
+A move is OpenSpiel's action string, with `_` where that has spaces. There are no other spellings. `arena moves openspiel:{name}` lists those of a position.
 
 ## End and result
 
