@@ -28,7 +28,7 @@ class Body(StrEnum):
     TILE = "tile"
     POLYOMINO = "polyomino"
     FIGURE = "figure"
-    """A chess piece, which its ``sign`` names."""
+    """A chess piece, which its ``sign`` names, as in "knight"; a disc, if it names none."""
 
 
 class Paint(StrEnum):

@@ -357,14 +357,14 @@ def _piece(
     if piece.body is Body.POLYOMINO:
         return _polyomino(piece, places)
     x, y = places[piece.squares[0]]
-    if piece.body is Body.FIGURE:
+    if piece.body is Body.FIGURE and piece.sign in FIGURES:
         shape = _path(FIGURES[piece.sign], x, y)
         return (
             f'<g class="piece {piece.paint}" data-square="{piece.squares[0]}">'
             f'<path {shape} fill="none" stroke="{ink}" stroke-width=".09" '
             f'stroke-linejoin="round"/><path {shape} fill="{fill}"/></g>'
         )
-    if piece.body is Body.DISC:
+    if piece.body is not Body.TILE:
         body = f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(0.4)}"'
     else:
         body = (

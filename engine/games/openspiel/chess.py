@@ -62,7 +62,11 @@ class Chess(SpielVariant):
     def read(self, text: str) -> ChessState:
         if wrong := fault(text):
             raise PositionError(wrong)
-        return self.state(self.rules.new_initial_state(text))
+        state = self.state(self.rules.new_initial_state(text))
+        if state.text() != text:
+            passed = text.split(" ")[3]
+            raise PositionError(f"no pawn can take en passant on {passed}: that is written '-'")
+        return state
 
     def dialect(self, protocol: str) -> Dialect | None:
         """In UCI, of which every chess engine knows the start that is not named."""

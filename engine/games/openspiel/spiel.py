@@ -22,7 +22,7 @@ from engine.games.openspiel.parameters import given, longest
 from engine.scene import Scene
 
 FAMILY = "openspiel"
-NO_MOVES = "-"
+NO_MOVES = "start"
 """The text of a position in which nothing was played."""
 RANKS = re.compile(r"[\w+~]+(/[\w+~]+){6,}")
 """The board of a FEN."""
@@ -71,7 +71,9 @@ class SpielVariant(Variant):
             try:
                 state = state.play(word)
             except IllegalMoveError as error:
-                raise PositionError(f"move {ply}, {error}; no moves are written '-'") from None
+                raise PositionError(
+                    f"move {ply}, {error}; no moves are written {NO_MOVES}"
+                ) from None
         return state
 
     def player(self, seat: Seat) -> int:

@@ -25,7 +25,7 @@ Where two seats win, draw or lose, the scores are 1, 0.5 and 0; elsewhere they a
 
 ## Position text
 
-The moves so far, separated by single spaces; `-` before the first.
+The moves so far, separated by single spaces; `start` before the first.
 """
 SITE = "https://github.com/google-deepmind/open_spiel/blob/master/docs/games.md"
 

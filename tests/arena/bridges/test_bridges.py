@@ -288,7 +288,7 @@ NEWGAME = "newgame clobber size=4x4 seats=2 you=1 move=1000 seed=1\n"
     [
         (NEWGAME, "'newgame' came before 'hello'"),
         (f"{HELLO}go 0 clocks=9,9 moves\n", "'go' came before 'newgame'"),
-        (f"{HELLO}newgame\n", "there is no game '' here"),
+        (f"{HELLO}newgame\n", "there is no game ''; there are: blocco"),
         (f"{HELLO}newgame clobber size=4x4\n", "you= is missing in 'newgame clobber size=4x4'"),
         (f"{HELLO}newgame clobber you=1\n", "time= is missing in 'newgame clobber you=1'"),
         (f"{HELLO}newgame clobber you=1 move=x\n", "a number is missing in 'newgame clobber"),

@@ -14,7 +14,7 @@ from random import Random
 import pytest
 
 from engine.clock import TimeControl
-from engine.game import OptionError, State
+from engine.game import OptionError, PositionError, State
 from engine.games import GAMES, find_variant
 from engine.player import Choice, Turn
 from engine.record import GameRecord, replay
@@ -215,6 +215,15 @@ def test_a_fen_is_proven_before_openspiel_sees_it(fen: str, words: str | None) -
         assert state.text() == fen
         option = f"fen={fen.replace(' ', '_')}"
         assert find_variant("openspiel:chess", [option]).initial().text() == fen
+
+
+def test_en_passant_is_told_where_it_can_be() -> None:
+    """A position has one text; but opening files tell of every step of two, and may."""
+    fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1"
+    with pytest.raises(PositionError, match="no pawn can take en passant on e3"):
+        GAMES["openspiel:chess"].variant().read(fen)
+    variant = find_variant("openspiel:chess", [f"fen={fen.replace(' ', '_')}"])
+    assert variant.initial().text() == fen.replace("e3", "-")
 
 
 def test_chess_takes_two_spellings() -> None:
