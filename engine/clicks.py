@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from engine.game import Move, State, squares_in
+from engine.game import Move, State
 from engine.scene import Scene
 
 Clicks = tuple[str, ...]
@@ -51,7 +51,7 @@ def illustrate(state: State, *, last: str | None = None, clicked: Sequence[str] 
         return tuple(dict.fromkeys(name for name in names if name in known))
 
     if last is not None:
-        scene = replace(scene, last=on_board(squares_in(last)))
+        scene = replace(scene, last=on_board(state.marks(last)))
     if clicked:
         scene = replace(scene, targets=on_board(following(ways(state), tuple(clicked))))
     return scene

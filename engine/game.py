@@ -163,6 +163,10 @@ class State(ABC):
         """
         return squares_in(move)
 
+    def marks(self, move: Move) -> tuple[str, ...]:
+        """The squares that show in this position which move led to it."""
+        return squares_in(move)
+
     def is_legal(self, move: str) -> bool:
         """Whether ``move`` may be played, in any spelling that the game's page accepts."""
         try:
@@ -293,6 +297,9 @@ class Forfeited(State):
     def text(self) -> str:
         return self.before.text()
 
+    def marks(self, move: Move) -> tuple[str, ...]:
+        return self.before.marks(move)
+
     def scene(self) -> Scene:
         # The first line, and the title after the variant, say whose turn it was.
         scene = self.before.scene()
@@ -313,6 +320,8 @@ class Dialect:
     """Their word for a move in ours; it may still be illegal."""
     turn: Callable[[State], str] = lambda _: ""
     """Whose turn it is, in their words, where the protocol asks for a move by that."""
+    start: str = "startpos"
+    """What UCI's ``position`` says of the first position."""
 
 
 class Variant(ABC):

@@ -23,6 +23,12 @@ def choice(default: str, *others: str) -> Option:
     return Option(default, ", ".join(values), values.__contains__)
 
 
+def whole_number(default: int, low: int, high: int) -> Option:
+    """An option with the whole numbers from low to high."""
+    values = frozenset(map(str, range(low, high + 1)))
+    return Option(str(default), f"{low} to {high}", values.__contains__)
+
+
 def board_size(default: str, low: int, high: int) -> Option:
     """An option ``WxH``: files by ranks, each from low to high."""
 

@@ -17,6 +17,8 @@ class Shade(StrEnum):
     DARK = "dark"
     PLAIN = "plain"
     SPECIAL = "special"
+    POINT = "point"
+    """A crossing of lines, without edges of its own."""
 
 
 class Body(StrEnum):
@@ -25,6 +27,8 @@ class Body(StrEnum):
     DISC = "disc"
     TILE = "tile"
     POLYOMINO = "polyomino"
+    FIGURE = "figure"
+    """A chess piece, which its ``sign`` names, as in "knight"; a disc, if it names none."""
 
 
 class Paint(StrEnum):
@@ -78,6 +82,15 @@ class Line:
     start: str
     end: str
     broken: bool = False
+    thin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rim:
+    """A coloured line along the edge of a board, from corner to corner."""
+
+    corners: tuple[tuple[float, float], ...]
+    paint: Paint
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +108,8 @@ class Scene:
     """The squares of the last move."""
     targets: tuple[str, ...] = ()
     """Squares where the chosen piece may go."""
+    rims: tuple[Rim, ...] = ()
+    hexagonal: bool = False
+    """Whether squares are drawn as hexagons, a corner up."""
+    text: tuple[str, ...] = ()
+    """Lines in letters of one width: the board, where there are no squares."""

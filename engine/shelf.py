@@ -202,16 +202,26 @@ class Shelf(Mapping[str, Game]):
         return game.variant(**options)
 
     @property
+    def singles(self) -> dict[str, Game]:
+        """The games that stand for themselves: those of no family, of which there may be many."""
+        return {name: game for name, game in self.items() if ":" not in name}
+
+    @property
     def default(self) -> Game:
         """The game of who names none.
 
         Raises:
             UnknownGameError: the shelf is empty.
         """
-        games = list(self.values())
-        if not games:
+        others: list[Game] = []
+        # One by one, as a family is loaded only where no game before it is the one.
+        for game in self.values():
+            if game.is_first:
+                return game
+            others.append(game)
+        if not others:
             raise UnknownGameError("there is no game here; 'arena games' says why")
-        return next((game for game in games if game.is_first), games[0])
+        return others[0]
 
     @property
     def faults(self) -> Mapping[str, str]:

@@ -7,19 +7,25 @@ strict pages would refuse. Squares carry ``data-square`` for pages that react to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import product
+from math import sqrt
 from typing import Literal
 
-from engine.scene import Body, Line, Paint, Piece, Scene, Shade, Sign, Square
+from engine.scene import Body, Line, Paint, Piece, Rim, Scene, Shade, Sign, Square
 
 Theme = Literal["light", "dark"]
 
 UNIT = 40
 """The side of a square in the picture's own units."""
 MARGIN = 0.75
+HEXAGON = tuple(
+    (x, y / sqrt(3))
+    for x, y in ((0, 1), (0.5, 0.5), (0.5, -0.5), (0, -1), (-0.5, -0.5), (-0.5, 0.5))
+)
+"""The corners of a hexagon that is a square wide, around its centre."""
 CAPTION, COORDINATE = 0.48, 0.42
 """How high letters are at most."""
 LETTERS_ACROSS = 20
@@ -58,6 +64,7 @@ GROUND: Mapping[Theme, Mapping[Shade | str, str]] = {
         Shade.DARK: "#d5bf98",
         Shade.PLAIN: "#ece7dc",
         Shade.SPECIAL: "#c9d3dc",
+        Shade.POINT: "#e6cf9d",
         "page": "#ffffff",
         "text": "#3a3d42",
         "edge": "#8d8672",
@@ -69,6 +76,7 @@ GROUND: Mapping[Theme, Mapping[Shade | str, str]] = {
         Shade.DARK: "#514b3e",
         Shade.PLAIN: "#55524a",
         Shade.SPECIAL: "#4a5864",
+        Shade.POINT: "#6d5c3a",
         "page": "#16181c",
         "text": "#d8dade",
         "edge": "#8f8874",
@@ -85,6 +93,34 @@ SIGNS: Mapping[str, str] = {
     Sign.RING: "M-.24 0a.24 .24 0 1 0 .48 0a.24 .24 0 1 0-.48 0",
     Sign.SMALL_RING: "M-.1 0a.1 .1 0 1 0 .2 0a.1 .1 0 1 0-.2 0",
 }
+BASE = "M-.27 .2H.27V.32H-.27z"
+FIGURES: Mapping[str, str] = {
+    "pawn": "M0-.3a.13 .13 0 1 1-.001 0zM-.1-.08H.1L.17 .2H-.17z" + BASE,
+    "rook": "M-.26-.32h.13v.09h.07v-.09h.12v.09h.07v-.09h.13v.2H-.26zM-.17-.16H.17L.2 .2H-.2z"
+    + BASE,
+    "knight": (
+        "M-.17 .2C-.19 .02 .02-.02 .02-.13C-.05-.06-.13-.05-.2 .01L-.3-.07"
+        "C-.27-.18-.2-.24-.13-.28L-.12-.37L-.03-.3C.18-.3 .27-.08 .22 .2z" + BASE
+    ),
+    "bishop": (
+        "M0-.38a.055 .055 0 1 1-.001 0zM0-.3C.22-.14 .22 .02 .1 .1H-.1C-.22 .02-.22-.14 0-.3z"
+        "M-.12 .08H.12L.17 .2H-.17z" + BASE
+    ),
+    "queen": (
+        "M-.2 .2L-.35-.2L-.16-.02L-.13-.28L0-.04L.13-.28L.16-.02L.35-.2L.2 .2z"
+        "M0-.16a.05 .05 0 1 1-.001 0z"
+        "M-.13-.36a.045 .045 0 1 1-.001 0zM.13-.36a.045 .045 0 1 1-.001 0z"
+        "M-.35-.28a.045 .045 0 1 1-.001 0zM.35-.28a.045 .045 0 1 1-.001 0z" + BASE
+    ),
+    "king": (
+        "M-.035-.4h.07v.07h.07v.07h-.07v.1h-.07v-.1h-.07v-.07h.07z"
+        "M0-.1C.1-.28 .36-.22 .33-.02C.31 .1 .23 .12 .2 .2H-.2C-.23 .12-.31 .1-.33-.02"
+        "C-.36-.22-.1-.28 0-.1z" + BASE
+    ),
+}
+"""Chess pieces as silhouettes, drawn for this program."""
+LETTER_WIDTH, TEXT, TEXT_SPACING = 0.602, 0.5, 1.25
+"""Of letters of one width: how wide in parts of their height, how high, and how far apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +153,8 @@ def render(
         links: for squares that can be clicked, what that does; in their order.
     """
     colours = GROUND[theme]
-    xs = [square.x for square in scene.squares]
-    ys = [square.y for square in scene.squares]
     margin = MARGIN if coordinates else 0.1
-    left, bottom = min(xs) - 0.5 - margin, min(ys) - 0.5 - margin
-    width = max(xs) - min(xs) + 1 + 2 * margin
-    board_height = max(ys) - min(ys) + 1 + 2 * margin
+    left, bottom, width, board_height = _extent(scene, margin)
     # Letters are about 0.6 of their height wide; long captions shrink rather than overflow.
     longest = max(map(len, scene.captions), default=0)
     highest = width / LETTERS_ACROSS
@@ -138,11 +170,17 @@ def render(
         f"<desc>{escape(_spoken(scene.pieces))}</desc>",
         f'<rect class="page" width="{_n(width)}" height="{_n(height)}" fill="{colours["page"]}"/>',
     ]
-    parts += (_square(square, places, colours) for square in scene.squares)
+    cell = _hexagon if scene.hexagonal else _square
+    parts += (cell(square, places, colours) for square in scene.squares)
+    parts += (_rim(rim, left, top, colours) for rim in scene.rims)
+    parts += _typed(scene.text, margin, colours)
     parts += (_line(line, places, colours) for line in scene.lines)
-    if coordinates:
+    if coordinates and scene.squares:
         names = min(COORDINATE, highest)
-        parts += _coordinates(scene.squares, left, top, width, board_height, names, colours)
+        if scene.hexagonal:
+            parts += _hexagonal_coordinates(scene.squares, places, names, colours)
+        else:
+            parts += _coordinates(scene.squares, left, top, width, board_height, names, colours)
     parts += (_piece(piece, places, colours) for piece in scene.pieces)
     parts += (_last(name, places) for name in scene.last)
     parts += (_target(name, places, colours) for name in scene.targets)
@@ -152,6 +190,24 @@ def render(
         parts.append(_text(caption, width / 2, y, letters, colours["text"], "caption"))
     parts.append("</svg>")
     return "\n".join(parts) + "\n"
+
+
+def width_of(scene: Scene) -> float:
+    """How wide a scene is, in squares, its margins included."""
+    return _extent(scene, MARGIN)[2]
+
+
+def _extent(scene: Scene, margin: float) -> tuple[float, float, float, float]:
+    """Where a board is: its left and lower edge, its width and its height."""
+    if not scene.squares:
+        across = max((len(line) for line in scene.text), default=0)
+        width = max(across * LETTER_WIDTH * TEXT, 8.0)
+        height = len(scene.text) * TEXT * TEXT_SPACING
+        return 0.0, 0.0, width + 2 * margin, height + 2 * margin
+    xs = [square.x for square in scene.squares]
+    ys = [square.y for square in scene.squares]
+    left, bottom = min(xs) - 0.5 - margin, min(ys) - 0.5 - margin
+    return left, bottom, max(xs) - min(xs) + 1 + 2 * margin, max(ys) - min(ys) + 1 + 2 * margin
 
 
 def _n(value: float) -> str:
@@ -184,11 +240,49 @@ def _square(
     square: Square, places: Mapping[str, tuple[float, float]], colours: Mapping[Shade | str, str]
 ) -> str:
     x, y = places[square.name]
+    edge = colours[square.shade if square.shade is Shade.POINT else "edge"]
     return (
         f'<rect class="square {square.shade}" data-square="{square.name}" '
         f'x="{_n(x - 0.5)}" y="{_n(y - 0.5)}" width="{UNIT}" height="{UNIT}" '
+        f'fill="{colours[square.shade]}" stroke="{edge}" stroke-width="1"/>'
+    )
+
+
+def _hexagon(
+    square: Square, places: Mapping[str, tuple[float, float]], colours: Mapping[Shade | str, str]
+) -> str:
+    x, y = places[square.name]
+    corners = " ".join(f"{_n(x + dx)},{_n(y + dy)}" for dx, dy in HEXAGON)
+    return (
+        f'<polygon class="square {square.shade}" data-square="{square.name}" points="{corners}" '
         f'fill="{colours[square.shade]}" stroke="{colours["edge"]}" stroke-width="1"/>'
     )
+
+
+def _rim(rim: Rim, left: float, top: float, colours: Mapping[Shade | str, str]) -> str:
+    corners = " ".join(f"{_n(x - left)},{_n(top - y)}" for x, y in rim.corners)
+    return "".join(
+        f'<polyline class="{kind}" points="{corners}" fill="none" stroke="{colour}" '
+        f'stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"/>'
+        for kind, colour, width in (
+            ("rim-edge", colours["outline"], 8),
+            (f"rim {rim.paint}", FILL[rim.paint], 5),
+        )
+    )
+
+
+def _typed(
+    lines: Sequence[str], margin: float, colours: Mapping[Shade | str, str]
+) -> Iterable[str]:
+    """Lines in letters of one width, whose spaces count."""
+    for row, line in enumerate(lines):
+        if line.strip():
+            y = margin + TEXT * TEXT_SPACING * (row + 0.5)
+            yield (
+                f'<text class="typed" x="{_n(margin)}" y="{_n(y)}" dy=".35em" '
+                f'font-family="ui-monospace, DejaVu Sans Mono, monospace" font-size="{_n(TEXT)}" '
+                f'fill="{colours["text"]}" xml:space="preserve">{escape(line)}</text>'
+            )
 
 
 def _line(
@@ -196,9 +290,10 @@ def _line(
 ) -> str:
     (x1, y1), (x2, y2) = places[line.start], places[line.end]
     dashes = ' stroke-dasharray="6 5"' if line.broken else ""
+    thickness = 1.5 if line.thin else 5
     return (
         f'<line class="line" x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}" '
-        f'stroke="{colours["edge"]}" stroke-width="5"{dashes}/>'
+        f'stroke="{colours["edge"]}" stroke-width="{thickness}"{dashes}/>'
     )
 
 
@@ -223,6 +318,30 @@ def _coordinates(
     return parts
 
 
+def _hexagonal_coordinates(
+    squares: Sequence[Square],
+    places: Mapping[str, tuple[float, float]],
+    letters: float,
+    colours: Mapping[Shade | str, str],
+) -> list[str]:
+    """Files above the highest rank, and ranks before their first square."""
+    highest = max(square.y for square in squares)
+    firsts = {square.y: square.name for square in reversed(squares)}
+    named = [(one.name, one.name[0], -0.28, -0.85) for one in squares if one.y == highest]
+    named += [(name, name[1:], -0.85, 0) for name in firsts.values()]
+    return [
+        _text(
+            label,
+            places[name][0] + dx,
+            places[name][1] + dy,
+            letters,
+            colours["text"],
+            "coordinate",
+        )
+        for name, label, dx, dy in named
+    ]
+
+
 def _text(text: str, x: float, y: float, height: float, fill: str, name: str) -> str:
     # dy instead of dominant-baseline, which not every renderer knows.
     return (
@@ -238,7 +357,14 @@ def _piece(
     if piece.body is Body.POLYOMINO:
         return _polyomino(piece, places)
     x, y = places[piece.squares[0]]
-    if piece.body is Body.DISC:
+    if piece.body is Body.FIGURE and piece.sign in FIGURES:
+        shape = _path(FIGURES[piece.sign], x, y)
+        return (
+            f'<g class="piece {piece.paint}" data-square="{piece.squares[0]}">'
+            f'<path {shape} fill="none" stroke="{ink}" stroke-width=".09" '
+            f'stroke-linejoin="round"/><path {shape} fill="{fill}"/></g>'
+        )
+    if piece.body is not Body.TILE:
         body = f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(0.4)}"'
     else:
         body = (

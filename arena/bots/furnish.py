@@ -31,7 +31,6 @@ from arena.models import (
 )
 from engine.clock import TimeControl
 from engine.game import Game, Variant
-from engine.games import GAMES
 from engine.seeds import derive
 
 MOVE_MS = 100
@@ -55,7 +54,7 @@ def furnish(
     samples: Iterable[Sample],
     now: datetime,
     *,
-    games: Collection[Game] = tuple(GAMES.values()),
+    games: Collection[Game],
 ) -> list[str]:
     """Opens what ladders are missing for the first time, and enters new sample bots there.
 

@@ -33,6 +33,8 @@ class Request:
     """All that were played."""
     time: TimeControl
     clocks_ms: Sequence[int]
+    seat: Seat
+    """Its own."""
     left_ms: int
     """What is left on its own clock."""
     expected: float
@@ -151,6 +153,7 @@ class _Game:
             moves,
             self.time,
             clocks,
+            self._seat,
             left,
             now + 0.9 * allowed,
         )

@@ -72,6 +72,7 @@ class Ugi:
                 )
             if self._dialect.name:
                 self._say(f"setoption name UCI_Variant value {self._dialect.name}")
+            self._start = self._dialect.start
         elif variant != GAMES[variant.game].variant():
             self._start = f"fen {variant.initial().text()}"
         else:
@@ -108,7 +109,10 @@ class Ugi:
     def _go(self, request: Request) -> str:
         if request.time.move_ms is not None:
             return f"go movetime {request.move_ms}"
-        first, second = (max(1, clock) for clock in request.clocks_ms)
+        clocks = list(request.clocks_ms)
+        # Programs use all but some 10 ms of a clock that runs out.
+        clocks[request.seat] = request.move_ms
+        first, second = (max(1, clock) for clock in clocks)
         one, two = ("w", "b") if self._spoken == "uci" else ("p1", "p2")
         inc = request.time.inc_ms
         return f"go {one}time {first} {two}time {second} {one}inc {inc} {two}inc {inc}"

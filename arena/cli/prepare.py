@@ -48,19 +48,19 @@ def samples(folder: Path) -> list[Sample]:
                 len(bundle.archive),
                 bundle.language,
                 entry["note"],
-                tuple(entry.get("games", GAMES)),
+                tuple(entry.get("games", GAMES.singles)),
             )
         )
     return found
 
 
 def games_of(names: str) -> list[Game]:
-    """The games of the setting ``games``.
+    """The games of the setting ``games``; without any, all but those of families.
 
     Raises:
         SettingError: one is unknown.
     """
-    chosen = [name.strip() for name in names.split(",")] if names.strip() else list(GAMES)
+    chosen = [name.strip() for name in names.split(",")] if names.strip() else list(GAMES.singles)
     for name in chosen:
         if name not in GAMES:
             raise SettingError(

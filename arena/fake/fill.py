@@ -127,7 +127,7 @@ def _make_bots(session: Session, random: Random, count: int, now: datetime) -> l
 
 
 def _make_ladder(session: Session, number: int, now: datetime) -> Ladder:
-    variants = [(game, variant) for game in GAMES.values() for variant in game.offered]
+    variants = [(game, variant) for game in GAMES.singles.values() for variant in game.offered]
     game, variant = variants[number % len(variants)]
     ladder = open_ladder(game, variant, now - timedelta(days=DAYS))
     turn = (session.scalar(sa.select(sa.func.max(Ladder.id))) or 0) + 1

@@ -119,8 +119,7 @@ def clickable(found: Reached, clicked: Clicks, address: Address, *, last: Move |
 
 def draw(scene: Scene, links: Mapping[str, svg.Link] | None = None) -> Markup:
     """A scene within a page, with what can be clicked; the stylesheet recolours it in the dark."""
-    xs = [square.x for square in scene.squares]
-    pixels = round((max(xs) - min(xs) + 1 + 2 * svg.MARGIN) * SQUARE_PIXELS)
+    pixels = round(svg.width_of(scene) * SQUARE_PIXELS)
     return Markup(svg.render(scene, size=pixels, links=links))  # noqa: S704 - escaped in engine.svg
 
 

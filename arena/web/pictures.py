@@ -36,7 +36,8 @@ def raster(state: State, last: str | None, *, width: int) -> Image.Image:
     """A position as pixels, without its coordinates and captions."""
     scene = replace(illustrate(state, last=last), captions=())
     drawn = svg.render(scene, coordinates=False)
-    png = resvg_py.svg_to_bytes(svg_string=drawn, width=width, skip_system_fonts=True)
+    # To look for fonts takes longer than all else, and most games are drawn without a letter.
+    png = resvg_py.svg_to_bytes(svg_string=drawn, width=width, skip_system_fonts=not scene.text)
     return Image.open(io.BytesIO(png)).convert("RGB")
 
 

@@ -28,7 +28,7 @@ from engine.record import replay
 from tests.arena.simulator import CALM, START, Simulation, give_sign
 from tests.engine.players import FirstMove, Scripted
 
-VARIANTS = [(game.name, dict(game.offered[0].options)) for game in GAMES.values()]
+VARIANTS = [(game.name, dict(game.offered[0].options)) for game in GAMES.singles.values()]
 SMALL = ("clobber", {"size": "4x3"})
 SETTINGS = Settings()
 

@@ -30,7 +30,7 @@ Job = Callable[[], int]
 def run(seconds: float) -> Table:
     """A row for each variant that is offered, measured for about so many seconds in all."""
     jobs: dict[tuple[str, str], Job] = {}
-    variants = [variant for game in GAMES.values() for variant in game.offered]
+    variants = [variant for game in GAMES.singles.values() for variant in game.offered]
     refereed = REFEREED if seconds >= SMOKE_SECONDS * len(variants) else 1
     for variant in variants:
         jobs[str(variant), "text"] = text_playout(variant)

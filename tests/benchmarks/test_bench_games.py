@@ -14,7 +14,7 @@ from tests.benchmarks.bench_games import (
     text_playout,
 )
 
-VARIANTS = [game.offered[0] for game in GAMES.values()]
+VARIANTS = [game.offered[0] for game in GAMES.singles.values()]
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)

@@ -14,7 +14,7 @@ from engine.games import GAMES
 from engine.openings import Opening, is_open, opening, openings
 from engine.scene import Scene
 
-VARIANTS = [variant for game in GAMES.values() for variant in game.offered]
+VARIANTS = [variant for game in GAMES.singles.values() for variant in game.offered]
 
 
 def position(found: Opening) -> State:

@@ -21,7 +21,7 @@ from tests.engine.players import FirstMove, Scripted
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 SMALL = GAMES["clobber"].variant(size="3x2")
 CLOCK = TimeControl(time_ms=1000, inc_ms=100)
-MAIN = [game.offered[0] for game in GAMES.values()]
+MAIN = [game.offered[0] for game in GAMES.singles.values()]
 
 
 def begun(variant: Variant = SMALL, time: TimeControl = CLOCK) -> GameRecord:

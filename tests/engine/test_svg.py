@@ -10,11 +10,15 @@ from engine.board import grid
 from engine.clicks import illustrate
 from engine.game import State
 from engine.games import GAMES
-from engine.scene import Body, Line, Paint, Piece, Scene, Shade, Sign, Square
-from engine.svg import FILL, GROUND, LAST, render
+from engine.scene import Body, Line, Paint, Piece, Rim, Scene, Shade, Sign, Square
+from engine.svg import FIGURES, FILL, GROUND, LAST, UNIT, render, width_of
+from tests.engine.games.random_games import spiel_variants
 
 SVG = "{http://www.w3.org/2000/svg}"
-VARIANTS = [variant for game in GAMES.values() for variant in game.offered]
+VARIANTS = [
+    *(variant for game in GAMES.singles.values() for variant in game.offered),
+    *spiel_variants(),
+]
 
 
 def drawn(scene: Scene, **options) -> ElementTree.Element:
@@ -92,6 +96,12 @@ def test_everything_is_inside_the_picture(variant):
     left, top, width, height = map(float, picture.get("viewBox").split())
     assert (left, top) == (0, 0)
     for item in named(picture, "square"):
+        if corners := item.get("points"):
+            for corner in corners.split():
+                x, y = map(float, corner.split(","))
+                assert 0 <= x <= width
+                assert 0 <= y <= height
+            continue
         x, y = float(item.get("x")), float(item.get("y"))
         assert 0 <= x <= width - float(item.get("width"))
         assert 0 <= y <= height - float(item.get("height"))
@@ -158,7 +168,7 @@ def test_coordinates():
 @pytest.mark.parametrize("body", Body)
 def test_every_kind_of_piece(body, paint):
     """In all its colours, with every sign, on one square or on several."""
-    for sign in ("", "7", *Sign):
+    for sign in ("", "7", *Sign, *FIGURES):
         squares = ("a1", "a2", "b2") if body is Body.POLYOMINO else ("b1",)
         piece = Piece(squares, body, paint, "piece", sign)
         (item,) = named(drawn(Scene("one piece", grid(2, 2), (piece,))), "piece")
@@ -177,6 +187,28 @@ def test_lines_shades_and_marks():
     assert {item.get("class") for item in named(picture, "square")} == {
         f"square {shade}" for shade in Shade
     }
+
+
+def test_hexagons_and_their_rims():
+    """Six corners each; a coloured line along the edge, over a darker one."""
+    squares = (Square("a1", 0, 0), Square("b1", 1, 0), Square("a2", 0.5, -0.87))
+    rim = Rim(((-0.5, 0.3), (0, 0.6), (0.5, 0.3)), Paint.RED)
+    picture = drawn(Scene("hexagons", squares, (), rims=(rim,), hexagonal=True))
+    assert [len(item.get("points").split()) for item in named(picture, "square")] == [6, 6, 6]
+    (line,) = named(picture, "rim")
+    assert line.get("stroke") == FILL[Paint.RED]
+    assert sorted(item.text for item in named(picture, "coordinate")) == ["1", "2", "a", "b"]
+
+
+def test_a_board_of_letters():
+    """Where there are no squares: line by line, each space kept, in a frame that holds them."""
+    scene = Scene("letters", (), (), captions=("White to move",), text=("a  b", "", " <c> "))
+    picture = drawn(scene, coordinates=True)
+    assert [item.text for item in named(picture, "typed")] == ["a  b", " <c> "]
+    assert named(picture, "coordinate") == []
+    assert width_of(scene) == pytest.approx(float(picture.get("viewBox").split()[2]) / UNIT)
+    wide = replace(scene, text=("x" * 100,))
+    assert width_of(wide) == pytest.approx(100 * 0.602 * 0.5 + 1.5)
 
 
 def test_where_a_chosen_piece_may_go():

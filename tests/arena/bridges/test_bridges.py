@@ -16,7 +16,7 @@ from arena.bridges.foreign import BridgeError
 from engine.channel import TracedChannel
 from engine.clock import Allowances, Charge, TimeControl
 from engine.game import Move, Variant
-from engine.games import find_variant
+from engine.games import GAMES, find_variant
 from engine.match import MatchSpec, entrants_needed, play_match
 from engine.process import BotProcess
 from engine.program import PlainProgram
@@ -117,7 +117,7 @@ def test_what_a_uci_program_is_told() -> None:
     assert told[8:11] == [
         "isready",
         "position startpos",
-        "go wtime 60000 btime 60000 winc 500 binc 500",
+        "go wtime 59800 btime 60000 winc 500 binc 500",
     ]
     assert told[11] == f"position startpos moves {' '.join(record.moves[:2])}"
     assert "< ready Random-uci" in lines
@@ -129,7 +129,7 @@ def test_what_a_ugi_program_is_told() -> None:
     _, log = play(bridge("ugi", "ugi"), "clobber")
     assert "uginewgame\nisready\nposition startpos\ngo movetime 19800\n" in log
     _, log = play(bridge("ugi", "ugi"), "clobber size=4x4", time=CLOCK)
-    assert "\nposition fen wbwb/bwbw/wbwb/bwbw 1\ngo p1time 60000 p2time 60000 p1inc 500" in log
+    assert "\nposition fen wbwb/bwbw/wbwb/bwbw 1\ngo p1time 59800 p2time 60000 p1inc 500" in log
 
 
 def test_what_a_gtp_program_is_told() -> None:
@@ -288,7 +288,7 @@ NEWGAME = "newgame clobber size=4x4 seats=2 you=1 move=1000 seed=1\n"
     [
         (NEWGAME, "'newgame' came before 'hello'"),
         (f"{HELLO}go 0 clocks=9,9 moves\n", "'go' came before 'newgame'"),
-        (f"{HELLO}newgame\n", "there is no game '' here"),
+        (f"{HELLO}newgame\n", "there is no game ''; there are: blocco"),
         (f"{HELLO}newgame clobber size=4x4\n", "you= is missing in 'newgame clobber size=4x4'"),
         (f"{HELLO}newgame clobber you=1\n", "time= is missing in 'newgame clobber you=1'"),
         (f"{HELLO}newgame clobber you=1 move=x\n", "a number is missing in 'newgame clobber"),
@@ -334,15 +334,14 @@ def test_a_program_that_is_not_there(
     assert f"arena bridge: {program} can't be started: {why}" in log
 
 
-@pytest.mark.parametrize("size", ["5x6", "10x10"])
-def test_fairy_stockfish_plays(size: str) -> None:
-    """A real program of others: whole games of Clobber, from both seats."""
+@pytest.mark.parametrize("game", ["clobber size=5x6", "clobber size=10x10", "openspiel:chess"])
+def test_fairy_stockfish_plays(game: str) -> None:
+    """A real program of others: whole games, from both seats."""
+    need(game.split()[0] in GAMES, f"{game} is not here")
     found = shutil.which("fairy-stockfish", path=f"{os.environ['PATH']}:/usr/games")
     need(found, "fairy-stockfish is not installed")
     command = [*ARENA, "bridge", "ugi", "--option", "Threads=1", "--", str(found)]
-    records, _ = play(
-        command, f"clobber size={size}", time=TimeControl(time_ms=1000, inc_ms=20), games=2
-    )
+    records, _ = play(command, game, time=TimeControl(time_ms=1000, inc_ms=20), games=2)
     for record in records:
         assert record.faults == ()
         # It is far above one that plays the first move there is.

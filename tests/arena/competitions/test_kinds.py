@@ -222,7 +222,7 @@ def test_what_holds_one_up_is_said(arena: TournamentSimulation, kind: AnyKind, n
         assert ("set aside" in words) is kind.waits
 
 
-@pytest.mark.parametrize("game", sorted(GAMES))
+@pytest.mark.parametrize("game", sorted(GAMES.singles))
 def test_the_seats_of_a_match_are_fair(kind: AnyKind, game: str) -> None:
     """Everybody sits in every seat equally often, whoever shares a side."""
     variant = GAMES[game].variant()

@@ -18,7 +18,7 @@ Arrangement = tuple[tuple[int, ...], tuple[int, ...]]
 def arrangements() -> dict[Arrangement, str]:
     """Those of all variants that games offer, each with a variant that has it."""
     found: dict[Arrangement, str] = {}
-    for game in GAMES.values():
+    for game in GAMES.singles.values():
         for variant in game.offered:
             # In a race everybody plays alone, and two are rated as in a game of two seats.
             race = variant.seats == 1

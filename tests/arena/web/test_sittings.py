@@ -21,7 +21,7 @@ from tests.arena.test_sittings import SMALL, Table
 from tests.arena.web.signing_in import Browser, pages, person, signed_in
 from tests.engine.players import Scripted
 
-MAIN = [(game.name, dict(game.offered[0].options)) for game in GAMES.values()]
+MAIN = [(game.name, dict(game.offered[0].options)) for game in GAMES.singles.values()]
 PUZZLE = ("puzzle", {"task": "tetrominoes"})
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)

@@ -58,7 +58,7 @@ def playthroughs(game: Game) -> dict[str, list[str]]:
 def main() -> None:
     """Writes the playthroughs of every game."""
     FOLDER.mkdir(exist_ok=True)
-    for name, game in GAMES.items():
+    for name, game in GAMES.singles.items():
         text = json.dumps(playthroughs(game), indent=1) + "\n"
         known = path_of(name).read_text() if path_of(name).exists() else None
         path_of(name).write_text(text)

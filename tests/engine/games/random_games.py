@@ -54,12 +54,41 @@ FURTHER: Mapping[str, Sequence[str]] = {
 }
 
 
+SPIEL = (
+    "amazons board_size=6",
+    "breakthrough columns=5 rows=6",
+    "checkers",
+    "chinese_checkers players=3 max_moves=20",
+    "chess",
+    "chess fen=8/1P2k3/8/8/8/8/4K1p1/8_b_-_-_3_60",
+    "cliff_walking",
+    "connect_four",
+    "dots_and_boxes num_rows=3 utility_margin=true",
+    "go board_size=5 komi=7",
+    "hex num_cols=4 num_rows=5 swap=true",
+    "nim",
+    "othello",
+    "ultimate_tic_tac_toe",
+)
+"""Of OpenSpiel's games those that are drawn, and of the others one of each kind: one seat or
+three, points, long words, several plies a turn."""
+IS_SPIEL_HERE = "openspiel:chess" in GAMES
+
+
+def spiel_variants() -> Iterator[Variant]:
+    """Those of OpenSpiel, where it is installed."""
+    for words in SPIEL if IS_SPIEL_HERE else ():
+        name, *options = words.split()
+        yield find_variant(f"openspiel:{name}", options)
+
+
 def variants() -> Iterator[Variant]:
     """All that are tested: what each game offers, and the further ones."""
-    for game in GAMES.values():
+    for game in GAMES.singles.values():
         yield from game.offered
         for options in FURTHER.get(game.name, ()):
             yield find_variant(game.name, options.split())
+    yield from spiel_variants()
 
 
 VARIANTS = {str(variant): variant for variant in variants()}
