@@ -435,6 +435,8 @@ class Game:
     """Its rules page, in Markdown that begins with a heading."""
     check: Callable[[Mapping[str, str]], str | None] = lambda _: None
     """Says what is wrong with values that are allowed one by one but not together."""
+    package: str = ""
+    """Whose rules it has; by default the distribution's that declares it."""
     version: str = ""
     """Of its rules: what is recorded by one is not proven by another. By default that of the
     distribution, for games that change with it."""

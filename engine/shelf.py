@@ -246,7 +246,7 @@ class Shelf(Mapping[str, Game]):
         declared = self.declared.get(name.partition(":")[0])
         game = self[name]
         assert declared is not None
-        return Edition(declared.package, game.version or declared.version)
+        return Edition(game.package or declared.package, game.version or declared.version)
 
     def editions(self) -> list[Edition]:
         """Those of all games of the shelf, each once."""

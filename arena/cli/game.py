@@ -14,7 +14,7 @@ import click
 
 from arena.cli import InputError
 from arena.cli.arguments import read_variant
-from arena.cli.game_checks import Outcome, run_checks
+from arena.cli.game_checks import CheckOutcome, run_checks
 from engine.conformance import random_path
 from engine.game import Variant
 from engine.games import GAMES
@@ -98,7 +98,7 @@ def check(name: str, seconds: float, in_json: bool) -> None:
     word, *options = name.split()
     found = GAMES[word]
     variants = (read_variant(name),) if options else found.offered
-    outcomes: list[Outcome] = []
+    outcomes: list[CheckOutcome] = []
     for outcome in run_checks(found, variants, seconds):
         outcomes.append(outcome)
         if not in_json:
@@ -118,7 +118,7 @@ def check(name: str, seconds: float, in_json: bool) -> None:
     sys.exit(1 if broken else 0)
 
 
-def _print(outcome: Outcome) -> None:
+def _print(outcome: CheckOutcome) -> None:
     mark = "BROKEN" if outcome.problem else "ok    "
     click.echo(f"{mark} {outcome.subject}: {outcome.check}")
     for line in (outcome.problem, *outcome.lines) if outcome.problem else ():

@@ -25,7 +25,7 @@ SHOWN_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CheckOutcome:
     """What came of a check."""
 
     subject: str
@@ -41,7 +41,7 @@ class Outcome:
         return asdict(self)
 
 
-def run_checks(game: Game, variants: Sequence[Variant], seconds: float) -> Iterator[Outcome]:
+def run_checks(game: Game, variants: Sequence[Variant], seconds: float) -> Iterator[CheckOutcome]:
     """The outcomes of all checks of a game, one by one.
 
     Args:
@@ -54,7 +54,7 @@ def run_checks(game: Game, variants: Sequence[Variant], seconds: float) -> Itera
 
 def _run(
     subject: str, checks: dict[str, None], what: Game | Variant, seconds: float
-) -> Iterator[Outcome]:
+) -> Iterator[CheckOutcome]:
     """Runs checks one after the other, in a new process after each that had to be ended."""
     left = list(checks)
     while left:
@@ -98,12 +98,12 @@ def _child(
                 CHECKS[check](trial)
             elif isinstance(what, Game):
                 check_game(what)
-            told.send(Outcome(subject, check))
+            told.send(CheckOutcome(subject, check))
         except Broken as error:
-            told.send(Outcome(subject, check, str(error)))
+            told.send(CheckOutcome(subject, check, str(error)))
         except BaseException as error:
             words = f"it raises {type(error).__name__}: {' '.join(str(error).split())[:300]}"
-            told.send(Outcome(subject, check, words, _own_lines(error)))
+            told.send(CheckOutcome(subject, check, words, _own_lines(error)))
     faulthandler.cancel_dump_traceback_later()
 
 
@@ -121,13 +121,13 @@ def _is_game(file: Path) -> bool:
     return not any(file.is_relative_to(folder) for folder in NOT_GAMES)
 
 
-def _ended(subject: str, check: str, trace: IO[str], seconds: float) -> Outcome:
+def _ended(subject: str, check: str, trace: IO[str], seconds: float) -> CheckOutcome:
     """What is known of a check that ended with its process."""
     trace.seek(0)
     lines = [line.strip() for line in trace if line.startswith("  File ")]
     if not lines:
-        return Outcome(subject, check, "its process died, and said nothing")
+        return CheckOutcome(subject, check, "its process died, and said nothing")
     # Innermost first, as it is written; told as all others are.
     own = [line for line in lines if _is_game(Path(line.split('"')[1]))]
     innermost = tuple(reversed((own or lines)[:SHOWN_LINES]))
-    return Outcome(subject, check, f"it takes longer than {seconds:g} s, and was at", innermost)
+    return CheckOutcome(subject, check, f"it takes longer than {seconds:g} s, and was at", innermost)

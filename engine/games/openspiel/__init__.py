@@ -76,6 +76,7 @@ def _game(name: str) -> Game:
         if is_drawn
         else partial(rules_page, name, title, options),
         check=partial(together, name),
+        package="open-spiel",
         version=pyspiel.__version__,
     )
 
