@@ -130,4 +130,5 @@ def _ended(subject: str, check: str, trace: IO[str], seconds: float) -> CheckOut
     # Innermost first, as it is written; told as all others are.
     own = [line for line in lines if _is_game(Path(line.split('"')[1]))]
     innermost = tuple(reversed((own or lines)[:SHOWN_LINES]))
-    return CheckOutcome(subject, check, f"it takes longer than {seconds:g} s, and was at", innermost)
+    words = f"it takes longer than {seconds:g} s, and was at"
+    return CheckOutcome(subject, check, words, innermost)
