@@ -19,6 +19,8 @@ from engine.games.openspiel.parameters import PARAMETERS, together
 from engine.games.openspiel.spiel import FAMILY, SpielVariant
 from engine.games.openspiel.words import rules_page
 
+VERSION = "1"
+"""Of what is done here with OpenSpiel's rules: how moves and positions are written, and scored."""
 LEFT_OUT = frozenset({"morpion_solitaire", "quoridor"})
 """Games that are broken in OpenSpiel 2.0.2: in the one the moves of a copied state can't be named,
 in the other, of which OpenSpiel warns itself, moves that are listed as legal can't be played."""
@@ -76,7 +78,7 @@ def _game(name: str) -> Game:
         if is_drawn
         else partial(rules_page, name, title, options),
         check=partial(together, name),
-        version=pyspiel.__version__,
+        version=f"{VERSION}+openspiel.{pyspiel.__version__}",
     )
 
 
