@@ -1,4 +1,4 @@
-"""OpenSpiel's games (Lanctot et al., 2019): those without chance in which nothing is hidden.
+"""OpenSpiel's games (Lanctot et al., 2019): those in turns in which nothing is hidden.
 
 A game is called by OpenSpiel's short name: ``openspiel:breakthrough``. Each is made when it is
 first asked for, of what `pyspiel` says of it; OpenSpiel holds its rules.
@@ -19,6 +19,8 @@ from engine.games.openspiel.parameters import PARAMETERS, together
 from engine.games.openspiel.spiel import FAMILY, SpielVariant
 from engine.games.openspiel.words import rules_page
 
+VERSION = "1"
+"""Of what is done here with OpenSpiel's rules: how moves and positions are written, and scored."""
 LEFT_OUT = frozenset({"morpion_solitaire", "quoridor"})
 """Games that are broken in OpenSpiel 2.0.2: in the one the moves of a copied state can't be named,
 in the other, of which OpenSpiel warns itself, moves that are listed as legal can't be played."""
@@ -48,7 +50,7 @@ def _types() -> dict[str, pyspiel.GameType]:
         for one in pyspiel.registered_games()
         if one.dynamics == kind.Dynamics.SEQUENTIAL
         and one.information == kind.Information.PERFECT_INFORMATION
-        and one.chance_mode == kind.ChanceMode.DETERMINISTIC
+        and one.chance_mode != kind.ChanceMode.SAMPLED_STOCHASTIC  # the odds are not told
         and one.default_loadable
         and one.short_name not in LEFT_OUT
     }
@@ -77,7 +79,7 @@ def _game(name: str) -> Game:
         else partial(rules_page, name, title, options),
         check=partial(together, name),
         package="open-spiel",
-        version=pyspiel.__version__,
+        version=f"{pyspiel.__version__}+{VERSION}",
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import pyspiel
 
-from engine.game import IllegalMoveError, Move, PositionError, Seat, State, Termination, Variant
+from engine.game import CHANCE, IllegalMoveError, Move, PositionError, Seat, State, Termination, Variant
 from engine.games.openspiel.parameters import given, longest
 from engine.scene import Scene
 
@@ -41,11 +41,13 @@ class SpielVariant(Variant):
         self.game = f"{FAMILY}:{name}"
         self.rules = self.load(name)
         self.seats = int(self.rules.num_players())
-        self.max_plies = longest(name, options) or int(self.rules.max_game_length())
+        plies, drawn = self.rules.max_game_length(), self.rules.max_chance_nodes_in_history()
+        self.max_plies = longest(name, options) or int(plies + drawn)
+        self.has_chance = bool(drawn)
         self.title = self.rules.get_type().long_name
         self.seat_names = tuple(f"Player {seat + 1}" for seat in range(self.seats))
-        self.first = int(self.rules.new_initial_state().current_player())
-        """OpenSpiel's number of the player in the first seat."""
+        self.first = max(0, int(self.rules.new_initial_state().current_player()))
+        """OpenSpiel's number of the player in the first seat; if dice say who begins, the first."""
         least, most = self.rules.min_utility(), self.rules.max_utility()
         self.is_win_or_loss = self.seats == 2 and (least, most) == (-1, 1)
         if self.seats == 1:
@@ -130,6 +132,8 @@ class SpielState(State):
     def to_move(self) -> Seat | None:
         if self.is_over:
             return None
+        if self.spiel.is_chance_node():
+            return CHANCE
         variant, player = self.variant, int(self.spiel.current_player())
         return (player - variant.first) % variant.seats
 
@@ -150,6 +154,11 @@ class SpielState(State):
 
     def legal_moves(self) -> Sequence[Move]:
         return sorted(self.actions)
+
+    def outcomes(self) -> Mapping[Move, float]:
+        if self.is_over or not self.spiel.is_chance_node():
+            return {}
+        return {self.words[code]: odds for code, odds in self.spiel.chance_outcomes()}
 
     def judge(self, move: str) -> int:
         """OpenSpiel's number of a legal move."""
@@ -178,6 +187,10 @@ class SpielState(State):
         for _ in range(spiel.move_number(), self.variant.max_plies):
             if spiel.is_terminal():
                 break
+            if spiel.is_chance_node():
+                actions, odds = zip(*spiel.chance_outcomes(), strict=True)
+                spiel.apply_action(random.choices(actions, odds)[0])
+                continue
             actions = spiel.legal_actions()
             spiel.apply_action(actions[int(draw() * len(actions))])
         return self.variant.scores_of(spiel)
@@ -226,7 +239,7 @@ class SpielState(State):
         """Whose turn it is, or how it ended, in words."""
         names = self.variant.seat_names
         if self.to_move is not None:
-            return f"{names[self.to_move]} to move"
+            return f"{self.variant.mover_name(self.to_move)} to move"
         if self.variant.seats == 1:
             return f"Over: {self.scores()[0]:g}"
         first = [names[seat] for seat, rank in enumerate(self.ranks()) if rank == 1]

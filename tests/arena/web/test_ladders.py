@@ -13,10 +13,12 @@ import sqlalchemy as sa
 from arena.audit import entries
 from arena.ground.db import Database
 from arena.models import CompetitionState, Ladder, Role
+from engine.games import GAMES
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import Browser, deeds, pages_of_a_copy, person, signed_in
 from tests.arena.web.test_pages import read
+from tests.requirements import need
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +97,10 @@ def test_the_form_makes_a_ladder(
         assert [(one.actor, one.subject) for one in noted] == [("organiser", "ladder blitz")]
 
 
-@pytest.mark.parametrize("game", ["clobber", "blokus", "puzzle", "oxoxo", "siege"])
+@pytest.mark.parametrize("game", ["clobber", "blokus", "puzzle", "oxoxo", "siege", "openspiel:hex"])
 def test_each_game_has_its_own_options(office: Office, game: str) -> None:
     """Every option is a field with its default, and what else it may be beside it."""
+    need(game in GAMES, f"{game} is not here")
     page = office.browser.get(f"/new-ladder/{game}").text
     assert read(page).verdict() == []
     assert office.make(game)[0] == 302

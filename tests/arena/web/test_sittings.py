@@ -22,6 +22,8 @@ from tests.arena.web.signing_in import Browser, pages, person, signed_in
 from tests.engine.players import Scripted
 
 MAIN = [(game.name, dict(game.offered[0].options)) for game in GAMES.singles.values()]
+# One on a board, and one without squares, that has nothing but buttons.
+MAIN += [(name, {}) for name in ("openspiel:chess", "openspiel:nim") if name in GAMES]
 PUZZLE = ("puzzle", {"task": "tetrominoes"})
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
