@@ -21,9 +21,9 @@ from engine.games.openspiel.words import rules_page
 
 VERSION = "1"
 """Of what is done here with OpenSpiel's rules: how moves and positions are written, and scored."""
-LEFT_OUT = frozenset({"morpion_solitaire", "quoridor"})
-"""Games that are broken in OpenSpiel 2.0.2: in the one the moves of a copied state can't be named,
-in the other, of which OpenSpiel warns itself, moves that are listed as legal can't be played."""
+LEFT_OUT = frozenset({"quoridor"})
+"""Broken in OpenSpiel 2.0.2, which warns of it itself: moves that are listed as legal can't be
+played."""
 
 
 class SpielGames(Mapping[str, Game]):

@@ -17,7 +17,16 @@ from typing import Any, Self
 
 import pyspiel
 
-from engine.game import CHANCE, IllegalMoveError, Move, PositionError, Seat, State, Termination, Variant
+from engine.game import (
+    CHANCE,
+    IllegalMoveError,
+    Move,
+    PositionError,
+    Seat,
+    State,
+    Termination,
+    Variant,
+)
 from engine.games.openspiel.parameters import given, longest
 from engine.scene import Scene
 
@@ -28,6 +37,8 @@ RANKS = re.compile(r"[\w+~]+(/[\w+~]+){6,}")
 """The board of a FEN."""
 LINE = 64
 """Letters of a line; longer ones are broken."""
+NOT_COPIED = frozenset({"morpion_solitaire"})
+"""Games whose copied states can't name their moves, in OpenSpiel 2.0.2: they are played anew."""
 GAP = "_"
 """Stands in a move for the space that OpenSpiel has there."""
 
@@ -52,6 +63,15 @@ class SpielVariant(Variant):
         self.is_win_or_loss = self.seats == 2 and (least, most) == (-1, 1)
         if self.seats == 1:
             self.opening_plies = 0
+
+    def copy(self, spiel: Any) -> Any:
+        """A state of OpenSpiel's that may be changed."""
+        if self.game.partition(":")[2] not in NOT_COPIED:
+            return spiel.clone()
+        again = self.rules.new_initial_state()
+        for action in spiel.history():
+            again.apply_action(action)
+        return again
 
     def load(self, name: str) -> Any:
         """OpenSpiel's game."""
@@ -180,10 +200,12 @@ class SpielState(State):
         return self.words[code]
 
     def play_code(self, code: int) -> Self:
-        return type(self)(self.variant, self.spiel.child(code))
+        spiel = self.variant.copy(self.spiel)
+        spiel.apply_action(code)
+        return type(self)(self.variant, spiel)
 
     def playout(self, random: Random) -> tuple[float, ...]:
-        spiel, draw = self.spiel.clone(), random.random
+        spiel, draw = self.variant.copy(self.spiel), random.random
         for _ in range(spiel.move_number(), self.variant.max_plies):
             if spiel.is_terminal():
                 break

@@ -72,16 +72,18 @@ def test_a_game_is_played_recorded_and_replayed(name: str) -> None:
 
 
 def test_what_is_left_out_is_named() -> None:
-    """Of its games without chance in which nothing is hidden, three are not here."""
+    """Of its games in turns in which nothing is hidden, three are not here."""
     kind = pyspiel.GameType
     fitting = {
         one.short_name
         for one in pyspiel.registered_games()
         if one.dynamics == kind.Dynamics.SEQUENTIAL
         and one.information == kind.Information.PERFECT_INFORMATION
-        and one.chance_mode == kind.ChanceMode.DETERMINISTIC
     }
-    assert fitting - {name.partition(":")[2] for name in NAMES} == {*LEFT_OUT, "efg_game"}
+    left = fitting - {name.partition(":")[2] for name in NAMES}
+    # Of the last only a sample is told of what chance may do.
+    assert left == {*LEFT_OUT, "efg_game", "stones_and_gems"}
+    assert len(NAMES) >= 40
 
 
 EXTREMES = """
