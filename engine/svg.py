@@ -184,7 +184,8 @@ def render(
     parts += (_piece(piece, places, colours) for piece in scene.pieces)
     parts += (_last(name, places) for name in scene.last)
     parts += (_target(name, places, colours) for name in scene.targets)
-    parts += (_link(name, link, places) for name, link in (links or {}).items())
+    high = 0.86 if scene.hexagonal else 0.94
+    parts += (_link(name, link, places, high) for name, link in (links or {}).items())
     for row, caption in enumerate(scene.captions):
         y = board_height + spacing * (row + 0.45)
         parts.append(_text(caption, width / 2, y, letters, colours["text"], "caption"))
@@ -430,11 +431,12 @@ def _target(
     )
 
 
-def _link(name: str, link: Link, places: Mapping[str, tuple[float, float]]) -> str:
+def _link(name: str, link: Link, places: Mapping[str, tuple[float, float]], high: float) -> str:
+    """What can be clicked: most of a square, and of a hexagon what no other row reaches into."""
     x, y = places[name]
     move = f' data-move="{escape(link.move)}"' if link.move else ""
     return (
         f'<a class="click {link.kind}" href="{escape(link.address)}" data-click="{name}"{move} '
-        f'aria-label="{escape(link.words)}"><rect x="{_n(x - 0.47)}" y="{_n(y - 0.47)}" '
-        f'width="{_n(0.94)}" height="{_n(0.94)}" fill="transparent"/></a>'
+        f'aria-label="{escape(link.words)}"><rect x="{_n(x - 0.47)}" y="{_n(y - high / 2)}" '
+        f'width="{_n(0.94)}" height="{_n(high)}" fill="transparent"/></a>'
     )

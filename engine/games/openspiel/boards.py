@@ -9,18 +9,28 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from math import sqrt
 from typing import Any
 
 from engine.board import FILES
 from engine.game import Move, squares_in
-from engine.games.openspiel.spiel import SpielState, SpielVariant
+from engine.games.openspiel.spiel import GAP, SpielState, SpielVariant
 from engine.scene import Body, Line, Paint, Piece, Rim, Scene, Shade, Sign, Square
 
 Look = tuple[Body, Paint, str, str]
 """A piece's form, colour, words and sign."""
 Clicked = Callable[["GridState", Move], tuple[str, ...]]
+
+
+class Ground(StrEnum):
+    """What pieces stand on."""
+
+    CHEQUERED = "chequered"
+    PLAIN = "plain"
+    POINTS = "points"
+    HEXAGONS = "hexagons"
 
 
 @dataclass(frozen=True)
@@ -35,8 +45,7 @@ class Grid:
     """The letters of free squares."""
     size: Callable[[Mapping[str, str]], tuple[int, int]] = lambda _: (8, 8)
     """Files and ranks, by the options."""
-    ground: str = "chequered"
-    """Chequered, plain, points or hexagons."""
+    ground: Ground = Ground.CHEQUERED
     upwards: bool = True
     """Whether the lowest rank is the first."""
     files: str = FILES
@@ -44,6 +53,8 @@ class Grid:
     marks: Clicked = lambda _, move: squares_in(move)
     phase: Callable[[Move], str] | None = None
     """What kind of move is due, by one of the legal ones, where they are of several kinds."""
+    held: Callable[[GridState], dict[str, str]] = lambda _: {}
+    """Letters of pieces that are being moved and stand nowhere in OpenSpiel's text, by square."""
     rims: tuple[Paint, Paint] | None = None
     """The colours of the upper and lower edge, and of the others."""
 
@@ -81,18 +92,18 @@ class GridVariant(SpielVariant):
 
     def _square(self, file: int, row: int) -> Square:
         name, y = self.name_of(file, row), self.height - 1 - row
-        if self.grid.ground == "hexagons":
+        if self.grid.ground is Ground.HEXAGONS:
             return Square(name, file + row / 2, y * sqrt(3) / 2)
-        if self.grid.ground == "points":
+        if self.grid.ground is Ground.POINTS:
             return Square(name, file, y, Shade.POINT)
-        if self.grid.ground == "plain":
+        if self.grid.ground is Ground.PLAIN:
             return Square(name, file, y)
         return Square(name, file, y, Shade.LIGHT if (file + y) % 2 else Shade.DARK)
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """What connects the points of a board that is made of lines."""
-        if self.grid.ground != "points":
+        if self.grid.ground is not Ground.POINTS:
             return ()
         across, down = self.width - 1, self.height - 1
         name = self.name_of
@@ -109,7 +120,6 @@ class GridVariant(SpielVariant):
         at = {square.name: (square.x, square.y) for square in self.squares}
         # The corners of a hexagon of width 1, above and below the ends of its upright sides.
         side, tip = 1 / sqrt(12), 1 / sqrt(3)
-
         top = [at[self.name_of(file, 0)] for file in range(self.width)]
         bottom = [at[self.name_of(file, self.height - 1)] for file in range(self.width)]
         left = [at[self.name_of(0, row)] for row in range(self.height)]
@@ -145,12 +155,14 @@ class GridState(SpielState):
         variant, grid, turn = self.variant, self.variant.grid, self.turn()
         if grid.phase and self.words:
             turn += grid.phase(next(iter(self.words.values())))
-        pieces = tuple(
-            Piece((variant.name_of(file, row),), *look)
+        standing = {
+            variant.name_of(file, row): letter
             for row, letters in enumerate(self.cells)
             for file, letter in enumerate(letters)
-            if (look := grid.looks.get(letter)) is not None
-        )
+            if letter in grid.looks
+        }
+        standing |= grid.held(self)
+        pieces = tuple(Piece((name,), *grid.looks[letter]) for name, letter in standing.items())
         return Scene(
             title=f"{variant.title}: {turn}",
             squares=variant.squares,
@@ -158,7 +170,7 @@ class GridState(SpielState):
             lines=variant.lines,
             captions=(turn,),
             rims=variant.rims,
-            hexagonal=grid.ground == "hexagons",
+            hexagonal=grid.ground is Ground.HEXAGONS,
         )
 
 
@@ -166,20 +178,16 @@ def _disc(paint: Paint, word: str, sign: str = "") -> Look:
     return Body.DISC, paint, f"{paint} {word}", sign
 
 
-def _column(move: Move) -> int:
-    return int(move[1:])
-
-
 def _falls_to(state: GridState, move: Move) -> tuple[str, ...]:
     """The square that a disc falls to."""
-    file = _column(move)
+    file = int(move[1:])
     free = [row for row, letters in enumerate(state.cells) if letters[file] == "."]
     return (state.variant.name_of(file, free[-1]),)
 
 
 def _fell_to(state: GridState, move: Move) -> tuple[str, ...]:
     """The square of the disc that lies on top."""
-    file = _column(move)
+    file = int(move[1:])
     row = next(row for row, letters in enumerate(state.cells) if letters[file] != ".")
     return (state.variant.name_of(file, row),)
 
@@ -190,9 +198,24 @@ def _amazon_square(state: GridState, move: Move) -> tuple[str, ...]:
     return (state.variant.name_of(file - 1, row - 1),)
 
 
+def _lifted_amazon(state: GridState) -> dict[str, str]:
+    """The amazon that was chosen, before it goes somewhere."""
+    due = next(iter(state.words.values()), "")
+    if "_To_" not in due:
+        return {}
+    (square,) = _amazon_square(state, state.text().rpartition(" ")[2])
+    return {square: due[0]}
+
+
 def _square_board(options: Mapping[str, str]) -> tuple[int, int]:
     return int(options["board_size"]), int(options["board_size"])
 
+
+AMAZON_PHASES = {
+    "From": "which amazon",
+    "To": "where it goes",
+    "Shoot:": "where its arrow goes",
+}
 
 GRIDS: Mapping[str, Grid] = {
     "amazons": Grid(
@@ -206,7 +229,8 @@ GRIDS: Mapping[str, Grid] = {
         size=_square_board,
         clicks=_amazon_square,
         marks=_amazon_square,
-        phase=lambda move: {"F": ": an amazon", "T": ": its way", "S": ": an arrow"}[move[2]],
+        phase=lambda move: f": {AMAZON_PHASES[move.split(GAP)[1]]}",
+        held=_lifted_amazon,
     ),
     "breakthrough": Grid(
         ("Black", "White"),
@@ -229,7 +253,7 @@ GRIDS: Mapping[str, Grid] = {
         {"x": _disc(Paint.RED, "disc", Sign.CROSS), "o": _disc(Paint.YELLOW, "disc")},
         free=".",
         size=lambda options: (int(options["columns"]), int(options["rows"])),
-        ground="plain",
+        ground=Ground.PLAIN,
         clicks=_falls_to,
         marks=_fell_to,
     ),
@@ -238,7 +262,7 @@ GRIDS: Mapping[str, Grid] = {
         {"X": _disc(Paint.BLACK, "stone"), "O": _disc(Paint.WHITE, "stone")},
         free="+",
         size=_square_board,
-        ground="points",
+        ground=Ground.POINTS,
         files=FILES.replace("i", ""),
     ),
     "hex": Grid(
@@ -249,7 +273,7 @@ GRIDS: Mapping[str, Grid] = {
         },
         free=".",
         size=lambda options: (int(options["num_cols"]), int(options["num_rows"])),
-        ground="hexagons",
+        ground=Ground.HEXAGONS,
         upwards=False,
         rims=(Paint.RED, Paint.BLUE),
     ),
@@ -257,7 +281,7 @@ GRIDS: Mapping[str, Grid] = {
         ("Black", "White"),
         {"x": _disc(Paint.BLACK, "disc"), "o": _disc(Paint.WHITE, "disc")},
         free="-",
-        ground="plain",
+        ground=Ground.PLAIN,
         upwards=False,
     ),
 }

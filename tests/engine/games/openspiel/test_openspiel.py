@@ -154,6 +154,7 @@ def test_what_openspiel_can_not_play_is_refused(name: str, option: str) -> None:
         ("go", "B_j6 W_a1", "black stone", "j6", "B_PASS", "B_PASS"),
         ("breakthrough", "a7a6 b2b3", "white piece", "b3", "a6b5", "a6 b5"),
         ("amazons", "X_From_(10,_4) X_To_(4,_4)", "white amazon", "d7", "X_Shoot:_(4,_2)", "b7"),
+        ("amazons", "X_From_(10,_4)", "white amazon", "d1", "X_To_(4,_4)", "d7"),
         ("checkers", "a3b4 b6a5", "black man", "a5", "b4c5", "b4 c5"),
         ("chess", "e4 Nc6", "black knight", "c6", "Nf3", "g1 f3"),
         ("chess", "a4 b5 axb5 a6 bxa6 c6 a7 c5", "white pawn", "a7", "axb8=N", "a7 b8 knight"),
