@@ -202,7 +202,7 @@ def options(
 
 
 class Names(click.ParamType[tuple[str, ...]]):
-    """Several names, with commas between them."""
+    """Several names, with commas between them; none, where nothing is written."""
 
     name = "a,b"
 
@@ -211,7 +211,8 @@ class Names(click.ParamType[tuple[str, ...]]):
     ) -> tuple[str, ...]:
         if isinstance(value, tuple):
             return value
-        return tuple(word.strip() for word in str(value).split(","))
+        words = str(value).strip()
+        return tuple(word.strip() for word in words.split(",")) if words else ()
 
 
 def _argument(part: Part, kind: Any = None) -> Callable[[F], F]:

@@ -156,6 +156,15 @@ def test_what_was_made_is_said(cli: Cli, words: list[str], said: str) -> None:
     assert said in made[1]
 
 
+def test_the_lot_alone_may_decide_ties(cli: Cli) -> None:
+    """Where no tie-breaks are wished for; an empty field is no field."""
+    words = ["--ladder", "ladder-0", "--format", "round-robin"]
+    assert cli("create", "by-lot", *words, "--tie-breaks", "", "--json")[0] == 0
+    assert json.loads(cli("show", "by-lot", "--json")[1])["tie_breaks"] == []
+    code, _, problem = cli("create", "nobody", *words, "--bots", "")
+    assert (code, "2" in problem) == (2, True)
+
+
 def test_points_a_game_are_shown_where_they_decide(cli: Cli) -> None:
     """In a gauntlet, and not in a round robin, where everybody has as many games."""
     for format_, shown in (("gauntlet", True), ("round-robin", False)):
