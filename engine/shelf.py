@@ -172,7 +172,8 @@ class Shelf(Mapping[str, Game]):
             except UnknownGameError:
                 continue
             if isinstance(found, Mapping):
-                yield from (f"{name}:{word}" for word in found)
+                games = (f"{name}:{word}" for word in found)
+                yield from (game for game in games if game not in self._failed)
             else:
                 yield name
 
@@ -237,6 +238,15 @@ class Shelf(Mapping[str, Game]):
             pass
         return self._absent
 
+    def take_off(self, name: str, reason: str) -> None:
+        """Has a game that was loaded be one of the `faults`, until this process ends.
+
+        Args:
+            reason: what is wrong with it.
+        """
+        self._failed[name] = reason
+        self._loaded.pop(name, None)
+
     def edition(self, name: str) -> Edition:
         """Which rules a game of the shelf is played by.
 
@@ -295,6 +305,8 @@ class Shelf(Mapping[str, Game]):
         )
 
     def _of_family(self, games: Mapping[str, Game], family: str, word: str) -> Game:
+        if reason := self._failed.get(f"{family}:{word}"):
+            raise UnknownGameError(f"{family}:{word} can't be loaded: {reason}")
         try:
             game = games[word]
         except KeyError:
