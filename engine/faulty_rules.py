@@ -34,7 +34,7 @@ class HangingRulesError(UnknownGameError):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class RulesFault:
     """What is wrong with the rules of a game."""
 
     game: str
@@ -46,7 +46,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Hang(Fault):
+class Hang(RulesFault):
     """A call into a game's rules that lasts too long."""
 
     thread: int
@@ -114,14 +114,14 @@ def take_off_if_raised(shelf: Shelf, error: Exception) -> None:
         shelf.take_off(fault.game, fault.reason)
 
 
-def fault_of(error: BaseException) -> Fault | None:
+def fault_of(error: BaseException) -> RulesFault | None:
     """The mistake of a game's rules that an error is; None if it is another's, or none."""
     inside = [] if isinstance(error, GameError) else list(_raised(error.__traceback__))
     if not inside:
         return None
     place, game = inside[-1]
     words = " ".join(str(error).split())[:200]
-    return Fault(game, f"its rules raise {type(error).__name__}: {words} in {place}")
+    return RulesFault(game, f"its rules raise {type(error).__name__}: {words} in {place}")
 
 
 def _raised(traceback: TracebackType | None) -> Iterable[tuple[str, str]]:

@@ -141,9 +141,9 @@ class Shelf(Mapping[str, Game]):
     def declared(self) -> Mapping[str, Declared]:
         """What is declared, by name, in the order of the shelf; whether or not it can be loaded."""
         if self._declared is None:
-            self._declared = {}
+            declared: dict[str, Declared] = {}
             for each in installed() if self._given is None else self._given:
-                first = self._declared.setdefault(each.name, each)
+                first = declared.setdefault(each.name, each)
                 if first is not each:
                     self._failed[f"{each.name} of {each.package}"] = (
                         f"the name {each.name} is taken by {first.package}"
@@ -152,6 +152,8 @@ class Shelf(Mapping[str, Game]):
                     self._failed[each.name] = (
                         "a game's name is up to 40 small letters, digits and -, a letter first"
                     )
+            # All at once: another thread may ask meanwhile.
+            self._declared = declared
         return self._declared
 
     def __getitem__(self, name: str) -> Game:
