@@ -18,6 +18,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from engine.game import Game, Move, OptionError, Seat, State, Termination, Variant
 from engine.scene import Scene, Square
@@ -64,6 +65,15 @@ class Declared:
     version: str
 
 
+class SeatNames(tuple[str, ...]):
+    """Names of the seats of a game of which nobody knows how many it has: each has one."""
+
+    __slots__ = ()
+
+    def __getitem__(self, seat: Any) -> Any:
+        return f"Seat {seat + 1}" if isinstance(seat, int) else super().__getitem__(seat)
+
+
 class Missing(Variant):
     """A variant of a game that is not on the shelf: it can be named, and not played."""
 
@@ -73,7 +83,7 @@ class Missing(Variant):
         """Takes what is known of it, and why it is not here."""
         super().__init__(dict(options))
         self.game, self.seats, self.reason = game, seats, reason
-        self.seat_names = tuple(f"Seat {seat + 1}" for seat in range(seats))
+        self.seat_names = SeatNames(f"Seat {seat + 1}" for seat in range(seats))
 
     def initial(self, seed: int = 0) -> State:
         """An empty board that says why there is nothing on it."""

@@ -44,6 +44,5 @@ def test_no_game_is_named() -> None:
                 found += [(file, line, text) for line, text in texts(tree) if NAME.search(text)]
     for file in sorted((ROOT / "arena/web").rglob("*")):
         if file.suffix in (".html", ".js", ".css", ".xml", ".txt"):
-            if match := NAME.search(file.read_text(errors="replace")):
-                found.append((file, 0, match[0]))
+            found += [(file, 0, name) for name in NAME.findall(file.read_text(errors="replace"))]
     assert [f"{file.relative_to(ROOT)}:{line}: {text[:80]}" for file, line, text in found] == []
