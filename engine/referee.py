@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from engine.clock import Clock, TimeControl
 from engine.game import CHANCE, IllegalMoveError, Move, Seat, State, Termination, Variant
 from engine.games import GAMES
-from engine.player import BotError, GameEnd, GameSetup, Player, ProtocolError, Turn
+from engine.player import BotError, GameEnd, GameSetup, Player, ProtocolError, Turn, VoidGameError
 from engine.record import Fault, GameRecord, Ply, ending
 from engine.seeds import derive, lot
 
@@ -100,6 +100,8 @@ class _Game:
             except BotError as error:
                 self._leave(number, error.termination, error.detail)
         while (seat := self.state.to_move) is not None:
+            if len(self.plies) == self.variant.max_plies:
+                raise VoidGameError(f"{self.variant} goes on after its {len(self.plies)} plies")
             if seat == CHANCE:
                 self._play(Ply(CHANCE, self.state.roll(lot(self.seed, len(self.plies)))))
             else:

@@ -130,7 +130,7 @@ class MatchReport:
             lease = Lease.from_json(data["lease"])
             games = [GameRecord.from_json(game) for game in data["games"]]
             logs = tuple(tuple(str(log) for log in game) for game in data["logs"])
-            return cls(lease, _worker(data), tuple(games), logs, _seconds(data))
+            return cls(lease, _worker(data), tuple(games), logs, seconds_of(data))
         except (KeyError, TypeError) as error:
             raise JobError(f"no report of a match: {error!r}") from None
 
@@ -222,7 +222,7 @@ class Built:
             JobError: it is none.
         """
         try:
-            lease, seconds = Lease.from_json(data["lease"]), _seconds(data)
+            lease, seconds = Lease.from_json(data["lease"]), seconds_of(data)
             return cls(lease, _worker(data), str(data["digest"]), min(seconds, LONGEST_BUILD))
         except (KeyError, TypeError, AttributeError) as error:
             raise JobError(f"no word of a build: {error!r}") from None
@@ -359,7 +359,7 @@ def _count(value: Any, what: str) -> int:
     return value
 
 
-def _seconds(data: dict[str, Any]) -> float:
+def seconds_of(data: dict[str, Any]) -> float:
     """How long something took; 0 from a worker of the release before, which does not say."""
     seconds = data.get("seconds", 0.0)
     if not isinstance(seconds, int | float) or not 0 <= seconds < TOO_LARGE:

@@ -18,6 +18,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from engine.game import Game, Move, OptionError, Seat, State, Termination, Variant
 from engine.scene import Scene, Square
@@ -64,6 +65,15 @@ class Declared:
     version: str
 
 
+class SeatNames(tuple[str, ...]):
+    """Names of the seats of a game of which nobody knows how many it has: each has one."""
+
+    __slots__ = ()
+
+    def __getitem__(self, seat: Any) -> Any:
+        return f"Seat {seat + 1}" if isinstance(seat, int) else super().__getitem__(seat)
+
+
 class Missing(Variant):
     """A variant of a game that is not on the shelf: it can be named, and not played."""
 
@@ -73,7 +83,7 @@ class Missing(Variant):
         """Takes what is known of it, and why it is not here."""
         super().__init__(dict(options))
         self.game, self.seats, self.reason = game, seats, reason
-        self.seat_names = tuple(f"Seat {seat + 1}" for seat in range(seats))
+        self.seat_names = SeatNames(f"Seat {seat + 1}" for seat in range(seats))
 
     def initial(self, seed: int = 0) -> State:
         """An empty board that says why there is nothing on it."""
@@ -141,9 +151,9 @@ class Shelf(Mapping[str, Game]):
     def declared(self) -> Mapping[str, Declared]:
         """What is declared, by name, in the order of the shelf; whether or not it can be loaded."""
         if self._declared is None:
-            self._declared = {}
+            declared: dict[str, Declared] = {}
             for each in installed() if self._given is None else self._given:
-                first = self._declared.setdefault(each.name, each)
+                first = declared.setdefault(each.name, each)
                 if first is not each:
                     self._failed[f"{each.name} of {each.package}"] = (
                         f"the name {each.name} is taken by {first.package}"
@@ -152,6 +162,8 @@ class Shelf(Mapping[str, Game]):
                     self._failed[each.name] = (
                         "a game's name is up to 40 small letters, digits and -, a letter first"
                     )
+            # All at once: another thread may ask meanwhile.
+            self._declared = declared
         return self._declared
 
     def __getitem__(self, name: str) -> Game:
@@ -172,7 +184,8 @@ class Shelf(Mapping[str, Game]):
             except UnknownGameError:
                 continue
             if isinstance(found, Mapping):
-                yield from (f"{name}:{word}" for word in found)
+                games = (f"{name}:{word}" for word in found)
+                yield from (game for game in games if game not in self._failed)
             else:
                 yield name
 
@@ -237,6 +250,15 @@ class Shelf(Mapping[str, Game]):
             pass
         return self._absent
 
+    def take_off(self, name: str, reason: str) -> None:
+        """Has a game that was loaded be one of the `faults`, until this process ends.
+
+        Args:
+            reason: what is wrong with it.
+        """
+        self._failed[name] = reason
+        self._loaded.pop(name, None)
+
     def edition(self, name: str) -> Edition:
         """Which rules a game of the shelf is played by.
 
@@ -295,6 +317,8 @@ class Shelf(Mapping[str, Game]):
         )
 
     def _of_family(self, games: Mapping[str, Game], family: str, word: str) -> Game:
+        if reason := self._failed.get(f"{family}:{word}"):
+            raise UnknownGameError(f"{family}:{word} can't be loaded: {reason}")
         try:
             game = games[word]
         except KeyError:

@@ -15,8 +15,8 @@ from engine.game import Game
 from engine.games.clobber import Clobber
 from engine.options import board_size
 
-def game(name, **more):
-    class Renamed(Clobber):
+def game(name, base=Clobber, **more):
+    class Renamed(base):
         game = name
     size = {"size": board_size("4x3", 2, 26)}
     return Game(name, name.capitalize(), size, Renamed, ({},), rules=lambda: "# " + name, **more)

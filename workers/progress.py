@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import threading
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from engine import jobs, reporting
+from engine.faulty_rules import HangWatch
 from engine.game import State
 from engine.record import Ply
 from engine.referee import Watch
@@ -24,6 +26,10 @@ WAIT_SECONDS = 1.0
 """The longest that a report waits for those of the next matches."""
 MOST_BYTES = 40_000_000
 """JSON in a message of reports, which Celery writes a third longer; the broker takes 64 MiB."""
+RULES_SECONDS = 60.0
+"""That one call into a game's rules may take."""
+HUNG = 4
+"""The exit code of a process whose game hung."""
 TOO_LONG = "left out: the broker takes no report of a match that is so long\n"
 
 
@@ -91,8 +97,10 @@ class ProgressTeller:
         """What a check has found so far."""
         self._said: tuple[int, Sequence[Ply]] = (0, ())
         self._is_taken_up = False
+        self._began = time.monotonic()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
+        self._hangs = HangWatch(RULES_SECONDS)
 
     def take_up(self) -> None:
         """Says that this worker has the job, once."""
@@ -130,9 +138,22 @@ class ProgressTeller:
                 log.exception("could not tell that a job was taken up")
             self._tell()
 
+    def failure(self, problem: object) -> dict[str, Any]:
+        """What is said of the job if it could not be done, through no bot's fault."""
+        seconds = round(time.monotonic() - self._began, 3)
+        return failure(self._lease, problem) | {"seconds": seconds}
+
+    def _end_if_rules_hang(self) -> None:
+        """Gives the job up with this process, which Celery replaces: nothing else ends the call."""
+        for hang in self._hangs.look():
+            log.error("%s", hang)
+            say(jobs.RECORD_VOID, self.failure(hang))
+            os._exit(HUNG)
+
     def _tell(self) -> None:
         told, last, murmur = (0, 0, 0), time.monotonic(), Murmur(self._longest_silence)
         while not self._ended.wait(min(PROGRESS_SECONDS, self._longest_silence)):
+            self._end_if_rules_hang()
             game, plies = self._said
             now = (game, len(plies), len(self.findings))
             if now == told and time.monotonic() - last < self._longest_silence:
@@ -144,3 +165,13 @@ class ProgressTeller:
                 murmur.say(jobs.MATCH_PROGRESS, progress.to_json())
             except Exception:
                 log.exception("could not tell how far a match is")
+
+
+def failure(lease: jobs.Lease, problem: object, *, is_its_own: bool = True) -> dict[str, Any]:
+    """What is said of a job that could not be done, through no bot's fault.
+
+    Args:
+        is_its_own: whether that may be the job's fault.
+    """
+    words = f"{worker_name()}: {problem}"[:2000]
+    return {"lease": lease.to_json(), "problem": words, "failed": is_its_own}

@@ -36,6 +36,7 @@ from celery.signals import (
 from engine import jobs, reporting, sitting
 from engine.clock import ALLOWANCES, Allowances
 from engine.compliance import Examination
+from engine.faulty_rules import fault_of
 from engine.games import GAMES
 from engine.logs import about, use_json
 from engine.match import Players
@@ -50,7 +51,7 @@ from workers.languages import LanguageError
 from workers.launches import installed_languages
 from workers.limits import Limits
 from workers.program import BoxError
-from workers.progress import ProgressTeller, Reports
+from workers.progress import ProgressTeller, Reports, failure
 from workers.sandbox import Sandbox
 
 log = logging.getLogger("workers")
@@ -237,7 +238,7 @@ def _do(
         words = "%s %s could not be done"
         log.exception(words, job.lease.kind, job.lease.job, extra=about(job.lease))
         progress.take_up()
-        say(jobs.RECORD_VOID, _failure(job.lease, error))
+        say(jobs.RECORD_VOID, progress.failure(fault_of(error) or error))
         _rest()
         return
     _Luck.failures = 0
@@ -246,11 +247,6 @@ def _do(
     else:
         say(task, report)
     log.info("%s %s is done", job.lease.kind, job.lease.job, extra=about(job.lease))
-
-
-def _failure(lease: jobs.Lease, error: BaseException, *, is_its_own: bool = True) -> dict[str, Any]:
-    problem = f"{worker_name()}: {error}"[:2000]
-    return {"lease": lease.to_json(), "problem": problem, "failed": is_its_own}
 
 
 @task_failure.connect
@@ -263,7 +259,7 @@ def tell_of_a_lost_process(args: Sequence[Any], exception: BaseException, **_: A
         leases = [jobs.Lease.from_json(data["lease"]) for data in args]
         say(jobs.JOB_STARTED, *(reporting.Started(one, worker_name()).to_json() for one in leases))
         for lease in leases:
-            say(jobs.RECORD_VOID, _failure(lease, exception, is_its_own=len(leases) == 1))
+            say(jobs.RECORD_VOID, failure(lease, exception, is_its_own=len(leases) == 1))
 
 
 def _rest() -> None:

@@ -264,7 +264,7 @@ def _games(path: Path) -> Iterator[_Games]:
 def _starts(variant: Variant, seed: int, games: int) -> list[Opening]:
     """An opening for each game: as many different ones as there are, then the same again."""
     if variant.seats == 1:
-        return [opening(variant, derive(seed, "puzzle", number)) for number in range(games)]
+        return [opening(variant, derive(seed, "race", number)) for number in range(games)]
     found = list(islice(openings(variant, seed), games))
     return list(islice(cycle(found), games))
 

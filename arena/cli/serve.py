@@ -26,6 +26,8 @@ from arena.ground.config import SettingError, load
 from arena.ground.db import Database, SchemaError, unusable
 from arena.web import downloads, outage
 from arena.web.app import create_app
+from engine.faulty_rules import break_off_hangs
+from engine.games import GAMES
 from engine.logs import use_json
 from engine.timers import Every
 from workers import bundles
@@ -88,6 +90,7 @@ def application() -> Flask:
     finally:
         database.close()
     app = create_app(settings, BundleIntake(settings.bundles))
+    break_off_hangs(GAMES)
     # What is there now stays. Going through it again and again would make one page in twenty
     # three times as slow as the others.
     gc.collect()

@@ -39,7 +39,7 @@ class CreateByRules(Deed):
         most=LONGEST_NAME,
     )
     game: str = asked(
-        "Without a ladder, the game and its options, as in clobber size=5x6", default="", most=200
+        "Without a ladder, the game and its options, as in GAME size=5x6", default="", most=200
     )
     time: str = asked(
         "Seconds a game and more a move, as in 10+0.1, where it is not the ladder's",

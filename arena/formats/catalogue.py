@@ -71,7 +71,7 @@ def settings_for(name: str, frame: Frame, given: Mapping[str, int]) -> dict[str,
             )
         if frame.race and setting.in_a_race not in (None, value):
             raise Refusal(
-                f"{key} must be {setting.in_a_race} in a race: the same bots on the same puzzle "
+                f"{key} must be {setting.in_a_race} in a race: the same bots at the same start "
                 "would come out the same again"
             )
     try:

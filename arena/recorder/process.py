@@ -33,9 +33,11 @@ from arena.recorder import rebuild
 from arena.recorder.claim import ClaimError, claim_broker
 from arena.recorder.tasks import Tasks
 from arena.recorder.writer import PAUSES, ProcessEnding, Writer, utc_now
-from arena.schedule import leases
+from arena.schedule import idle, leases
 from arena.signing import arena_id
 from engine import jobs
+from engine.faulty_rules import break_off_hangs
+from engine.games import GAMES
 from engine.logs import use_json
 from engine.timers import Every
 
@@ -71,6 +73,7 @@ class Recorder:
         happened = dict(self.writer.counted)
         self.writer.counted.clear()
         transact(lambda session: health.note_tick(session, now, heard, happened))
+        transact(idle.note_taken_off)
         looking = self._looking.is_due()
         if looking:
             broker = queues.look(settings.broker)
@@ -185,6 +188,7 @@ def main() -> int:
         # the work of recording.
         gc.collect()
         gc.freeze()
+        break_off_hangs(GAMES)
         log.info("the recorder is ready")
         recorder.writer.pulse.ready()
         recorder.record_on()

@@ -396,11 +396,13 @@ def record_void(
     now: datetime,
     *,
     failed: bool = True,
+    seconds: float = 0.0,
 ) -> leases.Fate:
     """Rolls a job back that its worker could not do.
 
     Args:
         failed: whether it was tried; a worker of another release does not even know what it is.
+        seconds: for how long it was tried, as far as its worker says so.
     """
     job = leases.find_issued(session, lease)
     if job is None:
@@ -414,5 +416,7 @@ def record_void(
         failed = workers.note_failure(
             session, job, job.worker, problem, settings.minimum_isolation, now
         )
-    leases.roll_back(job, problem, failed=failed)
+    if isinstance(job, Match):
+        seconds = min(seconds, (now - job.created).total_seconds())
+    leases.roll_back(job, problem, failed=failed, seconds=seconds)
     return leases.Fate.ROLLED_BACK

@@ -209,9 +209,12 @@ class Tasks:
         """A worker could not do a job, through no bot's fault."""
         # Workers of the release before say "understood".
         failed = data.get("failed", data.get("understood")) is not False
-        self._refuse(data, str(data.get("problem", "")), failed=failed)
+        seconds = reporting.seconds_of(data)
+        self._refuse(data, str(data.get("problem", "")), failed=failed, seconds=seconds)
 
-    def _refuse(self, data: Any, problem: str, *, failed: bool = True) -> None:
+    def _refuse(
+        self, data: Any, problem: str, *, failed: bool = True, seconds: float = 0.0
+    ) -> None:
         """Rolls back what a message is about.
 
         Raises:
@@ -220,7 +223,13 @@ class Tasks:
         lease = jobs.Lease.from_json(data.get("lease") if isinstance(data, dict) else data)
         fate = self._writer.transact(
             lambda session: recording.record_void(
-                session, lease, problem, self._settings, utc_now(), failed=failed
+                session,
+                lease,
+                problem,
+                self._settings,
+                utc_now(),
+                failed=failed,
+                seconds=seconds,
             )
         )
         self._count(fate)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import kind_of
 from arena.ground.config import Settings
-from arena.models import Competition, CompetitionState
+from arena.models import Competition, CompetitionState, Mark
 from arena.schedule import workers
 from engine import jobs
 from engine.games import GAMES
 from engine.shelf import UnknownGameError
 
+TAKEN_OFF_MARK = "games that the recorder lacks"
 ELSEWHERE = "The workers play elsewhere; its turn will come."
 
 
@@ -37,9 +39,22 @@ def why_nobody_has(session: Session, game: str, settings: Settings, now: datetim
         rules = str(GAMES.edition(game))
     except UnknownGameError as error:
         return f"{str(error)[:1].upper()}{str(error)[1:]}."
+    if reason := taken_off(session).get(game):
+        return f"Matches of {game} wait until the arena is started again: {reason}."
     if rules in workers.Hands.of(session, settings.minimum_isolation, now).by_rules:
         return None
     return f"No worker has the game {game} by the rules of {rules}: its matches wait for one."
+
+
+def note_taken_off(session: Session) -> None:
+    """Keeps for other processes which games this one, the recorder, can't make matches of."""
+    session.merge(Mark(key=TAKEN_OFF_MARK, value=json.dumps(dict(GAMES.faults))))
+
+
+def taken_off(session: Session) -> dict[str, str]:
+    """What `note_taken_off` kept: games, each with the reason."""
+    mark = session.get(Mark, TAKEN_OFF_MARK)
+    return json.loads(mark.value) if mark else {}
 
 
 def why_nobody_works(session: Session, minimum_isolation: str, now: datetime) -> str | None:

@@ -58,6 +58,7 @@ from arena.schedule.matchmaking import new_matches
 from arena.schedule.occurrences import SILENT, UNTAKEN, WAITED
 from arena.signing import is_own_ticket
 from engine import jobs
+from engine.faulty_rules import take_off_if_raised
 from engine.games import GAMES
 from engine.record import GameRecord, other_rules
 
@@ -118,7 +119,12 @@ def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch
     issuing.take_checks(max(1, issuing.enough // 2))
     issuing.take_matches()
     issuing.take_requests(max(1, (issuing.enough - issuing.load.checks) // 2))
-    issuing.take_new_matches()
+    try:
+        issuing.take_new_matches()
+    except Exception as error:
+        # Nothing of this transaction stays; the next one goes on with the other games.
+        take_off_if_raised(GAMES, error)
+        raise
     issuing.take_requests()
     issuing.take_checks()
     return _batches(jobs_of(session, issuing.issued, settings, now), issuing.turns)
@@ -344,12 +350,15 @@ def fix(job: Leasable) -> None:
     job.end_lease(JobStatus.FIXED)
 
 
-def roll_back(job: Leasable, problem: str, *, failed: bool) -> None:
+def roll_back(job: Leasable, problem: str, *, failed: bool, seconds: float = 0.0) -> None:
     """Opens an issued job again, or sets it aside if it failed too often.
 
     A check that was cancelled meanwhile is not tried again. A match that failed costs its
     competition as much of the workers' time as one that was played: it would else be the next
     one's turn for ever.
+
+    Args:
+        seconds: for how long it was tried, if that is known.
     """
     job.failures += failed
     if isinstance(job, Check) and job.cancelled:
@@ -358,7 +367,8 @@ def roll_back(job: Leasable, problem: str, *, failed: bool) -> None:
     enough = job.failures > FAILURES_ALLOWED
     job.end_lease(JobStatus.SET_ASIDE if enough else JobStatus.OPEN, problem)
     if isinstance(job, Match) and failed:
-        job.competition.head_start += job.competition.match_seconds(under_way=0)
+        usual = job.competition.match_seconds(under_way=0)
+        job.competition.head_start += max(usual, seconds)
 
 
 def call_off(session: Session) -> None:

@@ -83,7 +83,9 @@ class GauntletTest:
             StrengthError: nobody to meet, or a game of one seat.
         """
         if variant.seats == 1:
-            raise StrengthError(f"{variant} can't be a gauntlet: a puzzle is played alone")
+            raise StrengthError(
+                f"{variant} can't be a gauntlet: a game of one seat is played alone"
+            )
         if not opponents:
             raise StrengthError("a gauntlet needs an opponent or more")
         a_turn = 2 * len(seatings(variant)) * opponents

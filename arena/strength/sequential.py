@@ -62,9 +62,9 @@ class StrengthSettings:
     def __post_init__(self) -> None:
         if self.variant.seats == 1:
             raise StrengthError(
-                f"{self.variant} can't be a strength test: a puzzle is played alone, so nobody is "
-                "beaten, and its result says as much of the puzzle as of the bot; compare the "
-                f"scores of a race instead (arena play {self.variant.game} BOT BOT)"
+                f"{self.variant} can't be a strength test: a game of one seat is played alone, so "
+                "nobody is beaten, and its result says as much of its start as of the bot; compare "
+                f"the scores of a race instead (arena play {self.variant.game} BOT BOT)"
             )
         if self.games is not None and self.games < 1:
             raise StrengthError(f"a test has a game or more, not {self.games}")

@@ -36,6 +36,7 @@ FIRST = (
     "strength-tests",
     "accounts",
     "api",
+    "adding-a-game",
     "sandbox",
     "operating",
     "performance",

@@ -28,7 +28,7 @@ from engine import clicks, sitting, svg
 from engine.clicks import illustrate
 from engine.game import IllegalMoveError
 from engine.games import GAMES
-from engine.record import GameRecord, Ply
+from engine.record import GameRecord, Ply, other_rules
 
 pages = Blueprint("sittings", __name__)
 
@@ -77,7 +77,7 @@ def listing() -> str:
         own = sittings.latest(session, person, count=LATEST) if person else []
         ladders = [one for one in queries.ladders(session) if one.takes_bots]
         by_game: dict[str, list[Ladder]] = {}
-        for ladder in ladders:
+        for ladder in (one for one in ladders if one.game in GAMES):
             by_game.setdefault(GAMES[ladder.game].title, []).append(ladder)
         return render_template(
             "sittings.html",
@@ -166,6 +166,8 @@ class Shown:
     mine: bool
     """Whether it is the game of whoever looks."""
     to_move: int | None
+    stuck: str
+    """Why it can't go on, as its rules are not here any more; empty if it can."""
 
     @property
     def over(self) -> bool:
@@ -210,12 +212,14 @@ def _show(session: Session, number: int) -> Shown:
     found = find_sitting(session, number)
     record = sittings.record_of(found)
     person = who_asks()
+    stuck = "" if found.finished else other_rules(record)
     return Shown(
         found,
         record,
         sittings.own_seats(found),
         person is not None and person.plays(found),
-        boards.reached(record).state.to_move,
+        None if stuck else boards.reached(record).state.to_move,
+        stuck,
     )
 
 

@@ -108,9 +108,8 @@ def _by_game(ladders: list[Ladder]) -> dict[str, list[SelectChoice]]:
     """Ladders as the choices of a field, under the titles of their games."""
     found: dict[str, list[SelectChoice]] = {}
     for ladder in ladders:
-        found.setdefault(GAMES[ladder.game].title, []).append(
-            SelectChoice(ladder.name, ladder.title)
-        )
+        title = GAMES[ladder.game].title if ladder.game in GAMES else ladder.game
+        found.setdefault(title, []).append(SelectChoice(ladder.name, ladder.title))
     return found
 
 

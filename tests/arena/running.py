@@ -123,13 +123,16 @@ class RunningArena:
             self.supervisor.wait()
         shutil.rmtree(self._home)
 
+    def command(self) -> list[str]:
+        """What starts it."""
+        return [*COMMAND, "up", "--data", str(self.data), "--port", str(self.port)]
+
     def launch(self) -> None:
         """Starts it as a shell does: in a process group of its own."""
-        up = [*COMMAND, "up", "--data", str(self.data), "--port", str(self.port)]
         with self.said.open("w") as said:
             self.supervisor = subprocess.Popen(
                 # Tests that run under nohup send hangups all the same.
-                ["env", "--default-signal=HUP", *up],
+                ["env", "--default-signal=HUP", *self.command()],
                 env=self._environment,
                 cwd=self._cwd,
                 stdout=said,

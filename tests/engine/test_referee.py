@@ -194,6 +194,13 @@ def test_our_own_fault_is_no_result():
         play_game(CLOBBER, [FirstMove(), Scripted(VoidGameError("the disk is full"))], time=SECOND)
 
 
+def test_a_game_that_does_not_end_is_no_result(monkeypatch):
+    """Its rules promise when it ends at the latest, and the time of a match is reckoned by that."""
+    monkeypatch.setattr(CLOBBER, "max_plies", 1)
+    with pytest.raises(VoidGameError, match="clobber size=3x2 goes on after its 1 plies"):
+        play_game(CLOBBER, [FirstMove(), FirstMove()], time=SECOND)
+
+
 def test_whoever_watches_sees_every_ply():
     """The position and the plies so far, after each move that a player made."""
     seen = []

@@ -6,6 +6,7 @@ import base64
 import json
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterator, Mapping
 
 import pytest
@@ -13,13 +14,15 @@ import redis
 
 from engine import jobs, reporting
 from engine.clock import TimeControl
-from engine.game import Termination
+from engine.game import State, Termination
 from engine.games import GAMES
+from engine.games.siege.game import Siege
+from engine.messages import unpack
 from engine.record import GameRecord, Ply
 from tests.arena.running import short_folder, until
 from tests.requirements import need
 from workers.app import app
-from workers.progress import Reports
+from workers.progress import HUNG, ProgressTeller, Reports
 
 MIB = 1 << 20
 SIEGE = GAMES["siege"].variant(seats="3")
@@ -120,3 +123,40 @@ def test_reports_that_are_too_long_together(broker: redis.Redis) -> None:
     messages = told(broker)
     assert len(messages) == 2  # nine logs each
     assert [found for message in messages for found in message] == matches
+
+
+class Endless(Siege):
+    """A game that waits for its own end where it lists its first moves."""
+
+    def initial(self, seed: int = 0) -> State:
+        assert ended.wait(60)
+        return super().initial(seed)
+
+
+ended = threading.Event()
+
+
+def test_a_game_whose_rules_hang_ends_with_its_process(
+    broker: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job is given up with the line at which it was, and what it has cost."""
+    codes: list[int] = []
+
+    def end(code: int) -> None:
+        codes.append(code)
+        ended.set()
+
+    monkeypatch.setattr("os._exit", end)
+    monkeypatch.setattr("workers.progress.RULES_SECONDS", 2.0)
+    lease = jobs.Lease("match", 7, 1, "ticket")
+    with ProgressTeller(lease, Reports(), 0.1):
+        Endless(SIEGE.options).initial()
+    assert codes == [HUNG]
+    queue = broker.lrange(jobs.RESULTS_QUEUE, 0, -1)
+    broker.delete(jobs.RESULTS_QUEUE)
+    assert isinstance(queue, list)
+    said = [unpack(message) for message in queue]
+    (void,) = [one.args[0] for one in said if one.task == jobs.RECORD_VOID]
+    assert "the game siege: its rules hang: for 2 s in " in void["problem"]
+    assert void["failed"]
+    assert 0 < void["seconds"] < 60

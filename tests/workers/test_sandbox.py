@@ -23,6 +23,7 @@ from engine.process import BotProcess
 from engine.program import Program
 from engine.referee import play_game
 from tests.engine.players import FirstMove
+from tests.packages import Installer
 from tests.requirements import need
 from tests.workers.conftest import (
     HOSTILE,
@@ -184,6 +185,27 @@ def test_bots_of_the_kit_import_the_engine(sandbox: Sandbox, bot_folder: Path) -
     program = sandbox.start(bot_folder, python_launch("argument"), Limits())
     expected = GAMES["clobber"].variant(size="4x4").initial().text()
     assert said(program) == f"{expected} argument"
+    program.kill()
+
+
+@pytest.mark.parametrize("level", ["good", "reduced"])
+def test_bots_import_the_games_of_other_packages(
+    level: str, open_folder: Path, bot_folder: Path, packages: Installer
+) -> None:
+    """The shelf in the box has what is installed here, with its version, but what can't be."""
+    packages.install("other-games", "ONE = game('one')", "one = other_games:ONE")
+    packages.install("absent-games", "", "two = no_such_module:TWO")
+    sandbox = Sandbox("none", open_folder / "runtime-with-games", maximum=level)
+    need(sandbox.level == level, f"no {level!r} box here")
+    write(
+        bot_folder,
+        "from engine.games import GAMES\n"
+        "start = GAMES['one'].variant(size='4x4').initial()\n"
+        "print(GAMES.rules('one'), start.text(), 'two' in GAMES, flush=True)\n",
+    )
+    program = sandbox.start(bot_folder, python_launch(), Limits())
+    expected = GAMES["clobber"].variant(size="4x4").initial().text()
+    assert said(program) == f"other-games 1.5 {expected} False"
     program.kill()
 
 

@@ -251,7 +251,7 @@ def test_a_pipe_is_written_to(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["random", "greedy", "--game", "puzzle"], "a puzzle is played alone"),
+        (["random", "greedy", "--game", "puzzle"], "a game of one seat is played alone"),
         (["random", "greedy", "--game", "chess"], "there is no game"),
         (["random", "greedy", "--game", "clobber", "size=99x99"], "clobber has no size"),
         (["random", "nobody", "--game", "clobber"], "there is no bot nobody"),

@@ -39,7 +39,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"max_games": 200_001}, "200000 games at most"),
     ({"weight": 0.0}, "a weight is above 0 and 10 at most"),
     ({"alpha": 0.7, "beta": 0.7}, "alpha and beta"),
-    ({"variant": GAMES["puzzle"].variant()}, "a puzzle is played alone"),
+    ({"variant": GAMES["puzzle"].variant()}, "a game of one seat is played alone"),
     ({"variant": GAMES["oxono"].variant()}, "bot-0 v1 has passed no check for oxono"),
 ]
 
@@ -58,7 +58,7 @@ def test_what_can_not_be_is_refused(
 def test_puzzles_are_refused_with_the_reason(sqlite_database: Database) -> None:
     """Though both bots play them."""
     arena = StrengthSimulation(sqlite_database, CALM, "puzzle")
-    with pytest.raises(StrengthError, match="a puzzle is played alone"):
+    with pytest.raises(StrengthError, match="a game of one seat is played alone"):
         arena.create()
 
 

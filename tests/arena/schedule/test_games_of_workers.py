@@ -17,7 +17,7 @@ from arena.operation import health
 from arena.recorder import recording
 from arena.recorder.rebuild import rebuild
 from arena.schedule import leases
-from arena.schedule.idle import why_idle
+from arena.schedule.idle import note_taken_off, why_idle
 from engine import jobs
 from engine.game import OptionError
 from engine.games import GAMES
@@ -146,3 +146,33 @@ def test_a_package_that_is_gone_loses_nothing(
     with sqlite_database.begin() as session:
         rebuild(session, look(session)[0], write=True)
         assert look(session)[1] == rated
+
+
+RAISING = """
+class Raising(Clobber):
+    def initial(self, seed=0):
+        1 // 0
+ONE = game('one', Raising)
+"""
+
+
+def test_a_game_whose_rules_raise_stops_no_other(
+    sqlite_database: Database, packages: Installer
+) -> None:
+    """Where matches are made it is taken off the shelf, and every process says why it waits."""
+    packages.install("other-games", RAISING, GAME[2])
+    furnish(sqlite_database)
+    with sqlite_database.begin() as session:
+        give_sign(session, "able", NOW, slots=2, games=(OWN, OTHER))
+    with pytest.raises(ZeroDivisionError):
+        games_issued(sqlite_database)
+    assert games_issued(sqlite_database) == [["clobber"]] * 2 * leases.AHEAD
+    with sqlite_database.begin() as session:
+        note_taken_off(session)
+    GAMES.look_again()  # as another process knows it
+    words = "Matches of one wait until the arena is started again: its rules raise ZeroDivisionErr"
+    with sqlite_database.read() as session:
+        ladder = session.scalars(sa.select(Ladder).where(Ladder.game == "one")).one()
+        assert str(why_idle(session, ladder, SETTINGS, NOW)).startswith(words)
+        alarms = health.look(session, SETTINGS, NOW).alarms
+        assert any(one.words.startswith(words) for one in alarms)

@@ -336,7 +336,7 @@ def test_a_damaged_file_is_refused(damage):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"variant": GAMES["puzzle"].variant()}, "a puzzle is played alone"),
+        ({"variant": GAMES["puzzle"].variant()}, "a game of one seat is played alone"),
         ({"elo0": 5, "elo1": 5}, "elo0 must be less than elo1"),
         ({"alpha": 0.0}, "alpha and beta"),
         ({"elo1": 5000.0}, "needs no sequential test"),

@@ -26,6 +26,8 @@ from arena.models import Bot, BotVersion, Check, Entrant, Ladder, Role, Scope, U
 from arena.people.accounts import add_token
 from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
+from arena.web.docs import guides
+from engine.games import GAMES
 from tests.arena.web.conftest import Site, on_sqlite
 from tests.arena.web.signing_in import Browser, now, person, signed_in
 
@@ -394,6 +396,40 @@ def test_who_is_not_known_is_told_so_by_every_method(door: SimpleNamespace) -> N
         if method == "GET":
             head = client.head(address)
             assert (head.status_code, head.location) == (answer.status_code, answer.location)
+
+
+OF_GAMES = {"docs.guide", "ladders.create"}
+"""Routes whose example is of a game, so that there is nothing when it is gone."""
+
+
+@on_sqlite
+@pytest.mark.parametrize("kind", ["anonymous", "owner", "administrator"])
+def test_all_is_shown_of_games_that_are_gone(
+    door: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Their packages were uninstalled: people get the same, but for what is of the games."""
+    number, browser = PEOPLE.index(kind), door.browsers[kind]
+    left = [one for one in GAMES.declared.values() if one.name == "oxoxo"]
+    monkeypatch.setattr(GAMES, "_given", left)
+    GAMES.look_again()
+    guides.cache_clear()
+    # As people would see it, and all that fails at once.
+    monkeypatch.setattr(door.app, "testing", False)
+    found = {}
+    try:
+        for (method, endpoint), (pattern, answers) in ROUTES.items():
+            if method == "GET":
+                address = pattern.format(**door.numbers)
+                with browser.client.get(address) as answer:
+                    sent = answer.status_code == 302 and "/sign-in?next=" in answer.location
+                    got = ASK if sent else answer.status_code
+                if got != answers[number]:
+                    found[endpoint] = got
+    finally:
+        monkeypatch.undo()
+        GAMES.look_again()
+        guides.cache_clear()
+    assert found == {name: 404 for name in OF_GAMES if name in found}
 
 
 NO_PAGES = {

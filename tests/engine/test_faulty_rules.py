@@ -1,0 +1,109 @@
+"""Games whose rules hang or raise are found, and all else goes on without them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from engine import faulty_rules
+from engine.faulty_rules import HangingRulesError, break_off_hangs, fault_of, take_off_if_raised
+from engine.game import State
+from engine.games import GAMES
+from engine.openings import is_open
+from engine.shelf import UnknownGameError
+from tests.packages import Installer
+
+CODE = """
+from engine.games.clobber import ClobberState
+
+class Position(ClobberState):
+    def codes(self):
+        {codes}
+        return ()
+
+class Faulty(Clobber):
+    game = "faulty"
+    def initial(self, seed=0):
+        first = super().initial()
+        return Position(self, *[getattr(first, name) for name in NAMES])
+
+import dataclasses
+NAMES = [one.name for one in dataclasses.fields(ClobberState)][1:]
+size = {{"size": board_size("4x3", 2, 26)}}
+ONE = Game("faulty", "Faulty", size, Faulty, ({{}},), rules=lambda: "# Faulty")
+"""
+
+
+@pytest.fixture
+def position(packages: Installer) -> Callable[[str], State]:
+    """Makes the first position of a game that has certain lines where it lists its moves."""
+
+    def make(codes: str) -> State:
+        packages.install("faulty-games", CODE.format(codes=codes), "faulty = faulty_games:ONE")
+        return GAMES["faulty"].variant().initial()
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda state: state.codes(),
+        lambda state: is_open(state, 1, 8),
+        lambda state: State.playout(state, None),
+    ],
+    ids=["by itself", "below us", "below a method that all games share"],
+)
+def test_a_call_that_hangs_is_broken_off(
+    position: Callable[[str], State],
+    monkeypatch: pytest.MonkeyPatch,
+    use: Callable[[State], object],
+) -> None:
+    """The game is off the shelf with the line at which it was; the others stay."""
+    monkeypatch.setattr(faulty_rules, "LOOK_SECONDS", 0.05)
+    state = position("while True: pass")
+    break_off_hangs(GAMES, 0.2)
+    with pytest.raises(HangingRulesError, match="the rules of this game hang"):
+        use(state)
+    assert GAMES.faults["faulty"].startswith("its rules hang: for 0.2 s in ")
+    assert "faulty_games.py:" in GAMES.faults["faulty"]
+    with pytest.raises(UnknownGameError, match="the game faulty of faulty-games"):
+        GAMES["faulty"]
+    assert "clobber" in GAMES
+
+
+def test_calls_that_are_short_are_no_hang(
+    position: Callable[[str], State], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever looks sees the rules at work each time, and never the same call as before."""
+    monkeypatch.setattr(faulty_rules, "LOOK_SECONDS", 1.0)
+    state = position("LOOK()")
+    watch = faulty_rules.HangWatch(2.0)
+    found: list[object] = []
+    rules = sys.modules["faulty_games"]
+    monkeypatch.setattr(rules, "LOOK", lambda: found.append(watch.look()), raising=False)
+    for _ in range(4):
+        state.codes()
+    assert found == [[]] * 4
+    monkeypatch.setattr(rules, "LOOK", lambda: [found.append(watch.look()) for _ in range(3)])
+    state.codes()
+    assert [len(one) for one in found[4:]] == [0, 0, 1]
+
+
+def test_what_raises_is_told_with_its_line(position: Callable[[str], State]) -> None:
+    """A mistake of the rules is one; what they refuse is none, nor is what others do wrong."""
+    state = position("1 // 0")
+    with pytest.raises(ZeroDivisionError) as raised:
+        is_open(state, 1, 8)
+    found = fault_of(raised.value)
+    assert found is not None
+    assert str(found).startswith("the game faulty: its rules raise ZeroDivisionError: ")
+    for use in (lambda: state.play("z9z8"), lambda: {}["x"]):
+        with pytest.raises(Exception, match=r"z9z8|x") as refused:
+            use()
+        take_off_if_raised(GAMES, refused.value)
+        assert "faulty" in GAMES
+    take_off_if_raised(GAMES, raised.value)
+    assert "faulty" not in GAMES
