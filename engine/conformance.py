@@ -40,8 +40,8 @@ POSITIONS = 6
 """How many positions of each random game are looked at closely, its first and last included."""
 MOVES = 12
 """How many moves of a position are played."""
-CLICKED = 25
-"""How many moves of a position are found by clicks."""
+CLICKED = 500
+"""How many moves of a position are looked at, again and again, to find some by their clicks."""
 NOT_VALUES = ("", " ", "none", "0x0", "1e1x6", "\u0666x7", "6x7\n", "99999999999x2")
 """What no option takes, unless its list of values says so."""
 
@@ -466,15 +466,22 @@ def check_clicks(trial: Trial) -> None:
             continue
         known = ways(state)
         demand(list(known) == list(state.legal_moves()), "clicks are not of all moves", state)
-        squares = {square.name for square in state.scene().squares}
-        for move in Random(5).sample(list(known), min(len(known), CLICKED)):
-            way = known[move]
+        by_way = {way: move for move, way in known.items()}
+        for move, way in known.items():
             demand(way, f"nothing is clicked for {move}", state)
+            demand(by_way[way] == move, f"{by_way[way]} and {move} have the same clicks", state)
+            first = next((way[:done] for done in range(len(way)) if way[:done] in by_way), None)
+            shorter = first and by_way[first]
+            demand(first is None, f"the clicks of {shorter} are the beginning of {move}'s", state)
+        squares = {square.name for square in state.scene().squares}
+        few = min(len(known), max(1, CLICKED // len(known)))
+        for move in Random(5).sample(list(known), few):
+            way = known[move]
             for done in range(len(way)):
                 leads = following(known, way[:done])[way[done]]
                 right = leads == (move if done == len(way) - 1 else None)
-                demand(right, f"the clicks of {move} are the beginning of another move's", state)
-            demand(beginning(known, way) == [move], f"{move} has the clicks of another move", state)
+                demand(right, f"its clicks lead elsewhere than to {move}", state)
+            demand(beginning(known, way) == [move], f"its clicks are not {move}'s alone", state)
             for click in way:
                 is_square = squares and re.fullmatch("[a-z][0-9]+", click)
                 fine = click in squares or not is_square

@@ -41,7 +41,7 @@ EFFORT = {
 NAMES = [entry["name"] for entry in SAMPLES]
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", GAMES.singles)
 def test_five_samples_for_every_game(game: str) -> None:
     """On every ladder there is somebody to play."""
     assert len(samples_of(game)) >= 5
@@ -56,7 +56,7 @@ def test_the_table_is_sound() -> None:
         assert "\n" not in entry["note"]
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", GAMES.singles)
 def test_samples_play_to_the_end_without_a_fault(game: str) -> None:
     """Every sample sits in some seat of a game that it is entered in."""
     variant = GAMES[game].offered[0]
@@ -81,7 +81,7 @@ def searcher(request: pytest.FixtureRequest) -> Iterator[BotProcess]:
     bot.close()
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", GAMES.singles)
 def test_searches_keep_within_a_short_time(searcher: BotProcess, game: str) -> None:
     """A tenth of a second a move is kept from the first move on, however many there are."""
     choice = ask(searcher, GAMES[game].offered[0].drawn(1), [], TimeControl(move_ms=100))

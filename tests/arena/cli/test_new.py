@@ -132,7 +132,7 @@ def test_no_half_of_a_bot_is_left(
     assert arena("new", "mine") == 0
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", GAMES.singles)
 def test_it_is_told_how_to_play_every_game(game: str) -> None:
     """With as many others as the game has seats, or one in a race; the usual options left out."""
     variant = GAMES[game].offered[-1]

@@ -68,10 +68,11 @@ SPIEL = (
     "hex num_cols=4 num_rows=5 swap=true",
     "nim",
     "othello",
+    "pig",
     "ultimate_tic_tac_toe",
 )
 """Of OpenSpiel's games those that are drawn, and of the others one of each kind: one seat or
-three, points, long words, several plies a turn."""
+three, points, long words, several plies a turn, dice."""
 IS_SPIEL_HERE = "openspiel:chess" in GAMES
 
 
