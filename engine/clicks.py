@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from engine.game import Move, State
+from engine.game import GameError, Move, State
 from engine.scene import Scene
 
 Clicks = tuple[str, ...]
@@ -41,10 +41,13 @@ def following(known: Ways, clicked: Clicks) -> dict[str, Move | None]:
 def illustrate(state: State, *, last: str | None = None, clicked: Sequence[str] = ()) -> Scene:
     """The scene of ``state`` with the last move, and what may be clicked after these clicks.
 
+    A game whose picture can't be drawn is shown by its position's text, with the reason: its
+    mistake is to spoil no page.
+
     Args:
         clicked: the beginning of a move, as `State.clicks` has it; nothing is marked without one.
     """
-    scene = state.scene()
+    scene = _scene_or_text(state)
     known = {square.name for square in scene.squares}
 
     def on_board(names: Iterable[str]) -> tuple[str, ...]:
@@ -55,3 +58,29 @@ def illustrate(state: State, *, last: str | None = None, clicked: Sequence[str] 
     if clicked:
         scene = replace(scene, targets=on_board(following(ways(state), tuple(clicked))))
     return scene
+
+
+def undrawable(scene: Scene) -> str:
+    """Why a scene can't be drawn; empty if it can."""
+    names = {square.name for square in scene.squares}
+    if not names and not scene.text:
+        return "its scene has no squares and no text"
+    astray = [piece.words for piece in scene.pieces if not names.issuperset(piece.squares)]
+    if astray:
+        return f"a {astray[0]} lies nowhere"
+    ends = {end for line in scene.lines for end in (line.start, line.end)}
+    return "" if ends <= names else "a line leads nowhere"
+
+
+def _scene_or_text(state: State) -> Scene:
+    try:
+        scene = state.scene()
+        reason = undrawable(scene)
+    except GameError:
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    if not reason:
+        return scene
+    words = f"No picture: {reason}"
+    return Scene(f"{state.variant}: {words}", (), (), captions=(words,), text=(state.text(),))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 import pytest
 
-from engine.clicks import ways
+from engine.clicks import illustrate, ways
 from engine.conformance import pick
 from engine.game import State
 from engine.games import GAMES
+from engine.scene import Body, Line, Paint, Piece, Scene, Square
+from engine.svg import render
 
 
 @pytest.mark.parametrize(
@@ -57,3 +61,30 @@ def test_a_demand_is_asked_for_only_where_it_may_be(demand: str) -> None:
                 both += f"{move}!" in known
                 assert (f"{move}!" in known) == (len(known[move]) == 3)
     assert bool(both) == (demand == "yes")
+
+
+EMPTY = Scene("a title", (), ())
+DISC = Piece(("b9",), Body.DISC, Paint.WHITE, "white stone")
+SQUARES = (Square("a1", 0, 0),)
+
+
+@pytest.mark.parametrize(
+    ("scene", "reason"),
+    [
+        (lambda _: EMPTY, "its scene has no squares and no text"),
+        (lambda _: replace(EMPTY, squares=SQUARES, pieces=(DISC,)), "a white stone lies nowhere"),
+        (lambda _: replace(EMPTY, squares=SQUARES, lines=(Line("a1", "c1"),)), "a line leads now"),
+        (lambda _: 1 // 0, "ZeroDivisionError: "),
+    ],
+    ids=["nothing", "a piece astray", "a line astray", "an error"],
+)
+def test_what_can_not_be_drawn_is_shown_as_text(
+    scene: Callable[[State], Scene], reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A game's mistake in its picture spoils no page, and is told there."""
+    state = GAMES["clobber"].variant(size="3x2").initial()
+    monkeypatch.setattr(type(state), "scene", scene)
+    shown = illustrate(state, last="a1b1", clicked=("a1",))
+    assert shown.text == (state.text(),)
+    assert shown.captions[0].startswith(f"No picture: {reason}")
+    assert state.text() in render(shown)
