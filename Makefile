@@ -75,9 +75,9 @@ bench: setup  ## measure, and print tables
 
 bench-peers: setup  ## the same beside other programs, installed into a place of their own
 	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
-	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test]' \
-	  chess open-spiel openskill
-	$(PEERS)/bin/python -m tests.benchmarks games ratings referee
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,pettingzoo]' \
+	  chess open-spiel openskill pygame
+	$(PEERS)/bin/python -m tests.benchmarks games ratings referee zoo
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) $(PEERS) var .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -29,6 +29,7 @@ def square_bits(width: int, height: int) -> dict[str, int]:
     return {name: bit for bit, name in enumerate(square_names(width, height))}
 
 
+@cache
 def grid(width: int, height: int, *, chequered: bool = True) -> tuple[Square, ...]:
     """The squares of a rectangular board, a1 dark where it is chequered."""
     shades = (Shade.DARK, Shade.LIGHT) if chequered else (Shade.PLAIN, Shade.PLAIN)

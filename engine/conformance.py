@@ -488,6 +488,26 @@ def check_clicks(trial: Trial) -> None:
                 demand(fine, f"the click {click!r} for {move} is no square of the scene", state)
 
 
+def check_numbering(trial: Trial) -> None:
+    """All its moves are told, and what its pieces look like, whatever the lots; or neither is."""
+    variant = trial.variant
+    moves, looks = variant.all_moves(), variant.all_looks()
+    demand((moves is None) == (looks is None), "it has one of all_moves and all_looks, not both")
+    if moves is None or looks is None:
+        return
+    for name, all_ in (("all_moves", moves), ("all_looks", looks)):
+        demand(len(set(all_)) == len(all_), f"{name} tells one twice")
+    for seed in range(3):
+        drawn = variant.drawn(seed)
+        demand(set(drawn.all_moves() or ()) == set(moves), f"drawn({seed}) has other moves")
+        demand(list(drawn.all_looks() or ()) == list(looks), f"drawn({seed}) has other looks")
+    for state in trial.positions:
+        new = set(state.legal_moves()).difference(moves)
+        demand(not new or state.to_move == CHANCE, f"all_moves misses {sorted(new)[:3]}", state)
+        lie = {piece.look for piece in state.scene().pieces}.difference(looks)
+        demand(not lie, f"all_looks misses {[' '.join(look) for look in lie]}", state)
+
+
 def check_variant(trial: Trial) -> None:
     """A variant is found by its name and options, and the lots drawn from a seed are the seed's."""
     variant = trial.variant
@@ -523,6 +543,7 @@ CHECKS: Mapping[str, Callable[[Trial], None]] = {
     "leaving": check_leaving,
     "pictures": check_pictures,
     "clicks": check_clicks,
+    "numbering": check_numbering,
 }
 """The checks of a variant, by name; what each demands is its docstring."""
 

@@ -17,7 +17,7 @@ from functools import lru_cache
 from random import Random
 
 from engine.options import Option
-from engine.scene import Scene
+from engine.scene import Look, Scene
 
 Seat = int
 """A seat in playing order, counted from 0; people and bots see it counted from 1."""
@@ -358,6 +358,22 @@ class Variant(ABC):
         Raises:
             PositionError: with the reason.
         """
+
+    # For programs that learn, which want a number for everything (`engine.numbering`).
+
+    def all_moves(self) -> Sequence[Move] | None:
+        """Every move that a seat may have in some position, each once, in no particular order.
+
+        Some may be among them that it never has. None where a game does not tell.
+        """
+        return None
+
+    def all_looks(self) -> Sequence[Look] | None:
+        """What the pieces in its scenes look like, each once, always in the same order.
+
+        None where a game does not tell.
+        """
+        return None
 
     def dialect(self, protocol: str) -> Dialect | None:
         """How programs that speak ``uci`` or ``gtp`` call it; None if they don't know it."""

@@ -63,6 +63,10 @@ class Square:
     shade: Shade = Shade.PLAIN
 
 
+Look = tuple[Body, Paint, str]
+"""What tells two kinds of pieces apart where they lie: body, paint and sign."""
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """What lies on one square, or on several for a polyomino."""
@@ -73,6 +77,11 @@ class Piece:
     words: str
     """What it is called, e.g. "white stone"."""
     sign: str = ""
+
+    @property
+    def look(self) -> Look:
+        """Its body, paint and sign."""
+        return self.body, self.paint, self.sign
 
 
 @dataclass(frozen=True, slots=True)

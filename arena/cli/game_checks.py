@@ -124,7 +124,8 @@ def _is_game(file: Path) -> bool:
 def _ended(subject: str, check: str, trace: IO[str], seconds: float) -> CheckOutcome:
     """What is known of a check that ended with its process."""
     trace.seek(0)
-    lines = [line.strip() for line in trace if line.startswith("  File ")]
+    # A process that dies while it tells where it is leaves half a line.
+    lines = [line.strip() for line in trace if line.startswith('  File "') and line.endswith("\n")]
     if not lines:
         return CheckOutcome(subject, check, "its process died, and said nothing")
     # Innermost first, as it is written; told as all others are.

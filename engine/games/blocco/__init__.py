@@ -26,7 +26,7 @@ from engine.game import (
     page_beside,
 )
 from engine.games.chequerboard import BLACK, OFFERS, SIZE, WHITE, Chequerboard
-from engine.scene import Body, Paint, Piece, Scene, Sign
+from engine.scene import Body, Look, Paint, Piece, Scene, Sign
 from engine.speed import judged_once, maker
 
 
@@ -68,6 +68,20 @@ class Blocco(Chequerboard):
                         f"the group of {self.names[bit]} is marked twice, on {second} too"
                     )
         return new_state(self, white, black, marked, mover)
+
+    def all_moves(self) -> Sequence[Move]:
+        steps = self.ends_of.items()
+        marked = (
+            f"{step}@{name}"
+            for step, (start, _) in steps
+            for name, bit in self.mark_of.items()
+            if bit != start
+        )
+        return (*self.ends_of, *marked)
+
+    def all_looks(self) -> Sequence[Look]:
+        paints = (Paint.WHITE, Paint.BLACK)
+        return [(Body.DISC, paint, sign) for paint in paints for sign in ("", Sign.CROSS)]
 
     def group(self, stones: int, square: int) -> int:
         """Those of ``stones`` that are connected with the one on ``square``, itself included."""

@@ -31,9 +31,11 @@ from engine.games.blokus.outlook import hopes, hopes_after, squares_hoped_for, w
 from engine.games.blokus.polyominoes import ALL, MONOMINO, NAMES, squares_in
 from engine.games.blokus.position import (
     COLOURS,
+    LOOKS,
     NO_SEATS,
     Position,
     Room,
+    all_placements,
     check_move,
     read_move,
     read_position,
@@ -41,7 +43,7 @@ from engine.games.blokus.position import (
     write_turn,
 )
 from engine.options import choice
-from engine.scene import Scene
+from engine.scene import Look, Scene
 from engine.speed import judged_once, maker
 
 SIDE = 20
@@ -140,6 +142,12 @@ class Blokus(Variant):
             read=lambda state, word: f"{COLOURS[colour(state)]}:{word}",
             turn=lambda state: str(colour(state) + 1),
         )
+
+    def all_moves(self) -> Sequence[Move]:
+        return all_placements(self.board, ALL)
+
+    def all_looks(self) -> Sequence[Look]:
+        return LOOKS
 
     def _read_gone(self, text: str) -> tuple[Seat, ...]:
         if text == NO_SEATS:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from engine.board import FREE, bits_of, read_ranks, write_ranks
-from engine.game import IllegalMoveError, PositionError
+from engine.game import IllegalMoveError, Move, PositionError
 from engine.games.blokus.board import Board, shape_of
 from engine.games.blokus.polyominoes import (
     NAMES,
@@ -106,6 +106,15 @@ class Position:
 
 
 new_position = maker(Position)
+
+LOOKS = tuple((Body.POLYOMINO, paint, "") for paint in PAINTS)
+"""How the pieces of each colour look."""
+
+
+def all_placements(board: Board, pieces: int) -> list[Move]:
+    """The words of all placements of some pieces by all colours, wherever the board has room."""
+    found = list(board.placements(board.full, board.full, pieces))
+    return [word for colour in COLOURS for word in board.spell(f"{colour}:", found)]
 
 
 def read_position(start: Position, ranks: str, left: str, last: str, *, apart: bool) -> Position:

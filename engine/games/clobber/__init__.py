@@ -16,7 +16,7 @@ from random import Random
 from engine.board import bits_of, grid, mask_of
 from engine.game import Dialect, Game, IllegalMoveError, Move, Seat, State, Termination, page_beside
 from engine.games.chequerboard import BLACK, CHUNK, LOW, OFFERS, SIZE, WHITE, Chequerboard
-from engine.scene import Body, Paint, Piece, Scene
+from engine.scene import Body, Look, Paint, Piece, Scene
 from engine.speed import maker
 
 UCI_VARIANTS = {"5x6": "clobber", "10x10": "clobber10"}
@@ -36,6 +36,12 @@ class Clobber(Chequerboard):
         white, black = mask_of(cells, "w"), mask_of(cells, "b")
         self.check_counts(white, black, mover)
         return new_state(self, white, black, mover)
+
+    def all_moves(self) -> Sequence[Move]:
+        return tuple(self.ends_of)
+
+    def all_looks(self) -> Sequence[Look]:
+        return [(Body.DISC, paint, "") for paint in (Paint.WHITE, Paint.BLACK)]
 
     def dialect(self, protocol: str) -> Dialect | None:
         """In UCI as Fairy-Stockfish has it; the start and the notation are the same."""

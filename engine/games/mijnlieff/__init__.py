@@ -25,7 +25,7 @@ from engine.game import (
 )
 from engine.games.mijnlieff.board import KINDS, SIGNS, TILES, TYPES, Board
 from engine.options import board_size, choice
-from engine.scene import Body, Paint, Piece, Scene, Shade, Sign, Square
+from engine.scene import Body, Look, Paint, Piece, Scene, Shade, Sign, Square
 from engine.speed import maker
 
 WHITE, BLACK = 0, 1
@@ -96,6 +96,12 @@ class Mijnlieff(Variant):
             )
         open_squares = 0 if board.is_done(own) else reach
         return new_state(self, white, black, bound, mover, free, open_squares)
+
+    def all_moves(self) -> Sequence[Move]:
+        return [word for word in self.board.words if word]
+
+    def all_looks(self) -> Sequence[Look]:
+        return [(Body.TILE, paint, sign) for paint in (Paint.WHITE, Paint.BLACK) for sign in DRAWN]
 
     def _check_pass(self, own: int, other: int, free: int) -> None:
         """Refuses a free choice where the other seat cannot just have passed."""

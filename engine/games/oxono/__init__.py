@@ -53,7 +53,7 @@ from engine.games.oxono.board import (
 )
 from engine.options import choice
 from engine.plurals import counted
-from engine.scene import Body, Paint, Piece, Scene, Sign
+from engine.scene import Body, Look, Paint, Piece, Scene, Sign
 from engine.speed import judged_once, maker
 
 WHITE, BLACK = 0, 1
@@ -98,6 +98,16 @@ def _steps() -> Iterator[Step]:
                 FILES[put % SIDE],
             )
 
+
+KINDS = {
+    "X": (Body.TILE, Paint.WHITE, "white X piece", Sign.CROSS),
+    "O": (Body.TILE, Paint.WHITE, "white O piece", Sign.RING),
+    "x": (Body.TILE, Paint.BLACK, "black X piece", Sign.CROSS),
+    "o": (Body.TILE, Paint.BLACK, "black O piece", Sign.RING),
+    "*": (Body.DISC, Paint.NEUTRAL, "X totem", Sign.CROSS),
+    "@": (Body.DISC, Paint.NEUTRAL, "O totem", Sign.RING),
+}
+"""How pieces and totems look, by their letters in a position text."""
 
 STEPS = tuple(_steps())
 STEP_OF = {step.word: step for step in STEPS if step.to != step.put}
@@ -157,6 +167,12 @@ class Oxono(Variant):
             )
         won = any(map(has_row, colours + symbols))
         return new_state(self, colours, symbols, totems, mover, won)
+
+    def all_moves(self) -> Sequence[Move]:
+        return tuple(STEP_OF)
+
+    def all_looks(self) -> Sequence[Look]:
+        return [(body, paint, sign) for body, paint, _, sign in KINDS.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,17 +299,9 @@ class OxonoState(State):
 
     def scene(self) -> Scene:
         groups = self._groups()
-        kinds = {
-            "X": (Body.TILE, Paint.WHITE, "white X piece", Sign.CROSS),
-            "O": (Body.TILE, Paint.WHITE, "white O piece", Sign.RING),
-            "x": (Body.TILE, Paint.BLACK, "black X piece", Sign.CROSS),
-            "o": (Body.TILE, Paint.BLACK, "black O piece", Sign.RING),
-            "*": (Body.DISC, Paint.NEUTRAL, "X totem", Sign.CROSS),
-            "@": (Body.DISC, Paint.NEUTRAL, "O totem", Sign.RING),
-        }
         pieces = tuple(
             Piece((NAMES[bit],), body, paint, words, sign)
-            for letter, (body, paint, words, sign) in kinds.items()
+            for letter, (body, paint, words, sign) in KINDS.items()
             for bit in bits_of(groups[letter])
         )
         held = {letter: HAND - groups[letter].bit_count() for letter in "XOxo"}

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from engine.board import (
     WordTable,
@@ -37,10 +38,12 @@ from engine.game import (
     page_beside,
 )
 from engine.plurals import counted
-from engine.scene import Body, Paint, Piece, Scene, Sign
+from engine.scene import Body, Look, Paint, Piece, Scene, Sign
 from engine.speed import judged_once, maker
 
 FORM, COLOUR = 0, 1
+BODIES = (Body.TILE, Body.DISC)
+"""The form of either's pieces."""
 SIDE = 4
 SQUARES = SIDE * SIDE
 BOARD = (1 << SQUARES) - 1
@@ -118,6 +121,13 @@ class Oxoxo(Variant):
         elif plies == MAX_PLIES:
             ended = Termination.PLY_LIMIT
         return new_state(self, form, colour, crosses, plies, ended)
+
+    def all_moves(self) -> Sequence[Move]:
+        return WORDS
+
+    def all_looks(self) -> Sequence[Look]:
+        bodies, paints, signs = BODIES, (Paint.WHITE, Paint.BLACK), (Sign.RING, Sign.CROSS)
+        return list(product(bodies, paints, signs))
 
 
 def read_plies(text: str) -> int:
@@ -227,7 +237,7 @@ class OxoxoState(State):
             pieces.append(
                 Piece(
                     (NAMES[bit],),
-                    Body.TILE if is_form else Body.DISC,
+                    BODIES[FORM if is_form else COLOUR],
                     Paint.BLACK if is_dark else Paint.WHITE,
                     words,
                     sign,

@@ -27,10 +27,12 @@ from engine.games.blokus.board import board, count, masks, nth, shape_of
 from engine.games.blokus.polyominoes import ALL, SIZES, of_size, squares_in
 from engine.games.blokus.position import (
     COLOURS,
+    LOOKS,
     NO_SEATS,
     OVER,
     Position,
     Room,
+    all_placements,
     check_move,
     contradiction,
     read_move,
@@ -39,7 +41,7 @@ from engine.games.blokus.position import (
     write_turn,
 )
 from engine.options import choice
-from engine.scene import Scene
+from engine.scene import Look, Scene
 from engine.speed import judged_once, maker
 
 STOP = "stop"
@@ -88,6 +90,12 @@ class Puzzle(Variant):
             )
         position = read_position(self.start, ranks, left, last, apart=self.in_turn or self.hard)
         return new_state(self, position, self._read_turn(turn, position))
+
+    def all_moves(self) -> Sequence[Move]:
+        return [STOP, *all_placements(self.board, self.start.left[0])]
+
+    def all_looks(self) -> Sequence[Look]:
+        return LOOKS
 
     def _read_turn(self, text: str, position: Position) -> tuple[int, ...]:
         over = new_state(self, position, ())

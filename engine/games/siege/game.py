@@ -46,10 +46,10 @@ from engine.games.siege.board import (
     write_pieces,
 )
 from engine.games.siege.outlook import yellow_hopes
-from engine.games.siege.picture import draw
+from engine.games.siege.picture import LOOKS, draw
 from engine.games.siege.turns import ARMY, MAX_PLIES, NEXT, QUIET_PLIES, SETUP, TURNS, Y1, Ending
 from engine.options import choice
-from engine.scene import Scene
+from engine.scene import Look, Scene
 from engine.speed import judged_once, maker
 
 DEMAND = 1 << len(NAMES)
@@ -146,6 +146,14 @@ class Siege(Variant):
                 "no capture is demanded and no plies are played"
             )
         return start
+
+    def all_moves(self) -> Sequence[Move]:
+        steps = [NAMES[start] + NAMES[end] for start, end in moves.pairs()]
+        demands = [step + DEMAND_SIGN for step in steps] if self.has_demands else []
+        return [*(PLACINGS if self.placed_by_hand else ()), *steps, *demands]
+
+    def all_looks(self) -> Sequence[Look]:
+        return LOOKS
 
     def bundles(self, board: Board, turn: int, demanded: bool) -> Iterator[moves.Bundle]:
         """The moves at this turn, as `moves` gives them; the attackers' without demands."""

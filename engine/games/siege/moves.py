@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from engine.board import bits_of
 from engine.games.siege.board import (
     BITS,
     DARK,
@@ -32,6 +33,8 @@ Bundle = tuple[int, int]
 
 AXES = ((1, False), (PITCH, False), (PITCH - 1, True), (PITCH + 1, True))
 """The shift of each axis, and whether it is a diagonal."""
+FARTHEST = 3
+"""How many squares a piece goes at most."""
 SOLDIERS_OF_A_COLOUR = 3
 """So many Yellow soldiers may stand outside on squares of one colour."""
 GATES_FROM_BELOW, GATES_FROM_ABOVE = (BITS[name] // PITCH for name in ("c8", "c9"))
@@ -119,6 +122,20 @@ def _along(links: Links, movers: int, free: int) -> Iterator[Bundle]:
     for shift, starts in links.items():
         if lows := starts & (movers & free >> shift | free & movers >> shift):
             yield lows, 1 << shift | 1
+
+
+def pairs() -> Iterator[tuple[int, int]]:
+    """Every two places between which a piece may go on some board, by their bits; both ways."""
+    for shift, _ in AXES:
+        able = OUTSIDE
+        for squares_away in range(1, FARTHEST + 1):
+            able &= OUTSIDE >> squares_away * shift
+            for low in bits_of(able):
+                high = low + squares_away * shift
+                yield from ((low, high), (high, low))
+    for shift, starts in LINKS.items():
+        for low in bits_of(starts):
+            yield from ((low, low + shift), (low + shift, low))
 
 
 def steps_of(bundles: Iterable[Bundle]) -> list[int]:

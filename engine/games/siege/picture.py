@@ -11,6 +11,7 @@ from engine.games.siege.board import (
     FULL,
     GATES,
     INSIDE,
+    LETTERS,
     PIECES,
     PITCH,
     SEGMENTS,
@@ -68,3 +69,7 @@ def _piece(name: str, letter: str) -> Piece:
     army, kind = PIECES[letter]
     words = f"{ARMIES[army].lower()} {kind.name}"
     return Piece((name,), Body.DISC, PAINTS[army], words, SIGNS[kind.name])
+
+
+LOOKS = tuple(_piece("", letter).look for letter in LETTERS)
+"""How all kinds of pieces look."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from arena.cli import run
 from engine.games import GAMES
 from engine.shelf import GROUP
 from tests.packages import Installer
+from tests.requirements import need
 
 MODULE = "last_stone"
 
@@ -59,6 +61,17 @@ def test_a_package_that_was_begun_is_a_game(
     assert [name for name in rows if rows[name]["rules"]] == list(GAMES)
 
 
+@pytest.mark.filterwarnings("ignore:Observation")
+def test_a_package_that_was_begun_can_be_learned(begun: Path) -> None:
+    """PettingZoo finds nothing wrong with it as an environment."""
+    need(find_spec("pettingzoo"), "PettingZoo is not installed: pip install -e '.[pettingzoo]'")
+    from pettingzoo.test import api_test
+
+    from arena import zoo
+
+    api_test(zoo.env("last-stone"), num_cycles=20)
+
+
 BROKEN = [
     ("sorted(self.variant.names[bit] for bit in self.codes())",
      "[self.variant.names[bit] for bit in reversed(self.codes())]",
@@ -79,6 +92,9 @@ BROKEN = [
     ("        if bit is None or not self.free >> bit & 1:",
      "        if bit is None:\n            return 0\n        if not self.free >> bit & 1:",
      "nonsense", "stands for|is not what the list says|takes the move"),
+    ("return self.names\n", "return self.names[1:]\n", "numbering", r"all_moves misses \['a1'\]"),
+    ("for paint in (Paint.WHITE, Paint.BLACK)]", "for paint in (Paint.WHITE, Paint.RED)]",
+     "numbering", r"all_looks misses \['disc black '\]"),
 ]  # fmt: skip
 
 

@@ -6,8 +6,11 @@ import re
 
 import pytest
 
+from engine.board import bits_of
 from engine.game import IllegalMoveError, OptionError, Termination
+from engine.games.siege.board import NAMES, PIECES, PLACES, PLACINGS, board_of
 from engine.games.siege.game import GAME, SiegeState
+from engine.games.siege.turns import ARMY
 from tests.engine.games import oracle_siege as oracle
 from tests.engine.games.positions_siege import FAR, IN, LAST, ROUND_TRIP, START, at, play, text_of
 
@@ -54,6 +57,23 @@ def test_each_option_has_two_values():
             assert GAME.variant(**{key: value}).options[key] == value
         with pytest.raises(OptionError):
             GAME.variant(**{key: "4"})
+
+
+def test_all_moves_are_those_of_each_piece_alone():
+    """With a demand or without, and Yellow's placings; captures go where Yellow steps, too."""
+    variant = GAME.variant(retreat="yes")
+    possible = set()
+    for letter, (army, _) in PIECES.items():
+        for bit in bits_of(PLACES):
+            board = board_of({NAMES[bit]: letter})
+            for lows, pair in variant.bundles(board, ARMY.index(army), demanded=False):
+                for low in bits_of(lows):
+                    possible.add((NAMES[bit], NAMES[(pair << low ^ 1 << bit).bit_length() - 1]))
+    steps = {start + end for start, end in possible}
+    told = set(variant.all_moves())
+    assert told == steps | {step + "!" for step in steps} | set(PLACINGS)
+    plain = GAME.variant(retreat="yes", demand="no", setup="fixed")
+    assert set(plain.all_moves()) == steps
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from engine.game import (
     page_beside,
 )
 from engine.options import board_size, read_size
-from engine.scene import Body, Paint, Piece, Scene
+from engine.scene import Body, Look, Paint, Piece, Scene
 
 WHITE, BLACK = 0, 1
 ROW = 3
@@ -83,6 +83,12 @@ class ThreeInARow(Variant):
         if state.has_row(mover):
             raise PositionError(f"{self.seat_names[mover]} has a row already, and is to move")
         return state
+
+    def all_moves(self) -> Sequence[Move]:
+        return self.names
+
+    def all_looks(self) -> Sequence[Look]:
+        return [(Body.DISC, paint, "") for paint in (Paint.WHITE, Paint.BLACK)]
 
 
 @dataclass(frozen=True, slots=True)
