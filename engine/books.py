@@ -61,7 +61,13 @@ class Book:
 
     def __str__(self) -> str:
         """For people."""
-        return f"{self.name}, {counted(len(self.openings), 'opening')}, {self.digest[:12]}"
+        return f"{self.name}, {counted(len(self.openings), 'opening')}, digest {self.digest[:12]}"
+
+
+def book_json(book: Book | None) -> dict[str, str | None]:
+    """Which book was used, as JSON's types."""
+    name, digest = (book.name, book.digest) if book else (None, None)
+    return {"book": name, "book_digest": digest}
 
 
 def place(size: int, seed: int, number: int) -> int:
