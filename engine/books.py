@@ -121,7 +121,7 @@ def read_book(
         )
     if len(data) > most_bytes:
         raise wrong(f"a book has {most_bytes:,} bytes at most, this one {len(data):,}")
-    text = _decoded(data)
+    text = decoded(data)
     if text is None:
         raise wrong("this is no text: give PGN, EPD, or a line of moves for each opening")
     is_pgn = _LOOKS_LIKE_PGN.match(text)
@@ -143,7 +143,7 @@ def read_book(
     return Book(name, hashlib.sha256(data).hexdigest(), tuple(found.values()), repeated)
 
 
-def _decoded(data: bytes) -> str | None:
+def decoded(data: bytes) -> str | None:
     """A file's text, of which PGN's standard says that it is in Latin-1; None if it is none."""
     if b"\0" in data:
         return None

@@ -35,6 +35,7 @@ from arena.web.accounts import pages as accounts
 from arena.web.administration import administration
 from arena.web.api import problems
 from arena.web.api.blueprint import api
+from arena.web.books import books
 from arena.web.bundles import bundles
 from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions
@@ -63,6 +64,7 @@ BLUEPRINTS = (
     competitions,
     tournaments,
     ladders,
+    books,
     verdicts,
     requests,
     strength,
