@@ -51,7 +51,7 @@ from arena.web.sittings import pages as sittings
 from arena.web.strength import strength
 from arena.web.submissions import submissions
 from arena.web.tournaments import tournaments
-from arena.web.uploads import FILES, UPLOADS, FormRequest, widen
+from arena.web.uploads import FILES, TAKING_FILES, FormRequest, widen
 from arena.web.verdicts import verdicts
 
 BLUEPRINTS = (
@@ -135,7 +135,7 @@ def _refuse_what_is_no_form() -> None:
         return
     if request.is_json:
         abort(415, "A page takes forms: what takes JSON is the API.")
-    if set(request.files) - (FILES if request.endpoint in UPLOADS else set()):
+    if set(request.files) - (FILES if request.endpoint in TAKING_FILES else set()):
         abort(400, "There is a file in the place of a text.")
 
 

@@ -14,8 +14,9 @@ from wtforms import TextAreaField
 from arena.competitions.book_deeds import AddBook
 from arena.competitions.books import find
 from arena.deeds import Done
-from arena.models import Competition, OpeningBook, User
+from arena.models import Competition, OpeningBook, Scope, User
 from arena.web.deeds import DeedForm, add_deed, form_of
+from arena.web.identity import current
 from arena.web.lookup import reading
 from engine.books import decoded
 
@@ -48,12 +49,15 @@ BookForm: type[DeedForm] = type("BookForm", (_WithFile, _FIELDS), {})
 @books.get("/books")
 def listing() -> str:
     """The books of openings, the last added first."""
-    form = BookForm(formdata=None)
-    form["game"].data = request.args.get("game", "")
+    account = current()
+    # A form's secret takes a cookie, which nobody needs who only reads.
+    form = BookForm(formdata=None) if account and account.may(Scope.SUBMIT) else None
+    if form is not None:
+        form["game"].data = request.args.get("game", "")
     return _page(form, "")
 
 
-def _page(form: DeedForm, problem: str) -> str:
+def _page(form: DeedForm | None, problem: str) -> str:
     with reading() as session:
         query = (
             sa.select(OpeningBook, User.name)
