@@ -42,7 +42,7 @@ class PgnError(ValueError):
         self.line = line
 
 
-class Word(NamedTuple):
+class PgnMove(NamedTuple):
     """A move as it is written, and its line, from 1."""
 
     text: str
@@ -56,7 +56,7 @@ class PgnGame:
     line: int
     """Where it begins."""
     tags: dict[str, str] = field(default_factory=dict)
-    moves: list[Word] = field(default_factory=list)
+    moves: list[PgnMove] = field(default_factory=list)
 
 
 def read_games(text: str) -> Iterator[PgnGame]:
@@ -98,7 +98,7 @@ def read_games(text: str) -> Iterator[PgnGame]:
         else:
             game = game or PgnGame(here)
             if kind == "word" and (move := found["word"].rstrip("!?")):
-                game.moves.append(Word(move, here))
+                game.moves.append(PgnMove(move, here))
     if depth:
         raise PgnError(opened, "a variation is not closed by )")
     if game is not None:

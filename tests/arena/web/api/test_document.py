@@ -99,6 +99,7 @@ def test_what_is_there_is_answered_as_said(
         "checks": {"number": numbers["check"]},
         "sittings": {"number": numbers["sitting"]},
         "users": {"name": "other"},
+        "books": {"name": "small"},
     }[kind]
     named = {name: there[name] for name in re.findall(r"{(\w+)}", path)}
     statuses = attempt(document[f"/api/v1{path}"][method], arena, path_parameters=named)
