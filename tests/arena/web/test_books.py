@@ -15,10 +15,11 @@ from arena.ground.db import Database
 from arena.models import Match, OpeningBook, PlayedGame, User
 from arena.recorder.storage import unpack
 from arena.web.app import create_app
+from engine.games import GAMES
 from engine.pgn import read_games
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.doing import do
-from tests.arena.simulator import CALM, START
+from tests.arena.simulator import CALM, START, give_sign
 from tests.arena.web.signing_in import Browser, person, signed_in
 from tests.arena.web.test_pages import read
 from tests.requirements import need_openspiel
@@ -92,12 +93,23 @@ def test_what_is_no_book_comes_back(browser: Browser, fields: dict[str, str], wo
     assert read(answer.text).verdict() == []
 
 
+class ChessSimulation(TournamentSimulation):
+    """One whose workers have chess."""
+
+    def alive(self) -> None:
+        games = (str(GAMES.edition("openspiel:chess")),)
+        for name in self.workers:
+            self.tell(
+                lambda session, name=name: give_sign(session, name, self.now, slots=2, games=games)
+            )
+
+
 def test_a_game_of_chess_from_a_book_is_there_as_pgn(
     sqlite_database: Database, tmp_path: Path
 ) -> None:
     """Its page and the API have it; from the position of the book, with what was played."""
     need_openspiel()
-    arena = TournamentSimulation(sqlite_database, 1, CALM, "openspiel:chess", 2)
+    arena = ChessSimulation(sqlite_database, 1, CALM, "openspiel:chess", 2)
     (browser,) = [next(opened := browsing(arena, tmp_path))]
     fields = {"name": "endgame", "game": "openspiel:chess", "text": ENDGAME}
     assert browser.post("/books/add", fields, page="/books").status_code == 302

@@ -35,6 +35,7 @@ ELSEWHERE = {
     "/bots/{name}/versions/{number}/files",  # nobody keeps the files of a simulated bot
     "/bots/{name}/enter",  # the body names a ladder
     "/bots/{name}/retire",
+    "/games/{number}/pgn",  # the games of this arena have none
 }
 """Those that say that something is not there even where what is in the path is."""
 
