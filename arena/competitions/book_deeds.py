@@ -31,7 +31,7 @@ class AddBook(Deed):
 
     name: str = asked("What forms and commands call it", label="Name", most=LONGEST_NAME)
     game: str = asked(
-        "The game and its options, as in clobber size=5x6", label="Game and options", most=200
+        "The game and its options, as in GAME size=5x6", label="Game and options", most=200
     )
     text: str = asked("The file", label="The book", most=books.MOST_CHARACTERS)
 
