@@ -209,11 +209,16 @@ def test_each_opening_of_a_book_is_played_once_from_both_seats(tmp_path, capsys)
     assert (settings["book"], settings["book_digest"]) == ("a.book", digest)
     assert f"book: a.book, 3 openings, digest {digest[:12]}" in report.read_text()
     again = [*words[:-2], "--resume", str(kept)]
-    assert arena(*again) == 1
+    renamed = Path(book).rename(tmp_path / "b.book")
+    assert arena(*(str(renamed) if word == book else word for word in again)) == 1
     _book(tmp_path / "a.book", "a2a1", "a2a3", "b1a1")
     capsys.readouterr()
     assert arena(*again) == 2
-    assert "the files of the book a.book were others" in capsys.readouterr().err
+    assert arena(*(word for word in again if word not in ("--book", book))) == 2
+    refusals = capsys.readouterr().err
+    # It went on by that name.
+    assert "the book is b.book there, not a.book" in refusals
+    assert "the book is b.book there, not none" in refusals
 
 
 def test_a_field_is_met_with_a_book(tmp_path, capsys):
