@@ -11,6 +11,7 @@ from arena.bots.bot_deeds import (
     UnshareBot,
     WithdrawBot,
 )
+from arena.competitions.book_deeds import AddBook
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
 from arena.competitions.tournament_deeds import (
@@ -32,6 +33,7 @@ DEEDS: tuple[type[Deed], ...] = (
     VoidMatch,
     RequeueMatch,
     RequeueChecks,
+    AddBook,
     CreateLadder,
     ChangeLadder,
     CreateTournament,

@@ -310,7 +310,7 @@ class Forfeited(State):
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How programs of another protocol (UCI, GTP) call a variant and its moves."""
+    """How programs of another protocol (UCI, GTP), or files (PGN), call a variant and its moves."""
 
     name: str
     """What they call the variant; empty if they know no other."""
@@ -321,7 +321,7 @@ class Dialect:
     turn: Callable[[State], str] = lambda _: ""
     """Whose turn it is, in their words, where the protocol asks for a move by that."""
     start: str = "startpos"
-    """What UCI's ``position`` says of the first position."""
+    """What UCI's ``position`` says of the first position; in PGN its FEN, empty for the usual."""
 
 
 class Variant(ABC):
@@ -376,8 +376,19 @@ class Variant(ABC):
         return None
 
     def dialect(self, protocol: str) -> Dialect | None:
-        """How programs that speak ``uci`` or ``gtp`` call it; None if they don't know it."""
+        """How programs that speak ``uci`` or ``gtp`` call it, and ``pgn`` writes its games.
+
+        None if they don't know it, or its games have no such form.
+        """
         return None
+
+    def beginning_at(self, text: str) -> Variant:
+        """This variant with its game beginning at a position, as in a line of a book (EPD).
+
+        Raises:
+            PositionError: the text is no position, or games of the variant begin at none.
+        """
+        raise PositionError(f"a game of {self.game} can't begin at a position of one's own")
 
     def drawn(self, seed: int) -> Variant:
         """This variant with its lots drawn by ``seed``: no option is left at random."""

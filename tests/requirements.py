@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 
 import pytest
 
@@ -14,3 +15,8 @@ def need(condition: object, reason: str) -> None:
     if os.environ.get("CI") == "true":
         pytest.fail(f"under CI nothing may be missing: {reason}", pytrace=False)
     pytest.skip(reason)
+
+
+def need_openspiel() -> None:
+    """Skips the test where OpenSpiel's games are not to be had."""
+    need(find_spec("pyspiel"), "OpenSpiel is not installed: pip install -e '.[openspiel]'")

@@ -63,6 +63,7 @@ COMMANDS = {
     "worker": ("worker", "List workers, readmit or forget one."),
     "notice": ("notice", "Tell all visitors a line, on every page."),
     "tournament": ("tournament", "Create and run tournaments, and show how they stand."),
+    "book": ("book", "Add books of openings, and list them."),
     "strength": ("strength", "Test submitted versions against each other."),
     "user": ("user", "Manage accounts."),
     "fake": ("fake", "Fill a new data folder with made-up bots and games."),

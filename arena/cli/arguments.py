@@ -17,10 +17,13 @@ import click
 from click.decorators import FC
 
 from arena.cli import InputError
+from arena.cli.options import NamedPath
 from arena.ratings.sprt import Model
+from engine.books import MOST_BYTES, Book, read_book
 from engine.clock import DEFAULT_MOVE_MS, Charge, TimeControl, parse_time
 from engine.game import GameError, State, Variant
 from engine.games import find_variant
+from engine.plurals import counted
 from engine.referee import ISOLATION_LEVELS
 from workers.languages import LanguageError
 
@@ -38,6 +41,12 @@ CONCURRENCY = click.option(
     "--concurrency",
     type=click.IntRange(1, 1024),
     help="Matches at the same time; by default one a core.",
+)
+BOOK = click.option(
+    "--book",
+    type=NamedPath(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Play openings of this file: EPD, PGN, or moves of one a line.",
 )
 ALPHA = click.option(
     "--alpha", default=0.05, show_default=True, help="Chance to pass if ELO0 is true."
@@ -120,6 +129,27 @@ def read_variant(game: str, options: Sequence[str] = ()) -> Variant:
     """
     name, *more = game.split() or [""]
     return find_variant(name, [*more, *options])
+
+
+def given_book(name: str | None, variant: Variant) -> Book | None:
+    """The book of ``--book``, if one is given; what is left out of it is told.
+
+    Raises:
+        BookError: it is none of this variant.
+        InputError: it can't be read.
+    """
+    if name is None:
+        return None
+    try:
+        with open(name, "rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"can't read {name}: {error.strerror}") from None
+    book = read_book(data, variant, name)
+    if book.repeated:
+        words = counted(book.repeated, "opening leads", "openings lead")
+        click.echo(f"{name}: left out: {words} where one before leads, too", err=True)
+    return replace(book, name=os.path.basename(name))
 
 
 def is_option(word: str) -> bool:

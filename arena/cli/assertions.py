@@ -14,7 +14,14 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
-from arena.cli.arguments import GivenBot, find_bots, read_position, read_variant, time_control
+from arena.cli.arguments import (
+    GivenBot,
+    find_bots,
+    given_book,
+    read_position,
+    read_variant,
+    time_control,
+)
 from arena.cli.capacity import find_room
 from arena.cli.first_faults import FirstFaults, has_failed
 from arena.cli.runner import (
@@ -88,12 +95,14 @@ class Assertions:
         move_ms: int | None = None,
         max_games: int = MAX_GAMES,
         seed: int = 0,
+        book: str | None = None,
         concurrency: int | None = None,
     ) -> None:
         """Asserts by a strength test that the difference is ``elo[1]`` rather than ``elo[0]``.
 
         Args:
             allow_faults: decides even if faults ended many of the games.
+            book: a file of openings to play instead of random ones.
 
         Raises:
             AssertionError: it is not, or that was not decided within ``max_games`` or for faults;
@@ -101,13 +110,15 @@ class Assertions:
         """
         __tracebackhide__ = True
         candidate, baseline = find_bots([bot, than])
+        variant = read_variant(game)
         settings = StrengthSettings(
-            read_variant(game),
+            variant,
             version_of(candidate, no_box=self._no_box),
             version_of(baseline, no_box=self._no_box),
             time_control(time, move_ms),
             seed,
             StrengthTerms(*elo, alpha, beta, model, max_games, allow_faults),
+            book=given_book(book, variant),
         )
         test = SequentialTest.begin(settings)
         mine, theirs = self._launched([candidate, baseline])

@@ -16,6 +16,7 @@ from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletLine, GauntletTest
 from arena.strength.sequential import StrengthSettings
 from arena.strength.words import elo_words, faults_words
+from engine.books import book_json
 from engine.plurals import counted
 
 VERDICTS = {
@@ -52,8 +53,7 @@ def run_gauntlet(
             candidate,
             baseline,
             field,
-            settings.time,
-            seed=settings.seed,
+            settings,
             concurrency=concurrency,
             stopped=stopped,
         )
@@ -73,10 +73,17 @@ def run_gauntlet(
 
     def show() -> None:
         _print(gauntlet, candidate, baseline, names)
+        if settings.book:
+            click.echo(f"book     {settings.book}")
         click.echo(f"box      {level}")
         click.echo(verdict)
 
-    result = {"verdict": verdict, "first_faults": faults.lines, "isolation": level}
+    result = {
+        "verdict": verdict,
+        "first_faults": faults.lines,
+        "isolation": level,
+        **book_json(settings.book),
+    }
     leave([(json_file, lambda: json_text(gauntlet.to_json(names) | result))], show)
     if spoilt:
         click.echo("\n".join([*faults.lines, ADVICE]), err=True)

@@ -18,12 +18,14 @@ from rich.table import Table
 
 from arena.cli import InputError, writing
 from arena.cli.arguments import (
+    BOOK,
     CLOCK,
     CONCURRENCY,
     MOVE,
     WALL,
     GivenBot,
     find_bots,
+    given_book,
     split_words,
     time_control,
 )
@@ -45,6 +47,7 @@ from arena.cli.runner import (
 from arena.cli.tally import RunTally
 from arena.cli.trace import print_logs, traced_channel
 from arena.ground.file_locks import lock_file
+from engine.books import Book, book_json
 from engine.channel import PipeChannel
 from engine.clock import TimeControl
 from engine.game import Variant
@@ -56,7 +59,17 @@ from engine.protocol import visible
 from engine.record import GameRecord
 from workers.cores import claimed_core
 
-SETTLED = {"games", "seed", "clock", "move_ms", "wall_time", "plies", "concurrency", "records"}
+SETTLED = {
+    "games",
+    "seed",
+    "clock",
+    "move_ms",
+    "wall_time",
+    "plies",
+    "book",
+    "concurrency",
+    "records",
+}
 """The options that a recorded game has settled."""
 
 
@@ -75,6 +88,7 @@ SETTLED = {"games", "seed", "clock", "move_ms", "wall_time", "plies", "concurren
     type=click.IntRange(0, 100),
     help="Random plies before the bots begin; by default as many as suit the game.",
 )
+@BOOK
 @CONCURRENCY
 @click.option("--records", type=NamedPath(dir_okay=False), help="Write the games, one a line.")
 @NO_BOX
@@ -106,6 +120,7 @@ def play(
     move_ms: int | None,
     wall_time: bool,
     plies: int | None,
+    book: str | None,
     concurrency: int | None,
     records: str | None,
     no_box: bool,
@@ -122,9 +137,8 @@ def play(
     A BOT is the path of a program, a folder, the name of a sample bot, or a whole command in
     quotes; mcts is the sample, and ./mcts a folder of yours. The bots run in boxes as in an arena,
     and not at all where this machine can build none, unless --no-box is given. Each match is one
-    random opening, played once from every rotation of the seats. The same seed gives the same games
-    with any concurrency, if the bots are
-    deterministic.
+    opening, random or of a book, played once from every rotation of the seats. The same seed gives
+    the same games with any concurrency, if the bots are deterministic.
 
     With --replay a bot is asked again in the situations of a recorded game: whether it plays
     now what it played then. It takes the seat of its name, or those of --seat.
@@ -157,8 +171,11 @@ def play(
     _check_count(variant, bots)
     if plies and variant.seats == 1:
         raise InputError(f"{variant.game} has no openings: leave out --opening")
+    if plies is not None and book is not None:
+        raise InputError("give --opening or --book, not both: a book has its openings' length")
     control = time_control(clock, move_ms, wall_time=wall_time)
-    specs = _matches(variant, bots, control, games, seed, plies)
+    chosen = given_book(book, variant)
+    specs = _matches(variant, bots, control, games, seed, plies, chosen)
     with _kept(records) as keep:
         launchers = launch_all(bots, no_box=no_box, minimum=minimum, say=_say, quiet=as_json)
         tally = RunTally(variant, [bot.name for bot in bots])
@@ -176,9 +193,11 @@ def play(
         tally.seconds = wall.monotonic() - started
     asked = sum(games for _, games in specs)
     if as_json:
-        click.echo(json.dumps(tally.to_json()))
+        click.echo(json.dumps(tally.to_json() | book_json(chosen)))
     elif tally.games:
         _print(tally)
+        if chosen:
+            click.echo(f"openings of the book {chosen}")
         if tally.faults and not show_logs:
             click.echo("--log shows what the bots wrote, --trace the lines that passed.", err=True)
     if tally.games < asked:
@@ -226,12 +245,19 @@ def _matches(
     games: int | None,
     seed: int,
     plies: int | None,
+    book: Book | None,
 ) -> list[tuple[MatchSpec, int]]:
     """The matches to play, each with the number of its games; the last may be cut short."""
     size = len(bots)
     games = games or size
     count = -(-games // size)
-    found = list(islice(openings(variant, seed, plies=plies), count))
+    if book:
+        found = [book.opening(seed, number) for number in range(count)]
+        if count > len(book.openings):
+            many = counted(len(book.openings), "match", "matches")
+            _say(f"after {many} the book's openings come again, in another order")
+    else:
+        found = list(islice(openings(variant, seed, plies=plies), count))
     specs = []
     for number in range(count):
         # When a small board has no more openings, they begin again with other dice.

@@ -12,7 +12,7 @@ import click
 
 from arena.cli import InputError, writing
 from arena.cli.options import NamedPath, as_json
-from engine import svg
+from engine import pgn, svg
 from engine.clicks import illustrate
 from engine.game import CHANCE
 from engine.plurals import counted
@@ -32,6 +32,7 @@ from engine.sitting import goes_on, prove
     help="Write that position (by default the last) as SVG.",
 )
 @click.option("--server", metavar="URL", envvar="ARENA_SERVER", help="Whose game it is.")
+@click.option("--pgn", "as_pgn", is_flag=True, help="Print the games as PGN, where they have it.")
 @as_json
 def replay(
     record: str,
@@ -39,6 +40,7 @@ def replay(
     ply: int | None,
     output: str | None,
     server: str | None,
+    as_pgn: bool,
     in_json: bool,
 ) -> None:
     """Replay a record and prove it against the rules.
@@ -50,6 +52,7 @@ def replay(
     \b
     Examples:
       arena replay games.jsonl --game 3
+      arena replay games.jsonl --pgn > games.pgn
       arena replay https://arena.example/games/1207
     """
     records = _records(record, server)
@@ -57,6 +60,8 @@ def replay(
         records = [pick(records, record, number)]
     if len(records) > 1 and (ply is not None or output):
         raise InputError(f"{record} has {len(records)} games: say which with --game N")
+    if as_pgn and (ply is not None or output or in_json):
+        raise InputError("--pgn prints whole games: leave out --ply, --draw and --json")
     failed = 0
     for index, game in enumerate(records, start=number or 1):
         problem = None
@@ -65,7 +70,11 @@ def replay(
         except RecordError as error:
             problem = str(error)
             failed += 1
-        if in_json:
+        if as_pgn:
+            if problem:
+                click.echo(visible(f"game {index}: REFUTED: {problem}"), err=True)
+            click.echo(pgn.write(game, round=str(index), comments=True))
+        elif in_json:
             click.echo(
                 json.dumps(
                     {
@@ -81,7 +90,7 @@ def replay(
             _say(f"game {index}: {_summary(game)}{f'; REFUTED: {problem}' if problem else ''}")
         else:
             _show(game, problem, ply, output)
-    if len(records) > 1 and not in_json:
+    if len(records) > 1 and not (in_json or as_pgn):
         click.echo(f"{counted(len(records), 'game')}, {failed} refuted by the rules")
     sys.exit(1 if failed else 0)
 

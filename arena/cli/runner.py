@@ -19,11 +19,11 @@ from arena.cli.interrupts import UnderWay
 from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletTest
 from arena.strength.outcomes import outcome, seatings
-from arena.strength.sequential import SequentialTest
+from arena.strength.sequential import SequentialTest, StrengthSettings
 from engine.channel import PipeChannel
 from engine.clock import ALLOWANCES, Allowances, TimeControl
 from engine.match import MatchSpec, play_match
-from engine.openings import Opening, openings
+from engine.openings import Opening
 from engine.player import VoidGameError
 from engine.process import BotProcess, OpenChannel
 from engine.program import PlainProgram, Program
@@ -310,9 +310,7 @@ def go_on(
 
     if test.decision is not Decision.CONTINUE:
         return
-    series = islice(
-        enumerate(openings(settings.variant, settings.seed)), test.matches, settings.most_matches
-    )
+    series = islice(enumerate(settings.openings()), test.matches, settings.most_matches)
     with _played(series, play, under_way, concurrency, stopped) as results:
         for records in results:
             test = test.add(outcome(settings.variant, records))
@@ -347,15 +345,14 @@ def play_rounds(
     candidate: Launcher,
     baseline: Launcher,
     field: Sequence[Launcher],
-    time: TimeControl,
+    settings: StrengthSettings,
     *,
-    seed: int,
     concurrency: int,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Generator[tuple[GauntletTest, tuple[GameRecord, ...]]]:
     """Plays a gauntlet, and yields it after each round, in their order, with its games.
 
-    It ends early if the board has no more openings, once faults have spoilt it, or once it is
+    It ends early if there are no more openings, once faults have spoilt it, or once it is
     `stopped`.
     """
     under_way = UnderWay()
@@ -363,11 +360,11 @@ def play_rounds(
     def play(job: tuple[int, Opening], core: int | None) -> list[tuple[GameRecord, ...]]:
         opponent = field[job[0] % len(field)]
         return [
-            _play((bot, opponent), job, time, seed, under_way, core)
+            _play((bot, opponent), job, settings.time, settings.seed, under_way, core)
             for bot in (candidate, baseline)
         ]
 
-    series = islice(enumerate(openings(gauntlet.variant, seed)), gauntlet.rounds)
+    series = islice(enumerate(settings.openings()), gauntlet.rounds)
     with _played(series, play, under_way, concurrency, stopped) as results:
         for mine, theirs in results:
             gauntlet = gauntlet.add(

@@ -13,6 +13,7 @@ from arena.cli import InputError
 from arena.cli.arguments import (
     ALPHA,
     BETA,
+    BOOK,
     CLOCK,
     CONCURRENCY,
     HYPOTHESES,
@@ -20,6 +21,7 @@ from arena.cli.arguments import (
     MOVE,
     WALL,
     find_bots,
+    given_book,
     read_hypotheses,
     read_variant,
     time_control,
@@ -66,6 +68,7 @@ OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
 @MOVE
 @WALL
 @click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
+@BOOK
 @CONCURRENCY
 @click.option(
     "--max-games",
@@ -102,6 +105,7 @@ def test(
     move_ms: int | None,
     wall_time: bool,
     seed: int,
+    book: str | None,
     concurrency: int | None,
     max_games: int | None,
     games: int | None,
@@ -116,10 +120,11 @@ def test(
 ) -> None:
     """Test whether one bot is stronger than another.
 
-    They play matches, each a random opening from every seating, until a sequential test (SPRT)
-    decides between ELO0 and ELO1. The bots run in boxes as in an arena, and not at all where this
-    machine can build none, unless --no-box is given. Exit code 0 says that the test passed; 1 that
-    it failed, or was not decided at the limit; 3 that faults ended too many of the games to tell.
+    They play matches, each an opening, random or of a book, from every seating, until a sequential
+    test (SPRT) decides between ELO0 and ELO1. The bots run in boxes as in an arena, and not at all
+    where this machine can build none, unless --no-box is given. Exit code 0 says that the test
+    passed; 1 that it failed, or was not decided at the limit; 3 that faults ended too many of the
+    games to tell.
     With --games it passes if the whole interval lies above zero, and is not decided if that holds
     zero. Ctrl-C saves, and --resume goes on.
 
@@ -127,21 +132,25 @@ def test(
     Examples:
       arena test ./new.py ./old.py --game clobber size=6x7 --move 100
       arena test mcts greedy --game blokus mode=duel --elo -10,0 --time 10+0.1
+      arena test "arena bridge ugi -- stockfish" "arena bridge ugi -- fairy-stockfish" \
+        --game openspiel:chess --book openings.epd --time 10+0.1
     """
     _refuse_contradictions(context)
     opponents = [] if against is None else against.split(",")
     bots = find_bots([candidate, baseline, *opponents])
     hypotheses = read_hypotheses(HYPOTHESES if elo is None else elo)
     most = None if games is not None else max_games or MAX_GAMES
+    variant = read_variant(game, options)
     try:
         settings = StrengthSettings(
-            read_variant(game, options),
+            variant,
             version_of(bots[0], no_box=no_box),
             version_of(bots[1], no_box=no_box),
             time_control(clock, move_ms, wall_time=wall_time),
             seed,
             StrengthTerms(*hypotheses, alpha, beta, model, most, allow_faults),
             games,
+            given_book(book, variant),
         )
         begun = SequentialTest.begin(settings)
         if resume is not None:

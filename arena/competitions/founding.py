@@ -25,7 +25,7 @@ C = TypeVar("C", bound=Competition)
 
 MOST_LISTED = 20
 """How many names are told to whoever asks for one that is not there."""
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
 _OF_A_TEST = re.compile(r"test-[0-9]+", re.ASCII)
 
 
@@ -52,7 +52,7 @@ def demand_name(session: Session, name: str, kind: str) -> None:
     Raises:
         Refusal: it is one of these.
     """
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise Refusal(
             f"{name[:60]!r} is no name for a {kind}: 1 to 80 small letters, digits and '-'"
         )

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
+from arena.competitions.books import demand_fitting, policy_of
 from arena.competitions.founding import add_named, come_back, demand_name, fair_start, weigh_anew
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
@@ -119,6 +120,12 @@ def _choice(column: str, *kinds: Any) -> Callable[[str], dict[str, Any]]:
     return read
 
 
+def _openings(text: str) -> dict[str, Any]:
+    if text == OpeningPolicy.BOOK:
+        raise ValueError("random, empty, or the name of a book")
+    return {**policy_of(text)}
+
+
 def _time_words(ladder: Ladder) -> str:
     seconds = [] if ladder.time_ms is None else [ladder.time_ms / 1000, ladder.inc_ms / 1000]
     return "+".join(map(_exact, seconds))
@@ -153,11 +160,11 @@ SETTINGS: Mapping[str, LadderSetting] = {
         lambda one: _exact(one.weight),
     ),
     "openings": LadderSetting(
-        "random (a balanced opening for each match) or empty (the game's start)",
+        "random (a balanced opening for each match), empty (the game's start), or the name of a "
+        "book",
         "random",
-        _choice("openings", *OpeningPolicy),
-        lambda one: str(one.openings),
-        tuple(map(str, OpeningPolicy)),
+        _openings,
+        lambda one: one.openings_words,
         stays=True,
     ),
     "time": LadderSetting(
@@ -230,6 +237,7 @@ def create(
     columns: dict[str, Any] = {}
     for its in _read({"title": name, **defaults, **chosen}).values():
         columns |= its
+    demand_fitting(session, columns["book_name"], variant)
     ladder = Ladder(
         name=name,
         creator_id=actor.id,
@@ -278,6 +286,8 @@ def change(
                 f"the ladder {ladder.name} has matches by its {key}, which therefore stays as it "
                 "is: make another ladder"
             )
+    if "openings" in different:
+        demand_fitting(session, different["openings"]["book_name"], ladder.variant)
     before, weight = {key: SETTINGS[key].show(ladder) for key in different}, ladder.weight
     for its in different.values():
         for column, value in its.items():

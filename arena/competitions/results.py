@@ -261,6 +261,7 @@ def summary(tournament: Tournament) -> dict[str, Any]:
         "variant": str(tournament.variant),
         "time": tournament.time.words,
         "openings": str(tournament.openings),
+        "book": tournament.book_name,
         "format": tournament.format,
         "tie_breaks": settings.pop("tie_breaks"),
         "settings": settings,

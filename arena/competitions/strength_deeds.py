@@ -17,13 +17,14 @@ from arena.competitions.strength_plans import (
     MOST_GAMES,
     MOST_WEIGHT,
     StrengthPlan,
+    openings_on,
     plan_of,
 )
 from arena.competitions.strength_tallies import standing_of, versions_of
-from arena.deeds import By, Deed, Done, asked
+from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground.locks import lock
-from arena.ground.refusals import NotAllowed
-from arena.models import HOUSE, BotVersion, Scope, StrengthTest, TestVerdict
+from arena.ground.refusals import NotAllowed, Refusal
+from arena.models import HOUSE, BotVersion, OpeningPolicy, Scope, StrengthTest, TestVerdict
 from arena.ratings.sprt import Model
 from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
@@ -106,6 +107,12 @@ class CreateTest(CreateByRules):
         label="Decide even if faults end many of the games",
         default=False,
     )
+    openings: str = asked(
+        "random: balanced ones; or the name of a book; by default the ladder's book, if it has one",
+        label="Openings",
+        default="",
+        most=LONGEST_NAME,
+    )
     seed: int | None = asked(
         "Of openings and dice; by default any", default=None, least=0, most=2**SEED_BITS - 1
     )
@@ -114,6 +121,8 @@ class CreateTest(CreateByRules):
         mine, theirs = (self._usable(session, by, name) for name in (self.candidate, self.baseline))
         if (self.game or self.time or self.move is not None) and not by.may(Scope.ORGANISE):
             raise NotAllowed("a test by other rules than a ladder's is for organisers to make")
+        if self.openings == OpeningPolicy.EMPTY:
+            raise Refusal("a test has no empty openings, as it plays none twice: choose a book")
         rules = self.rules(session)
         plan = StrengthPlan(
             rules.variant,
@@ -123,6 +132,7 @@ class CreateTest(CreateByRules):
             rules.limits,
             self.note,
             secrets.randbits(SEED_BITS) if self.seed is None else self.seed,
+            self.openings or (openings_on(rules.ladder) if rules.ladder else "random"),
         )
         return _made(strength_tests.create(session, plan, mine, theirs, by.now, by.actor))
 

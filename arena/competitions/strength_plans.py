@@ -31,11 +31,18 @@ class StrengthPlan:
     limits: CompetitionLimits = USUAL_LIMITS
     note: str = ""
     seed: int = 0
+    openings: str = "random"
+    """Random, or the name of a book."""
 
     @classmethod
     def on(cls, competition: Competition, **changes: Any) -> StrengthPlan:
         """A test under the conditions of a ladder, or of another test."""
-        its = cls(competition.variant, competition.time, limits=competition.limits)
+        its = cls(
+            competition.variant,
+            competition.time,
+            limits=competition.limits,
+            openings=openings_on(competition),
+        )
         return replace(its, **changes)
 
     def settings(self, candidate: BotVersion, baseline: BotVersion) -> sequential.StrengthSettings:
@@ -67,6 +74,12 @@ class StrengthPlan:
         return sequential.StrengthSettings(
             self.variant, candidate, baseline, self.time, self.seed, self.terms
         )
+
+
+def openings_on(competition: Competition) -> str:
+    """By which openings a test under the conditions of a competition is played: never by the empty
+    one alone, from which two bots have few different games."""
+    return competition.book_name or "random"
 
 
 def plan_of(test: StrengthTest) -> StrengthPlan:

@@ -68,6 +68,17 @@ class StrengthReport:
             words = self.standing.settings.terms.rather(passed=passed)
         return "; ".join(filter(None, [words, self.test.reason]))
 
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """What is known of it, as names and texts."""
+        test, game, *rest = result_rows(self.standing)
+        return [
+            test,
+            game,
+            *([("book", self.test.book_name)] if self.test.book_name else []),
+            *rest,
+        ]
+
     def crashes(self, side: int) -> int:
         """Games that a side lost by a fault other than its clock."""
         faults = self.standing.faults[side]
@@ -86,14 +97,15 @@ class StrengthReport:
             "verdict": str(test.verdict),
             "reason": test.reason,
             "outcome": self.verdict,
-            "told": result_rows(self.standing),
+            "told": self.rows,
             "creator": self.creator,
             "note": test.note,
             "weight": test.weight,
             "created": test.created.isoformat(),
             "finished": test.finished and test.finished.isoformat(),
             **_numbers(self.standing),
-            "settings": self.standing.settings.to_json(),
+            "settings": self.standing.settings.to_json()
+            | {"book": test.book_name, "book_digest": test.book and test.book.digest},
             "workers": [
                 {
                     "worker": tally.worker,

@@ -2,9 +2,9 @@
 
 Theory of operation. The test itself is `arena.strength.sequential`; here its matches are
 played by the arena's workers, and its counts are kept by worker (`TestTally`), so that one whose
-results differ can be told. Match n of a test, in the order in which they are made, has
-opening n of the series of the test's seed: no opening comes twice, and which one a match has
-depends on nobody's speed.
+results differ can be told. Match n of a test, in the order in which they are made, has opening n
+of the series, or of the book, by the test's seed: no opening comes twice, and which one a match
+has depends on nobody's speed.
 
 Results count as they come in, and the test is asked after each: a verdict does not wait for a
 match that a dead worker took with it. Matches under way at that moment are played to their end
@@ -24,6 +24,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA, Actor
+from arena.competitions.books import demand_fitting, policy_of
 from arena.competitions.fields import demand_proven, enter_field
 from arena.competitions.founding import add_by_number, come_back, fair_start
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
@@ -73,6 +74,12 @@ VERDICTS = {
     Decision.UNDECIDED: TestVerdict.UNDECIDED,
 }
 OUT_OF_OPENINGS = "the board has no more different openings"
+OUT_OF_BOOK = "all openings of its book were played"
+
+
+def is_out_of_openings(test: StrengthTest) -> bool:
+    """Whether it ended because no opening was left to play."""
+    return test.reason in (OUT_OF_OPENINGS, OUT_OF_BOOK)
 
 
 def create(
@@ -95,6 +102,8 @@ def create(
         Refusal: a version has passed no check of the game.
     """
     _refuse(session, plan, candidate, baseline)
+    policy = policy_of(plan.openings)
+    demand_fitting(session, policy["book_name"], plan.variant)
     if ladder is None and actor.id is not None:
         _refuse_too_many(session, actor.id)
     terms = plan.terms
@@ -104,6 +113,7 @@ def create(
         note=plan.note,
         creator_id=actor.id,
         variant=plan.variant,
+        **policy,
         time=plan.time,
         limits=plan.limits,
         state=CompetitionState.OPEN,
@@ -184,6 +194,15 @@ class _Series:
 _series = lru_cache(maxsize=100)(_Series)
 
 
+def _next_opening(session: Session, test: StrengthTest) -> Opening | None:
+    """That of a test's next match; None if there are no more."""
+    if test.book is None:
+        return _series(test.variant, test.seed).opening(session, test)
+    if test.matches_made >= test.book.size:
+        return None
+    return test.book.opening(test.seed, test.matches_made)
+
+
 def _openings_so_far(session: Session, test: StrengthTest) -> list[Opening]:
     query = sa.select(Match.options, Match.opening).where(Match.competition_id == test.id)
     game = GAMES[test.game]
@@ -241,8 +260,8 @@ def extend(
         raise StrengthError(
             f"test {test.id} can't go on: {standing.spoilt_words}; mend the bots and test them anew"
         )
-    if test.reason == OUT_OF_OPENINGS:
-        raise StrengthError(f"test {test.id} can't go on: {OUT_OF_OPENINGS}")
+    if is_out_of_openings(test):
+        raise StrengthError(f"test {test.id} can't go on: {test.reason}")
     if max_games <= standing.games:
         raise StrengthError(
             f"test {test.id} has had {counted(standing.games, 'game')}: allow it more"
@@ -287,10 +306,11 @@ class StrengthTests(CompetitionKind[StrengthTest]):
         most = standing.settings.most_matches
         if most is not None and standing.matches + waiting >= most:
             return None
-        opening = _series(test.variant, test.seed).opening(session, test)
+        opening = _next_opening(session, test)
         if opening is None:
             if not waiting:
-                end(session, test, TestVerdict.UNDECIDED, OUT_OF_OPENINGS, now)
+                reason = OUT_OF_OPENINGS if test.book is None else OUT_OF_BOOK
+                end(session, test, TestVerdict.UNDECIDED, reason, now)
             return None
         of_it = Entrant.competition_id == test.id
         ids = session.scalars(sa.select(Entrant.id).where(of_it).order_by(Entrant.number))

@@ -37,7 +37,6 @@ from arena.models import (
     CompetitionState,
     Entrant,
     Ladder,
-    OpeningPolicy,
     Scope,
     Tournament,
 )
@@ -97,9 +96,11 @@ class CreateTournament(CreateByRules):
         "MiB for each bot; by default the ladder's", default=None, least=16, most=65_536
     )
     openings: str = asked(
-        "random: a balanced one for each match; empty: the game's start; by default the ladder's",
+        "random: a balanced one for each match; empty: the game's start; or the name of a book; by "
+        "default the ladder's",
+        label="Openings",
         default="",
-        choices=tuple(map(str, OpeningPolicy)),
+        most=LONGEST_NAME,
     )
     seed: int = asked(
         "Of pairings, openings and lots", label="Seed", default=0, least=0, most=2**48 - 1
@@ -114,7 +115,7 @@ class CreateTournament(CreateByRules):
         ladder, variant, time, limits = self.rules(session)
         if self.memory is not None:
             limits = replace(limits, memory_bytes=self.memory * 2**20)
-        usual = OpeningPolicy.RANDOM if ladder is None else ladder.openings
+        usual = "random" if ladder is None else ladder.openings_words
         plan = TournamentPlan(
             self.name,
             variant,
@@ -123,7 +124,7 @@ class CreateTournament(CreateByRules):
             title=self.title,
             settings=self.settings,
             tie_breaks=self.tie_breaks,
-            openings=OpeningPolicy(self.openings) if self.openings else usual,
+            openings=self.openings or usual,
             limits=limits,
             seed=self.seed,
             note=self.note,

@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA
+from arena.competitions.books import demand_fitting, policy_of
 from arena.competitions.fields import demand_field, enter_field
 from arena.competitions.founding import (
     add_named,
@@ -46,7 +47,6 @@ from arena.models import (
     CompetitionState,
     JobStatus,
     Match,
-    OpeningPolicy,
     Tournament,
 )
 from engine.clock import TimeControl
@@ -74,7 +74,8 @@ class TournamentPlan:
     """Those of the format that are not to be by default."""
     tie_breaks: tuple[str, ...] | None = None
     """By default the format's."""
-    openings: OpeningPolicy = OpeningPolicy.RANDOM
+    openings: str = "random"
+    """Random, empty, or the name of a book."""
     limits: CompetitionLimits = USUAL_LIMITS
     seed: int = 0
     note: str = ""
@@ -111,13 +112,15 @@ def create(
         if tie_breaks.count(name) > 1:
             raise Refusal(f"the tie-break {name} is named twice")
     demand_not_too_long(plan.format, frame, settings)
+    policy = policy_of(plan.openings)
+    demand_fitting(session, policy["book_name"], plan.variant)
     tournament = Tournament(
         name=plan.name,
         title=plan.title or plan.name,
         note=plan.note,
         creator_id=actor.id,
         variant=plan.variant,
-        openings=plan.openings,
+        **policy,
         time=plan.time,
         limits=plan.limits,
         state=CompetitionState.PAUSED if plan.paused else CompetitionState.OPEN,

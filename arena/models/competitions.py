@@ -16,6 +16,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base, Words
+from arena.models.books import OpeningBook
 from arena.models.bots import BotVersion
 from engine.clock import TimeControl
 from engine.game import Variant
@@ -39,10 +40,12 @@ CALLED_OFF = "called off"
 
 
 class OpeningPolicy(StrEnum):
-    """Where the games of a match start: from a balanced random opening, or from the start."""
+    """Where the games of a match start: from a balanced random opening, from the start, or from an
+    opening of a book."""
 
     RANDOM = "random"
     EMPTY = "empty"
+    BOOK = "book"
 
 
 class EntrantState(StrEnum):
@@ -84,6 +87,7 @@ class Competition(Base):
         CheckConstraint("(kind = 'test') = (elo0 IS NOT NULL AND elo1 IS NOT NULL)", name="elo"),
         CheckConstraint("(kind = 'test') = (verdict IS NOT NULL)", name="verdict"),
         CheckConstraint("(state = 'closed') = (verdict <> 'running')", name="decided"),
+        CheckConstraint("(openings = 'book') = (book_name IS NOT NULL)", name="book"),
         Index("ix_competition_kind_state", "kind", "state"),
     )
     # Whoever reads a competition through a match reads the columns of its kind with it. (The base
@@ -101,6 +105,7 @@ class Competition(Base):
     game: Mapped[str] = mapped_column(sa.String(40), index=True)
     options: Mapped[dict[str, Any]]
     openings: Mapped[OpeningPolicy] = mapped_column(default=OpeningPolicy.RANDOM)
+    book_name: Mapped[str | None] = mapped_column(ForeignKey("book.name"))
     time_ms: Mapped[int | None]
     inc_ms: Mapped[int]
     move_ms: Mapped[int | None]
@@ -137,6 +142,13 @@ class Competition(Base):
     """When they were last made anew in secret, to see whether they come out the same."""
     alarm: Mapped[str] = mapped_column(Words, default="")
     """What that check found wrong, for the operator; empty if nothing."""
+
+    book: Mapped[OpeningBook | None] = relationship()
+
+    @property
+    def openings_words(self) -> str:
+        """What is chosen for its openings: random, empty, or the name of a book."""
+        return self.book_name or str(self.openings)
 
     def match_seconds(self, under_way: int) -> float:
         """How long a match takes a worker, by those that were played.

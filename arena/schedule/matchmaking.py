@@ -28,7 +28,8 @@ from arena.models import (
     Place,
     User,
 )
-from engine.openings import opening
+from engine.games import GAMES
+from engine.openings import Opening, opening
 from engine.seeds import derive
 
 
@@ -124,12 +125,8 @@ def make(
         requester: who asked for it; such a match counts for nothing.
     """
     key = pairing.key or (competition.matches_made,)
-    draw = derive(competition.seed, "opening", *key)
-    if pairing.opening or competition.openings is OpeningPolicy.RANDOM:
-        start = pairing.opening or opening(competition.variant, draw)
-        variant, moves = start.variant, list(start.moves)
-    else:
-        variant, moves = competition.variant.drawn(draw), []
+    seed = derive(competition.seed, "match", *key)
+    start = pairing.opening or _opening(session, competition, pairing, key, seed)
     match = Match(
         competition=competition,
         status=JobStatus.OPEN,
@@ -138,12 +135,37 @@ def make(
         leg=pairing.leg,
         rated=kind_of(competition).rated and requester is None,
         requester_id=requester and requester.id,
-        options=dict(variant.options),
-        opening=moves,
-        seed=derive(competition.seed, "match", *key),
+        options=dict(start.variant.options),
+        opening=list(start.moves),
+        seed=seed,
         created=now,
         places=[Place(number=n, entrant_id=entrant) for n, entrant in enumerate(pairing.entrants)],
     )
     competition.matches_made += 1
     session.add(match)
     return match
+
+
+def _opening(
+    session: Session,
+    competition: Competition,
+    pairing: Pairing,
+    key: tuple[str | int, ...],
+    seed: int,
+) -> Opening:
+    """The opening of a match of which its kind chooses none.
+
+    Args:
+        seed: the match's own.
+    """
+    draw = derive(competition.seed, "opening", *key)
+    if competition.openings is OpeningPolicy.RANDOM:
+        return opening(competition.variant, draw)
+    if competition.book is None:
+        return Opening(competition.variant.drawn(draw), ())
+    if pairing.key:
+        # A fixture that is due again is played by the opening that it had.
+        same = sa.select(Match).where(Match.competition_id == competition.id, Match.seed == seed)
+        if before := session.scalars(same.limit(1)).first():
+            return Opening(GAMES.find(competition.game, before.options), tuple(before.opening))
+    return competition.book.opening(competition.seed, competition.matches_made)

@@ -8,7 +8,7 @@ says of the two is in `arena.strength.outcomes`.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -18,9 +18,11 @@ from arena.ratings.sprt import Decision, Sprt
 from arena.strength.faults import clearly_too_many, too_many
 from arena.strength.outcomes import Faults, Outcome, add_faults, cells, faults_json, seatings
 from arena.strength.terms import DEFAULT_TERMS, StrengthTerms
+from engine.books import Book, book_json
 from engine.clock import TimeControl
 from engine.game import Termination, Variant
 from engine.match import entrants_needed
+from engine.openings import Opening, openings
 from engine.plurals import counted
 
 T = TypeVar("T")
@@ -58,6 +60,8 @@ class StrengthSettings:
     games: int | None = None
     """Plays just so many (whole matches, so it can be a few more), and decides by whether the
     95 % interval lies above zero, below, or around it. The hypotheses then count for nothing."""
+    book: Book | None = None
+    """Whose openings are played, each once; by default they are balanced random ones."""
 
     def __post_init__(self) -> None:
         if self.variant.seats == 1:
@@ -91,6 +95,10 @@ class StrengthSettings:
         most = self.terms.max_games
         return None if most is None else most // self.games_a_match
 
+    def openings(self) -> Iterator[Opening]:
+        """Those of its matches in their order; it ends when there are no more."""
+        return self.book.series(self.seed) if self.book else openings(self.variant, self.seed)
+
     @property
     def sprt(self) -> Sprt:
         """The sequential test.
@@ -113,6 +121,7 @@ class StrengthSettings:
             "seed": self.seed,
             **self.terms.to_json(),
             "games": self.games,
+            **book_json(self.book),
         }
 
 
@@ -161,7 +170,7 @@ class SequentialTest:
         )
 
     def end_of_openings(self) -> SequentialTest:
-        """The test when the board has no opening that it did not use yet."""
+        """The test when there is no opening that it did not use yet."""
         return replace(self, out_of_openings=True)
 
     @property
@@ -250,7 +259,8 @@ class SequentialTest:
         if self.is_spoilt:
             return f"undecided: {self.spoilt_words}"
         if self.out_of_openings and self.decision is Decision.UNDECIDED:
-            return f"undecided: {settings.variant} has no more different openings"
+            whose = f"the book {settings.book.name}" if settings.book else f"{settings.variant}"
+            return f"undecided: {whose} has no more different openings"
         if settings.games is not None:
             return {
                 Decision.ACCEPT: "passed: the 95 % interval lies above zero",
@@ -293,7 +303,8 @@ class SequentialTest:
             # A test that was saved before there was this setting did without it.
             saved = {"allow_faults": False, **data["settings"]}
             asked = settings.to_json()
-            other = [key for key in asked if saved.get(key) != asked[key]]
+            # What a book is called is nothing to it.
+            other = [key for key in asked if key != "book" and saved.get(key) != asked[key]]
             if other:
                 raise StrengthError(
                     f"the saved test is another one: {_differences(saved, asked, other)}; "
@@ -339,7 +350,12 @@ def _differences(saved: dict[str, Any], asked: dict[str, Any], keys: Sequence[st
     words = []
     for key in keys:
         side, _, kind = key.partition("_")
-        if kind != "digest":
+        if side == "book":
+            before, now = saved.get("book"), asked["book"]
+            was_other = f"the book {now} was another"
+            is_named = f"the book is {before or 'none'} there, not {now or 'none'}"
+            words.append(was_other if before == now else is_named)
+        elif kind != "digest":
             words.append(f"{key} is {saved.get(key)} there, not {asked[key]}")
         elif side not in keys:
             words.append(f"the files of the {side} {asked[side]} were others")

@@ -19,6 +19,8 @@ def result_rows(test: SequentialTest) -> list[tuple[str, str]]:
     settings = test.settings
     rows = [("test", f"{settings.candidate.name} against {settings.baseline.name}")]
     rows.append(("game", f"{settings.variant}, {settings.time.words}, seed {settings.seed}"))
+    if settings.book:
+        rows.append(("book", str(settings.book)))
     if test.matches:
         rows.append(("Elo", elo_words(test.estimate)))
     if settings.games is None:

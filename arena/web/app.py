@@ -35,6 +35,7 @@ from arena.web.accounts import pages as accounts
 from arena.web.administration import administration
 from arena.web.api import problems
 from arena.web.api.blueprint import api
+from arena.web.books import books
 from arena.web.bundles import bundles
 from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions
@@ -50,7 +51,7 @@ from arena.web.sittings import pages as sittings
 from arena.web.strength import strength
 from arena.web.submissions import submissions
 from arena.web.tournaments import tournaments
-from arena.web.uploads import FILES, UPLOADS, FormRequest, widen
+from arena.web.uploads import FILES, TAKING_FILES, FormRequest, widen
 from arena.web.verdicts import verdicts
 
 BLUEPRINTS = (
@@ -63,6 +64,7 @@ BLUEPRINTS = (
     competitions,
     tournaments,
     ladders,
+    books,
     verdicts,
     requests,
     strength,
@@ -133,7 +135,7 @@ def _refuse_what_is_no_form() -> None:
         return
     if request.is_json:
         abort(415, "A page takes forms: what takes JSON is the API.")
-    if set(request.files) - (FILES if request.endpoint in UPLOADS else set()):
+    if set(request.files) - (FILES if request.endpoint in TAKING_FILES else set()):
         abort(400, "There is a file in the place of a text.")
 
 

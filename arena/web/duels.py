@@ -24,6 +24,7 @@ from arena.models import (
 )
 from arena.ratings.elo import Estimate, estimate
 from arena.web import queries
+from arena.web.words import opening_words
 from engine.game import Variant
 
 GAMES_READ = 10_000
@@ -162,7 +163,7 @@ def duel(session: Session, first: Side, second: Side, competition: Competition) 
             len({row.game_id for row in met if row.other_fault and row.other_fault.is_failure}),
         ),
         _splits((names[row.seat], row) for row in seats),
-        _splits((" ".join(row.opening) or "from the start", row) for row in rows)[:10],
+        _splits((opening_words(variant, row.options, row.opening), row) for row in rows)[:10],
         _by_version(numbers, rows),
         _common(session, ones, others),
         tuple(queries.games_by_id(session, [row.game_id for row in rows[:GAMES_SHOWN]])),
@@ -184,6 +185,7 @@ def _games(
             seat.game_id,
             game.match_id,
             Match.opening,
+            Match.options,
             seat.seat,
             seat.entrant_id,
             seat.rank,

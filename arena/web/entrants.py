@@ -25,6 +25,7 @@ from arena.models import (
 from arena.ratings.trueskill import SIGMA, Rating
 from arena.web import queries
 from arena.web.charts import RatedGame
+from arena.web.words import opening_words
 
 HISTORY_GAMES = 500
 """The course of a rating is told over so many games."""
@@ -69,6 +70,8 @@ class OpeningSplit:
     """What an entrant did from one opening."""
 
     moves: tuple[str, ...]
+    words: str
+    """The moves, after a position or a lot that the opening has of its own."""
     games: int
     score: float
     """Points a game, from 0 to 1."""
@@ -214,15 +217,24 @@ def openings(session: Session, entrant: Entrant) -> list[OpeningSplit]:
         .subquery()
     )
     # As text, for PostgreSQL can't compare JSON.
-    moves = sa.cast(Match.opening, sa.Text)
+    moves, options = sa.cast(Match.opening, sa.Text), sa.cast(Match.options, sa.Text)
     games = sa.func.count()
     rows = session.execute(
-        sa.select(moves, games, sa.func.avg(lately.c.points))
+        sa.select(moves, options, games, sa.func.avg(lately.c.points))
         .select_from(lately)
         .join(PlayedGame, PlayedGame.id == lately.c.game_id)
         .join(Match, Match.id == PlayedGame.match_id)
-        .group_by(moves)
-        .order_by(games.desc(), moves)
+        .group_by(moves, options)
+        .order_by(games.desc(), moves, options)
         .limit(OPENINGS_SHOWN)
     )
-    return [OpeningSplit(tuple(json.loads(text)), count, score) for text, count, score in rows]
+    variant = entrant.competition.variant
+    return [
+        OpeningSplit(
+            played := tuple(json.loads(text)),
+            opening_words(variant, json.loads(own), played),
+            count,
+            score,
+        )
+        for text, own, count, score in rows
+    ]

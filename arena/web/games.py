@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from flask import Blueprint, Response, abort, jsonify, render_template, request
+from flask import Blueprint, Response, abort, jsonify, render_template, request, url_for
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
@@ -17,8 +17,8 @@ from arena.web import boards, charts
 from arena.web.deeds import DeedForm, form_of
 from arena.web.identity import current
 from arena.web.lookup import find_game, find_match, find_record, reading
-from arena.web.words import outcome
-from engine import svg
+from arena.web.words import outcome, sentence
+from engine import pgn, svg
 from engine.clicks import illustrate
 from engine.game import GameError, State
 from engine.plurals import counted
@@ -28,6 +28,7 @@ from engine.sitting import clocks
 games = Blueprint("games", __name__)
 
 VoidForm = form_of(VoidMatch)
+PGN = "application/x-chess-pgn"
 PICTURE_SECONDS = 24 * 60 * 60
 """Pictures never change, but for a release that draws them otherwise."""
 
@@ -144,6 +145,7 @@ def game(number: int, ply: int | None = None) -> str:
             ply=shown,
             board=draw(state, last),
             outcome=outcome(record),
+            has_pgn=pgn.dialect_of(record.variant) is not None,
             other=other_rules(record),
             # Where each move has its own time, there is no clock to look at.
             clocks=clocks(record) if record.time.move_ms is None else (),
@@ -203,6 +205,26 @@ def game_json(number: int) -> Response:
     with reading() as session:
         record = find_record(session, number)
     return jsonify(record.to_json())
+
+
+def pgn_file(number: int) -> Response:
+    """A game as PGN, if games of its variant are written so."""
+    with reading() as session:
+        found, record = find_game(session, number)
+        try:
+            text = pgn.write(
+                record,
+                event=found.competition.title,
+                site=url_for("games.game", number=number, _external=True),
+                round=str(found.match_id),
+                comments=True,
+            )
+        except pgn.NoPgnError as error:
+            abort(404, sentence(error))
+    return lasting(Response(text, mimetype=PGN))
+
+
+games.add_url_rule("/games/<int:number>.pgn", "game_pgn", pgn_file)
 
 
 @games.get("/games/<int:number>.txt")

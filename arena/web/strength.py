@@ -30,7 +30,6 @@ from arena.models import (
     TestVerdict,
     VersionStatus,
 )
-from arena.strength.words import result_rows
 from arena.web.bundle_diff import difference
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.identity import Account, current, may_read, needs, settings, signed_in
@@ -102,11 +101,11 @@ def _shown(found: StrengthReport) -> dict[str, Any]:
     return {
         "found": found,
         "test": test,
-        "block": result_rows(found.standing),
+        "block": found.rows,
         "mine": account is not None and may_change(account.by(), test),
         "extend": ExtendForm(max_games=2 * test.max_games) if account else None,
         "decided": test.verdict in (TestVerdict.PASSED, TestVerdict.FAILED),
-        "out_of_openings": test.reason == strength_tests.OUT_OF_OPENINGS,
+        "out_of_openings": strength_tests.is_out_of_openings(test),
     }
 
 

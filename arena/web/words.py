@@ -11,7 +11,7 @@ from arena.models import PlayedGame, VersionStatus
 from arena.ratings.elo import signed
 from arena.ratings.trueskill import Rating
 from engine.clock import TimeControl
-from engine.game import Seat, Termination
+from engine.game import Seat, Termination, Variant
 from engine.plurals import counted, decimal
 from engine.protocol import visible
 from engine.record import Fault, GameRecord
@@ -89,6 +89,17 @@ def duration(milliseconds: float) -> str:
 def ending(termination: Termination) -> str:
     """How a game or a seat's part in it ended, in two words."""
     return ENDINGS[termination]
+
+
+def opening_words(variant: Variant, options: Mapping[str, str], moves: Sequence[str]) -> str:
+    """An opening in words: the options that it alone has, such as a position, and its moves.
+
+    Args:
+        variant: of the competition.
+        options: of the match.
+    """
+    own = [f"{key}={its}" for key, its in options.items() if variant.options.get(key) != its]
+    return " ".join([*own, *moves]) or "from the start"
 
 
 def outcome(record: GameRecord, people: Collection[int] = ()) -> str:

@@ -32,6 +32,7 @@ from arena.bots.bot_deeds import (
 )
 from arena.cli import COMMANDS, InputError, cli, deeds, run
 from arena.cli.client import Where
+from arena.competitions.book_deeds import AddBook
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
 from arena.competitions.tournament_deeds import (
@@ -79,6 +80,11 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda its: {"number": its["aside"]},
         {"number": 1},
         "match 1 is fixed, and not set aside",
+    ),
+    AddBook: (
+        lambda _: {"name": "mine", "game": "clobber size=4x4", "text": "a2a1\nb1a1 b2b3"},
+        {"text": "a1a4"},
+        "mine, line 1: this is neither moves",
     ),
     CreateLadder: (
         lambda _: {

@@ -17,10 +17,12 @@ from arena.models import (
     Entrant,
     Ladder,
     Match,
+    OpeningBook,
     StrengthTest,
     Tournament,
     User,
 )
+from arena.web.api.books import BookShape
 from arena.web.api.bot_shapes import BotDetail, CheckShape
 from arena.web.api.competition_shapes import CompetitionShape, EntrantShape
 from arena.web.api.game_shapes import MatchShape
@@ -38,6 +40,7 @@ SHAPES: Mapping[type, type[Shape]] = {
     StrengthTest: TestShape,
     User: UserShape,
     Tournament: TournamentShape,
+    OpeningBook: BookShape,
     Competition: CompetitionShape,
 }
 """As what rows travel, of any class that derives from one of these, too. A class that a deed has of

@@ -13,6 +13,7 @@ from werkzeug.wrappers import Response
 
 from arena.web.api import (
     administration,
+    books,
     bots,
     competitions,
     deeds,
@@ -35,6 +36,7 @@ PARTS = (
     games,
     tournaments,
     strength,
+    books,
     sittings,
     workers,
     administration,

@@ -94,6 +94,9 @@ class OpeningSplitShape(Shape):
     """What a version did from one opening."""
 
     moves: Annotated[list[str], At(lambda one: list(one.moves))]
+    words: str = Field(
+        description="The moves, after a position or a lot that the opening has of its own."
+    )
     games: int
     score: float = Field(description="Points a game, from 0 to 1.")
 

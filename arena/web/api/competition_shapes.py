@@ -24,7 +24,10 @@ class CompetitionShape(Shape):
         description="The game with its options."
     )
     options: Options
-    openings: str
+    openings: str = Field(description="random, empty or book.")
+    book: Annotated[str | None, At("book_name")] = Field(
+        description="Whose openings are played; null if those of none."
+    )
     time: Annotated[str, At("time.words")] = Field(description="The time control in words.")
     state: CompetitionState
     weight: float

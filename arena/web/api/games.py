@@ -26,7 +26,7 @@ from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Id, Name, Number, Shape
 from arena.web.api.specification import operation
 from arena.web.downloads import Download
-from arena.web.games import PICTURE_SECONDS
+from arena.web.games import PGN, PICTURE_SECONDS, pgn_file
 from arena.web.identity import database, signed_in
 from arena.web.lookup import (
     find_competition,
@@ -138,6 +138,11 @@ read_log = operation(
     media="text/plain",
     errors=[401, 403],
 )(submissions.log)
+
+
+get_pgn = operation("GET /games/<int:number>/pgn", None, tag=TAG, name="get_pgn", media=PGN)(
+    pgn_file
+)
 
 
 @operation("GET /ladders/<name>/games.jsonl", None, tag=TAG, media=LINES, errors=[429, 503])

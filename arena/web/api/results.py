@@ -26,6 +26,7 @@ class TournamentShape(Shape):
     variant: str
     time: str
     openings: str
+    book: str | None = Field(description="Whose openings are played; null if those of none.")
     format: str
     tie_breaks: list[str]
     settings: dict[str, int]
@@ -169,6 +170,8 @@ class StrengthSettingsShape(Shape):
     max_games: int
     games: int | None = Field(description="Of a test of a fixed number of games: that number.")
     allow_faults: bool = Field(description="Whether it decides although faults ended many games.")
+    book: str | None = Field(description="Whose openings are played; null for random ones.")
+    book_digest: str | None
 
 
 class TestWorker(Shape):

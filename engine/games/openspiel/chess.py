@@ -69,11 +69,28 @@ class Chess(SpielVariant):
         return state
 
     def dialect(self, protocol: str) -> Dialect | None:
-        """In UCI, of which every chess engine knows the start that is not named."""
+        """In UCI, of which every chess engine knows the start that is not named; and in PGN."""
+        if protocol == "pgn":
+            return Dialect("", lambda _, move: move, _from_pgn, start=self.start or "")
         if protocol != "uci":
             return None
         start = f"fen {self.start}" if self.start else "startpos"
         return Dialect("", _to_uci, lambda _, word: word, start=start)
+
+    def beginning_at(self, text: str) -> Chess:
+        """From a FEN, or from the four fields of EPD with its operations, of which two count."""
+        fields, operations = text.split()[:4], text.split(maxsplit=4)[4:]
+        counts = re.match(r"([0-9]+)\s+([0-9]+)$", operations[0].strip()) if operations else None
+        if counts:
+            plies, number = counts.groups()
+        else:
+            named = dict(re.findall(r"(hmvc|fmvn)\s+([0-9]+)\s*;", "".join(operations)))
+            plies, number = named.get("hmvc", "0"), named.get("fmvn", "1")
+        fen = " ".join([*fields, plies, number])
+        if wrong := fault(fen):
+            raise PositionError(wrong)
+        is_usual = fen == str(self.rules.new_initial_state())
+        return Chess({"fen": START if is_usual else fen.replace(" ", "_")})
 
 
 class ChessState(SpielState):
@@ -153,6 +170,28 @@ def _to_uci(state: State, move: Move) -> str:
     board = state.spiel.board()
     word: str = pyspiel.chess.action_to_move(state.judge(move), board).to_lan()
     return word
+
+
+def _from_pgn(state: State, word: str) -> Move:
+    """A move as people write it: with or without its check, castling with zeros, and with more of
+    the square that it comes from than is needed."""
+    assert isinstance(state, ChessState)
+    plain = re.sub(r"^0-0(-0)?$", lambda it: it[0].replace("0", "O"), word.rstrip("+#"))
+    by_plain = {move.rstrip("+#"): move for move in state.actions}
+    if plain in by_plain:
+        return by_plain[plain]
+    found = re.fullmatch(r"([KQRBN]?)([a-h]?[1-8]?)x?([a-h][1-8])(?:=?([QRBN]))?", plain, re.ASCII)
+    if found is None:
+        return word
+    piece, origin, target, promotion = found.groups(default="")
+    meant = [
+        move
+        for long, move in state.long.items()
+        if long[2:] == target + promotion.lower()
+        and all(one in long[:2] for one in origin)
+        and (re.match("[KQRBN]", move) or [""])[0] == piece
+    ]
+    return meant[0] if len(meant) == 1 else word
 
 
 def _name(square: Any) -> str:

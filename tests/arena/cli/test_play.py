@@ -119,6 +119,21 @@ def test_a_seed_gives_the_same_games_at_any_concurrency(cli: Cli, tmp_path: Path
     assert other.json["digest"] not in digests
 
 
+def test_openings_of_a_book_come_again_when_all_were_used(cli: Cli, tmp_path: Path) -> None:
+    """Which is said; both bots have every opening from both seats."""
+    book, records = tmp_path / "a.book", tmp_path / "records"
+    book.write_text("a2a1\na2a3 d4d3\na2a1 # again\n")
+    words = ["clobber", "size=4x4", DICE, DICE, "--games", "8", "--json", "--records", records]
+    said = cli("play", *words, "--book", book)
+    assert "1 opening leads where one before leads, too" in said.err
+    assert "after 2 matches the book's openings come again" in said.err
+    games = [json.loads(line) for line in records.read_text().splitlines()]
+    plies = [game["opening"] for game in games]
+    assert [sorted(plies[:4]), sorted(plies[4:])] == [[1, 1, 2, 2]] * 2
+    assert plies[::2] == plies[1::2]
+    assert said.json["book"] == "a.book"
+
+
 def test_lines_and_logs_are_shown(cli: Cli) -> None:
     """With the seat and the direction, as they pass; beside the summary."""
     said = play(cli, DICE, "random", "--trace", "--log", "--json")

@@ -91,6 +91,12 @@ def test_a_stronger_bot_is_not_weaker(bots, project):
     assert not (project / "games").exists()
 
 
+def test_a_book_may_have_too_few_openings_to_tell(bots):
+    Path("a.book").write_text("a2a1")
+    with pytest.raises(AssertionError, match=r"undecided: the book a\.book has no more"):
+        bots.assert_not_weaker("random", than="random", game=GAME, book="a.book")
+
+
 def test_a_weaker_bot_fails_with_the_games_that_it_lost(bots, project):
     """Five of them, in the file of the test's name."""
     with pytest.raises(

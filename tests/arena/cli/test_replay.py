@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from arena.cli.listing import visible
+from engine.pgn import read_games
 from tests.arena.cli.conftest import DICE, Cli, assert_refused
+from tests.requirements import need_openspiel
 
 
 def test_records_are_confirmed(cli: Cli, records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,6 +51,21 @@ def test_a_record_commands_no_terminal(cli: Cli, records: Path, tmp_path: Path) 
     assert r"\u202e\r" in said
     assert visible("\x1b]0;x\a\x9b") == r"\x1b]0;x\x07\x9b"
     assert visible("two\n\tlines") == "two\n\tlines"
+
+
+def test_replay_as_pgn(cli: Cli, records: Path, tmp_path: Path) -> None:
+    """Where games are written so; each with its number as its round."""
+    assert_refused(cli("replay", records, "--pgn"), "games of clobber are not written as PGN")
+    assert_refused(cli("replay", records, "--pgn", "--json"), "--pgn prints whole games: leave")
+    need_openspiel()
+    played, book = tmp_path / "chess.jsonl", tmp_path / "a.epd"
+    book.write_text("4k3/8/8/8/8/8/8/4K2R b K - 0 1")
+    words = ["--games", "2", "--move", "500", "--records", played, "--book", book]
+    assert cli("play", "openspiel:chess", "random", "random", *words).code == 0
+    one, two = read_games(cli("replay", played, "--pgn").out)
+    assert [one.tags["Round"], two.tags["Round"]] == ["1", "2"]
+    games = [json.loads(line) for line in played.read_text().splitlines()]
+    assert [move.text for move in two.moves] == [move[2:] for move in games[1]["moves"]]
 
 
 def test_replay_as_json(cli: Cli, records: Path) -> None:

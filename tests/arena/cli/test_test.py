@@ -1,6 +1,7 @@
 """The command test, with real bots: what it finds, how it ends, how it goes on."""
 
 import contextlib
+import hashlib
 import json
 import os
 import pty
@@ -187,6 +188,48 @@ def test_a_small_board_runs_out_of_openings(capsys):
     assert "no more different openings" in capsys.readouterr().out
 
 
+def _book(path: Path, *openings: str) -> str:
+    path.write_text("\n".join(openings))
+    return str(path)
+
+
+def test_each_opening_of_a_book_is_played_once_from_both_seats(tmp_path, capsys):
+    """The book is named in the results; when it is used up the test is over. It goes on with the
+    same book alone, whatever that is called.
+    """
+    book = _book(tmp_path / "a.book", "a2a1", "a2a3", "b1a1 b2b3")
+    kept, report = tmp_path / "kept.json", tmp_path / "report.xml"
+    words = ["random", "random", *SMALL, "--book", book, "--save", str(kept)]
+    assert arena(*words, "--junit", str(report)) == 1
+    said, data = capsys.readouterr().out, saved(kept)
+    assert "undecided: the book a.book has no more different openings" in said
+    assert sum(data["counts"]) == 3
+    digest = hashlib.sha256(Path(book).read_bytes()).hexdigest()
+    settings = data["settings"]
+    assert (settings["book"], settings["book_digest"]) == ("a.book", digest)
+    assert f"book: a.book, 3 openings, digest {digest[:12]}" in report.read_text()
+    again = [*words[:-2], "--resume", str(kept)]
+    renamed = Path(book).rename(tmp_path / "b.book")
+    assert arena(*(str(renamed) if word == book else word for word in again)) == 1
+    _book(tmp_path / "a.book", "a2a1", "a2a3", "b1a1")
+    capsys.readouterr()
+    assert arena(*again) == 2
+    assert arena(*(word for word in again if word not in ("--book", book))) == 2
+    refusals = capsys.readouterr().err
+    # It went on by that name.
+    assert "the book is b.book there, not a.book" in refusals
+    assert "the book is b.book there, not none" in refusals
+
+
+def test_a_field_is_met_with_a_book(tmp_path, capsys):
+    book, result = _book(tmp_path / "a.book", "a2a1", "a2a3"), tmp_path / "result.json"
+    field = ["--games", "8", "--against", "random", "--json", str(result)]
+    arena("random", "random", *SMALL, "--book", book, *field)
+    assert "book     a.book, 2 openings" in capsys.readouterr().out
+    data = saved(result)
+    assert (data["rounds"], data["book"]) == (2, "a.book")
+
+
 def test_a_number_of_games_is_rounded_up_to_whole_matches(capsys):
     """A match of two seats has two games."""
     assert arena("random", "random", *SMALL, "--games", "3") == 1
@@ -277,6 +320,8 @@ def test_a_pipe_is_written_to(tmp_path):
         (["random", "greedy", *SMALL, "--json", ""], "an empty word names no file"),
         (["random", "greedy", *SMALL, "--save", ""], "an empty word names no file"),
         (["random", "greedy", *SMALL, "--resume", "deep.json"], "is no saved test"),
+        (["random", "greedy", *SMALL, "--book", "deep.json"], "deep.json, line 1: "),
+        (["random", "greedy", *SMALL, "--book", "none.epd"], "'none.epd' does not exist"),
     ],
 )
 def test_wrong_usage_is_refused(arguments, message, tmp_path, monkeypatch, capsys):

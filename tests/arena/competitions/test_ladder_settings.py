@@ -74,7 +74,7 @@ def test_defaults_are_those_of_a_ladder_without_choices(database: Database) -> N
         ({"time": "86401"}, f"time=86401 can't be: {CLOCK}"),
         ({"time": "5", "move": "100"}, "choose time or move, not both"),
         ({"move": "0"}, "move=0 can't be: move is a number from 1 to 600000"),
-        ({"openings": "book"}, "openings=book can't be: openings is one of random, empty"),
+        ({"openings": "book"}, "openings=book can't be: openings is random, empty, or"),
         ({"title": " "}, "the title is empty"),
         (
             {"title": "a\nb"},

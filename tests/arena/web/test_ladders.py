@@ -121,7 +121,7 @@ REFUSED_NEW = [
     ({"draws": "nan"}, "Draws=nan can&#39;t be"),
     ({"memory": "1k"}, "Memory=1k can&#39;t be: memory is bytes such as 512k or 256M"),
     ({"weight": "inf"}, "Weight=inf can&#39;t be"),
-    ({"openings": "mine"}, "Not a valid choice"),
+    ({"openings": "mine"}, "There is no book &#39;mine&#39;; there are: none."),
     ({"title": "x" * 121}, "title is a line of 120 printable characters at most"),
     ({"title": HOSTILE[:100]}, "title is a line of 120 printable characters at most"),
 ]

@@ -15,6 +15,7 @@ from arena.web.words import (
     duration,
     ending,
     listed,
+    opening_words,
     outcome,
     own_result,
     sentence,
@@ -24,6 +25,20 @@ from engine.clock import TimeControl
 from engine.game import Termination
 from engine.games import GAMES
 from engine.record import GameRecord
+
+
+@pytest.mark.parametrize(
+    ("options", "moves", "words"),
+    [
+        ({"size": "4x4"}, ["a2a1", "b1b2"], "a2a1 b1b2"),
+        ({"size": "4x4"}, [], "from the start"),
+        ({"size": "4x4", "fen": "8/8"}, [], "fen=8/8"),
+        ({"size": "4x4", "fen": "8/8"}, ["e4"], "fen=8/8 e4"),
+    ],
+)
+def test_openings_are_told_apart(options: dict[str, str], moves: list[str], words: str) -> None:
+    """By what is their own: a position as well as moves."""
+    assert opening_words(GAMES["clobber"].variant(size="4x4"), options, moves) == words
 
 
 @pytest.mark.parametrize(

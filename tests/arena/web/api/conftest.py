@@ -10,11 +10,13 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.cli.serve import BundleIntake
+from arena.competitions import books
 from arena.ground.config import Settings
 from arena.models import SCOPES, Bot, BotVersion, Check, Ladder, Role, User
 from arena.people.accounts import add_token
 from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
+from engine.games import GAMES
 from tests.arena.web.conftest import furnish
 from tests.arena.web.signing_in import now, person
 from tests.conftest import DATABASES, furnished_database
@@ -55,6 +57,7 @@ def arena(
                 .join(Bot, Bot.id == BotVersion.bot_id)
                 .where(Bot.name == "bot-0")
             ).one()
+            books.add(session, "small", GAMES["clobber"].variant(), "a2a1", now(), ARENA, most=None)
             puzzle = session.scalars(sa.select(Ladder).where(Ladder.game == "puzzle")).one()
             wish = Wish(puzzle, 0, (), False, "form", 5)
             begun = begin(session, Person(owner.name, owner.id), wish, now(), most_open=1)

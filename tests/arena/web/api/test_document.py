@@ -35,6 +35,7 @@ ELSEWHERE = {
     "/bots/{name}/versions/{number}/files",  # nobody keeps the files of a simulated bot
     "/bots/{name}/enter",  # the body names a ladder
     "/bots/{name}/retire",
+    "/games/{number}/pgn",  # the games of this arena have none
 }
 """Those that say that something is not there even where what is in the path is."""
 
@@ -99,6 +100,7 @@ def test_what_is_there_is_answered_as_said(
         "checks": {"number": numbers["check"]},
         "sittings": {"number": numbers["sitting"]},
         "users": {"name": "other"},
+        "books": {"name": "small"},
     }[kind]
     named = {name: there[name] for name in re.findall(r"{(\w+)}", path)}
     statuses = attempt(document[f"/api/v1{path}"][method], arena, path_parameters=named)

@@ -21,7 +21,7 @@ from engine.record import GameRecord, replay
 from engine.referee import play_game
 from tests.engine.games.random_games import IS_SPIEL_HERE
 from tests.engine.players import FirstMove
-from tests.requirements import need
+from tests.requirements import need_openspiel
 
 NAMES = [name for name in GAMES if name.startswith("openspiel:")]
 
@@ -35,7 +35,7 @@ if IS_SPIEL_HERE:
 
 @pytest.fixture(autouse=True)
 def _openspiel() -> None:
-    need(IS_SPIEL_HERE, "OpenSpiel is not installed: pip install -e '.[openspiel]'")
+    need_openspiel()
 
 
 def after(name: str, moves: str, *options: str) -> State:

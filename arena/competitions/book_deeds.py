@@ -1,0 +1,47 @@
+"""What can be changed about books of openings: one is added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from arena.competitions import books
+from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
+from arena.ground.refusals import Refusal
+from arena.models import OpeningBook, Scope
+from engine.game import GameError
+from engine.games import find_variant
+from engine.plurals import counted
+
+
+@dataclass(frozen=True)
+class AddBook(Deed):
+    """Add a book of openings, for ladders, tournaments and strength tests of a game.
+
+    It is EPD (positions), PGN (the first moves of its games) or moves, the openings one a line.
+    It stays as it is, and everybody can read it.
+    """
+
+    scope = Scope.SUBMIT
+    address = "POST /books"
+    subject = "books"
+    answers = OpeningBook
+    makes = True
+
+    name: str = asked("What forms and commands call it", label="Name", most=LONGEST_NAME)
+    game: str = asked(
+        "The game and its options, as in GAME size=5x6", label="Game and options", most=200
+    )
+    text: str = asked("The file", label="The book", most=books.MOST_CHARACTERS)
+
+    def do(self, session: Session, by: By) -> Done:
+        name, *options = self.game.split()
+        try:
+            variant = find_variant(name, options)
+        except GameError as error:
+            raise Refusal(str(error)) from None
+        most = None if by.may(Scope.ORGANISE) else books.MOST_OF_ANYBODY
+        made = books.add(session, self.name, variant, self.text, by.now, by.actor, most=most)
+        many = counted(made.size, "opening")
+        return Done(f"the book {made.name} of {many} is there for {variant}", made)

@@ -1,0 +1,44 @@
+"""Operations on books of openings."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import sqlalchemy as sa
+from pydantic import Field
+
+from arena.models import OpeningBook
+from arena.web.api.paging import Pages, page
+from arena.web.api.shapes import At, List, Shape
+from arena.web.api.specification import operation
+from arena.web.books import book_file
+from arena.web.lookup import reading
+
+TAG = "books"
+
+
+class BookShape(Shape):
+    """A book of openings that competitions can be played by."""
+
+    name: str
+    variant: str = Field(description="The game with its options.")
+    openings: Annotated[int, At("size")] = Field(description="How many it has.")
+    digest: str = Field(description="SHA-256 of its file.")
+    created: datetime
+
+
+class BookList(List):
+    items: list[BookShape]
+
+
+@operation("GET /books", BookList, tag=TAG)
+def list_books(query: Pages) -> BookList:
+    """The books of openings."""
+    with reading() as session:
+        return page(BookList, session, sa.select(OpeningBook), OpeningBook.id, query)
+
+
+read_book = operation("GET /books/<name>", None, tag=TAG, name="read_book", media="text/plain")(
+    book_file
+)
