@@ -55,8 +55,8 @@ settings.load_profile("patient")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Half as many processes more than cores: many tests wait for clocks and other processes."""
-    return len(os.sched_getaffinity(0)) * 3 // 2
+    """Twice as many processes as cores: many tests wait for clocks and other processes."""
+    return len(os.sched_getaffinity(0)) * 2
 
 
 @pytest.hookimpl(wrapper=True)

@@ -119,7 +119,7 @@ REFUSED = [
     ),
     (
         ["create", "cup", "--format", "swiss", "--game", "clobber size=4x3", "--bots", ""],
-        "'' names no bot: write",
+        "a match takes 2 bots, and the field has 0",
     ),
     (
         ["create", "cup", "--format", "swiss", "--ladder", "ladder-0", "--title", "a\nb"],
