@@ -1,24 +1,31 @@
 """Finds games whose rules hang or raise: they may be a stranger's, and run where we do.
 
-A call into the rules is a method of a `State` or a `Variant`, called by who is none. One that lasts
-too long hangs, whatever it does there, and is told by looking at what each thread is doing; one
-that raises is told by the way that the error came.
+A call into the rules is one of a game's own functions that takes a `State` or a `Variant` first, as
+methods do, or of those that all games share. One that lasts too long hangs, whatever it does there,
+and is told by looking at what each thread is doing; one that raises is told by the way that the
+error came.
 """
 
 from __future__ import annotations
 
 import ctypes
 import logging
+import os
 import sys
 import threading
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 
+from engine import game as shared
 from engine.game import GameError, State, Variant
 from engine.shelf import Shelf, UnknownGameError
 
+ENGINE = os.path.dirname(__file__)
+PACKAGES = ("engine", "arena", "workers")
+OURS = tuple(os.path.join(os.path.dirname(ENGINE), name, "") for name in PACKAGES)
+"""Folders whose functions play games, and may take as long as bots think."""
+GAMES = os.path.join(ENGINE, "games", "")
 LOOK_SECONDS = 1.0
 PATIENCE_SECONDS = 30.0
 """That a call may take in the processes of an arena, where others wait."""
@@ -81,17 +88,20 @@ class HangWatch:
         return found
 
 
-def break_off_hangs(shelf: Shelf, seconds: float = PATIENCE_SECONDS) -> None:
+def break_off_hangs(shelf: Shelf, seconds: float = PATIENCE_SECONDS) -> threading.Event:
     """From now on takes games whose rules hang off the shelf, and raises where they do.
 
     The thread that hangs gets a `HangingRulesError`, as soon as it runs any Python. All else goes
     on without that game, until this process is started again.
+
+    Returns:
+        What ends it, once it is set.
     """
+    ended = threading.Event()
 
     def guard() -> None:
         watch = HangWatch(seconds)
-        while True:
-            time.sleep(LOOK_SECONDS)
+        while not ended.wait(LOOK_SECONDS):
             for hang in watch.look():
                 if hang.game in shelf:
                     log.error("the game %s is taken off the shelf: %s", hang.game, hang.reason)
@@ -99,6 +109,7 @@ def break_off_hangs(shelf: Shelf, seconds: float = PATIENCE_SECONDS) -> None:
                 _raise_in(hang.thread)
 
     threading.Thread(target=guard, name="hangs", daemon=True).start()
+    return ended
 
 
 def _raise_in(thread: int) -> None:
@@ -139,13 +150,18 @@ def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _game_of(frame: FrameType) -> str:
-    """The game of the State or Variant whose method this is; empty if it is of none."""
+    """The game of the State or Variant that its rules are asked about here; empty if none is."""
     code = frame.f_code
-    if not code.co_argcount:
+    if not code.co_argcount or not _are_rules(code.co_filename):
         return ""
     first = frame.f_locals.get(code.co_varnames[0])
     variant = getattr(first, "variant", None) if isinstance(first, State) else first
     return str(getattr(variant, "game", "")) if isinstance(variant, Variant) else ""
+
+
+def _are_rules(file: str) -> bool:
+    """Whether a file is a game's, or what all games share."""
+    return file.startswith(GAMES) or file == shared.__file__ or not file.startswith(OURS)
 
 
 def _place(frame: FrameType, line: int | None = None) -> str:

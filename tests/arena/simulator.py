@@ -126,9 +126,15 @@ def give_sign(
     now: datetime,
     *,
     slots: int,
-    games: tuple[str, ...] | None = None,
+    games: tuple[str, ...] | None = (),
 ) -> None:
-    """Has a worker with good boxes say that it lives."""
+    """Has a worker with good boxes say that it lives.
+
+    Args:
+        games: the editions that it has, all that are here if none is given; None if it says nothing
+            of them, as one of a release before.
+    """
+    games = tuple(map(str, GAMES.editions())) if games == () else games
     sign = reporting.SignOfLife(worker, slots, "good", games=games)
     workers.note_alive(session, sign, now)
 

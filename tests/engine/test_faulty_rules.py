@@ -8,11 +8,15 @@ from collections.abc import Callable
 import pytest
 
 from engine import faulty_rules
+from engine.clock import TimeControl
 from engine.faulty_rules import HangingRulesError, break_off_hangs, fault_of, take_off_if_raised
 from engine.game import State
 from engine.games import GAMES
 from engine.openings import is_open
+from engine.player import Choice, Turn
+from engine.referee import play_game
 from engine.shelf import UnknownGameError
+from tests.engine.players import FirstMove
 from tests.packages import Installer
 
 CODE = """
@@ -64,9 +68,12 @@ def test_a_call_that_hangs_is_broken_off(
     """The game is off the shelf with the line at which it was; the others stay."""
     monkeypatch.setattr(faulty_rules, "LOOK_SECONDS", 0.05)
     state = position("while True: pass")
-    break_off_hangs(GAMES, 0.2)
-    with pytest.raises(HangingRulesError, match="the rules of this game hang"):
-        use(state)
+    ended = break_off_hangs(GAMES, 0.2)
+    try:
+        with pytest.raises(HangingRulesError, match="the rules of this game hang"):
+            use(state)
+    finally:
+        ended.set()
     assert GAMES.faults["faulty"].startswith("its rules hang: for 0.2 s in ")
     assert "faulty_games.py:" in GAMES.faults["faulty"]
     with pytest.raises(UnknownGameError, match="the game faulty of faulty-games"):
@@ -90,6 +97,21 @@ def test_calls_that_are_short_are_no_hang(
     monkeypatch.setattr(rules, "LOOK", lambda: [found.append(watch.look()) for _ in range(3)])
     state.codes()
     assert [len(one) for one in found[4:]] == [0, 0, 1]
+
+
+def test_bots_may_think_as_long_as_they_like() -> None:
+    """The referee, who has the variant in hand all the while, is not the rules."""
+    watch = faulty_rules.HangWatch(2.0)
+    found: list[object] = []
+
+    class Slow(FirstMove):
+        def choose(self, turn: Turn) -> Choice:
+            found.extend(watch.look() for _ in range(6))
+            return super().choose(turn)
+
+    play_game(GAMES["clobber"].variant(size="3x2"), [Slow(), Slow()], time=TimeControl(move_ms=1))
+    assert len(found) > 6
+    assert not any(found)
 
 
 def test_what_raises_is_told_with_its_line(position: Callable[[str], State]) -> None:

@@ -55,7 +55,7 @@ def test_a_job_goes_to_workers_that_have_its_game(
     furnish(sqlite_database)
     with sqlite_database.begin() as session:
         give_sign(session, "big", NOW, slots=6, games=(OWN,))
-        give_sign(session, "old", NOW, slots=1)
+        give_sign(session, "old", NOW, slots=1, games=None)
         give_sign(session, "able", NOW, slots=1, games=(OWN, OTHER))
     batches = games_issued(sqlite_database)
     assert len(batches) == 8 * leases.AHEAD
