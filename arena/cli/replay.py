@@ -176,7 +176,9 @@ def _show(game: GameRecord, problem: str | None, ply: int | None, output: str | 
     for number, move in enumerate(game.plies):
         if number in faults:
             _show_fault(game, number)
-        time = "opening" if move.cpu_us is None else f"{move.cpu_us / 1000:.1f} ms"
+        time = "opening" if number < game.opening else ""
+        if move.cpu_us is not None:
+            time = f"{move.cpu_us / 1000:.1f} ms"
         text = f"  {move.text}" if move.text else ""
         who = "chance" if move.seat == CHANCE else game.players[move.seat]
         _say(f"{number:4}  {who:<16} {move.move:<12} {time:>10}{text}")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from importlib import import_module
 from itertools import islice
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from arena.cli import run
 from engine import sitting
 from engine.clock import TimeControl
 from engine.conformance import checks_of
@@ -88,6 +91,24 @@ def test_bots_are_told_what_was_drawn(variant: Variant) -> None:
     for seat, player in enumerate((first, second)):
         assert {turn.state.to_move for turn in player.turns} == {seat}
         assert player.turns[1].history.split()[0].startswith("0:")
+
+
+def test_a_replay_tells_chance_from_an_opening(
+    variant: Variant, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By its name, and without a time."""
+    record = play_game(
+        variant, [FirstMove(), FirstMove()], time=TIME, seed=3, opening=["one", "leave"]
+    )
+    file = tmp_path / "game.jsonl"
+    file.write_text(json.dumps(record.to_json()))
+    with pytest.raises(SystemExit) as ended:
+        run(["replay", str(file)])
+    assert not ended.value.code
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()[2:6]]
+    assert lines[0] == ["0", "chance", "one", "opening"]
+    assert lines[2] == ["2", "chance", record.plies[2].move]
+    assert lines[3][-2:] == ["0.0", "ms"]
 
 
 def test_openings_draw_by_the_odds(variant: Variant) -> None:
