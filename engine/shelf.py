@@ -276,7 +276,10 @@ class Shelf(Mapping[str, Game]):
 
     def rules(self, name: str) -> str:
         """The edition of a game in words; empty if it is not on the shelf."""
-        return str(self.edition(name)) if name in self else ""
+        try:
+            return str(self.edition(name))
+        except UnknownGameError:
+            return ""
 
     def demand(self, name: str, rules: str) -> None:
         """Refuses what is to be played by other rules of a game than those that are here.
@@ -376,9 +379,8 @@ def installed() -> list[Declared]:
     Of a clone of this program its pyproject.toml speaks, installed or not.
     """
     found: dict[str, list[Declared]] = {}
-    own = os.path.join(os.path.dirname(os.path.dirname(__file__)), "pyproject.toml")
-    if os.path.isfile(own):
-        found[OWN] = _of_project(own)
+    if of_clone := _of_clone():
+        found[OWN] = of_clone
     for folder in sys.path:
         for package, version, text in _metadata_folders(folder or os.curdir):
             if package not in found:  # the first on the path is the one that is imported
@@ -419,13 +421,20 @@ def _text(file: str) -> str:
         return opened.read()
 
 
-def _of_project(file: str) -> list[Declared]:
-    """What a pyproject.toml declares."""
+def _of_clone() -> list[Declared]:
+    """What the pyproject.toml beside the engine declares; nothing if it is not this program's."""
+    file = os.path.join(os.path.dirname(os.path.dirname(__file__)), "pyproject.toml")
+    if not os.path.isfile(file):
+        return []
     import tomllib
 
-    project = tomllib.loads(_text(file))["project"]
-    name, version = normal(project["name"]), project["version"]
-    entries = project.get("entry-points", {}).get(GROUP, {})
+    try:
+        project = tomllib.loads(_text(file))["project"]
+        name, version = normal(project["name"]), project["version"]
+    except (OSError, ValueError, KeyError):
+        return []
+    # Among installed packages anybody's file may lie there.
+    entries = project.get("entry-points", {}).get(GROUP, {}) if name == OWN else {}
     found = (ENTRY.fullmatch(f"{key} = {value}") for key, value in entries.items())
     return [_declared(entry, name, version) for entry in found if entry]
 

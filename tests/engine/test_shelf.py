@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from engine import shelf
 from engine.games import GAMES
 from engine.shelf import GROUP, OWN, Edition, Shelf, UnknownGameError, installed, normal
 from engine.svg import render
@@ -120,3 +122,14 @@ def test_the_first_of_two_on_the_path_counts(package: Package) -> None:
     package("games-x", "ONE = game('one')", "one = games_x:ONE", version="1.0")
     shelf = package("Games_X", "ONE = game('one')", "one = games_x:ONE", version="2.0")
     assert str(shelf.edition("one")) == "games-x 2.0"
+
+
+def test_anybodys_file_beside_the_engine_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Installed, the engine lies among the packages of others, and their files beside it."""
+    monkeypatch.setattr(shelf, "__file__", str(tmp_path / "engine/shelf.py"))
+    own = [one.name for one in installed()]
+    for text in ("[tool.x]", "[project]\nname = 'x'", "no = toml =", f"[project]\nname = '{OWN}x'"):
+        (tmp_path / "pyproject.toml").write_text(text)
+        assert [one.name for one in installed()] == own
