@@ -294,8 +294,7 @@ def resign(found: Sitting, ply: int, now: datetime) -> None:
         SittingError: it is over already, or went on meanwhile.
     """
     if other_rules(record_of(found)):
-        found.end_lease(JobStatus.VOID, "its rules are not here any more")
-        found.finished = now
+        found.break_off("its rules are not here any more", now)
         return
     game = _at(found, ply)
     to_move, mine = sitting.position(game).to_move, own_seats(found)
@@ -352,6 +351,5 @@ def give_up_abandoned(session: Session, settings: Settings, now: datetime) -> in
     )
     abandoned = session.scalars(locks.locking(query, Sitting)).all()
     for found in abandoned:
-        found.end_lease(JobStatus.VOID, "abandoned")
-        found.finished = now
+        found.break_off("abandoned", now)
     return len(abandoned)

@@ -152,16 +152,18 @@ def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
 def _game_of(frame: FrameType) -> str:
     """The game of the State or Variant that its rules are asked about here; empty if none is."""
     code = frame.f_code
-    if not code.co_argcount or not _are_rules(code.co_filename):
+    if not code.co_argcount or not (
+        is_of_a_game(code.co_filename) or code.co_filename == shared.__file__
+    ):
         return ""
     first = frame.f_locals.get(code.co_varnames[0])
     variant = getattr(first, "variant", None) if isinstance(first, State) else first
     return str(getattr(variant, "game", "")) if isinstance(variant, Variant) else ""
 
 
-def _are_rules(file: str) -> bool:
-    """Whether a file is a game's, or what all games share."""
-    return file.startswith(GAMES) or file == shared.__file__ or not file.startswith(OURS)
+def is_of_a_game(file: str) -> bool:
+    """Whether a file is a game's own: of none of our other folders."""
+    return file.startswith(GAMES) or not file.startswith(OURS)
 
 
 def _place(frame: FrameType, line: int | None = None) -> str:

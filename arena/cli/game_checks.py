@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import faulthandler
 import multiprocessing
+import os
 import sysconfig
 import tempfile
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import IO, Any
 
-import engine
 from engine.conformance import CHECKS, Broken, Trial, check_game
+from engine.faulty_rules import is_of_a_game
 from engine.game import Game, Variant
 
-ENGINE = Path(engine.__file__).parent
-GAMES_OF_OURS = ENGINE / "games"
-NOT_GAMES = (ENGINE, Path(__file__).parents[1], Path(sysconfig.get_path("stdlib")))
-"""Folders whose lines are not the game's, but for our own games'."""
+LIBRARY = sysconfig.get_path("stdlib")
 SHOWN_LINES = 3
 
 
@@ -110,15 +107,15 @@ def _child(
 def _own_lines(error: BaseException) -> tuple[str, ...]:
     """The lines of a game's own files through which an error came."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if _is_game(Path(frame.filename))]
+    own = [frame for frame in frames if _is_shown(frame.filename)]
     shown = own[-SHOWN_LINES:] or frames[-1:]
     return tuple(f"{frame.filename}:{frame.lineno}: {frame.line}" for frame in shown)
 
 
-def _is_game(file: Path) -> bool:
-    if file.is_relative_to(GAMES_OF_OURS) or "site-packages" in file.parts:
-        return True
-    return not any(file.is_relative_to(folder) for folder in NOT_GAMES)
+def _is_shown(file: str) -> bool:
+    """Whether a file is the game's, and not of Python's own library."""
+    is_installed = f"{os.sep}site-packages{os.sep}" in file
+    return is_of_a_game(file) and (is_installed or not file.startswith(LIBRARY))
 
 
 def _ended(subject: str, check: str, trace: IO[str], seconds: float) -> CheckOutcome:
@@ -129,7 +126,7 @@ def _ended(subject: str, check: str, trace: IO[str], seconds: float) -> CheckOut
     if not lines:
         return CheckOutcome(subject, check, "its process died, and said nothing")
     # Innermost first, as it is written; told as all others are.
-    own = [line for line in lines if _is_game(Path(line.split('"')[1]))]
+    own = [line for line in lines if _is_shown(line.split('"')[1])]
     innermost = tuple(reversed((own or lines)[:SHOWN_LINES]))
     words = f"it takes longer than {seconds:g} s, and was at"
     return CheckOutcome(subject, check, words, innermost)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from arena.competitions import books
+from arena.competitions.rules import read_variant
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground.refusals import Refusal
 from arena.models import OpeningBook, Scope
 from engine.game import GameError
-from engine.games import find_variant
 from engine.plurals import counted
 
 
@@ -36,9 +36,8 @@ class AddBook(Deed):
     text: str = asked("The file", label="The book", most=books.MOST_CHARACTERS)
 
     def do(self, session: Session, by: By) -> Done:
-        name, *options = self.game.split()
         try:
-            variant = find_variant(name, options)
+            variant = read_variant(self.game)
         except GameError as error:
             raise Refusal(str(error)) from None
         most = None if by.may(Scope.ORGANISE) else books.MOST_OF_ANYBODY

@@ -26,6 +26,16 @@ class Rules(NamedTuple):
     limits: CompetitionLimits
 
 
+def read_variant(words: str) -> Variant:
+    """The variant of a game and its options, as in ``GAME size=5x6``.
+
+    Raises:
+        OptionError: there is no such thing.
+    """
+    name, *options = words.split() or [""]
+    return find_variant(name, options)
+
+
 @dataclass(frozen=True, kw_only=True)
 class CreateByRules(Deed):
     """Makes a competition that is played by a ladder's rules, or by a game's."""
@@ -68,8 +78,7 @@ class CreateByRules(Deed):
             if ladder is not None:
                 variant, time, limits = ladder.variant, ladder.time, ladder.limits
             else:
-                name, *options = self.game.split() or [""]
-                variant = find_variant(name, options)
+                variant = read_variant(self.game)
                 time, limits = TimeControl(move_ms=DEFAULT_MOVE_MS), USUAL_LIMITS
             if self.time:
                 time = parse_time(self.time)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from arena.models.base import Base
 from arena.models.bots import BotVersion
 from arena.models.competitions import Ladder
-from arena.models.matches import Leasable, job_checks
+from arena.models.matches import JobStatus, Leasable, job_checks
 from arena.models.people import User
 
 
@@ -54,6 +54,11 @@ class Sitting(Leasable, Base):
     seats: Mapped[list[SittingSeat]] = relationship(
         order_by="SittingSeat.seat", cascade="all, delete-orphan"
     )
+
+    def break_off(self, problem: str, now: datetime) -> None:
+        """Ends it without a result."""
+        self.end_lease(JobStatus.VOID, problem)
+        self.finished = now
 
 
 class SittingSeat(Base):

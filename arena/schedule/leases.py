@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import cached_property
 from math import ceil, inf
 from typing import TypeVar
 
@@ -141,11 +142,6 @@ class _Issuing:
         somebody_plays = self.slots and self.load.somebody_plays
         self.enough = max(1, self.slots - 1) if somebody_plays else AHEAD * self.slots
         """Turns that are under way when all have enough, people's moves not counted."""
-        used = games_in_use(session)
-        self._known = _narrowed(used, self._is_known)
-        """The games in use that somebody has; None if that is all of them."""
-        self._free = _narrowed(used, self.has_room)
-        """Those of which more matches could be played now."""
         self.issued: list[Leased] = []
         self.turns: list[float] = []
         """What part of a turn each of those takes."""
@@ -166,6 +162,20 @@ class _Issuing:
         """How many more turns there are for matches and checks."""
         return self.enough - self._taken
 
+    @cached_property
+    def _used(self) -> set[str]:
+        return games_in_use(self._session)
+
+    @cached_property
+    def _known(self) -> set[str] | None:
+        """The games in use that somebody has; None if that is all of them."""
+        return _narrowed(self._used, self._is_known)
+
+    @cached_property
+    def _free(self) -> set[str] | None:
+        """Those of which more matches could be played now."""
+        return _narrowed(self._used, self.has_room)
+
     def has_room(self, game: str) -> bool:
         """Whether the workers that have a game, by the rules that are here, have not enough yet."""
         rules = GAMES.rules(game)
@@ -184,8 +194,7 @@ class _Issuing:
         """Ends a game against a person if it was begun by other rules than there are now."""
         if not (problem := other_rules(GameRecord.from_json(sitting.game))):
             return False
-        sitting.end_lease(JobStatus.VOID, problem)
-        sitting.finished = self._now
+        sitting.break_off(problem, self._now)
         return True
 
     def take_checks(self, most: float = inf) -> None:

@@ -50,6 +50,7 @@ class SpielVariant(Variant):
         """Takes OpenSpiel's name of the game, and checked options."""
         super().__init__(options)
         self.game = f"{FAMILY}:{name}"
+        self.is_copied = name not in NOT_COPIED
         self.rules = self.load(name)
         self.seats = int(self.rules.num_players())
         plies, drawn = self.rules.max_game_length(), self.rules.max_chance_nodes_in_history()
@@ -66,7 +67,7 @@ class SpielVariant(Variant):
 
     def copy(self, spiel: Any) -> Any:
         """A state of OpenSpiel's that may be changed."""
-        if self.game.partition(":")[2] not in NOT_COPIED:
+        if self.is_copied:
             return spiel.clone()
         again = self.rules.new_initial_state()
         for action in spiel.history():
