@@ -231,6 +231,16 @@ def going_on(*words: object, before: str = "") -> subprocess.Popen[str]:
     return subprocess.Popen([str(word) for word in program], stdout=pipe, stderr=pipe, text=True)
 
 
+def rest_of(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """What else a command says of whose lines some were read: `communicate` misses what came with
+    those in one piece."""
+    assert process.stdout
+    assert process.stderr
+    with process:
+        error = process.stderr.read()
+        return process.stdout.read(), error
+
+
 def test_what_was_played_is_told_when_somebody_stops_it(tmp_path: Path) -> None:
     """Matches under way are played to their end, and are among the records, too."""
     records = tmp_path / "games.jsonl"
@@ -259,7 +269,7 @@ def test_a_second_wish_to_stop_breaks_matches_off(number: signal.Signals, tmp_pa
             assert process.poll() is None
         process.send_signal(number)
     # A second or less, and a busy machine may take a few more.
-    out, error = process.communicate(timeout=10)
+    out, error = rest_of(process)
     assert (process.returncode, out) == (130, "")
     assert "interrupted after 0 of 2 games" in error
 
@@ -292,7 +302,7 @@ def test_a_machine_that_fails_costs_no_game_that_was_played(lasting: bool, tmp_p
         assert process.poll() is None
     if not lasting:
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (1024, 4096))
-    out, error = process.communicate(timeout=60)
+    out, error = rest_of(process)
     played = json.loads(out)["games"]
     assert len(records.read_text().splitlines()) == played
     if lasting:
