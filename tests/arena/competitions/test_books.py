@@ -13,13 +13,13 @@ from sqlalchemy.orm import Session
 
 from arena.audit import ARENA, Actor, entries
 from arena.competitions import books, strength_tests
-from arena.competitions.book_deeds import AddBook
+from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.strength_deeds import CloneTest, CreateTest
 from arena.competitions.tournament_deeds import CreateTournament
 from arena.deeds import By
 from arena.ground.db import Database
-from arena.ground.refusals import Refusal
+from arena.ground.refusals import NotAllowed, NotThere, Refusal
 from arena.models import (
     Competition,
     JobStatus,
@@ -33,6 +33,7 @@ from arena.models import (
     TestVerdict,
     Tournament,
 )
+from arena.people import accounts
 from arena.recorder.rebuild import rebuild
 from arena.schedule import verdicts
 from arena.schedule.matchmaking import new_matches
@@ -77,6 +78,60 @@ def test_a_book_is_kept_once_and_read_as_it_was_sent(database: Database) -> None
         with pytest.raises(Refusal, match="is there already: it is called mine"):
             add(session, "again")
         add(session, "other", text="a2a1")
+
+
+def of(person: int | None, *scopes: Scope) -> By:
+    return By(Actor(person, "x", ""), frozenset(scopes), START)
+
+
+def test_a_book_that_nothing_was_played_by_is_gone(database: Database) -> None:
+    """By who added it or an organiser; what is new can then have its name and its openings."""
+    with database.begin() as session:
+        people = [accounts.add(session, ARENA, name, now=START) for name in ("ada", "bob")]
+        session.flush()
+        ada, other = (of(person.id, Scope.SUBMIT) for person in people)
+        for by in (ada, of(None, Scope.SUBMIT, Scope.ORGANISE)):
+            AddBook(name="mine", game=GAME, text="a2a1").do(session, ada)
+            for stranger in (other, of(None, Scope.SUBMIT)):
+                with pytest.raises(NotAllowed, match="the book mine is not yours"):
+                    RemoveBook(name="mine").do(session, stranger)
+            RemoveBook(name="mine").do(session, by)
+            assert session.scalar(sa.select(OpeningBook)) is None
+        assert [one.actor for one in entries(session, action="remove book")] == ["x", "x"]
+        with pytest.raises(NotThere, match="there is no book 'mine'; there are: none"):
+            RemoveBook(name="mine").do(session, ada)
+
+
+def test_a_book_is_removed_when_what_is_played_by_it_is_over(arena: StrengthSimulation) -> None:
+    """Its games keep it, nothing new has it, and whoever adds it again has it back."""
+    remove = RemoveBook(name="mine")
+    with arena.database.begin() as session:
+        add(session)
+        rules = {"game": "clobber", "options": {"size": "4x4"}}
+        for name in ("one", "two"):
+            settings = {"openings": "mine", "state": "frozen"}
+            do(session, CreateLadder(name=name, **rules, settings=settings), START)
+        for still in ("one, two", "two"):
+            with pytest.raises(Refusal, match=f"in use: close first .*, {still}$"):
+                do(session, remove, START)
+            first = still.partition(",")[0]
+            do(session, ChangeLadder(name=first, settings={"state": "closed"}), START)
+        do(session, remove, START)
+        assert books.find(session, "mine").text == "\n".join(MOVES)
+        one = session.scalars(sa.select(Ladder).where(Ladder.name == "one")).one()
+        assert one.book
+        assert " ".join(one.book.opening(0, 0).moves) in MOVES
+        assert session.scalars(books.listed()).all() == []
+        for deed, words in (
+            (CreateLadder(name="new", **rules, settings={"openings": "mine"}), "no book 'mine'"),
+            (remove, "is removed already"),
+            (AddBook(name="mine", game=GAME, text="a2a1"), "there is a book mine already, or was"),
+            (AddBook(name="other", game=GAME, text="\n".join(MOVES)), "by its name, mine"),
+        ):
+            with pytest.raises(Refusal, match=words), session.begin_nested():
+                do(session, deed, START)
+        assert add(session).size == 3
+        assert len(session.scalars(books.listed()).all()) == 1
 
 
 @SQLITE
