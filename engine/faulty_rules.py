@@ -19,7 +19,7 @@ from types import FrameType, TracebackType
 
 from engine import game as shared
 from engine.game import GameError, State, Variant
-from engine.shelf import Shelf, UnknownGameError
+from engine.shelf import Shelf
 
 ENGINE = os.path.dirname(__file__)
 PACKAGES = ("engine", "arena", "workers")
@@ -33,8 +33,11 @@ PATIENCE_SECONDS = 30.0
 log = logging.getLogger(__name__)
 
 
-class HangingRulesError(UnknownGameError):
-    """The rules of a game were broken off, and it can't be played here any more."""
+class HangingRulesError(Exception):
+    """The rules of a game were broken off, and it can't be played here any more.
+
+    No `GameError`, which would say that the rules refused something.
+    """
 
     def __init__(self) -> None:
         super().__init__("the rules of this game hang, so it can't be played or shown here")
@@ -131,6 +134,8 @@ def fault_of(error: BaseException) -> RulesFault | None:
     if not inside:
         return None
     place, game = inside[-1]
+    if isinstance(error, HangingRulesError):
+        return RulesFault(game, f"its rules were broken off in {place}")
     words = " ".join(str(error).split())[:200]
     return RulesFault(game, f"its rules raise {type(error).__name__}: {words} in {place}")
 
