@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator
@@ -29,6 +30,8 @@ GAMES = os.path.join(ENGINE, "games", "")
 LOOK_SECONDS = 1.0
 PATIENCE_SECONDS = 30.0
 """That a call may take in the processes of an arena, where others wait."""
+WAKE_UP = signal.SIGURG
+"""A signal that does nothing where nobody expects it."""
 
 log = logging.getLogger(__name__)
 
@@ -94,8 +97,9 @@ class HangWatch:
 def break_off_hangs(shelf: Shelf, seconds: float = PATIENCE_SECONDS) -> threading.Event:
     """From now on takes games whose rules hang off the shelf, and raises where they do.
 
-    The thread that hangs gets a `HangingRulesError`, as soon as it runs any Python. All else goes
-    on without that game, until this process is started again.
+    The thread that hangs gets a `HangingRulesError`, as soon as it runs any Python; the main thread
+    is woken for that, if it sleeps or waits for the system. All else goes on without that game,
+    until this process is started again. To be called in the main thread.
 
     Returns:
         What ends it, once it is set.
@@ -111,6 +115,7 @@ def break_off_hangs(shelf: Shelf, seconds: float = PATIENCE_SECONDS) -> threadin
                     shelf.take_off(hang.game, hang.reason)
                 _raise_in(hang.thread)
 
+    signal.signal(WAKE_UP, _awake)
     threading.Thread(target=guard, name="hangs", daemon=True).start()
     return ended
 
@@ -118,6 +123,12 @@ def break_off_hangs(shelf: Shelf, seconds: float = PATIENCE_SECONDS) -> threadin
 def _raise_in(thread: int) -> None:
     number, error = ctypes.c_ulong(thread), ctypes.py_object(HangingRulesError)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(number, error)
+    if thread == threading.main_thread().ident:
+        signal.pthread_kill(thread, WAKE_UP)
+
+
+def _awake(_number: int, _frame: FrameType | None) -> None:
+    """The Python that a call which waits for the system runs when it is woken."""
 
 
 def take_off_if_raised(shelf: Shelf, error: Exception) -> None:

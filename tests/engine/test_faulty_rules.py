@@ -52,22 +52,25 @@ def position(packages: Installer) -> Callable[[str], State]:
 
 
 @pytest.mark.parametrize(
-    "use",
+    ("codes", "use"),
     [
-        lambda state: state.codes(),
-        lambda state: is_open(state, 1, 8),
-        lambda state: State.playout(state, None),
+        ("while True: pass", lambda state: state.codes()),
+        ("while True: pass", lambda state: is_open(state, 1, 8)),
+        ("while True: pass", lambda state: State.playout(state, None)),
+        ("__import__('time').sleep(600)", lambda state: state.codes()),
+        ("__import__('os').read(__import__('os').pipe()[0], 1)", lambda state: state.codes()),
     ],
-    ids=["by itself", "below us", "below a method that all games share"],
+    ids=["by itself", "below us", "below a method that all games share", "asleep", "waiting"],
 )
 def test_a_call_that_hangs_is_broken_off(
     position: Callable[[str], State],
     monkeypatch: pytest.MonkeyPatch,
+    codes: str,
     use: Callable[[State], object],
 ) -> None:
     """The game is off the shelf with the line at which it was; the others stay."""
     monkeypatch.setattr(faulty_rules, "LOOK_SECONDS", 0.05)
-    state = position("while True: pass")
+    state = position(codes)
     ended = break_off_hangs(GAMES, 0.2)
     try:
         with pytest.raises(HangingRulesError, match="the rules of this game hang"):
