@@ -99,7 +99,7 @@ def break_off_hangs(shelf: Shelf, seconds: float = PATIENCE_SECONDS) -> threadin
 
     The thread that hangs gets a `HangingRulesError`, as soon as it runs any Python; the main thread
     is woken for that, if it sleeps or waits for the system. All else goes on without that game,
-    until this process is started again. To be called in the main thread.
+    until this process is started again.
 
     Returns:
         What ends it, once it is set.
@@ -115,7 +115,8 @@ def break_off_hangs(shelf: Shelf, seconds: float = PATIENCE_SECONDS) -> threadin
                     shelf.take_off(hang.game, hang.reason)
                 _raise_in(hang.thread)
 
-    signal.signal(WAKE_UP, _awake)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(WAKE_UP, _awake)
     threading.Thread(target=guard, name="hangs", daemon=True).start()
     return ended
 

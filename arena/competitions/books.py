@@ -111,21 +111,25 @@ def remove(session: Session, book: OpeningBook, now: datetime, actor: Actor) -> 
         Refusal: a competition that is not over is played by it, or it was removed.
     """
     lock(session, book)
+    name = book.name
     if book.removed is not None:
-        raise Refusal(f"the book {book.name} is removed already")
-    by_it = sa.select(Competition.name).where(Competition.book_name == book.name)
+        raise Refusal(f"the book {name} is removed already")
+    by_it = sa.select(Competition.name).where(Competition.book_name == name)
     going_on = by_it.where(Competition.state != CompetitionState.CLOSED)
     if names := session.scalars(going_on.order_by(Competition.id).limit(MOST_LISTED)).all():
         raise Refusal(
-            f"the book {book.name} is in use: close first what is played by it, {', '.join(names)}"
+            f"the book {name} is in use: close first what is played by it, {', '.join(names)}"
         )
     if session.scalar(by_it.limit(1)) is None:
         session.delete(book)
     else:
         book.removed = now
-    session.flush()
     detail = f"{book.variant}, digest {book.digest[:12]}"
-    audit.note(session, actor, "remove book", f"book {book.name}", detail, now=now)
+    try:
+        session.flush()
+    except IntegrityError:
+        raise Refusal(f"the book {name} is in use: a competition was just made of it") from None
+    audit.note(session, actor, "remove book", f"book {name}", detail, now=now)
 
 
 def listed() -> sa.Select[OpeningBook]:

@@ -41,6 +41,7 @@ from arena.strength.sequential import StrengthError
 from tests.arena.competitions.strength_simulation import OWNER, Equals, StrengthSimulation
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.doing import do
+from tests.arena.meanwhile import at_once
 from tests.arena.simulator import CALM, START
 from tests.requirements import need_openspiel
 
@@ -100,6 +101,28 @@ def test_a_book_that_nothing_was_played_by_is_gone(database: Database) -> None:
         assert [one.actor for one in entries(session, action="remove book")] == ["x", "x"]
         with pytest.raises(NotThere, match="there is no book 'mine'; there are: none"):
             RemoveBook(name="mine").do(session, ada)
+
+
+def test_a_book_is_not_removed_beneath_what_is_just_made_of_it(database: Database) -> None:
+    """Whoever comes second waits, and is told what there is then."""
+    deed = CreateLadder(
+        name="blitz", game="clobber", options={"size": "4x4"}, settings={"openings": "mine"}
+    )
+
+    def create(session: Session) -> None:
+        do(session, deed, START)
+
+    def remove(session: Session) -> None:
+        do(session, RemoveBook(name="mine"), START)
+
+    with database.begin() as session:
+        add(session)
+    with pytest.raises(NotThere, match="there is no book 'mine'"):
+        at_once(database, remove, create)
+    with database.begin() as session:
+        add(session)
+    with pytest.raises(Refusal, match="the book mine is in use"):
+        at_once(database, create, remove)
 
 
 def test_a_book_is_removed_when_what_is_played_by_it_is_over(arena: StrengthSimulation) -> None:
