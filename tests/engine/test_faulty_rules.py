@@ -16,27 +16,14 @@ from engine.openings import is_open
 from engine.player import Choice, Turn
 from engine.referee import play_game
 from engine.shelf import UnknownGameError
+from tests import faulty
 from tests.engine.players import FirstMove
 from tests.packages import Installer
 
-CODE = """
-from engine.games.clobber import ClobberState
-
-class Position(ClobberState):
+LISTING = """
     def codes(self):
         {codes}
         return ()
-
-class Faulty(Clobber):
-    game = "faulty"
-    def initial(self, seed=0):
-        first = super().initial()
-        return Position(self, *[getattr(first, name) for name in NAMES])
-
-import dataclasses
-NAMES = [one.name for one in dataclasses.fields(ClobberState)][1:]
-size = {{"size": board_size("4x3", 2, 26)}}
-ONE = Game("faulty", "Faulty", size, Faulty, ({{}},), rules=lambda: "# Faulty")
 """
 
 
@@ -45,7 +32,8 @@ def position(packages: Installer) -> Callable[[str], State]:
     """Makes the first position of a game that has certain lines where it lists its moves."""
 
     def make(codes: str) -> State:
-        packages.install("faulty-games", CODE.format(codes=codes), "faulty = faulty_games:ONE")
+        code = faulty.CODE.format(methods=LISTING.format(codes=codes))
+        packages.install("faulty-games", code, faulty.ENTRY)
         return GAMES["faulty"].variant().initial()
 
     return make

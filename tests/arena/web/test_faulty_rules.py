@@ -21,14 +21,20 @@ from arena.web.app import create_app
 from engine import faulty_rules
 from engine.faulty_rules import break_off_hangs
 from engine.games import GAMES
+from tests import faulty
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM
 from tests.packages import Installer
 
-CODE = """
-from engine.games.clobber import ClobberState
-import dataclasses
-
+METHODS = """
+    def play(self, move):
+        fail()
+        return super().play(move)
+    def legal_moves(self):
+        fail()
+        return super().legal_moves()
+"""
+FAILING = """
 fault = ""
 
 def fail():
@@ -36,24 +42,6 @@ def fail():
         pass
     if fault:
         raise eval(fault)
-
-class Position(ClobberState):
-    def play(self, move):
-        fail()
-        return super().play(move)
-    def legal_moves(self):
-        fail()
-        return super().legal_moves()
-
-class Faulty(Clobber):
-    game = "faulty"
-    def initial(self, seed=0):
-        first = super().initial()
-        return Position(self, *[getattr(first, name) for name in NAMES])
-
-NAMES = [one.name for one in dataclasses.fields(ClobberState)][1:]
-size = {"size": board_size("4x3", 2, 26)}
-ONE = Game("faulty", "Faulty", size, Faulty, ({},), rules=lambda: "# Faulty")
 """
 SHOWING = [
     "/games/{game}",
@@ -71,7 +59,8 @@ WORDS = "The rules of the game faulty (faulty-games 1.5) failed, so this can"
 @pytest.fixture
 def shown(sqlite_database: Database, packages: Installer) -> dict[str, int]:
     """A game that was played and one that goes on."""
-    packages.install("faulty-games", CODE, "faulty = faulty_games:ONE")
+    code = faulty.CODE.format(methods=METHODS) + FAILING
+    packages.install("faulty-games", code, faulty.ENTRY)
     arena = TournamentSimulation(sqlite_database, 1, CALM, "faulty", 2)
     arena.create("cup", "round-robin")
     arena.play_out(30)
