@@ -11,7 +11,7 @@ from arena.bots.bot_deeds import (
     UnshareBot,
     WithdrawBot,
 )
-from arena.competitions.book_deeds import AddBook
+from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
 from arena.competitions.tournament_deeds import (
@@ -34,6 +34,7 @@ DEEDS: tuple[type[Deed], ...] = (
     RequeueMatch,
     RequeueChecks,
     AddBook,
+    RemoveBook,
     CreateLadder,
     ChangeLadder,
     CreateTournament,

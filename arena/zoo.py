@@ -4,7 +4,7 @@
     env = zoo.env("clobber size=5x6")
 
 They are of its AEC kind: one agent acts after the other. An action is the number of a move, and an
-observation are planes and the mask of the legal moves (`engine.numbering`).
+observation are the position in numbers and the mask of the legal moves (`engine.numbering`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from engine import svg
 from engine.game import CHANCE, State, Variant
 from engine.games import find_variant
-from engine.numbering import Numbering
+from engine.numbering import Numbering, numbering_of
 from engine.seeds import lot
 
 try:
@@ -51,7 +51,7 @@ def env(game: str, render_mode: str | None = None, **options: str) -> Any:
 
     Raises:
         OptionError: an unknown game, option or value.
-        UnnumberedError: a game that does not tell all its moves, or what its pieces look like.
+        UnnumberedError: a game that tells neither numbers nor all its moves and looks.
         ValueError: an unknown render mode.
     """
     wrapped = raw_env(game, render_mode, **options)
@@ -105,14 +105,19 @@ class GameEnv(AECEnv[str, Observation, int]):
         self.render_mode = render_mode
         self.metadata = {**self.metadata, "name": str(variant)}
         self.variant = variant
-        self.numbering = Numbering(variant)
+        self.numbering = numbering_of(variant)
         self.possible_agents = [f"player_{seat}" for seat in range(variant.seats)]
-        moves = len(self.numbering.moves)
+        moves, shape = self.numbering.count, self.numbering.shape
+        seen = (
+            Box(0, 1, shape, numpy.int8)
+            if isinstance(self.numbering, Numbering)
+            else Box(-numpy.inf, numpy.inf, shape, numpy.float32)
+        )
         self.action_spaces = {agent: Discrete(moves) for agent in self.possible_agents}
         self.observation_spaces = {
             agent: Dict(
                 {
-                    "observation": Box(0, 1, self.numbering.shape, numpy.int8),
+                    "observation": seen,
                     "action_mask": Box(0, 1, (moves,), numpy.int8),
                 }
             )
@@ -159,14 +164,19 @@ class GameEnv(AECEnv[str, Observation, int]):
         self.position = position
 
     def observe(self, agent: str) -> Observation:
-        """The position, which all agents see alike; legal moves has only the one to move."""
-        numbering = self.numbering
-        planes: Array = numpy.zeros(numbering.shape, numpy.int8)
-        planes.reshape(-1)[numbering.ones(self.position)] = 1
-        mask: Array = numpy.zeros(len(numbering.moves), numpy.int8)
+        """The position, in planes alike for all agents; legal moves has only the one to move."""
+        numbering, position = self.numbering, self.position
+        seen: Array
+        if isinstance(numbering, Numbering):
+            seen = numpy.zeros(numbering.shape, numpy.int8)
+            seen.reshape(-1)[numbering.ones(position)] = 1
+        else:
+            given = position.observation(self.possible_agents.index(agent))
+            seen = numpy.array(given, numpy.float32).reshape(numbering.shape)
+        mask: Array = numpy.zeros(numbering.count, numpy.int8)
         if agent == self.agent_selection:
-            mask[numbering.legal(self.position)] = 1
-        return {"observation": planes, "action_mask": mask}
+            mask[numbering.legal(position)] = 1
+        return {"observation": seen, "action_mask": mask}
 
     def step(self, action: int | None) -> None:
         """Plays a move; of an agent whose game is over None takes it out.
@@ -179,7 +189,7 @@ class GameEnv(AECEnv[str, Observation, int]):
             self._was_dead_step(action)
             return
         assert action is not None, "a move is wanted: the game is not over"
-        after = self.position.play(self.numbering.moves[action])
+        after = self.numbering.play(self.position, action)
         self._plies += 1
         self._reach(after)
         if self.position.to_move is None:

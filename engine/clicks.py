@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from engine.faulty_rules import HangingRulesError
 from engine.game import GameError, Move, State
 from engine.scene import Scene
 
@@ -76,7 +77,7 @@ def _scene_or_text(state: State) -> Scene:
     try:
         scene = state.scene()
         reason = undrawable(scene)
-    except GameError:
+    except (GameError, HangingRulesError):
         raise
     except Exception as error:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import FrozenInstanceError
 from functools import cached_property, partial
 from itertools import islice, pairwise
+from math import isfinite, prod
 from random import Random
 from typing import NoReturn, TypeVar
 from xml.etree import ElementTree
@@ -489,8 +490,21 @@ def check_clicks(trial: Trial) -> None:
 
 
 def check_numbering(trial: Trial) -> None:
-    """All its moves are told, and what its pieces look like, whatever the lots; or neither is."""
+    """All its moves are told, and what its pieces look like, whatever the lots; or neither is.
+
+    Numbers that it gives itself are as many as it says.
+    """
     variant = trial.variant
+    if (numbers := variant.numbers) is not None:
+        size = prod(numbers.shape)
+        for state in trial.positions:
+            codes = [] if state.to_move == CHANCE else state.codes()
+            high = [code for code in codes if not 0 <= code < numbers.moves]
+            demand(not high, f"of {numbers.moves} codes it has {high[:3]}", state)
+            for seat in range(variant.seats):
+                seen = state.observation(seat)
+                demand(len(seen) == size, f"its observation has not {size} numbers", state)
+                demand(all(map(isfinite, seen)), "its observation is not of numbers", state)
     moves, looks = variant.all_moves(), variant.all_looks()
     demand((moves is None) == (looks is None), "it has one of all_moves and all_looks, not both")
     if moves is None or looks is None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator
@@ -19,7 +20,7 @@ from types import FrameType, TracebackType
 
 from engine import game as shared
 from engine.game import GameError, State, Variant
-from engine.shelf import Shelf, UnknownGameError
+from engine.shelf import Shelf
 
 ENGINE = os.path.dirname(__file__)
 PACKAGES = ("engine", "arena", "workers")
@@ -29,12 +30,17 @@ GAMES = os.path.join(ENGINE, "games", "")
 LOOK_SECONDS = 1.0
 PATIENCE_SECONDS = 30.0
 """That a call may take in the processes of an arena, where others wait."""
+WAKE_UP = signal.SIGURG
+"""A signal that does nothing where nobody expects it."""
 
 log = logging.getLogger(__name__)
 
 
-class HangingRulesError(UnknownGameError):
-    """The rules of a game were broken off, and it can't be played here any more."""
+class HangingRulesError(Exception):
+    """The rules of a game were broken off, and it can't be played here any more.
+
+    No `GameError`, which would say that the rules refused something.
+    """
 
     def __init__(self) -> None:
         super().__init__("the rules of this game hang, so it can't be played or shown here")
@@ -91,8 +97,9 @@ class HangWatch:
 def break_off_hangs(shelf: Shelf, seconds: float = PATIENCE_SECONDS) -> threading.Event:
     """From now on takes games whose rules hang off the shelf, and raises where they do.
 
-    The thread that hangs gets a `HangingRulesError`, as soon as it runs any Python. All else goes
-    on without that game, until this process is started again.
+    The thread that hangs gets a `HangingRulesError`, as soon as it runs any Python; the main thread
+    is woken for that, if it sleeps or waits for the system. All else goes on without that game,
+    until this process is started again.
 
     Returns:
         What ends it, once it is set.
@@ -108,6 +115,8 @@ def break_off_hangs(shelf: Shelf, seconds: float = PATIENCE_SECONDS) -> threadin
                     shelf.take_off(hang.game, hang.reason)
                 _raise_in(hang.thread)
 
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(WAKE_UP, _awake)
     threading.Thread(target=guard, name="hangs", daemon=True).start()
     return ended
 
@@ -115,6 +124,12 @@ def break_off_hangs(shelf: Shelf, seconds: float = PATIENCE_SECONDS) -> threadin
 def _raise_in(thread: int) -> None:
     number, error = ctypes.c_ulong(thread), ctypes.py_object(HangingRulesError)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(number, error)
+    if thread == threading.main_thread().ident:
+        signal.pthread_kill(thread, WAKE_UP)
+
+
+def _awake(_number: int, _frame: FrameType | None) -> None:
+    """The Python that a call which waits for the system runs when it is woken."""
 
 
 def take_off_if_raised(shelf: Shelf, error: Exception) -> None:
@@ -131,6 +146,8 @@ def fault_of(error: BaseException) -> RulesFault | None:
     if not inside:
         return None
     place, game = inside[-1]
+    if isinstance(error, HangingRulesError):
+        return RulesFault(game, f"its rules were broken off in {place}")
     words = " ".join(str(error).split())[:200]
     return RulesFault(game, f"its rules raise {type(error).__name__}: {words} in {place}")
 

@@ -233,6 +233,10 @@ class State(ABC):
         """
         return None
 
+    def observation(self, seat: Seat) -> Sequence[float]:
+        """The position in numbers, as a seat sees it, where the variant has `Variant.numbers`."""
+        return ()
+
     def prospects(self, codes: Sequence[int]) -> Sequence[float] | None:
         """The outlook of the seat to move after each of these moves, all found at once.
 
@@ -324,6 +328,16 @@ class Dialect:
     """What UCI's ``position`` says of the first position; in PGN its FEN, empty for the usual."""
 
 
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """How many numbers there are where a game gives its moves and positions numbers itself."""
+
+    moves: int
+    """All of `State.codes` are from 0 to below this, and stand for much the same everywhere."""
+    shape: tuple[int, ...]
+    """Of `State.observation`, which is laid out in this order."""
+
+
 class Variant(ABC):
     """A game with all its options fixed. Equal when game and options are."""
 
@@ -359,7 +373,11 @@ class Variant(ABC):
             PositionError: with the reason.
         """
 
-    # For programs that learn, which want a number for everything (`engine.numbering`).
+    # For programs that learn, which want a number for everything (`engine.numbering`). A game tells
+    # its moves and looks, or gives the numbers itself, or neither.
+
+    numbers: Numbers | None = None
+    """The numbers that it gives itself."""
 
     def all_moves(self) -> Sequence[Move] | None:
         """Every move that a seat may have in some position, each once, in no particular order.

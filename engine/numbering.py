@@ -1,7 +1,8 @@
 """Moves and positions as numbers, for programs that learn.
 
-A move has the number of its place among all moves of the variant (`Variant.all_moves`) as they are
-sorted as text, the same in every position. A position is a stack of planes of zeros and ones, each
+A game may give its moves and positions numbers of its own (`Variant.numbers`). In all others a move
+has the number of its place among all moves of the variant (`Variant.all_moves`) as they are sorted
+as text, the same in every position, and a position is a stack of planes of zeros and ones, each
 as large as the board: one for each look that a piece may have (`Variant.all_looks`), with ones
 where such a piece lies, and one for each seat, all ones when it is to move. What no piece shows,
 such as how many plies were played, is not in the planes; what follows from the rules for the next
@@ -14,11 +15,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.game import CHANCE, GameError, Move, State, Variant
+from engine.game import CHANCE, GameError, IllegalMoveError, Move, State, Variant
 
 
 class UnnumberedError(GameError):
     """A game that does not tell all its moves or what its pieces look like, or has no squares."""
+
+
+class GivenNumbering:
+    """The numbers that a variant gives its moves and positions itself."""
+
+    def __init__(self, variant: Variant) -> None:
+        """Raises: UnnumberedError: it gives none."""
+        if variant.numbers is None:
+            raise UnnumberedError(f"{variant.game} gives its moves and positions no numbers")
+        self.count, self.shape = variant.numbers.moves, variant.numbers.shape
+
+    def legal(self, state: State) -> Sequence[int]:
+        """The numbers of the legal moves."""
+        return state.codes()
+
+    def play(self, state: State, number: int) -> State:
+        """The position after a move.
+
+        Raises:
+            IllegalMoveError: the move is not legal.
+        """
+        if number not in state.codes():
+            raise IllegalMoveError(str(number))
+        return state.play_code(number)
 
 
 class Numbering:
@@ -42,6 +67,7 @@ class Numbering:
         """By number: the notation."""
         self.number_of = {move: number for number, move in enumerate(self.moves)}
         """The number of each move."""
+        self.count = len(self.moves)
         squares = variant.initial().scene().squares
         if not squares:
             raise UnnumberedError(f"{variant.game} can't be put in numbers: it shows no squares")
@@ -65,6 +91,14 @@ class Numbering:
         number_of = self.number_of
         return [number_of[move] for move in state.legal_moves()]
 
+    def play(self, state: State, number: int) -> State:
+        """The position after a move.
+
+        Raises:
+            IllegalMoveError: the move is not legal.
+        """
+        return state.play(self.moves[number])
+
     def ones(self, state: State) -> list[int]:
         """Where a position's planes have ones; all else is zeros.
 
@@ -81,3 +115,12 @@ class Numbering:
         if (seat := state.to_move) not in (None, CHANCE):
             found += self._seats[seat]
         return found
+
+
+def numbering_of(variant: Variant) -> Numbering | GivenNumbering:
+    """The numbers of a variant: those that it gives itself, if it does.
+
+    Raises:
+        UnnumberedError: it has none.
+    """
+    return Numbering(variant) if variant.numbers is None else GivenNumbering(variant)

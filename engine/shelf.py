@@ -281,6 +281,11 @@ class Shelf(Mapping[str, Game]):
         except UnknownGameError:
             return ""
 
+    def whose(self, name: str) -> str:
+        """The same, or of a game that was taken off the shelf the distribution that declares it."""
+        declared = self.declared.get(name.partition(":")[0])
+        return self.rules(name) or (f"{declared.package} {declared.version}" if declared else "")
+
     def demand(self, name: str, rules: str) -> None:
         """Refuses what is to be played by other rules of a game than those that are here.
 

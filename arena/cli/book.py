@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-import sqlalchemy as sa
 
 from arena.cli import InputError, deeds
 from arena.cli.client import Where, on_arena
@@ -13,6 +12,7 @@ from arena.cli.listing import show
 from arena.cli.options import NamedPath, as_json
 from arena.cli.reading import read_all
 from arena.competitions.book_deeds import AddBook
+from arena.competitions.books import listed
 from arena.models import OpeningBook
 from arena.web.api.books import BookShape
 from engine.books import decoded
@@ -52,7 +52,7 @@ def list_command(where: Where, in_json: bool) -> None:
 
     Example: arena book list
     """
-    newest_first = sa.select(OpeningBook).order_by(OpeningBook.id.desc())
+    newest_first = listed().order_by(OpeningBook.id.desc())
     found = read_all(where, "/books", BookShape, lambda session: session.scalars(newest_first))
     show(found, ("name", "variant", "openings", "digest", "created"), in_json)
 

@@ -1,4 +1,4 @@
-"""What can be changed about books of openings: one is added."""
+"""What can be changed about books of openings: one is added, or removed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from arena.competitions import books
 from arena.competitions.rules import read_variant
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
-from arena.ground.refusals import Refusal
+from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import OpeningBook, Scope
 from engine.game import GameError
 from engine.plurals import counted
@@ -20,7 +20,7 @@ class AddBook(Deed):
     """Add a book of openings, for ladders, tournaments and strength tests of a game.
 
     It is EPD (positions), PGN (the first moves of its games) or moves, the openings one a line.
-    It stays as it is, and everybody can read it.
+    What is in it never changes, and everybody can read it.
     """
 
     scope = Scope.SUBMIT
@@ -44,3 +44,27 @@ class AddBook(Deed):
         made = books.add(session, self.name, variant, self.text, by.now, by.actor, most=most)
         many = counted(made.size, "opening")
         return Done(f"the book {made.name} of {many} is there for {variant}", made)
+
+
+@dataclass(frozen=True)
+class RemoveBook(Deed):
+    """Remove a book of openings, by which nothing is played that is not over.
+
+    It is one's own, or anybody's for organisers. What was played by it stays as it is.
+    """
+
+    scope = Scope.SUBMIT
+    address = "POST /books/<name>/remove"
+    command = "book remove NAME"
+    example = "eight-moves"
+    subject = "books"
+
+    name: str = asked("The book")
+
+    def do(self, session: Session, by: By) -> Done:
+        book = books.find(session, self.name)
+        is_own = by.actor.id is not None and book.creator_id == by.actor.id
+        if not (is_own or by.may(Scope.ORGANISE)):
+            raise NotAllowed(f"the book {book.name} is not yours")
+        books.remove(session, book, by.now, by.actor)
+        return Done(f"the book {book.name} is removed")

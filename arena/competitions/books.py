@@ -1,4 +1,4 @@
-"""Books of openings that competitions are played by: how one is taken in, found and chosen."""
+"""Books of openings that competitions are played by: taken in, found, chosen and removed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from arena import audit
 from arena.audit import Actor
 from arena.competitions.founding import MOST_LISTED, NAME
 from arena.ground.db import count_rows
+from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
-from arena.models import OpeningBook, OpeningPolicy
+from arena.models import Competition, CompetitionState, OpeningBook, OpeningPolicy
 from engine.books import BookError, read_book
 from engine.game import Variant
 from engine.plurals import counted
@@ -57,11 +58,12 @@ def add(
         book = read_book(text.encode(), variant, name, most_openings=MOST_OPENINGS)
     except BookError as error:
         raise Refusal(str(error)) from None
-    same = sa.select(OpeningBook.name).where(
+    same = sa.select(OpeningBook).where(
         OpeningBook.digest == book.digest, OpeningBook.variant == str(variant)
     )
+    detail = f"{variant}, {book}"
     if there := session.scalar(same):
-        raise Refusal(f"this book is there already: it is called {there}")
+        return _restored(session, there, name, detail, now, actor)
     found = OpeningBook(
         name=name,
         digest=book.digest,
@@ -76,26 +78,81 @@ def add(
     try:
         session.flush()
     except IntegrityError:
-        raise Refusal(f"there is a book {name} already: choose another name") from None
-    detail = f"{variant}, {book}"
+        raise Refusal(f"there is a book {name} already, or was: choose another name") from None
     audit.note(session, actor, "add book", f"book {name}", detail, now=now)
     return found
 
 
 def _by(actor: Actor) -> sa.ColumnElement[bool]:
-    return OpeningBook.creator_id == actor.id
+    return sa.and_(OpeningBook.creator_id == actor.id, OpeningBook.removed.is_(None))
 
 
-def find(session: Session, name: str) -> OpeningBook:
+def _restored(
+    session: Session, book: OpeningBook, name: str, detail: str, now: datetime, actor: Actor
+) -> OpeningBook:
+    """A book that was removed, and is now added again by who sent it."""
+    lock(session, book)
+    if book.removed is None:
+        raise Refusal(f"this book is there already: it is called {book.name}")
+    if book.name != name:
+        raise Refusal(f"this book was removed: add it again by its name, {book.name}")
+    book.removed, book.creator_id, book.created = None, actor.id, now
+    audit.note(session, actor, "add book", f"book {name}", f"again: {detail}", now=now)
+    return book
+
+
+def remove(session: Session, book: OpeningBook, now: datetime, actor: Actor) -> None:
+    """Has nothing new played by a book. It goes, unless competitions were played by it.
+
+    Those keep it: their games have their openings, and they can go on by it if they are opened
+    again.
+
+    Raises:
+        Refusal: a competition that is not over is played by it, or it was removed.
+    """
+    lock(session, book)
+    name = book.name
+    if book.removed is not None:
+        raise Refusal(f"the book {name} is removed already")
+    by_it = sa.select(Competition.name).where(Competition.book_name == name)
+    going_on = by_it.where(Competition.state != CompetitionState.CLOSED)
+    if names := session.scalars(going_on.order_by(Competition.id).limit(MOST_LISTED)).all():
+        raise Refusal(
+            f"the book {name} is in use: close first what is played by it, {', '.join(names)}"
+        )
+    if session.scalar(by_it.limit(1)) is None:
+        session.delete(book)
+    else:
+        book.removed = now
+    detail = f"{book.variant}, digest {book.digest[:12]}"
+    try:
+        session.flush()
+    except IntegrityError:
+        raise Refusal(f"the book {name} is in use: a competition was just made of it") from None
+    audit.note(session, actor, "remove book", f"book {name}", detail, now=now)
+
+
+def listed() -> sa.Select[OpeningBook]:
+    """A query for the books that can be chosen."""
+    return sa.select(OpeningBook).where(OpeningBook.removed.is_(None))
+
+
+def find(session: Session, name: str, *, to_play: bool = False) -> OpeningBook:
     """The book of a name.
+
+    Args:
+        to_play: only one that can be chosen; it is not removed before this transaction ends.
 
     Raises:
         NotThere: there is none; it lists those there are.
     """
-    found = session.scalar(sa.select(OpeningBook).where(OpeningBook.name == name))
+    query = (listed() if to_play else sa.select(OpeningBook)).where(OpeningBook.name == name)
+    if to_play:
+        query = query.with_for_update(read=True, key_share=True)
+    found = session.scalar(query)
     if found is None:
-        query = sa.select(OpeningBook.name).order_by(OpeningBook.id.desc())
-        known = session.scalars(query.limit(MOST_LISTED)).all()
+        names = listed().with_only_columns(OpeningBook.name).order_by(OpeningBook.id.desc())
+        known = session.scalars(names.limit(MOST_LISTED)).all()
         raise NotThere(f"there is no book {name[:80]!r}; there are: {', '.join(known) or 'none'}")
     return found
 
@@ -118,6 +175,6 @@ def demand_fitting(session: Session, name: str | None, variant: Variant) -> None
     """
     if name is None:
         return
-    book = find(session, name)
+    book = find(session, name, to_play=True)
     if book.variant != str(variant):
         raise Refusal(f"the book {name} is of {book.variant}, and not of {variant}")

@@ -16,7 +16,7 @@ from engine.openings import Opening
 
 
 class OpeningBook(Base):
-    """A book as somebody uploaded it, for one variant; it never changes."""
+    """A book as somebody uploaded it, for one variant; what is in it never changes."""
 
     __tablename__ = "book"
     __table_args__ = (UniqueConstraint("digest", "variant"),)
@@ -35,6 +35,8 @@ class OpeningBook(Base):
     """What was read of it: the options and the moves of each, so that no rules are asked again."""
     creator_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     created: Mapped[datetime]
+    removed: Mapped[datetime | None]
+    """Since when nothing new is played by it; it is there for competitions that were."""
 
     def opening(self, seed: int, number: int) -> Opening:
         """That of a match with this number, from 0: none comes again before all have come."""

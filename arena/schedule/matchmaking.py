@@ -163,9 +163,12 @@ def _opening(
         return opening(competition.variant, draw)
     if competition.book is None:
         return Opening(competition.variant.drawn(draw), ())
+    number = competition.matches_made
     if pairing.key:
-        # A fixture that is due again is played by the opening that it had.
-        same = sa.select(Match).where(Match.competition_id == competition.id, Match.seed == seed)
-        if before := session.scalars(same.limit(1)).first():
+        # A fixture that is due again is played by the opening that it had, and takes no other's.
+        its = sa.select(Match).where(Match.competition_id == competition.id)
+        if before := session.scalars(its.where(Match.seed == seed).limit(1)).first():
             return Opening(GAMES.find(competition.game, before.options), tuple(before.opening))
-    return competition.book.opening(competition.seed, competition.matches_made)
+        fixtures = its.with_only_columns(sa.func.count(Match.seed.distinct()))
+        number = session.scalars(fixtures).one()
+    return competition.book.opening(competition.seed, number)

@@ -86,6 +86,8 @@ class Clickable:
     clicked: Clicks
     complete: Move | None
     """The move that the clicks are all of."""
+    asks: bool
+    """Whether one click on the board can be all of a move, which is asked about once more."""
     moves: list[Move]
     """The moves that begin with the clicks; none if they are too many."""
     count: int
@@ -112,6 +114,7 @@ def clickable(found: Reached, clicked: Clicks, address: Address, *, last: Move |
         ],
         clicked,
         complete,
+        not clicked and any(move for click, move in following.items() if click in names),
         [] if many else moves,
         len(moves),
     )

@@ -1,4 +1,4 @@
-"""The page of books of openings: which there are, their files, and the form that adds one."""
+"""The page of books of openings: which there are, their files, and the forms that change them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage
 from wtforms import TextAreaField
 
-from arena.competitions.book_deeds import AddBook
-from arena.competitions.books import find
+from arena.competitions.book_deeds import AddBook, RemoveBook
+from arena.competitions.books import find, listed
 from arena.deeds import Done
 from arena.models import Competition, OpeningBook, Scope, User
 from arena.web.deeds import DeedForm, add_deed, form_of
@@ -60,7 +60,8 @@ def listing() -> str:
 def _page(form: DeedForm | None, problem: str) -> str:
     with reading() as session:
         query = (
-            sa.select(OpeningBook, User.name)
+            listed()
+            .add_columns(User.name)
             .outerjoin(User, User.id == OpeningBook.creator_id)
             .order_by(OpeningBook.id.desc())
             .limit(SHOWN)
@@ -70,9 +71,19 @@ def _page(form: DeedForm | None, problem: str) -> str:
             "books.html",
             found=found,
             used=_used(session, [book.name for book, _ in found]),
+            removable=_removable([book for book, _ in found]),
             form=form,
             problem=problem,
         )
+
+
+def _removable(shown: list[OpeningBook]) -> set[str]:
+    """The names of those that whoever looks may remove, if nothing is played by them."""
+    account = current()
+    if account is None or not account.may(Scope.SUBMIT):
+        return set()
+    is_organiser = account.may(Scope.ORGANISE)
+    return {book.name for book in shown if is_organiser or book.creator_id == account.id}
 
 
 def _used(session: Session, names: list[str]) -> dict[str, int]:
@@ -97,8 +108,9 @@ def book_file(name: str) -> Response:
 books.add_url_rule("/books/<name>", "book", book_file)
 
 
-def _listed(_: Done) -> str:
+def _listed(_: Done, **_there: str) -> str:
     return url_for("books.listing")
 
 
 add_deed(books, "/books/add", AddBook, then=_listed, again=_page, form=BookForm)
+add_deed(books, "/books/<name>/remove", RemoveBook, then=_listed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from urllib.parse import urlsplit
 
 from flask import Flask, redirect, render_template, request, url_for
@@ -9,6 +10,7 @@ from werkzeug.exceptions import (
     Conflict,
     Forbidden,
     HTTPException,
+    InternalServerError,
     NotFound,
     RequestEntityTooLarge,
     Unauthorized,
@@ -21,6 +23,8 @@ from arena.web import identity, outage
 from arena.web.api import problems
 from arena.web.uploads import UPLOADS, allowed
 from arena.web.words import sentence
+from engine.faulty_rules import fault_of
+from engine.games import GAMES
 
 WORDS = {
     401: "This needs an account: sign in and do it again, or send a token.",
@@ -36,14 +40,22 @@ STATUSES = {
 }
 """How refusals are answered, the narrowest first."""
 
+RULES_FAILED = (
+    "The rules of the game {game} ({rules}) failed, so this can't be shown. Whoever runs this "
+    "arena should look at them: its log says in which line that was."
+)
+
 NOT_SHOWN = {"csrf_token", "password", "again", "present", "next", "invitation", "form", "key"}
 """Fields that nobody types, or that are nobody's to read."""
+
+log = logging.getLogger("arena.web")
 
 
 def install(app: Flask) -> None:
     """Has an application answer errors so."""
     app.register_error_handler(Unauthorized, _ask_to_sign_in)
     app.register_error_handler(RequestEntityTooLarge, _say_how_large)
+    app.register_error_handler(InternalServerError, _own_up)
     app.register_error_handler(HTTPException, _explain)
     app.register_error_handler(Refusal, _refuse)
 
@@ -71,6 +83,15 @@ def _say_how_large(_: RequestEntityTooLarge) -> Response:
 def _refuse(refusal: Refusal) -> Response:
     status = next(status for kind, status in STATUSES.items() if isinstance(refusal, kind))
     return _explain(status(sentence(refusal)))
+
+
+def _own_up(error: InternalServerError) -> Response:
+    """Says so where it was a game's rules that failed, which may be a stranger's."""
+    fault = fault_of(error.original_exception) if error.original_exception else None
+    if fault:
+        log.error("a page failed: %s", fault)
+        error.description = RULES_FAILED.format(game=fault.game, rules=GAMES.whose(fault.game))
+    return _explain(error)
 
 
 def _typed() -> list[tuple[str, str]]:

@@ -24,6 +24,8 @@ from pathlib import Path
 import numpy as np
 
 from arena import zoo
+from engine.game import GameError
+from engine.numbering import Numbering
 
 GAMES = 64
 """How many games are played before each step."""
@@ -188,6 +190,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=240)
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
+    try:
+        # The bot adds up planes of ones, which games with numbers of their own don't have.
+        Numbering(zoo.raw_env(chosen.game).variant)
+    except GameError as error:
+        parser.error(str(error))
     began = time.monotonic()
     for step, policies in enumerate(train(chosen.game, chosen.seed)):
         seconds = time.monotonic() - began

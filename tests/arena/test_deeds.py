@@ -32,7 +32,8 @@ from arena.bots.bot_deeds import (
 )
 from arena.cli import COMMANDS, InputError, cli, deeds, run
 from arena.cli.client import Where
-from arena.competitions.book_deeds import AddBook
+from arena.competitions import books
+from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
 from arena.competitions.tournament_deeds import (
@@ -63,6 +64,7 @@ from arena.people.user_deeds import ActivateUser, ChangeRole, DeactivateUser
 from arena.schedule.requests import RequestUnratedMatch
 from arena.schedule.verdicts import RequeueChecks, RequeueMatch, VoidMatch
 from arena.schedule.workers import ForgetWorker, ReadmitWorker
+from engine.games import GAMES
 from tests.arena.cli.remote.conftest import served
 from tests.arena.web.conftest import furnish
 from tests.arena.web.signing_in import now, pages, person, signed_in
@@ -85,6 +87,11 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda _: {"name": "mine", "game": "clobber size=4x4", "text": "a2a1\nb1a1 b2b3"},
         {"text": "a1a4"},
         "mine, line 1: this is neither moves",
+    ),
+    RemoveBook: (
+        lambda _: {"name": "small"},
+        {"name": "large"},
+        "there is no book 'large'; there are: small",
     ),
     CreateLadder: (
         lambda _: {
@@ -267,6 +274,8 @@ def copied(
                 session.add(check)
             for worker in session.scalars(sa.select(Worker)):
                 worker.set_aside = now()
+            variant = GAMES["clobber"].variant()
+            books.add(session, "small", variant, "a2a1", now(), ARENA, most=None)
             session.flush()
             numbers = {**numbers, "check": check.id}
         yield database, numbers, folder

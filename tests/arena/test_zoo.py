@@ -18,7 +18,7 @@ from engine.seeds import lot
 from engine.shelf import OWN
 from tests import dice
 from tests.packages import Installer
-from tests.requirements import need
+from tests.requirements import need, need_openspiel
 
 pytestmark = [
     # What PettingZoo says of all observations that are a dictionary, its own environments' apart.
@@ -41,12 +41,20 @@ def zoo() -> Any:
 
 
 @pytest.mark.parametrize(
-    "game", [name for name, one in GAMES.declared.items() if one.package == OWN and not one.extras]
+    "game",
+    [
+        *(name for name, one in GAMES.declared.items() if one.package == OWN and not one.extras),
+        # By numbers of their own: one seat, two that see different things, three, dice.
+        *(f"openspiel:{name}" for name in ("2048", "othello", "backgammon")),
+        "openspiel:chinese_checkers players=3",
+    ],
 )
 def test_pettingzoo_finds_nothing_wrong(zoo: Any, game: str) -> None:
     """By its api_test and its seed_test."""
     from pettingzoo.test import api_test, seed_test
 
+    if game.startswith("openspiel:"):
+        need_openspiel()
     environment = zoo.env(game)
     for agent in environment.possible_agents:
         environment.action_space(agent).seed(1)
@@ -80,6 +88,40 @@ def test_what_is_seen_while_a_game_is_played(zoo: Any) -> None:
         environment.step(inner.numbering.number_of[move])
         state = state.play(move)
     assert state.to_move is None
+
+
+def test_numbers_that_a_game_gives_itself(zoo: Any) -> None:
+    """They are OpenSpiel's own, each seat sees what OpenSpiel shows it, and the rules judge."""
+    need_openspiel()
+    import pyspiel
+
+    environment, theirs = zoo.env("openspiel:othello"), pyspiel.load_game("othello")
+    spiel, random = theirs.new_initial_state(), Random(1)
+    environment.reset()
+    for _ in range(20):
+        for player, agent in enumerate(environment.possible_agents):
+            seen = environment.observe(agent)
+            assert seen["observation"].tolist() == _shaped(spiel.observation_tensor(player))
+        assert environment.agent_selection == f"player_{spiel.current_player()}"
+        legal = environment.last()[0]["action_mask"].nonzero()[0].tolist()
+        assert legal == spiel.legal_actions()
+        action = random.choice(legal)
+        word = environment.unwrapped.position.word(action)
+        assert word == spiel.action_to_string(spiel.current_player(), action)
+        assert environment.unwrapped.position.judge(word) == action
+        environment.step(action)
+        spiel.apply_action(action)
+    raw = zoo.raw_env("openspiel:othello")
+    raw.reset()
+    with pytest.raises(IllegalMoveError, match="'0' is not legal here"):
+        raw.step(0)
+    assert raw.position == raw.variant.initial()
+
+
+def _shaped(numbers: list[float]) -> list[list[list[float]]]:
+    """Planes of 8 by 8."""
+    rows = [numbers[start : start + 8] for start in range(0, len(numbers), 8)]
+    return [rows[start : start + 8] for start in range(0, len(rows), 8)]
 
 
 def left(words: str, *seats: int) -> Callable[[], State]:

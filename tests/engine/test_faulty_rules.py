@@ -16,27 +16,14 @@ from engine.openings import is_open
 from engine.player import Choice, Turn
 from engine.referee import play_game
 from engine.shelf import UnknownGameError
+from tests import faulty
 from tests.engine.players import FirstMove
 from tests.packages import Installer
 
-CODE = """
-from engine.games.clobber import ClobberState
-
-class Position(ClobberState):
+LISTING = """
     def codes(self):
         {codes}
         return ()
-
-class Faulty(Clobber):
-    game = "faulty"
-    def initial(self, seed=0):
-        first = super().initial()
-        return Position(self, *[getattr(first, name) for name in NAMES])
-
-import dataclasses
-NAMES = [one.name for one in dataclasses.fields(ClobberState)][1:]
-size = {{"size": board_size("4x3", 2, 26)}}
-ONE = Game("faulty", "Faulty", size, Faulty, ({{}},), rules=lambda: "# Faulty")
 """
 
 
@@ -45,29 +32,33 @@ def position(packages: Installer) -> Callable[[str], State]:
     """Makes the first position of a game that has certain lines where it lists its moves."""
 
     def make(codes: str) -> State:
-        packages.install("faulty-games", CODE.format(codes=codes), "faulty = faulty_games:ONE")
+        code = faulty.CODE.format(methods=LISTING.format(codes=codes))
+        packages.install("faulty-games", code, faulty.ENTRY)
         return GAMES["faulty"].variant().initial()
 
     return make
 
 
 @pytest.mark.parametrize(
-    "use",
+    ("codes", "use"),
     [
-        lambda state: state.codes(),
-        lambda state: is_open(state, 1, 8),
-        lambda state: State.playout(state, None),
+        ("while True: pass", lambda state: state.codes()),
+        ("while True: pass", lambda state: is_open(state, 1, 8)),
+        ("while True: pass", lambda state: State.playout(state, None)),
+        ("__import__('time').sleep(600)", lambda state: state.codes()),
+        ("__import__('os').read(__import__('os').pipe()[0], 1)", lambda state: state.codes()),
     ],
-    ids=["by itself", "below us", "below a method that all games share"],
+    ids=["by itself", "below us", "below a method that all games share", "asleep", "waiting"],
 )
 def test_a_call_that_hangs_is_broken_off(
     position: Callable[[str], State],
     monkeypatch: pytest.MonkeyPatch,
+    codes: str,
     use: Callable[[State], object],
 ) -> None:
     """The game is off the shelf with the line at which it was; the others stay."""
     monkeypatch.setattr(faulty_rules, "LOOK_SECONDS", 0.05)
-    state = position("while True: pass")
+    state = position(codes)
     ended = break_off_hangs(GAMES, 0.2)
     try:
         with pytest.raises(HangingRulesError, match="the rules of this game hang"):

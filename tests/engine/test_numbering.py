@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.games import GAMES, find_variant
-from engine.numbering import Numbering, UnnumberedError
+from engine.numbering import Numbering, UnnumberedError, numbering_of
 from tests import dice
 from tests.packages import Installer
 
@@ -53,4 +53,4 @@ def test_a_game_that_tells_no_moves(packages: Installer) -> None:
     """It is named, and what it lacks."""
     packages.install("dice-game", dice.CODE, dice.ENTRY)
     with pytest.raises(UnnumberedError, match=r"dice .* have no all_moves\(\)"):
-        Numbering(GAMES["dice"].variant())
+        numbering_of(GAMES["dice"].variant())

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-import sqlalchemy as sa
 from pydantic import Field
 
+from arena.competitions.books import listed
 from arena.models import OpeningBook
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import At, List, Shape
@@ -36,7 +36,7 @@ class BookList(List):
 def list_books(query: Pages) -> BookList:
     """The books of openings."""
     with reading() as session:
-        return page(BookList, session, sa.select(OpeningBook), OpeningBook.id, query)
+        return page(BookList, session, listed(), OpeningBook.id, query)
 
 
 read_book = operation("GET /books/<name>", None, tag=TAG, name="read_book", media="text/plain")(

@@ -116,6 +116,11 @@ def given(name: str, options: Mapping[str, str]) -> dict[str, bool | int | float
     return parameters
 
 
+def is_usual(name: str, options: Mapping[str, str]) -> bool:
+    """Whether all options are at their defaults."""
+    return all(PARAMETERS[name][key].default == value for key, value in options.items())
+
+
 def longest(name: str, options: Mapping[str, str]) -> int | None:
     """How many plies a game may have, where OpenSpiel's own word is wrong."""
     if name == "dots_and_boxes":

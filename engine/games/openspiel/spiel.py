@@ -21,13 +21,14 @@ from engine.game import (
     CHANCE,
     IllegalMoveError,
     Move,
+    Numbers,
     PositionError,
     Seat,
     State,
     Termination,
     Variant,
 )
-from engine.games.openspiel.parameters import given, longest
+from engine.games.openspiel.parameters import given, is_usual, longest
 from engine.scene import Scene
 
 FAMILY = "openspiel"
@@ -39,6 +40,9 @@ LINE = 64
 """Letters of a line; longer ones are broken."""
 NOT_COPIED = frozenset({"morpion_solitaire"})
 """Games whose copied states can't name their moves, in OpenSpiel 2.0.2: they are played anew."""
+SHAPED_ONCE = frozenset({"twixt"})
+"""Games that give every observation of a process the shape of the first, in OpenSpiel 2.0.2, and
+fail with any other: only those with all options at their defaults are asked for one."""
 GAP = "_"
 """Stands in a move for the space that OpenSpiel has there."""
 
@@ -64,6 +68,10 @@ class SpielVariant(Variant):
         self.is_win_or_loss = self.seats == 2 and (least, most) == (-1, 1)
         if self.seats == 1:
             self.opening_plies = 0
+        is_shaped = name not in SHAPED_ONCE or is_usual(name, options)
+        if is_shaped and self.rules.get_type().provides_observation_tensor:
+            shape = tuple(self.rules.observation_tensor_shape())
+            self.numbers = Numbers(int(self.rules.num_distinct_actions()), shape)
 
     def copy(self, spiel: Any) -> Any:
         """A state of OpenSpiel's that may be changed."""
@@ -217,6 +225,10 @@ class SpielState(State):
             actions = spiel.legal_actions()
             spiel.apply_action(actions[int(draw() * len(actions))])
         return self.variant.scores_of(spiel)
+
+    def observation(self, seat: Seat) -> Sequence[float]:
+        found: Sequence[float] = self.spiel.observation_tensor(self.variant.player(seat))
+        return found
 
     def ending(self) -> Termination | None:
         if self.spiel.is_terminal():

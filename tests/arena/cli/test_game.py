@@ -65,11 +65,12 @@ def test_a_package_that_was_begun_is_a_game(
 def test_a_package_that_was_begun_can_be_learned(begun: Path) -> None:
     """PettingZoo finds nothing wrong with it as an environment."""
     need(find_spec("pettingzoo"), "PettingZoo is not installed: pip install -e '.[pettingzoo]'")
-    from pettingzoo.test import api_test
+    from pettingzoo.test import api_test, seed_test
 
     from arena import zoo
 
     api_test(zoo.env("last-stone"), num_cycles=20)
+    seed_test(lambda: zoo.env("last-stone"), num_cycles=20)
 
 
 BROKEN = [

@@ -13,13 +13,13 @@ from sqlalchemy.orm import Session
 
 from arena.audit import ARENA, Actor, entries
 from arena.competitions import books, strength_tests
-from arena.competitions.book_deeds import AddBook
+from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.strength_deeds import CloneTest, CreateTest
 from arena.competitions.tournament_deeds import CreateTournament
 from arena.deeds import By
 from arena.ground.db import Database
-from arena.ground.refusals import Refusal
+from arena.ground.refusals import NotAllowed, NotThere, Refusal
 from arena.models import (
     Competition,
     JobStatus,
@@ -33,6 +33,7 @@ from arena.models import (
     TestVerdict,
     Tournament,
 )
+from arena.people import accounts
 from arena.recorder.rebuild import rebuild
 from arena.schedule import verdicts
 from arena.schedule.matchmaking import new_matches
@@ -40,6 +41,7 @@ from arena.strength.sequential import StrengthError
 from tests.arena.competitions.strength_simulation import OWNER, Equals, StrengthSimulation
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.doing import do
+from tests.arena.meanwhile import at_once
 from tests.arena.simulator import CALM, START
 from tests.requirements import need_openspiel
 
@@ -77,6 +79,82 @@ def test_a_book_is_kept_once_and_read_as_it_was_sent(database: Database) -> None
         with pytest.raises(Refusal, match="is there already: it is called mine"):
             add(session, "again")
         add(session, "other", text="a2a1")
+
+
+def of(person: int | None, *scopes: Scope) -> By:
+    return By(Actor(person, "x", ""), frozenset(scopes), START)
+
+
+def test_a_book_that_nothing_was_played_by_is_gone(database: Database) -> None:
+    """By who added it or an organiser; what is new can then have its name and its openings."""
+    with database.begin() as session:
+        people = [accounts.add(session, ARENA, name, now=START) for name in ("ada", "bob")]
+        session.flush()
+        ada, other = (of(person.id, Scope.SUBMIT) for person in people)
+        for by in (ada, of(None, Scope.SUBMIT, Scope.ORGANISE)):
+            AddBook(name="mine", game=GAME, text="a2a1").do(session, ada)
+            for stranger in (other, of(None, Scope.SUBMIT)):
+                with pytest.raises(NotAllowed, match="the book mine is not yours"):
+                    RemoveBook(name="mine").do(session, stranger)
+            RemoveBook(name="mine").do(session, by)
+            assert session.scalar(sa.select(OpeningBook)) is None
+        assert [one.actor for one in entries(session, action="remove book")] == ["x", "x"]
+        with pytest.raises(NotThere, match="there is no book 'mine'; there are: none"):
+            RemoveBook(name="mine").do(session, ada)
+
+
+def test_a_book_is_not_removed_beneath_what_is_just_made_of_it(database: Database) -> None:
+    """Whoever comes second waits, and is told what there is then."""
+    deed = CreateLadder(
+        name="blitz", game="clobber", options={"size": "4x4"}, settings={"openings": "mine"}
+    )
+
+    def create(session: Session) -> None:
+        do(session, deed, START)
+
+    def remove(session: Session) -> None:
+        do(session, RemoveBook(name="mine"), START)
+
+    with database.begin() as session:
+        add(session)
+    with pytest.raises(NotThere, match="there is no book 'mine'"):
+        at_once(database, remove, create)
+    with database.begin() as session:
+        add(session)
+    with pytest.raises(Refusal, match="the book mine is in use"):
+        at_once(database, create, remove)
+
+
+def test_a_book_is_removed_when_what_is_played_by_it_is_over(arena: StrengthSimulation) -> None:
+    """Its games keep it, nothing new has it, and whoever adds it again has it back."""
+    remove = RemoveBook(name="mine")
+    with arena.database.begin() as session:
+        add(session)
+        rules = {"game": "clobber", "options": {"size": "4x4"}}
+        for name in ("one", "two"):
+            settings = {"openings": "mine", "state": "frozen"}
+            do(session, CreateLadder(name=name, **rules, settings=settings), START)
+        for still in ("one, two", "two"):
+            with pytest.raises(Refusal, match=f"in use: close first .*, {still}$"):
+                do(session, remove, START)
+            first = still.partition(",")[0]
+            do(session, ChangeLadder(name=first, settings={"state": "closed"}), START)
+        do(session, remove, START)
+        assert books.find(session, "mine").text == "\n".join(MOVES)
+        one = session.scalars(sa.select(Ladder).where(Ladder.name == "one")).one()
+        assert one.book
+        assert " ".join(one.book.opening(0, 0).moves) in MOVES
+        assert session.scalars(books.listed()).all() == []
+        for deed, words in (
+            (CreateLadder(name="new", **rules, settings={"openings": "mine"}), "no book 'mine'"),
+            (remove, "is removed already"),
+            (AddBook(name="mine", game=GAME, text="a2a1"), "there is a book mine already, or was"),
+            (AddBook(name="other", game=GAME, text="\n".join(MOVES)), "by its name, mine"),
+        ):
+            with pytest.raises(Refusal, match=words), session.begin_nested():
+                do(session, deed, START)
+        assert add(session).size == 3
+        assert len(session.scalars(books.listed()).all()) == 1
 
 
 @SQLITE
@@ -167,9 +245,14 @@ def test_a_tournament_uses_a_book_evenly(sqlite_database: Database) -> None:
                 name=name, format="round-robin", ladder="ladder-0", openings="mine", seed=3
             )
             do(session, deed, START)
-        one, two = (openings_of(made(session, name, 6)) for name in ("one", "two"))
-        assert one == two
+        one, two = openings_of(made(session, "one", 6)), made(session, "two", 2)
         assert Counter(one) == dict.fromkeys(MOVES, 2)
+        session.flush()
+        for match in two:
+            match.status = JobStatus.SET_ASIDE
+            session.flush()
+            verdicts.void(session, ARENA, match.id, "why", now=START)
+        assert openings_of(made(session, "two", 6)) == one, "what is due again takes no other's"
     arena.play_out(100, voids=2)
     with arena.database.begin() as session:
         assert len(arena.voided) == 2

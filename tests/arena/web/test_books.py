@@ -74,6 +74,15 @@ def test_a_file_is_added_listed_and_downloaded(
     page = browser.get("/ladders/ladder-0").text
     assert 'Openings of the book <a href="/books/mine">mine</a>' in page
     assert browser.get("/api/v1/ladders/ladder-0").json["book"] == "mine"
+    answer = browser.post("/books/mine/remove", {}, page="/books")
+    assert (answer.status_code, "close first" in answer.text) == (409, True)
+    with arena.database.begin() as session:
+        do(session, ChangeLadder(name="ladder-0", settings={"state": "closed"}), START)
+    answer = browser.post("/books/mine/remove", {}, page="/books", follow_redirects=True)
+    assert "The book mine is removed" in answer.text
+    assert 'href="/books/mine"' not in answer.text
+    assert browser.get("/api/v1/books").json["items"] == []
+    assert browser.get("/books/mine").text == sent.text
 
 
 @pytest.mark.parametrize(

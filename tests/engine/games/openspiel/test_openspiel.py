@@ -86,9 +86,16 @@ def test_what_is_left_out_is_named() -> None:
     assert len(NAMES) >= 40
 
 
+def test_who_has_no_numbers() -> None:
+    """All games have them but those that OpenSpiel does not show in numbers, or wrongly."""
+    without = {name for name in NAMES if GAMES[name].variant().numbers is None}
+    assert without == {"openspiel:morpion_solitaire"}
+    assert find_variant("openspiel:twixt", ["board_size=12"]).numbers is None
+
+
 EXTREMES = """
-import itertools, random, re
-from engine.game import OptionError
+import itertools, math, random, re
+from engine.game import CHANCE, OptionError
 from engine.games import GAMES
 
 def values(option):
@@ -109,6 +116,10 @@ for name in GAMES:
             state, dice = variant.initial(), random.Random(1)
             for ply in range(8):
                 if codes := state.codes():
+                    if (numbers := variant.numbers) and state.to_move != CHANCE:
+                        assert max(codes) < numbers.moves, variant
+                        sizes = {len(state.observation(s)) for s in range(variant.seats)}
+                        assert sizes == {math.prod(numbers.shape)}, variant
                     state = state.play_code(dice.choice(codes))
             assert all(map(re.compile("[!-~]+").fullmatch, state.legal_moves())), variant
             state.scene(), state.text(), state.playout(dice)
