@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
+import pickle
 import shutil
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -16,7 +18,9 @@ import sqlalchemy as sa
 from hypothesis import settings
 
 from arena.ground import db
+from arena.ground.config import Settings
 from arena.ground.db import Database
+from arena.operation.backup import restore_backup, write_backup
 from engine import conversation
 from engine.games import GAMES
 from tests import compiled, postgres
@@ -146,26 +150,58 @@ def furnished_database(
 ) -> Iterator[tuple[Database, T]]:
     """The same, with what a function put there, and what the function gave.
 
-    It, too, is a copy of one that was made once: the function is called once for each kind.
+    It, too, is a copy of one that was made once, for all processes of the tests: the function is
+    called for a file of SQLite, of which a backup is restored on PostgreSQL.
     """
-    likes, kind = request.getfixturevalue("likes"), (request.param, furnish)
-    if kind not in likes:
-        home = request.getfixturevalue("tmp_path_factory").mktemp("like")
-        with fresh_database(request, home) as first:
-            given = furnish(first)
-            first.close()
-            name = first.engine.url.database
-            if server := _server(request):
-                name = str(sa.make_url(postgres.create(server, like=name)).database)
-        likes[kind] = name, given
-    like, given = likes[kind]
-    with _copy(request.param, like, folder, _server(request)) as found:
+    home, given = _furnished(request, furnish)
+    like: Path | str = home / "arena.db"
+    server = _server(request)
+    if server:
+        likes = request.getfixturevalue("likes")
+        if furnish not in likes:
+            empty = request.getfixturevalue("postgresql_like")
+            url = postgres.create(server, like=empty)
+            place = request.getfixturevalue("tmp_path_factory").mktemp("like")
+            restore_backup(home / BACKUP, Settings(data=place, database=url), _tell_nobody)
+            likes[furnish] = str(sa.make_url(url).database)
+        like = likes[furnish]
+    with _copy(request.param, like, folder, server) as found:
         yield found, given
 
 
+def _furnished(request: pytest.FixtureRequest, furnish: Callable[[Database], T]) -> tuple[Path, T]:
+    """A folder with a file of SQLite that a function has furnished, and what the function gave.
+
+    The process that needs it first makes it, and the others wait meanwhile.
+    """
+    base = request.getfixturevalue("tmp_path_factory").getbasetemp()
+    # Of several processes each has its folder in that of the run.
+    run = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    home = run / f"{furnish.__module__}.{furnish.__qualname__}"
+    home.mkdir(exist_ok=True)
+    told = home / "given"
+    with (home / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not told.exists():
+            like = request.getfixturevalue("sqlite_like")
+            with _copy("sqlite", like, home) as database:
+                given = furnish(database)
+                settings = Settings(data=home, database=database.url)
+                write_backup(database, settings, home / BACKUP, _tell_nobody)
+            told.write_bytes(pickle.dumps(given))
+    return home, pickle.loads(told.read_bytes())
+
+
+def _tell_nobody(_: str) -> None:
+    pass
+
+
+BACKUP = "backup.tar"
+
+
 @pytest.fixture(scope="session")
-def likes() -> dict[Any, Any]:
-    """What `furnished_database` made: a file or the name of a database, and what came with it."""
+def likes() -> dict[Callable[[Database], Any], str]:
+    """The names of databases on the server of the session, by the functions that furnished them."""
     return {}
 
 
