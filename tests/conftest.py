@@ -148,7 +148,8 @@ def fresh_database(request: pytest.FixtureRequest, folder: Path) -> Iterator[Dat
 def furnished_database(
     request: pytest.FixtureRequest, folder: Path, furnish: Callable[[Database], T]
 ) -> Iterator[tuple[Database, T]]:
-    """The same, with what a function put there, and what the function gave.
+    """The same, with what a function put there, and what the function gave; on SQLite where the
+    fixture is asked for no kind.
 
     It, too, is a copy of one that was made once, for all processes of the tests: the function is
     called for a file of SQLite, of which a backup is restored on PostgreSQL.
@@ -165,7 +166,7 @@ def furnished_database(
             restore_backup(home / BACKUP, Settings(data=place, database=url), _tell_nobody)
             likes[furnish] = str(sa.make_url(url).database)
         like = likes[furnish]
-    with _copy(request.param, like, folder, server) as found:
+    with _copy("postgresql" if server else "sqlite", like, folder, server) as found:
         yield found, given
 
 
@@ -207,7 +208,8 @@ def likes() -> dict[Callable[[Database], Any], str]:
 
 def _server(request: pytest.FixtureRequest) -> str:
     """The server of the session, if a fixture is asked for a database on it."""
-    return request.getfixturevalue("postgres_url") if request.param == "postgresql" else ""
+    is_asked = getattr(request, "param", "sqlite") == "postgresql"
+    return request.getfixturevalue("postgres_url") if is_asked else ""
 
 
 @contextmanager
