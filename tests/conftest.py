@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import os
-import pickle
 import shutil
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -14,13 +12,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-import sqlalchemy as sa
 from hypothesis import settings
 
 from arena.ground import db
-from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.operation.backup import restore_backup, write_backup
 from engine import conversation
 from engine.games import GAMES
 from tests import compiled, postgres
@@ -129,7 +124,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
 @pytest.fixture
 def sqlite_database(sqlite_like: Path, tmp_path: Path) -> Iterator[Database]:
     """An empty arena's database in a data folder, where the kind of database is not the point."""
-    with _copy("sqlite", sqlite_like, tmp_path) as found:
+    with copied("sqlite", sqlite_like, tmp_path) as found:
         yield found
 
 
@@ -140,80 +135,24 @@ def fresh_database(request: pytest.FixtureRequest, folder: Path) -> Iterator[Dat
     It is a copy of one that was made once, as the migrations take longer than most tests.
     """
     like = request.getfixturevalue(f"{request.param}_like")
-    with _copy(request.param, like, folder, _server(request)) as found:
+    with copied(request.param, like, folder, server_of(request)) as found:
         yield found
-
-
-@contextmanager
-def furnished_database(
-    request: pytest.FixtureRequest, folder: Path, furnish: Callable[[Database], T]
-) -> Iterator[tuple[Database, T]]:
-    """The same, with what a function put there, and what the function gave; on SQLite where the
-    fixture is asked for no kind.
-
-    It, too, is a copy of one that was made once, for all processes of the tests: the function is
-    called for a file of SQLite, of which a backup is restored on PostgreSQL.
-    """
-    home, given = _furnished(request, furnish)
-    like: Path | str = home / "arena.db"
-    server = _server(request)
-    if server:
-        likes = request.getfixturevalue("likes")
-        if furnish not in likes:
-            empty = request.getfixturevalue("postgresql_like")
-            url = postgres.create(server, like=empty)
-            place = request.getfixturevalue("tmp_path_factory").mktemp("like")
-            restore_backup(home / BACKUP, Settings(data=place, database=url), _tell_nobody)
-            likes[furnish] = str(sa.make_url(url).database)
-        like = likes[furnish]
-    with _copy("postgresql" if server else "sqlite", like, folder, server) as found:
-        yield found, given
-
-
-def _furnished(request: pytest.FixtureRequest, furnish: Callable[[Database], T]) -> tuple[Path, T]:
-    """A folder with a file of SQLite that a function has furnished, and what the function gave.
-
-    The process that needs it first makes it, and the others wait meanwhile.
-    """
-    base = request.getfixturevalue("tmp_path_factory").getbasetemp()
-    # Of several processes each has its folder in that of the run.
-    run = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    home = run / f"{furnish.__module__}.{furnish.__qualname__}"
-    home.mkdir(exist_ok=True)
-    told = home / "given"
-    with (home / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not told.exists():
-            like = request.getfixturevalue("sqlite_like")
-            with _copy("sqlite", like, home) as database:
-                given = furnish(database)
-                settings = Settings(data=home, database=database.url)
-                write_backup(database, settings, home / BACKUP, _tell_nobody)
-            told.write_bytes(pickle.dumps(given))
-    return home, pickle.loads(told.read_bytes())
-
-
-def _tell_nobody(_: str) -> None:
-    pass
-
-
-BACKUP = "backup.tar"
 
 
 @pytest.fixture(scope="session")
 def likes() -> dict[Callable[[Database], Any], str]:
-    """The names of databases on the server of the session, by the functions that furnished them."""
+    """Names of databases on the server of the session, by what furnished them (tests.furnished)."""
     return {}
 
 
-def _server(request: pytest.FixtureRequest) -> str:
+def server_of(request: pytest.FixtureRequest) -> str:
     """The server of the session, if a fixture is asked for a database on it."""
     is_asked = getattr(request, "param", "sqlite") == "postgresql"
     return request.getfixturevalue("postgres_url") if is_asked else ""
 
 
 @contextmanager
-def _copy(kind: str, like: Path | str, folder: Path, server: str = "") -> Iterator[Database]:
+def copied(kind: str, like: Path | str, folder: Path, server: str = "") -> Iterator[Database]:
     """A copy of a file, made in a folder, or of a database that nobody uses meanwhile."""
     with ExitStack() as ending:
         if kind == "sqlite":

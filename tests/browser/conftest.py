@@ -23,7 +23,7 @@ from arena.cli.serve import BundleIntake
 from tests.arena.web.conftest import Site, furnish
 from tests.arena.web.signing_in import PASSWORD
 from tests.arena.web.test_access import opened
-from tests.conftest import furnished_database
+from tests.furnished import furnished_database
 from tests.requirements import need
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chrome")

@@ -46,7 +46,8 @@ from engine.player import Choice, CrashError, Turn
 from tests.arena.doing import do
 from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, LotPlayer, Simulation
-from tests.conftest import DATABASES, furnished_database
+from tests.conftest import DATABASES
+from tests.furnished import furnished_database
 
 HOSTILE = "<script>alert(1)</script> & \N{RIGHT-TO-LEFT OVERRIDE}evil " + "x" * 300
 VARIANTS = [

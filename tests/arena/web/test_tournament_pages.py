@@ -35,7 +35,7 @@ from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM, START
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.test_pages import read
-from tests.conftest import furnished_database
+from tests.furnished import furnished_database
 
 
 @dataclass(frozen=True, slots=True)
