@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-import sqlalchemy as sa
 from hypothesis import settings
 
 from arena.ground import db
@@ -125,7 +124,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
 @pytest.fixture
 def sqlite_database(sqlite_like: Path, tmp_path: Path) -> Iterator[Database]:
     """An empty arena's database in a data folder, where the kind of database is not the point."""
-    with _copy("sqlite", sqlite_like, tmp_path) as found:
+    with copied("sqlite", sqlite_like, tmp_path) as found:
         yield found
 
 
@@ -136,46 +135,24 @@ def fresh_database(request: pytest.FixtureRequest, folder: Path) -> Iterator[Dat
     It is a copy of one that was made once, as the migrations take longer than most tests.
     """
     like = request.getfixturevalue(f"{request.param}_like")
-    with _copy(request.param, like, folder, _server(request)) as found:
+    with copied(request.param, like, folder, server_of(request)) as found:
         yield found
 
 
-@contextmanager
-def furnished_database(
-    request: pytest.FixtureRequest, folder: Path, furnish: Callable[[Database], T]
-) -> Iterator[tuple[Database, T]]:
-    """The same, with what a function put there, and what the function gave.
-
-    It, too, is a copy of one that was made once: the function is called once for each kind.
-    """
-    likes, kind = request.getfixturevalue("likes"), (request.param, furnish)
-    if kind not in likes:
-        home = request.getfixturevalue("tmp_path_factory").mktemp("like")
-        with fresh_database(request, home) as first:
-            given = furnish(first)
-            first.close()
-            name = first.engine.url.database
-            if server := _server(request):
-                name = str(sa.make_url(postgres.create(server, like=name)).database)
-        likes[kind] = name, given
-    like, given = likes[kind]
-    with _copy(request.param, like, folder, _server(request)) as found:
-        yield found, given
-
-
 @pytest.fixture(scope="session")
-def likes() -> dict[Any, Any]:
-    """What `furnished_database` made: a file or the name of a database, and what came with it."""
+def likes() -> dict[Callable[[Database], Any], str]:
+    """Names of databases on the server of the session, by what furnished them (tests.furnished)."""
     return {}
 
 
-def _server(request: pytest.FixtureRequest) -> str:
+def server_of(request: pytest.FixtureRequest) -> str:
     """The server of the session, if a fixture is asked for a database on it."""
-    return request.getfixturevalue("postgres_url") if request.param == "postgresql" else ""
+    is_asked = getattr(request, "param", "sqlite") == "postgresql"
+    return request.getfixturevalue("postgres_url") if is_asked else ""
 
 
 @contextmanager
-def _copy(kind: str, like: Path | str, folder: Path, server: str = "") -> Iterator[Database]:
+def copied(kind: str, like: Path | str, folder: Path, server: str = "") -> Iterator[Database]:
     """A copy of a file, made in a folder, or of a database that nobody uses meanwhile."""
     with ExitStack() as ending:
         if kind == "sqlite":

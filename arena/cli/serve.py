@@ -91,9 +91,9 @@ def application() -> Flask:
         database.close()
     app = create_app(settings, BundleIntake(settings.bundles))
     break_off_hangs(GAMES)
-    # What is there now stays. Going through it again and again would make one page in twenty
-    # three times as slow as the others.
-    gc.collect()
+    # What is there now stays, the little garbage too, which takes longer to find than the pages to
+    # make. Going through it again and again would make one page in twenty three times as slow as
+    # the others.
     gc.freeze()
     gc.enable()
     return app

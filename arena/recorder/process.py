@@ -186,7 +186,6 @@ def main() -> int:
         recorder.take_over()
         # What is there now stays: to go through it for garbage again and again would be a tenth of
         # the work of recording.
-        gc.collect()
         gc.freeze()
         break_off_hangs(GAMES)
         log.info("the recorder is ready")

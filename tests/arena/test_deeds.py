@@ -68,7 +68,7 @@ from engine.games import GAMES
 from tests.arena.cli.remote.conftest import served
 from tests.arena.web.conftest import furnish
 from tests.arena.web.signing_in import now, pages, person, signed_in
-from tests.conftest import furnished_database
+from tests.furnished import furnished_database
 
 Numbers = dict[str, int]
 Values = dict[str, Any]

@@ -20,10 +20,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_
 from waitress.server import create_server
 
 from arena.cli.serve import BundleIntake
-from arena.ground.db import Database
 from tests.arena.web.conftest import Site, furnish
 from tests.arena.web.signing_in import PASSWORD
 from tests.arena.web.test_access import opened
+from tests.furnished import furnished_database
 from tests.requirements import need
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -108,14 +108,13 @@ def _launch(playwright: Playwright, program: str) -> Browser:
 
 
 @pytest.fixture(scope="session")
-def served(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+def served(
+    chromium: Browser, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Watched]:
     """The furnished arena of the pages' tests on a server of its own, with people at its door."""
     folder = tmp_path_factory.mktemp("served")
-    database = Database(f"sqlite:///{folder}/arena.db")
-    database.upgrade()
     with ExitStack() as ending:
-        ending.callback(database.close)
-        numbers = furnish(database)
+        database, numbers = ending.enter_context(furnished_database(request, folder, furnish))
         site = Site(database, None, numbers)  # type: ignore[arg-type]
         door = opened(site, folder, BundleIntake(folder / "bundles"))
         ending.callback(door.app.extensions["arena.database"].close)

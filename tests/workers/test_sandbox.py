@@ -68,7 +68,7 @@ def test_stdio_of_a_bot(run: Callable[..., Program]) -> None:
     os.write(program.stdin, b"abc\n")
     assert said(program) == "cba"
     os.write(program.stdin, b"end\n")
-    assert program.wait(5)
+    assert program.wait(60)
     assert os.pread(program.stderr, 100, 0) == b"hm\n"
 
 
@@ -85,7 +85,7 @@ def test_stdio_of_a_bot(run: Callable[..., Program]) -> None:
 def test_end_of_a_bot_in_words(run: Callable[..., Program], source: str, words: str) -> None:
     """How it ended by itself is told, also when that is asked twice."""
     program = run(source)
-    assert program.wait(5)
+    assert program.wait(60)
     assert program.kill() == words
     assert program.kill() == words
 
@@ -117,11 +117,19 @@ burn()
 def settled(program: Program) -> int:
     """Its CPU time once it stands still; on a busy machine a thread takes a while to stop."""
     before, now = -1, program.cpu_us()
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + 60
     while now != before and time.monotonic() < deadline:
         time.sleep(0.02)
         before, now = now, program.cpu_us()
     return now
+
+
+def await_work(program: Program, cpu_us: int) -> None:
+    """Waits until it has used so much time."""
+    deadline = time.monotonic() + 60
+    while program.cpu_us() < cpu_us:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_frozen_bot_uses_no_time(run: Callable[..., Program]) -> None:
@@ -134,10 +142,7 @@ def test_frozen_bot_uses_no_time(run: Callable[..., Program]) -> None:
     time.sleep(0.05)
     assert program.cpu_us() < before + 1_000
     program.thaw()
-    deadline = time.monotonic() + 2
-    while program.cpu_us() < before + 5_000 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert program.cpu_us() >= before + 5_000
+    await_work(program, before + 5_000)
 
 
 def test_cpu_time_is_that_of_the_bot(run: Callable[..., Program]) -> None:
@@ -156,7 +161,7 @@ def test_cpu_time_is_that_of_the_bot(run: Callable[..., Program]) -> None:
     assert own_us > 60_000
     assert own_us <= program.cpu_us() < own_us + 5_000
     os.write(program.stdin, b"\n")
-    assert program.wait(5)
+    assert program.wait(60)
     last = program.cpu_us()
     assert last >= own_us
     program.kill()
@@ -297,7 +302,7 @@ def test_bot_ends_with_its_referee(sandbox: Sandbox, bot_folder: Path, open_fold
         assert worker.stdout is not None
         assert b"up" in worker.stdout.readline()
         worker.kill()
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + 60
     while processes_with(marker) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert processes_with(marker) == []
@@ -328,7 +333,7 @@ def test_an_exit_code_is_no_signal(end: str, words: str, run: Callable[..., Prog
     """How a bot ended is the kernel's word; where it has none, both are told."""
     program = run(f"import ctypes, os\nprint('up', flush=True)\n{end}")
     assert said(program) == "up"
-    assert program.wait(5)
+    assert program.wait(60)
     told = program.kill()
     major, minor = map(int, os.uname().release.split(".")[:2])
     assert told == words if (major, minor) >= (6, 15) else words in told
@@ -426,11 +431,11 @@ def test_whole_group_is_frozen(sandbox_at: Callable[[str], Sandbox], bot_folder:
     program = sandbox.start(bot_folder, python_launch(), Limits(threads=12, several_processes=True))
     try:
         assert said(program).startswith("up")
-        time.sleep(0.05)
+        await_work(program, 10_000)
         program.freeze()
         before = settled(program)
         time.sleep(0.05)
-        assert 10_000 < program.cpu_us() < before + 1_000
+        assert program.cpu_us() < before + 1_000
         program.thaw()
     finally:
         program.kill()

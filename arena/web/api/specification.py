@@ -11,7 +11,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable
 from enum import Enum
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from threading import Lock
 from typing import Any, TypeVar, cast, get_args, get_type_hints
 
@@ -72,19 +72,24 @@ class Shapes:
 
 
 class _Adapter(PydanticModelAdapter):
-    """Tells what is wrong without what was sent: spectree makes JSON of it, and a file is none."""
+    """Makes no schema before the document is asked for: all of them take longer than the pages.
+
+    Tells what is wrong without what was sent: spectree makes JSON of it, and a file is none.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._shapes = Shapes()
+        self._asked: dict[str, Callable[[], dict[str, Any]]] = {}
 
-    def json_schema(self, model: Any, **how: Any) -> Any:
+    def json_schema(self, model: Any, **how: Any) -> dict[str, Any]:
         self._shapes.add(model)
-        return self._schema(model, **how)
+        self._asked[model.__name__] = partial(super().json_schema, model, **how)
+        return {}
 
-    @cache  # noqa: B019 - there is one adapter, and spectree asks anew for every operation
-    def _schema(self, model: Any, **how: Any) -> Any:
-        return super().json_schema(model, **how)
+    def schemas(self) -> dict[str, dict[str, Any]]:
+        """Those that spectree asked for, by the names of their shapes."""
+        return {name: make() for name, make in self._asked.items()}
 
     def validation_errors(self, err: ValidationError) -> Any:
         return err.errors(include_input=False, include_context=False)
@@ -96,6 +101,7 @@ def _assure(_request: Request, _answer: object, error: Exception | None, *_: obj
         raise error
 
 
+_adapter = _Adapter()
 specification = SpecTree(
     "flask",
     title="Arena",
@@ -105,7 +111,7 @@ specification = SpecTree(
     before=_refuse,
     after=_assure,
     validation_error_model=Problem,
-    model_adapter=cast(Any, _Adapter()),  # its own protocol takes no narrower error
+    model_adapter=cast(Any, _adapter),  # its own protocol takes no narrower error
     naming_strategy=lambda model: model.__name__,
     nested_naming_strategy=lambda _, name: name,
     security_schemes=[
@@ -234,6 +240,7 @@ def document() -> dict[str, Any]:
 
 @cache
 def _document() -> dict[str, Any]:
+    specification.models.update(_adapter.schemas())
     made: dict[str, Any] = specification.spec
     for path in made["paths"].values():
         for method, one in path.items():

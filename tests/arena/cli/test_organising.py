@@ -25,7 +25,7 @@ from arena.models import (
 )
 from engine import jobs
 from tests.arena.simulator import CALM, START, Simulation
-from tests.conftest import furnished_database
+from tests.furnished import furnished_database
 
 Arena = Callable[..., tuple[int, str, str]]
 

@@ -20,7 +20,8 @@ from arena.operation.health import look
 from arena.schedule import occurrences
 from engine.game import Termination
 from tests.arena.simulator import CALM, Simulation
-from tests.conftest import DATABASES, furnished_database
+from tests.conftest import DATABASES
+from tests.furnished import furnished_database
 
 # Without the rest of a ladder on which all is known.
 SETTINGS = Settings(alarm_seconds=600, trickle_seconds=0.001)

@@ -15,7 +15,8 @@ from arena.models import GameSeat, PlayedGame
 from arena.operation import retention
 from arena.operation.retention import forget_logs
 from tests.arena.simulator import CALM, Simulation
-from tests.conftest import DATABASES, furnished_database
+from tests.conftest import DATABASES
+from tests.furnished import furnished_database
 
 END = datetime.fromisoformat("2026-07-01T12:00:00+00:00")
 DAYS = [100, 91, 90, 10, 0]

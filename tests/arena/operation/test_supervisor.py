@@ -60,13 +60,6 @@ def newer_database(folder: Path, _: ExitStack) -> list[str]:
     return ["--data", str(folder / "var")]
 
 
-def no_database(folder: Path, _: ExitStack) -> list[str]:
-    """Something else where the database should be."""
-    (folder / "var").mkdir()
-    (folder / "var" / "arena.db").write_text("this is no database, and long enough to be read\n")
-    return ["--data", str(folder / "var")]
-
-
 @pytest.mark.parametrize(
     ("prepare", "words"),
     [
@@ -74,8 +67,8 @@ def no_database(folder: Path, _: ExitStack) -> list[str]:
         (file_as_data, "can't write the data folder .*; choose another with --data"),
         (file_above_data, "can't write the data folder .*; choose another with --data"),
         (data_in_proc, "can't write the data folder /proc/arena: .*"),
+        # What preparing says is passed on; what else it may say is tried below.
         (newer_database, "the database is of another release .*; use that release, or another"),
-        (no_database, "/.*/arena.db is no database, or a damaged one: choose another, or make"),
     ],
 )
 def test_what_prevents_a_start_is_said(
@@ -98,11 +91,8 @@ def test_what_prevents_a_start_is_said(
 @pytest.mark.parametrize(
     ("variables", "words"),
     [
-        ({"ARENA_GAMES": "chess"}, "there is no game 'chess'"),
         ({"ARENA_PORT": "many"}, "ARENA_PORT='many' is no whole number"),
         ({"ARENA_MINIMUM_ISOLATION": "some"}, "it is one of full, good, reduced, none"),
-        ({"ARENA_DATABASE": "postgresql+psycopg://u@/d?host=/nowhere"}, "can't use the database"),
-        ({"ARENA_DATABASE": "postgresql://u:p@h:x/d"}, "ARENA_DATABASE .*: its port is no number"),
         ({"ARENA_DATABASE": "my games"}, "ARENA_DATABASE is not allowed: it is sqlite:///FILE or"),
     ],
 )
@@ -113,6 +103,27 @@ def test_wrong_settings_are_said(variables: dict[str, str], words: str, tmp_path
     )
     (line,) = done.stderr.splitlines()
     assert re.match(f"arena: .*{words}", line)
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"ARENA_GAMES": "chess"}, "there is no game 'chess'"),
+        ({}, "/.*/arena.db is no database, or a damaged one: choose another, or make"),
+        ({"ARENA_DATABASE": "postgresql+psycopg://u@/d?host=/nowhere"}, "can't use the database"),
+        ({"ARENA_DATABASE": "postgresql://u:p@h:x/d"}, "ARENA_DATABASE .*: its port is no number"),
+    ],
+)
+def test_what_can_not_be_prepared_is_said(
+    variables: dict[str, str], words: str, tmp_path: Path
+) -> None:
+    """By the process that is started for it, in its last line."""
+    (tmp_path / "arena.db").write_text("this is no database, and long enough to be read\n")
+    place = {"ARENA_DATA": str(tmp_path), "ARENA_DATABASE": f"sqlite:///{tmp_path}/arena.db"}
+    done = arena("run", "prepare", **place | variables)
+    (line,) = done.stderr.splitlines()
+    assert re.match(f".*{words}", line)
     assert done.returncode == 2
 
 

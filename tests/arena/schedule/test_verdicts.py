@@ -33,7 +33,8 @@ from arena.recorder.rebuild import Rebuilt, Upkeep, rebuild
 from arena.schedule import leases, verdicts
 from arena.schedule.requests import request_match
 from tests.arena.simulator import CALM, START, Simulation
-from tests.conftest import DATABASES, furnished_database
+from tests.conftest import DATABASES
+from tests.furnished import furnished_database
 
 
 def play(database: Database) -> datetime:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import CodeType
@@ -46,7 +46,8 @@ from engine.player import Choice, CrashError, Turn
 from tests.arena.doing import do
 from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, LotPlayer, Simulation
-from tests.conftest import DATABASES, furnished_database
+from tests.conftest import DATABASES
+from tests.furnished import furnished_database
 
 HOSTILE = "<script>alert(1)</script> & \N{RIGHT-TO-LEFT OVERRIDE}evil " + "x" * 300
 VARIANTS = [
@@ -70,20 +71,33 @@ class Compiled(BytecodeCache):
 
 
 class CompiledRule(Rule):
-    """The same for addresses: what makes them of a rule is compiled once, not by each application.
+    """The same for addresses: a rule is read and compiled once, not by each application.
 
-    It is a function that is given its rule when it is called, and keeps nothing.
+    What is made of it is not changed any more, and asks nothing of the application.
     """
 
-    _kept: ClassVar[dict[Any, Callable[..., tuple[str, str]]]] = {}
+    _kept: ClassVar[dict[Any, dict[str, Any]]] = {}
 
-    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
-        if self.defaults:  # they are part of the function
-            return super()._compile_builder(append_unknown)
-        key = self.rule, tuple(self._trace), append_unknown
+    def compile(self) -> None:
+        assert self.map is not None
+        if self.defaults or self.host or self.subdomain:  # they are part of what is made
+            super().compile()
+            return
+        key = self.rule, self.merge_slashes, *self.map.converters.items()
         if key not in self._kept:
-            self._kept[key] = super()._compile_builder(append_unknown)
-        return self._kept[key]
+            super().compile()
+            self._kept[key] = {
+                "_parts": self._parts,
+                "_trace": self._trace,
+                "_converters": self._converters,
+                "_build": self._build.__func__,
+                "_build_unknown": self._build_unknown.__func__,
+            }
+        vars(self).update(self._kept[key])
+        self.arguments.update(self._converters)
+        # They are given their rule when they are called.
+        self._build = self._build.__get__(self, None)
+        self._build_unknown = self._build_unknown.__get__(self, None)
 
 
 Flask.jinja_options = {**Flask.jinja_options, "bytecode_cache": Compiled()}

@@ -8,7 +8,7 @@ import pytest
 
 from arena.web.docs import FOLDER, guides, read, render
 from engine.games import GAMES
-from tests.arena.web.conftest import Site
+from tests.arena.web.conftest import Site, on_sqlite
 from tests.arena.web.test_pages import read as look
 
 NAMES = sorted(
@@ -28,6 +28,7 @@ def test_every_file_is_listed(site: Site) -> None:
         assert f'href="/docs/{name}"' in text
 
 
+@on_sqlite
 @pytest.mark.parametrize("name", NAMES)
 def test_every_guide_is_a_page(site: Site, name: str) -> None:
     """Well made, without what the policy refuses, and with links whose anchors are there."""

@@ -19,7 +19,8 @@ from werkzeug.test import TestResponse
 from tests.arena.web.conftest import Site, furnish
 from tests.arena.web.signing_in import Browser
 from tests.arena.web.test_access import ROUTES, NoIntake, opened
-from tests.conftest import DATABASES, furnished_database
+from tests.conftest import DATABASES
+from tests.furnished import furnished_database
 
 MARKUP = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
 HOSTILE = {

@@ -20,7 +20,8 @@ from arena.operation.notice import GiveNotice
 from tests.arena.doing import do
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.signing_in import Browser, deeds, now, pages, person, signed_in
-from tests.conftest import DATABASES, furnished_database
+from tests.conftest import DATABASES
+from tests.furnished import furnished_database
 
 
 def play(database: Database) -> None:

@@ -35,6 +35,7 @@ from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM, START
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.test_pages import read
+from tests.furnished import furnished_database
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +57,8 @@ class Cups:
         return len(self.statements)
 
 
-@pytest.fixture(scope="module")
-def cups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cups]:
+def play(database: Database) -> None:
     """Six that are over, one that has just begun with a match set aside, and one of two bots."""
-    database = Database(f"sqlite:///{tmp_path_factory.mktemp('cups')}/arena.db")
-    database.upgrade()
     simulation = TournamentSimulation(database, 1, CALM, "clobber", 7, size="4x3")
     simulation.create("swiss", "swiss", rounds=3)
     simulation.create("cup", "knockout", third_place=1)
@@ -81,14 +79,21 @@ def cups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cups]:
         assert aside is not None
         aside.status, aside.lease_ends = JobStatus.SET_ASIDE, None
         aside.ticket = aside.worker = None
-    app = create_app(Settings(database=database.url))
-    app.testing = True
-    statements: list[str] = []
-    engine = app.extensions["arena.database"].engine
-    sa.event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
-    yield Cups(app.test_client(), statements)
-    app.extensions["arena.database"].close()
-    database.close()
+
+
+@pytest.fixture(scope="module")
+def cups(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cups]:
+    """Their pages."""
+    with furnished_database(request, tmp_path_factory.mktemp("cups"), play) as (database, _):
+        app = create_app(Settings(database=database.url))
+        app.testing = True
+        statements: list[str] = []
+        engine = app.extensions["arena.database"].engine
+        sa.event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
+        yield Cups(app.test_client(), statements)
+        app.extensions["arena.database"].close()
 
 
 PAGES = [

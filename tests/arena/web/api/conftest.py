@@ -19,7 +19,8 @@ from arena.web.app import create_app
 from engine.games import GAMES
 from tests.arena.web.conftest import furnish
 from tests.arena.web.signing_in import now, person
-from tests.conftest import DATABASES, furnished_database
+from tests.conftest import DATABASES
+from tests.furnished import furnished_database
 
 PEOPLE = {
     "other": Role.PARTICIPANT,

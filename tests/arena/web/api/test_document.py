@@ -15,7 +15,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from pydantic import create_model
 
@@ -47,6 +46,8 @@ def document(arena: SimpleNamespace) -> Any:
     No text may have the character NUL, which no document can say of all of them; test_writing
     sends it.
     """
+    import schemathesis  # takes a second, and every process of tests imports this file
+
     found = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", arena.app)
     found.config.generation.update(allow_x00=False)
     return found
