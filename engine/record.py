@@ -297,6 +297,27 @@ def parse_record(text: str) -> GameRecord:
     return GameRecord.from_json(data)
 
 
+def parse_records(text: str) -> list[GameRecord]:
+    """The records in a text: one a line, or a single one over several lines.
+
+    Raises:
+        RecordError: there is none, or a line is none; it names the line.
+    """
+    # JSON may have within it what else Python takes for the end of a line.
+    lines = [line for line in text.split("\n") if line.strip()]
+    if not lines:
+        raise RecordError("there is no record: the text is empty")
+    if text.lstrip().startswith("{\n"):
+        lines = [text]
+    records = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            records.append(parse_record(line))
+        except RecordError as error:
+            raise RecordError(f"line {number}: {error}") from None
+    return records
+
+
 def states(record: GameRecord) -> Iterator[State]:
     """The position before each ply and the one at the end, by the rules.
 
