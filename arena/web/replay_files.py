@@ -21,6 +21,7 @@ from markupsafe import Markup
 from arena.web import boards, charts, words
 from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.games import draw, shown
+from engine.game import State
 from engine.record import GameRecord, states_known
 
 HERE = Path(__file__).parent
@@ -54,13 +55,14 @@ def pack(drawn: Iterable[str]) -> Markup:
     return Markup(text.replace("</", "<\\/").replace("<!--", "\\u003c!--"))  # noqa: S704
 
 
-def pack_game(record: GameRecord) -> Markup:
+def pack_game(record: GameRecord, states: Iterable[State]) -> Markup:
     """The boards of a game, one more than it has plies, as `pack` has them.
 
-    Where the rules don't allow the next ply the last position stays.
+    Args:
+        states: its positions, as far as the rules allow; where they end the last one stays.
     """
     moves = chain([None], record.moves)
-    drawn = [draw(state, move) for state, move in zip(states_known(record), moves, strict=False)]
+    drawn = [draw(state, move) for state, move in zip(states, moves, strict=False)]
     return pack(chain(drawn, repeat(drawn[-1], len(record.plies) + 1 - len(drawn))))
 
 
@@ -113,6 +115,6 @@ def as_page(record: GameRecord, *, ply: int | None = None, problem: str = "") ->
         "replay_file.html",
         "replay.js",
         problem=problem,
-        boards=pack_game(record),
+        boards=pack_game(record, states_known(record)),
         **shown(record, len(record.plies) if ply is None else ply),
     )

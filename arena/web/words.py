@@ -118,6 +118,8 @@ def outcome(record: GameRecord, people: Collection[int] = ()) -> str:
         sentences.append(f"{counted(record.scores[0], 'point')}.")
     elif len(winners) == len(names):
         sentences.append("A draw.")
+    elif not winners:  # in a record that no rules confirm
+        sentences.append("Nobody wins.")
     else:
         verb = "win" if " and " in listed(winners) else "wins"
         sentences.append(f"{listed(winners)} {verb}.")

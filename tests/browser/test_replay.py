@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.conftest import Watched
+from arena.web.lookup import find_game
+from arena.web.replay_files import as_page
+from tests.browser.conftest import PHONE, Watched
+
+HTML = "text/html; charset=utf-8"
 
 
 @pytest.fixture
@@ -120,3 +126,49 @@ def test_an_embedded_replay_steps_in_its_frame(page: Page, site: Watched) -> Non
         "(before) => document.getElementById('replay-board').innerHTML !== before", arg=before
     )
     expect(page).to_have_url(site.address("/games/{trio}/embed"))
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_record_of_ones_own_is_replayed(site: Watched, tmp_path: Path, scripts: bool) -> None:
+    """Dropped as a file; its buttons step with and without scripts, its keys where there are."""
+    with site.database.read() as session:
+        record = find_game(session, site.numbers["trio"])[1]
+    (tmp_path / "own.jsonl").write_text(json.dumps(record.to_json()) + "\n")
+    with site.context(java_script_enabled=scripts) as context:
+        page = context.new_page()
+        page.goto(site.address("/replay"))
+        page.get_by_label("The file").set_input_files(tmp_path / "own.jsonl")
+        page.get_by_role("button", name="Show it").click()
+        expect(page.get_by_text("Confirmed by the rules.")).to_be_visible()
+        page.get_by_role("button", name="First position").click()
+        page.get_by_role("button", name="Next position").click()
+        expect(page.locator("#replay-where")).to_have_text(f"ply 1 of {len(record.plies)}")
+        expect(page.locator(".moves [aria-current=true] a")).to_have_attribute("data-ply", "1")
+        if scripts:
+            page.keyboard.press("End")
+            expect(page).to_have_url(re.compile(rf"/replay#{len(record.plies)}$"))
+
+
+@pytest.mark.parametrize("size", [{"width": 1366, "height": 768}, PHONE], ids=["laptop", "phone"])
+def test_a_replay_as_a_file_asks_nobody(site: Watched, size: ViewportSize) -> None:
+    """Its own policy lets its script run; board and buttons are on one screen."""
+    with site.database.read() as session:
+        record = find_game(session, site.numbers["trio"])[1]
+    plies = len(record.plies)
+    with site.context(viewport=size) as context:
+        page = context.new_page()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        address = f"{site.base}/alone.html"
+        page.route(address, lambda route: route.fulfill(body=as_page(record), content_type=HTML))
+        page.goto(f"{address}#5")
+        expect(page.locator("#replay-where")).to_have_text(f"ply 5 of {plies}")
+        page.keyboard.press("ArrowLeft")
+        expect(page).to_have_url(f"{address}#4")
+        drawn = page.locator("#replay-board").inner_html()
+        page.locator("#replay-slider").fill(str(plies))
+        expect(page.locator("#replay-where")).to_have_text(f"ply {plies} of {plies}")
+        assert page.locator("#replay-board").inner_html() != drawn
+        for part in ("#replay-board svg", ".steps", "#replay-slider"):
+            expect(page.locator(part)).to_be_in_viewport(ratio=1)
+        assert asked == [address]
