@@ -51,6 +51,9 @@ def pressed() -> Iterator[ReadKeys]:
 def _read(descriptor: int, seconds: float) -> list[str]:
     if not select.select([descriptor], [], [], seconds)[0]:
         return []
-    text = os.read(descriptor, 1024).decode(errors="replace")
+    try:
+        text = os.read(descriptor, 1024).decode(errors="replace")
+    except OSError:  # it was hung up
+        return [CLOSED]
     found = [SEQUENCES.get(key[1], "") if key[1] else key[2] for key in _KEY.finditer(text)]
     return found if text else [CLOSED]

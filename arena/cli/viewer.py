@@ -15,7 +15,7 @@ from arena.cli.keys import pressed
 from arena.cli.listing import Output
 from arena.cli.terminal_board import draw
 from engine.clicks import illustrate
-from engine.game import State
+from engine.game import State, Variant
 from engine.protocol import visible
 from engine.record import GameRecord, Ply, states_known
 
@@ -36,14 +36,19 @@ def move_line(record: GameRecord, ply: int) -> str:
     """What led to the position after so many plies, and what was said of it."""
     if not ply:
         return "the start"
-    return f"ply {ply}: {told(record, record.plies[ply - 1])}"
+    return f"ply {ply}: {move_words(record.variant, record.plies[ply - 1])}"
 
 
-def told(record: GameRecord, move: Ply) -> str:
+def move_words(variant: Variant, move: Ply) -> str:
     """A move with whose it is, its time and what was said of it, in one line."""
+    return f"{variant.mover_name(move.seat)} {said(move)}"
+
+
+def said(move: Ply) -> str:
+    """The same without whose it is."""
     time = "" if move.cpu_us is None else f"  {move.cpu_us / 1000:.1f} ms"
     text = f"  {move.text}" if move.text else ""
-    return visible(f"{record.variant.mover_name(move.seat)} {move.move}{time}{text}", but="")
+    return visible(f"{move.move}{time}{text}", but="")
 
 
 def texts(record: GameRecord, only: int | None = None) -> Iterator[str]:
@@ -97,7 +102,8 @@ def view(record: GameRecord, *, ply: int | None, title: str, end: str) -> None:
         end: what stands beneath its last position.
     """
     states = list(states_known(record))
-    seen = _Seen(len(states) - 1 if ply is None else ply, len(states) - 1)
+    last = len(states) - 1
+    seen = _Seen(last if ply is None else min(ply, last), last)
 
     def picture() -> Group:
         at = seen.ply

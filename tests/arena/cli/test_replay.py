@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import io
 import json
-import os
-import pty
 import re
-import struct
-import subprocess
-import termios
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +15,7 @@ from PIL import Image
 from arena.cli.listing import visible
 from engine.pgn import read_games
 from tests.arena.cli.conftest import DICE, Cli, assert_refused
-from tests.arena.running import COMMAND, environment
+from tests.arena.cli.pressing import press
 from tests.requirements import need_openspiel
 
 
@@ -129,9 +123,11 @@ def test_a_replay_opens_in_a_browser(
 ) -> None:
     """The one that is named; where there is none, its file is."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("webbrowser._tryorder", [])
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)  # and says that it could not
     said = cli("replay", records, "--game", "1", "--browser")
     (made,) = tmp_path.glob("*/game.html")
+    assert opened == [made.as_uri()]
     assert f"wrote {made}, " in said.err
     assert said.err.endswith("there is no browser here: open that file in one\n")
 
@@ -157,14 +153,6 @@ def test_forms_that_cannot_be(
 
 def test_a_board_is_moved_by_keys(records: Path) -> None:
     """Back, to both ends, by itself from the start, and away; the screen is given back."""
-    own, terminal = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
-    process = subprocess.Popen(
-        [*COMMAND, "replay", str(records), "--game", "1", "--board"],
-        stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True,
-        env=environment(TERM="xterm"),
-    )  # fmt: skip
-    os.close(terminal)
     plies = len(json.loads(records.read_text().splitlines()[0])["moves"])
     steps = [
         (b"", f"ply {plies}: "),
@@ -176,18 +164,7 @@ def test_a_board_is_moved_by_keys(records: Path) -> None:
         (b"", "ply 1: "),
         (b"q", "\x1b[?1049l"),
     ]
-    seen = b""
-    try:
-        for key, words in steps:
-            os.write(own, key)
-            seen = b""
-            while words.encode() not in seen:
-                seen += os.read(own, 65536)
-        assert process.wait(10) == 0
-    finally:
-        process.kill()
-        process.wait()
-        os.close(own)
+    assert press(["replay", records, "--game", "1", "--board"], steps)[0] == 0
 
 
 @pytest.mark.parametrize("number", ["1", "2"])
