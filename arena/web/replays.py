@@ -11,19 +11,23 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import sqlalchemy as sa
 from flask import Blueprint, render_template, request
 from werkzeug.exceptions import ServiceUnavailable
 
+from arena.models import Competition
 from arena.web.games import shown
-from arena.web.identity import anybody
+from arena.web.identity import anybody, database
 from arena.web.pictures import AGAIN_SECONDS
 from arena.web.replay_files import pack_game
 from arena.web.words import sentence
-from engine.game import State
+from engine.game import State, Variant
+from engine.games import GAMES
 from engine.plurals import counted
 from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError, parse_record, record_texts, states_known
 from engine.reporting import LONGEST_MOVE
+from engine.shelf import OWN
 from engine.sitting import prove
 
 replays = Blueprint("replays", __name__)
@@ -95,6 +99,11 @@ def _proven(text: str) -> dict[str, Any]:
         RecordError: it is none, or says more than any referee's would, or takes too long.
     """
     record = parse_record(text)
+    if not _is_trusted(record.variant):
+        raise RecordError(
+            f"{record.variant} is not played here, and rules of other packages prove only records "
+            f"of what is; {ELSEWHERE}"
+        )
     plies = len(record.plies)
     if plies > MOST_PLIES:
         raise RecordError(f"this game has {counted(plies, 'ply', 'plies')}; {ELSEWHERE}")
@@ -109,6 +118,17 @@ def _proven(text: str) -> dict[str, Any]:
         problem = str(error)
     ply = _number("ply", 0, plies, default=plies)
     return {**shown(record, ply), "boards": boards, "problem": problem}
+
+
+def _is_trusted(variant: Variant) -> bool:
+    """Whether anybody's moves may be given to its rules: they are the arena's own, or of something
+    that an organiser has chosen. Others may hang on options that nobody has tried, or end this
+    process."""
+    if variant.game not in GAMES or GAMES.edition(variant.game).package == OWN:
+        return True
+    with database().read() as reading:
+        played = reading.scalars(sa.select(Competition).where(Competition.game == variant.game))
+        return any(one.variant == variant for one in played)
 
 
 def _in_time(record: GameRecord) -> Iterator[State]:

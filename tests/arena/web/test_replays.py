@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from io import BytesIO
@@ -18,6 +19,7 @@ from arena.web import replays
 from arena.web.games import draw, position
 from arena.web.lookup import find_game
 from arena.web.replay_files import as_page
+from engine.games import find_variant
 from engine.record import GameRecord
 from tests.arena.web.conftest import HOSTILE, Site, on_sqlite
 from tests.arena.web.signing_in import Browser
@@ -105,6 +107,18 @@ def test_nothing_of_it_is_kept(site: Site, browser: Browser, record: GameRecord)
     before = rows()
     assert sent(browser, text=json.dumps(record.to_json())).status_code == 200
     assert rows() == before
+
+
+def test_rules_of_others_are_given_only_what_is_played_here(
+    browser: Browser, record: GameRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As theirs may hang or end the server at what nobody has tried."""
+    monkeypatch.setattr(replays, "OWN", "another")
+    assert sent(browser, text=json.dumps(record.to_json())).status_code == 200
+    elsewhere = replace(record, variant=find_variant("clobber", ("size=2x3",)), plies=(), opening=0)
+    refused = sent(browser, text=json.dumps(elsewhere.to_json()))
+    assert refused.status_code == 422
+    assert "size=2x3 is not played here" in unescape(refused.text)
 
 
 CHANGES: dict[str, tuple[Change, str]] = {
