@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -297,6 +298,36 @@ def parse_record(text: str) -> GameRecord:
     return GameRecord.from_json(data)
 
 
+def record_texts(text: str) -> list[str]:
+    """The texts of the records in one: one a line, or a single one over several lines.
+
+    Raises:
+        RecordError: there is none.
+    """
+    if re.match(r"\s*\{\s*\n", text):
+        return [text]
+    # JSON may have within it what else Python takes for the end of a line.
+    lines = [line for line in text.split("\n") if line.strip()]
+    if not lines:
+        raise RecordError("there is no record: the text is empty")
+    return lines
+
+
+def parse_records(text: str) -> list[GameRecord]:
+    """The records in a text, as `record_texts` finds them.
+
+    Raises:
+        RecordError: there is none, or one is damaged; it names the line.
+    """
+    records = []
+    for number, line in enumerate(record_texts(text), start=1):
+        try:
+            records.append(parse_record(line))
+        except RecordError as error:
+            raise RecordError(f"line {number}: {error}") from None
+    return records
+
+
 def states(record: GameRecord) -> Iterator[State]:
     """The position before each ply and the one at the end, by the rules.
 
@@ -325,10 +356,16 @@ def states(record: GameRecord) -> Iterator[State]:
 def states_known(record: GameRecord) -> Iterator[State]:
     """The same for who only looks: they end where the rules do not allow the next ply.
 
-    Rules may have changed since a game was recorded.
+    Rules may have changed since a game was recorded. The first position is always there.
     """
+    found = states(record)
+    try:
+        yield next(found)
+    except RecordError:
+        yield record.variant.initial(record.seed)
+        return
     with suppress(RecordError):
-        yield from states(record)
+        yield from found
 
 
 def _retired(state: State, faults: list[Fault], ply: int) -> State:

@@ -7,7 +7,7 @@ moves cost, and whoever has no times, as people and openings have none, has its 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -98,8 +98,13 @@ def prove(game: GameRecord) -> None:
 
 def clocks(game: GameRecord) -> tuple[Clock, ...]:
     """Every seat's clock now."""
-    found = [Clock.start(game.time)] * game.variant.seats
-    for ply in game.plies:
+    return clocks_after(game.time, game.variant.seats, game.plies)
+
+
+def clocks_after(time: TimeControl, seats: int, plies: Iterable[Ply]) -> tuple[Clock, ...]:
+    """Every seat's clock after some plies."""
+    found = [Clock.start(time)] * seats
+    for ply in plies:
         if ply.cpu_us is not None and ply.wall_us is not None:
             found[ply.seat] = found[ply.seat].after(ply.cpu_us, ply.wall_us, ply.waited_us)
     return tuple(found)

@@ -7,7 +7,7 @@ import sys
 import time as wall
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from itertools import islice, takewhile
+from itertools import islice, takewhile, zip_longest
 from pathlib import Path
 from typing import TextIO
 
@@ -31,6 +31,7 @@ from arena.cli.arguments import (
 )
 from arena.cli.capacity import find_room
 from arena.cli.interrupts import INTERRUPTED, UnderWay, broken_off, stoppable
+from arena.cli.keys import is_terminal
 from arena.cli.listing import Output, print_table
 from arena.cli.options import NamedPath
 from arena.cli.progress_bar import ProgressBar
@@ -45,7 +46,9 @@ from arena.cli.runner import (
     on_cores,
 )
 from arena.cli.tally import RunTally
+from arena.cli.terminal_watch import TerminalWatch
 from arena.cli.trace import print_logs, traced_channel
+from arena.cli.watching import RunningGames, Watching, print_game
 from arena.ground.file_locks import lock_file
 from engine.books import Book, book_json
 from engine.channel import PipeChannel
@@ -59,6 +62,8 @@ from engine.protocol import visible
 from engine.record import GameRecord
 from workers.cores import claimed_core
 
+WATCHED = ("terminal", "browser")
+"""Where running games can be watched."""
 SETTLED = {
     "games",
     "seed",
@@ -69,11 +74,23 @@ SETTLED = {
     "book",
     "concurrency",
     "records",
+    "watch",
 }
 """The options that a recorded game has settled."""
 
 
-@click.command()
+class _PlayCommand(click.Command):
+    """Takes the word behind --watch for its value only where it is one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        whole = [
+            f"--watch={WATCHED[0]}" if one == "--watch" and following not in WATCHED else one
+            for one, following in zip_longest(args, args[1:])
+        ]
+        return super().parse_args(ctx, whole)
+
+
+@click.command(cls=_PlayCommand)
 @click.argument("game", metavar="GAME", required=False)
 @click.argument("words", metavar="[KEY=VALUE]... BOT BOT [BOT BOT]", nargs=-1)
 @click.option("--games", type=click.IntRange(1), help="How many; by default one match.")
@@ -110,6 +127,13 @@ SETTLED = {
     multiple=True,
     help="A bot's seat there.",
 )
+@click.option(
+    "--watch",
+    type=click.Choice(WATCHED),
+    is_flag=False,
+    flag_value=WATCHED[0],
+    help="Show a running game, move by move.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def play(
     game: str | None,
@@ -130,6 +154,7 @@ def play(
     recorded: str | None,
     number: int | None,
     seats: tuple[int, ...],
+    watch: str | None,
     as_json: bool,
 ) -> None:
     """Play games between bots.
@@ -142,6 +167,9 @@ def play(
 
     With --replay a bot is asked again in the situations of a recorded game: whether it plays
     now what it played then. It takes the seat of its name, or those of --seat.
+
+    With --watch one of the running games is shown in the terminal, and waits half a second after
+    each move; keys choose another or hurry it. --watch browser shows it on a page of this machine.
 
     \b
     Examples:
@@ -166,6 +194,8 @@ def play(
         show = Show(trace=trace, logs=show_logs, in_json=as_json)
         with claimed_core() as core:
             sys.exit(ask_again(record, seating, bots, launchers, show, core))
+    if watch == "terminal" and (trace or show_logs or as_json):
+        raise InputError("--watch takes the terminal: leave out --trace, --log and --json")
     variant, names = split_words(game, words)
     bots = find_bots(names)
     _check_count(variant, bots)
@@ -181,9 +211,12 @@ def play(
         tally = RunTally(variant, [bot.name for bot in bots])
         started = wall.monotonic()
         # Lines of several matches at once would be nobody's help.
-        many = find_room(1 if trace else concurrency, variant, launchers)
+        is_plain = watch == "terminal" and not is_terminal()
+        many = find_room(1 if trace or is_plain else concurrency, variant, launchers)
         with broken_off() as trouble, stoppable() as stopped:
-            steps = _play_all(specs, bots, launchers, many, tally, trace=trace, stopped=stopped)
+            steps = _play_all(
+                specs, bots, launchers, many, tally, trace=trace, watch=watch, stopped=stopped
+            )
             with closing(steps) as results:
                 for result in results:
                     for record, logs in zip(result.games, result.logs, strict=True):
@@ -275,14 +308,17 @@ def _play_all(
     tally: RunTally,
     *,
     trace: bool,
+    watch: str | None,
     stopped: Callable[[], bool],
 ) -> Generator[MatchResult]:
     """Plays the matches, some at a time, and yields their results in the order of the specs.
 
     Args:
+        watch: where a running game is shown.
         stopped: once it says so, no match is begun; those under way are played to their end.
     """
     under_way = UnderWay()
+    shown = _watching(watch, sum(games for _, games in specs), stopped)
 
     def play_one(job: tuple[MatchSpec, int], core: int | None) -> MatchResult:
         def start(entrant: int) -> BotProcess:
@@ -290,18 +326,33 @@ def _play_all(
             traced = traced_channel(bots[entrant].name) if trace else PipeChannel
             return launchers[entrant].player(core=core, open_channel=under_way.channel(traced))
 
-        return play_match(job[0], start, games=job[1], watch=lambda _: under_way.check)
+        with shown.match(job[0], under_way.check) as watch_game:
+            return play_match(job[0], start, games=job[1], watch=watch_game)
 
-    with ProgressBar("playing", "game", total=sum(games for _, games in specs)) as bar:
+    with shown:
         for (spec, _), result in in_order(
             takewhile(lambda _: not stopped(), specs),
             under_way.patiently(on_cores(play_one)),
             concurrency=concurrency,
-            finished=lambda result: bar.advance(len(result.games)),
+            finished=lambda result: shown.advance(len(result.games)),
             ending=under_way.abandon,
         ):
             tally.add(spec, result)
             yield result
+
+
+def _watching(watch: str | None, total: int, stopped: Callable[[], bool]) -> Watching:
+    """What shows the games while they are played."""
+    bar = ProgressBar("playing", "game", total=total)
+    if watch is None:
+        return Watching(bar)
+    if watch == "browser":
+        from arena.cli.browser_watch import BrowserWatch  # takes longer to import than a game
+
+        return BrowserWatch(bar, RunningGames())
+    if is_terminal():
+        return TerminalWatch(bar, RunningGames(), total, stopped)
+    return Watching(bar, RunningGames(pause_seconds=0, told=print_game))
 
 
 @contextmanager

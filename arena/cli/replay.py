@@ -11,13 +11,15 @@ from pathlib import Path
 import click
 
 from arena.cli import InputError, writing
+from arena.cli.keys import is_terminal
 from arena.cli.options import NamedPath, as_json
+from arena.cli.viewer import print_texts, view
 from engine import pgn, svg
 from engine.clicks import illustrate
 from engine.game import CHANCE
 from engine.plurals import counted
 from engine.protocol import visible
-from engine.record import GameRecord, RecordError, parse_record, states
+from engine.record import GameRecord, RecordError, parse_records, states
 from engine.sitting import goes_on, prove
 
 
@@ -32,6 +34,18 @@ from engine.sitting import goes_on, prove
     help="Write that position (by default the last) as SVG.",
 )
 @click.option("--server", metavar="URL", envvar="ARENA_SERVER", help="Whose game it is.")
+@click.option("--board", is_flag=True, help="Show the board in the terminal; arrow keys move it.")
+@click.option("--text", "as_text", is_flag=True, help="Print the positions as text.")
+@click.option("--browser", is_flag=True, help="Show the replay in a browser.")
+@click.option(
+    "--html",
+    "page",
+    type=NamedPath(dir_okay=False),
+    help="Write the replay as one file for browsers, which needs no network.",
+)
+@click.option(
+    "--gif", "film", type=NamedPath(dir_okay=False), help="Write it as an animated picture."
+)
 @click.option("--pgn", "as_pgn", is_flag=True, help="Print the games as PGN, where they have it.")
 @as_json
 def replay(
@@ -40,6 +54,11 @@ def replay(
     ply: int | None,
     output: str | None,
     server: str | None,
+    board: bool,
+    as_text: bool,
+    browser: bool,
+    page: str | None,
+    film: str | None,
     as_pgn: bool,
     in_json: bool,
 ) -> None:
@@ -49,28 +68,53 @@ def replay(
     `-` reads standard input. It may be the address of a game's page, too, or its number at the
     server of --server or of arena login.
 
+    Of several games each has a file of its own: --html cup.html writes cup-1.html, cup-2.html and
+    so on. Where there is no terminal, --board prints what --text does.
+
     \b
     Examples:
-      arena replay games.jsonl --game 3
+      arena replay games.jsonl --game 3 --board
+      arena replay games.jsonl --html game.html --gif game.gif
       arena replay games.jsonl --pgn > games.pgn
       arena replay https://arena.example/games/1207
     """
     records = _records(record, server)
     if number is not None:
         records = [pick(records, record, number)]
-    if len(records) > 1 and (ply is not None or output):
+    is_one = len(records) == 1
+    if not is_one and (ply is not None or output or board or browser):
         raise InputError(f"{record} has {len(records)} games: say which with --game N")
     if as_pgn and (ply is not None or output or in_json):
         raise InputError("--pgn prints whole games: leave out --ply, --draw and --json")
+    if sum((board, as_text, as_pgn, in_json)) > 1:
+        raise InputError("--board, --text, --pgn and --json each print games: give one of them")
+    if output and (board or as_text or in_json):
+        raise InputError("--draw draws one position: leave out --board, --text and --json")
     failed = 0
     for index, game in enumerate(records, start=number or 1):
-        problem = None
-        try:
-            prove(game)
-        except RecordError as error:
-            problem = str(error)
-            failed += 1
-        if as_pgn:
+        problem = _refutation(game)
+        failed += bool(problem)
+        if ply is not None and ply > len(game.plies):
+            plies = counted(len(game.plies), "ply", "plies")
+            raise InputError(f"the game has {plies}, so there is no position {ply}")
+        if page or film or browser:
+            # It takes longer to import than a file to replay.
+            from arena.cli import replay_files
+
+            numbered = None if is_one else index
+            if page:
+                replay_files.write_page(page, numbered, game, ply=ply, problem=problem)
+            if film:
+                replay_files.write_animation(film, numbered, game)
+            if browser:
+                replay_files.open_page(game, ply=ply, problem=problem)
+        if board and is_terminal():
+            view(game, ply=ply, title=_summary(game), end=_verdict(problem))
+        elif board or as_text:
+            _say(f"{'' if is_one else f'game {index}: '}{_summary(game)}")
+            print_texts(game, ply=ply)
+            _say(_verdict(problem))
+        elif as_pgn:
             if problem:
                 click.echo(visible(f"game {index}: REFUTED: {problem}"), err=True)
             click.echo(pgn.write(game, round=str(index), comments=True))
@@ -80,17 +124,17 @@ def replay(
                     {
                         "game": index,
                         "valid": not problem,
-                        "problem": problem,
+                        "problem": problem or None,
                         "digest": game.digest(),
                         "record": game.to_json(),
                     }
                 )
             )
-        elif len(records) > 1:
+        elif not is_one:
             _say(f"game {index}: {_summary(game)}{f'; REFUTED: {problem}' if problem else ''}")
         else:
             _show(game, problem, ply, output)
-    if len(records) > 1 and not (in_json or as_pgn):
+    if not (is_one or in_json or as_pgn):
         click.echo(f"{counted(len(records), 'game')}, {failed} refuted by the rules")
     sys.exit(1 if failed else 0)
 
@@ -105,6 +149,15 @@ def pick(records: Sequence[GameRecord], name: str, number: int) -> GameRecord:
         many = counted(len(records), "game")
         raise InputError(f"{name} has {many}, so there is no game {number}")
     return records[number - 1]
+
+
+def _refutation(game: GameRecord) -> str:
+    """What the rules have against a game; empty if they confirm it."""
+    try:
+        prove(game)
+    except RecordError as error:
+        return str(error)
+    return ""
 
 
 def _say(line: str) -> None:
@@ -144,18 +197,12 @@ def read_records(name: str) -> list[GameRecord]:
         raise InputError(
             f"{name} is no text file; give a file that `arena play --records` wrote"
         ) from None
-    lines = [line for line in text.split("\n") if line.strip()]
-    if not lines:
+    if not text.strip():
         raise InputError(f"{name} is empty; give a file that `arena play --records` wrote")
-    if text.lstrip().startswith("{\n"):
-        lines = [text]
-    records = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            records.append(parse_record(line))
-        except RecordError as error:
-            raise InputError(f"{name}, line {number}: {error}") from None
-    return records
+    try:
+        return parse_records(text)
+    except RecordError as error:
+        raise InputError(f"{name}, {error}") from None
 
 
 def _summary(game: GameRecord) -> str:
@@ -168,7 +215,7 @@ def _summary(game: GameRecord) -> str:
     return f"{game.variant}: {result} ({game.termination}, {plies})"
 
 
-def _show(game: GameRecord, problem: str | None, ply: int | None, output: str | None) -> None:
+def _show(game: GameRecord, problem: str, ply: int | None, output: str | None) -> None:
     """One game in full: its moves with their times, its end, and a position if asked for."""
     _say(_summary(game))
     _say(f"seed {game.seed}, {game.time.words}, began {game.started}, box: {game.isolation}")
@@ -188,13 +235,10 @@ def _show(game: GameRecord, problem: str | None, ply: int | None, output: str | 
             f"{name} {rank}" for name, rank in zip(game.players, game.ranks, strict=True)
         )
         _say(f"ranks: {places}")
-    _say(f"REFUTED by the rules: {problem}" if problem else "confirmed by the rules")
+    _say(_verdict(problem))
     if problem or (ply is None and output is None):
         return
     reached = list(states(game))
-    if ply is not None and ply >= len(reached):
-        plies = counted(len(game.plies), "ply", "plies")
-        raise InputError(f"the game has {plies}, so there is no position {ply}")
     index = len(reached) - 1 if ply is None else ply
     _say(f"position before ply {index}: {reached[index].text()}")
     if output:
@@ -202,6 +246,10 @@ def _show(game: GameRecord, problem: str | None, ply: int | None, output: str | 
         picture = svg.render(illustrate(reached[index], last=last))
         with writing(output):
             Path(output).write_text(picture, encoding="utf-8")
+
+
+def _verdict(problem: str) -> str:
+    return f"REFUTED by the rules: {problem}" if problem else "confirmed by the rules"
 
 
 def _show_fault(game: GameRecord, ply: int) -> None:

@@ -46,6 +46,7 @@ from arena.web.news import news
 from arena.web.operation import operation
 from arena.web.pages import pages
 from arena.web.pictures import pictures
+from arena.web.replays import replays
 from arena.web.requests import requests
 from arena.web.sittings import pages as sittings
 from arena.web.strength import strength
@@ -61,6 +62,7 @@ BLUEPRINTS = (
     sittings,
     docs,
     pictures,
+    replays,
     competitions,
     tournaments,
     ladders,

@@ -32,6 +32,7 @@ FIRST = (
     "protocol",
     "ladders",
     "playing",
+    "replays",
     "tournaments",
     "strength-tests",
     "accounts",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 from flask import Blueprint, Response, abort, jsonify, render_template, request, url_for
 from markupsafe import Markup
@@ -136,22 +137,27 @@ def game(number: int, ply: int | None = None) -> str:
     """A game at one of its plies, by default at its end."""
     with reading() as session:
         found, record = find_game(session, number)
-        shown = len(record.plies) if ply is None else ply
-        state, last = position(record, shown)
         return render_template(
             "game.html",
             game=found,
-            record=record,
-            ply=shown,
-            board=draw(state, last),
-            outcome=outcome(record),
             has_pgn=pgn.dialect_of(record.variant) is not None,
-            other=other_rules(record),
-            # Where each move has its own time, there is no clock to look at.
-            clocks=clocks(record) if record.time.move_ms is None else (),
-            times=charts.time_strips(record, shown),
-            values=charts.value_strips(record, shown),
+            **shown(record, len(record.plies) if ply is None else ply),
         )
+
+
+def shown(record: GameRecord, ply: int) -> dict[str, Any]:
+    """What a replay shows of a game, at one of its plies, by the names of the templates."""
+    return {
+        "record": record,
+        "ply": ply,
+        "board": draw(*position(record, ply)),
+        "outcome": outcome(record),
+        "other": other_rules(record),
+        # Where each move has its own time, there is no clock to look at.
+        "clocks": clocks(record) if record.time.move_ms is None else (),
+        "times": charts.time_strips(record, ply),
+        "values": charts.value_strips(record, ply),
+    }
 
 
 def position(record: GameRecord, ply: int) -> tuple[State, str | None]:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import io
 import threading
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, starmap
 
 import resvg_py
 from flask import Blueprint, Response, render_template
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 from werkzeug.exceptions import ServiceUnavailable
 
 from arena.web.games import draw, lasting, position
 from arena.web.lookup import find_game, find_record, reading
+from arena.web.words import outcome
 from engine import svg
 from engine.clicks import illustrate
 from engine.game import State
+from engine.protocol import visible
 from engine.record import GameRecord, states_known
 
 pictures = Blueprint("pictures", __name__)
@@ -27,6 +30,8 @@ MOST_FRAMES = 48
 """Longer games are shown with plies left out: each frame takes some 20 ms to make."""
 FRAME_MS, LAST_FRAME_MS = 500, 3000
 COLOURS = 64
+LETTER_PIXELS, LONGEST_LINE = 13, 200
+"""How high letters beneath a picture are, and the most of them that are looked at."""
 AGAIN_SECONDS = 5
 animating = threading.Semaphore(1)
 """An animation takes a core for a second, so this process makes one at a time."""
@@ -41,27 +46,78 @@ def raster(state: State, last: str | None, *, width: int) -> Image.Image:
     return Image.open(io.BytesIO(png)).convert("RGB")
 
 
-def animate(record: GameRecord, *, most: int = MOST_FRAMES) -> bytes:
-    """A game as an animated GIF of at most so many frames, up to its end."""
-    plies = len(record.plies)
+def animate(
+    record: GameRecord,
+    *,
+    most: int | None = MOST_FRAMES,
+    told: bool = False,
+    drawn: Callable[[], None] = lambda: None,
+) -> bytes:
+    """A game as an animated GIF up to its end.
+
+    Args:
+        most: of so many frames; None for one of each position.
+        told: whether the players stand beneath, with each move and the result.
+        drawn: is called after each frame.
+    """
+    known = list(enumerate(states_known(record)))
+    last = len(known) - 1
+    step = 1 if most is None else -(-last // (most - 1)) or 1
     # Counted from the end, so that the last position is always there.
-    step = -(-plies // (most - 1)) or 1
-    frames = [
-        raster(state, record.plies[ply - 1].move if ply else None, width=ANIMATED_PIXELS)
-        for ply, state in islice(enumerate(states_known(record)), plies % step, None, step)
-    ]
-    palette = frames[-1].quantize(COLOURS)
-    first, *rest = (frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames)
+    chosen = known[last % step :: step]
+
+    def frame(ply: int, state: State) -> Image.Image:
+        made = raster(state, record.plies[ply - 1].move if ply else None, width=ANIMATED_PIXELS)
+        drawn()
+        return _captioned(made, _captions(record, ply)) if told else made
+
+    end = frame(*chosen.pop())
+    palette = end.quantize(COLOURS)
+    # One after the other, as those of a long game would fill the memory.
+    frames = (
+        each.quantize(palette=palette, dither=Image.Dither.NONE)
+        for each in chain(starmap(frame, chosen), [end])
+    )
+    first = next(frames)
     file = io.BytesIO()
     first.save(
         file,
         "GIF",
         save_all=True,
-        append_images=rest,
-        duration=[FRAME_MS] * len(rest) + [LAST_FRAME_MS],
+        append_images=frames,
+        duration=[FRAME_MS] * len(chosen) + [LAST_FRAME_MS],
         loop=0,
     )
     return file.getvalue()
+
+
+def _captions(record: GameRecord, ply: int) -> tuple[str, str]:
+    """Who plays; and a move, or at the end what came of the game."""
+    names = record.variant.seat_names
+    who = ", ".join(f"{name}: {player}" for name, player in zip(names, record.players, strict=True))
+    if ply == len(record.plies):
+        return who, outcome(record)
+    if not ply:
+        return who, str(record.variant)
+    move = record.plies[ply - 1]
+    return who, f"{ply}. {record.variant.mover_name(move.seat)} {move.move}"
+
+
+def _captioned(picture: Image.Image, lines: Sequence[str]) -> Image.Image:
+    """A picture with lines of text beneath; of one that is too long its beginning."""
+    height = LETTER_PIXELS * 3 // 2
+    made = Image.new(
+        "RGB", (picture.width, picture.height + height * len(lines)), svg.GROUND["light"]["page"]
+    )
+    made.paste(picture)
+    pen, font = ImageDraw.Draw(made), ImageFont.load_default(LETTER_PIXELS)
+    for number, line in enumerate(lines):
+        text = visible(line, but="")[:LONGEST_LINE]
+        while pen.textlength(text, font) > made.width - LETTER_PIXELS:
+            text = f"{text.rstrip('…')[:-1]}…"
+        place = (LETTER_PIXELS // 2, picture.height + number * height)
+        pen.text(place, text, svg.GROUND["light"]["text"], font)
+    return made
 
 
 @pictures.get("/games/<int:number>/<int:ply>.png")

@@ -24,7 +24,7 @@ from arena.web.identity import current, database, signed_in
 FOLDER_FILES = 1000
 UPLOADS = ("submissions.submit", "api.submit_bot")
 """The endpoints that take a bot's files."""
-TAKING_FILES = (*UPLOADS, "books.add")
+TAKING_FILES = (*UPLOADS, "books.add", "replays.show")
 """Those that take any."""
 FILES = {"file", "folder"}
 """The fields that have them."""

@@ -15,6 +15,7 @@ from engine.game import Seat, Termination, Variant
 from engine.plurals import counted, decimal
 from engine.protocol import visible
 from engine.record import Fault, GameRecord
+from engine.sitting import goes_on
 
 
 def sentence(said: Exception | str) -> str:
@@ -111,10 +112,14 @@ def outcome(record: GameRecord, people: Collection[int] = ()) -> str:
     sentences = [_left(record, fault, people) for fault in record.faults]
     names = record.variant.seat_names
     winners = [names[seat] for seat, rank in enumerate(record.ranks) if rank == 1]
-    if record.variant.seats == 1:
+    if goes_on(record):
+        sentences.append("It goes on.")
+    elif record.variant.seats == 1:
         sentences.append(f"{counted(record.scores[0], 'point')}.")
     elif len(winners) == len(names):
         sentences.append("A draw.")
+    elif not winners:  # in a record that no rules confirm
+        sentences.append("Nobody wins.")
     else:
         verb = "win" if " and " in listed(winners) else "wins"
         sentences.append(f"{listed(winners)} {verb}.")

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from tests.browser.conftest import Watched
+from arena.cli.browser_watch import BrowserWatch
+from arena.cli.progress_bar import ProgressBar
+from arena.cli.watching import RunningGames
+from arena.web.lookup import find_game
+from arena.web.replay_files import as_page
+from engine.clock import TimeControl
+from engine.games import GAMES
+from engine.match import MatchSpec, play_match
+from engine.plurals import counted
+from tests.arena.simulator import LotPlayer
+from tests.browser.conftest import PHONE, Watched
+
+HTML = "text/html; charset=utf-8"
 
 
 @pytest.fixture
@@ -120,3 +137,84 @@ def test_an_embedded_replay_steps_in_its_frame(page: Page, site: Watched) -> Non
         "(before) => document.getElementById('replay-board').innerHTML !== before", arg=before
     )
     expect(page).to_have_url(site.address("/games/{trio}/embed"))
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_record_of_ones_own_is_replayed(
+    site: Watched, tmp_path: Path, scripts: bool, object_to: Callable[..., list[str]]
+) -> None:
+    """Dropped as a file; its buttons step with and without scripts, its keys where there are."""
+    with site.database.read() as session:
+        record = find_game(session, site.numbers["trio"])[1]
+    (tmp_path / "own.jsonl").write_text(json.dumps(record.to_json()) + "\n")
+    with site.context(java_script_enabled=scripts) as context:
+        page = context.new_page()
+        page.goto(site.address("/replay"))
+        page.get_by_label("The file").set_input_files(tmp_path / "own.jsonl")
+        page.get_by_role("button", name="Show it").click()
+        expect(page.get_by_text("Confirmed by the rules.")).to_be_visible()
+        page.get_by_role("button", name="First position").click()
+        page.get_by_role("button", name="Next position").click()
+        expect(page.locator("#replay-where")).to_have_text(f"ply 1 of {len(record.plies)}")
+        expect(page.locator(".moves [aria-current=true] a")).to_have_attribute("data-ply", "1")
+        if scripts:
+            page.keyboard.press("End")
+            expect(page).to_have_url(re.compile(rf"/replay#{len(record.plies)}$"))
+            assert object_to(page) == []
+
+
+@pytest.mark.parametrize("size", [{"width": 1366, "height": 768}, PHONE], ids=["laptop", "phone"])
+def test_a_replay_as_a_file_asks_nobody(
+    site: Watched, size: ViewportSize, object_to: Callable[..., list[str]]
+) -> None:
+    """Its own policy lets its script run; board and buttons are on one screen."""
+    with site.database.read() as session:
+        record = find_game(session, site.numbers["trio"])[1]
+    plies = len(record.plies)
+    with site.context(viewport=size) as context:
+        page = context.new_page()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        address = f"{site.base}/alone.html"
+        page.route(address, lambda route: route.fulfill(body=as_page(record), content_type=HTML))
+        page.goto(f"{address}#5")
+        expect(page.locator("#replay-where")).to_have_text(f"ply 5 of {plies}")
+        page.keyboard.press("ArrowLeft")
+        expect(page).to_have_url(f"{address}#4")
+        drawn = page.locator("#replay-board").inner_html()
+        page.locator("#replay-slider").fill(str(plies))
+        expect(page.locator("#replay-where")).to_have_text(f"ply {plies} of {plies}")
+        assert page.locator("#replay-board").inner_html() != drawn
+        for part in ("#replay-board svg", ".steps", "#replay-slider"):
+            expect(page.locator(part)).to_be_in_viewport(ratio=1)
+        assert asked == [address]
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert object_to(page) == []
+
+
+def test_games_under_way_are_watched(chromium: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a page of this machine's, at an address of which its port is not enough; to their end."""
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    spec = MatchSpec(GAMES["clobber"].variant(size="4x3"), ("<b>one", "two"), TimeControl(60_000))
+    complaints: list[str] = []
+    with closing(chromium.new_context()) as context, ThreadPoolExecutor() as pool:
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        games = RunningGames()
+        with BrowserWatch(ProgressBar("playing", "game", total=2), games) as watch:
+            assert opened == [watch.address]
+            page.goto(watch.address)
+            assert context.request.get(watch.address.rsplit("/", 2)[0] + "/").status == 404
+            with watch.match(spec, lambda *_: None) as watched:
+                played = pool.submit(play_match, spec, lambda _: LotPlayer(), watch=watched)
+                expect(page.get_by_text(re.compile("game 1 of 2, [0-9]+ pl"))).to_be_visible()
+                expect(page.get_by_text("<b>one")).to_be_visible()
+                expect(page.locator("#watched .board svg")).to_be_visible()
+                games.pause_seconds = 0
+                last = played.result(10).games[-1]
+        plies = counted(len(last.plies), "ply", "plies")
+        expect(page.get_by_text(f"game 2 of 2, {plies} played.")).to_be_visible()
+        expect(page.get_by_text("The games are over.")).to_be_visible()
+    assert complaints == []

@@ -1,6 +1,12 @@
-// Steps through a game without loading the page anew. Every step is a link that also works
-// without this script; boards come from the server, which alone knows the game's rules.
+// Steps through a game without loading the page anew. Every step also works without this script;
+// boards come from the server, which alone knows the game's rules. A game that no server keeps has
+// them in its page: the lines that they are made of, and for each board runs of these.
 "use strict";
+const unpacked = ({ parts, boards }) => boards.map((runs) => {
+  const lines = [];
+  for (let at = 0; at < runs.length; at += 2) lines.push(...parts.slice(runs[at], runs[at] + runs[at + 1]));
+  return lines.join("\n");
+});
 document.addEventListener("DOMContentLoaded", () => {
   const replay = document.getElementById("replay");
   const board = document.getElementById("replay-board");
@@ -14,7 +20,9 @@ document.addEventListener("DOMContentLoaded", () => {
   const plies = Number(replay.dataset.plies);
   const base = replay.dataset.base;
   const embedded = "embedded" in replay.dataset; // only the board and its buttons
-  const boards = new Map();
+  const inside = document.getElementById("replay-boards");
+  const boards = new Map(inside ? unpacked(JSON.parse(inside.textContent)).entries() : []);
+  const address = (target) => inside ? `#${target}` : `${base}/${target}`;
   let ply = Number(replay.dataset.ply);
   let run = null; // the present play, for only one may go on
 
@@ -33,10 +41,10 @@ document.addEventListener("DOMContentLoaded", () => {
   const mark = () => {
     slider.value = String(ply);
     where.textContent = `ply ${ply} of ${plies}`;
-    button("previous").href = `${base}/${Math.max(ply - 1, 0)}`;
-    button("next").href = `${base}/${Math.min(ply + 1, plies)}`;
+    button("previous").href = address(Math.max(ply - 1, 0));
+    button("next").href = address(Math.min(ply + 1, plies));
     if (embedded) return;
-    picture.href = `${base}/${ply}.svg`;
+    if (picture) picture.href = `${base}/${ply}.svg`;
     moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
     const move = moves.children[ply - 1];
     move?.setAttribute("aria-current", "true");
@@ -55,7 +63,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const target = Math.min(Math.max(wanted, 0), plies);
     ply = target;
     mark();
-    if (!embedded) history.replaceState(null, "", `${base}/${target}`);
+    if (!embedded) history.replaceState(null, "", address(target));
     try {
       const found = await drawn(target);
       // Whoever stepped on meanwhile does not want this board any more.
@@ -92,7 +100,8 @@ document.addEventListener("DOMContentLoaded", () => {
   };
 
   for (const control of [slider, speed, button("play")]) control.hidden = false;
-  mark();
+  const named = inside && /^#(\d{1,6})$/.exec(location.hash);
+  if (named) go(Number(named[1])); else mark();
   slider.addEventListener("input", () => { stop(); go(Number(slider.value)); });
   replay.addEventListener("click", (event) => {
     const step = event.target.closest("[data-go]");

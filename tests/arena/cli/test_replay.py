@@ -10,10 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from arena.cli.listing import visible
 from engine.pgn import read_games
 from tests.arena.cli.conftest import DICE, Cli, assert_refused
+from tests.arena.cli.pressing import press
 from tests.requirements import need_openspiel
 
 
@@ -85,6 +87,84 @@ def test_a_position_of_a_record_is_drawn(cli: Cli, records: Path, tmp_path: Path
     picture = tmp_path / "end.svg"
     assert cli("replay", records, "--game", "1", "--draw", picture).code == 0
     assert ET.fromstring(picture.read_text()).tag.endswith("svg")
+
+
+def test_positions_as_text(cli: Cli, records: Path) -> None:
+    """One after the other with the moves between them, and so wherever there is no terminal."""
+    said = cli("replay", records, "--game", "1", "--text")
+    game = json.loads(records.read_text().splitlines()[0])
+    told = re.findall(r"^ply \d+: (?:White|Black) (\w+)", said.out, re.MULTILINE)
+    assert [move[2:] for move in game["moves"]] == told
+    assert said.out.count("\nposition: ") == len(told) + 1
+    assert "4 ○ ● ○ ●\n3 ● ○ ● ○\n2 ○ ● ○ ●\n1 ● ○ ● ○\n  a b c d\n" in said.out
+    assert cli("replay", records, "--game", "1", "--board").out == said.out
+    one = cli("replay", records, "--game", "1", "--text", "--ply", "0").out
+    assert one.count("position: ") == one.count("the start") == 1
+
+
+def test_replays_as_files(cli: Cli, records: Path, tmp_path: Path) -> None:
+    """Each game has its own, with its number; the picture has a frame of every position."""
+    page, film = tmp_path / "cup.html", tmp_path / "cup.gif"
+    said = cli("replay", records, "--html", page, "--gif", film)
+    assert said.out.endswith("2 games, 0 refuted by the rules\n")
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"cup-{number}.{kind}" for number in (1, 2) for kind in ("html", "gif")
+    }
+    game = json.loads(records.read_text().splitlines()[1])
+    with Image.open(tmp_path / "cup-2.gif") as frames:
+        assert frames.n_frames == len(game["moves"]) + 1
+        assert frames.height > frames.width  # a square board, and its captions
+    assert cli("replay", records, "--game", "2", "--html", page).code == 0
+    assert page.read_text() == (tmp_path / "cup-2.html").read_text()
+
+
+def test_a_replay_opens_in_a_browser(
+    cli: Cli, records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that is named; where there is none, its file is."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)  # and says that it could not
+    said = cli("replay", records, "--game", "1", "--browser")
+    (made,) = tmp_path.glob("*/game.html")
+    assert opened == [made.as_uri()]
+    assert f"wrote {made}, " in said.err
+    assert said.err.endswith("there is no browser here: open that file in one\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "refusal"),
+    [
+        (("--board",), "has 2 games: say which with --game N"),
+        (("--browser",), "has 2 games: say which with --game N"),
+        (("--text", "--json"), "--board, --text, --pgn and --json each print games: give one"),
+        (("--game", "1", "--text", "--draw", "x.svg"), "--draw draws one position: leave out"),
+        (("--game", "1", "--text", "--ply", "99"), "so there is no position 99"),
+        (("--game", "1", "--html", "/nowhere/x.html"), "can't write /nowhere/x.html: No such"),
+        (("--game", "1", "--gif", ""), "the name is empty"),
+    ],
+)
+def test_forms_that_cannot_be(
+    cli: Cli, records: Path, words: tuple[str, ...], refusal: str
+) -> None:
+    """Each refusal says what to do."""
+    assert_refused(cli("replay", records, *words), f".*{re.escape(refusal)}")
+
+
+def test_a_board_is_moved_by_keys(records: Path) -> None:
+    """Back, to both ends, by itself from the start, and away; the screen is given back."""
+    plies = len(json.loads(records.read_text().splitlines()[0])["moves"])
+    steps = [
+        (b"", f"ply {plies}: "),
+        (b"\x1b[D", f"ply {plies - 1}: "),
+        (b"\x1b[H", "the start"),
+        (b"\x1bOC", "ply 1: "),
+        (b"\x1b[F", f"ply {plies}: "),
+        (b"\x1b[Zx ", "the start"),  # keys that mean nothing are passed over
+        (b"", "ply 1: "),
+        (b"q", "\x1b[?1049l"),
+    ]
+    assert press(["replay", records, "--game", "1", "--board"], steps)[0] == 0
 
 
 @pytest.mark.parametrize("number", ["1", "2"])

@@ -73,6 +73,8 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "pictures.preview"): ("/games/{trio}/0.png", ALL),
     ("GET", "pictures.animation"): ("/games/{solo}.gif", ALL),
     ("GET", "pictures.embed"): ("/games/{trio}/embed", ALL),
+    ("GET", "replays.form"): ("/replay", ALL),
+    ("POST", "replays.show"): ("/replay", (422,) * 5),
     ("GET", "docs.index"): ("/docs/", ALL),
     ("GET", "docs.guide"): ("/docs/games/clobber", ALL),
     ("GET", "docs.about"): ("/about", ALL),
@@ -490,7 +492,7 @@ def test_who_only_reads_gets_no_cookie(door: SimpleNamespace) -> None:
         if method == "GET" and answers[0] == 200:
             with door.app.test_client().get(pattern.format(**door.numbers)) as answer:
                 found |= {endpoint} if "Set-Cookie" in answer.headers else set()
-    assert found == {"accounts.sign_in", "accounts.register"}
+    assert found == {"accounts.sign_in", "accounts.register", "replays.form"}
 
 
 @pytest.fixture(scope="module")

@@ -49,6 +49,7 @@ WITH_FORMS = (
     "/operator",
     "/play",
     "/register",
+    "/replay",
     "/reset/",
     "/sign-in",
     "/submit",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from PIL import Image
@@ -58,6 +59,17 @@ def test_an_animation_ends_at_the_end(site: Site, most: int) -> None:
     assert shown.size == last.size
     near = zip(shown.getpixel(middle), last.getpixel(middle), strict=True)
     assert all(abs(mine - theirs) <= 24 for mine, theirs in near)
+
+
+@on_sqlite
+@pytest.mark.parametrize("most", [5, None])
+def test_an_animation_ends_where_the_rules_do(site: Site, most: int | None) -> None:
+    """Of a game that they refuse from its third ply, whose frames are not those of its length."""
+    with site.database.read() as session:
+        _, record = find_game(session, site.numbers["trio"])
+    plies = tuple(ply._replace(move="x") if n == 2 else ply for n, ply in enumerate(record.plies))
+    film = Image.open(io.BytesIO(animate(replace(record, plies=plies), most=most)))
+    assert film.n_frames == 3
 
 
 @on_sqlite

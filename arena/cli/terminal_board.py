@@ -1,0 +1,108 @@
+"""A scene in letters, for terminals: two columns and a line for each square, as wide as it is high.
+
+White and black pieces are signs, others letters on their colour, so that all can be told apart
+where there are no colours, too. The second column has what is drawn on a piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.style import Style
+from rich.text import Text
+
+from engine.protocol import visible
+from engine.scene import Body, Paint, Piece, Scene, Shade, Sign, Square
+from engine.svg import FILL, INK
+
+WIDTH = 2
+"""Columns of a square; halves of it are where hexagons lie."""
+GROUND: Mapping[Shade, str] = {
+    Shade.LIGHT: "#94876f",
+    Shade.DARK: "#7b6f59",
+    Shade.PLAIN: "#857a66",
+    Shade.SPECIAL: "#5f7488",
+    Shade.POINT: "#8a7346",
+}
+"""Of colours between, on which both white and black are seen."""
+LAST, EDGE = "#a3386b", "#4c4639"
+"""The ground of the last move's squares, and what is written on free ones."""
+FREE: Mapping[Shade, str] = {Shade.SPECIAL: "+"}
+BODIES: Mapping[tuple[Body, Paint], str] = {
+    (Body.DISC, Paint.WHITE): "○",
+    (Body.DISC, Paint.BLACK): "●",
+    (Body.TILE, Paint.WHITE): "□",
+    (Body.TILE, Paint.BLACK): "■",
+}
+FIGURES: Mapping[str, tuple[str, str]] = {
+    "king": ("♔", "♚"),
+    "queen": ("♕", "♛"),
+    "rook": ("♖", "♜"),
+    "bishop": ("♗", "♝"),
+    "knight": ("♘", "♞"),
+    "pawn": ("♙", "♟"),
+}
+"""Chess pieces in outline, and filled."""
+SIGNS: Mapping[str, str] = {
+    Sign.DOT: "•",
+    Sign.CROSS: "×",
+    Sign.PLUS: "+",
+    Sign.RING: "o",
+    Sign.SMALL_RING: "°",
+}
+
+
+def draw(scene: Scene) -> Text:
+    """The board of a scene with its coordinates, and its captions beneath; in lines, the last
+    without an end.
+    """
+    lines = _board(scene) if scene.squares else [Text(visible(line)) for line in scene.text]
+    captions = [Text(visible(caption, but="")) for caption in scene.captions]
+    return Text("\n").join([*lines, *captions])
+
+
+def _board(scene: Scene) -> list[Text]:
+    left = min(square.x for square in scene.squares)
+    rows: dict[float, dict[int, Square]] = {}
+    for square in scene.squares:
+        rows.setdefault(square.y, {})[round((square.x - left) * WIDTH)] = square
+    pieces = {name: piece for piece in scene.pieces for name in piece.squares}
+    last = set(scene.last)
+    ranks = {y: row[min(row)].name[1:] for y, row in rows.items()}
+    margin = max(map(len, ranks.values())) + 1
+    lines = []
+    for y in sorted(rows, reverse=True):
+        line = Text(f"{ranks[y]:>{margin - 1}} ")
+        for column, square in sorted(rows[y].items()):
+            line.pad_right(margin + column - line.cell_len)
+            line.append_text(_cell(square, pieces.get(square.name), square.name in last))
+        lines.append(line)
+    if scene.hexagonal:  # each row has its files elsewhere: those of the highest are named
+        lines.insert(0, _files(rows[max(rows)], margin))
+    else:
+        lines.append(_files({at: one for row in rows.values() for at, one in row.items()}, margin))
+    return lines
+
+
+def _files(row: Mapping[int, Square], margin: int) -> Text:
+    line = Text()
+    for column, square in sorted(row.items()):
+        line.pad_right(margin + column - line.cell_len)
+        line.append(square.name[0])
+    return line
+
+
+def _cell(square: Square, piece: Piece | None, is_last: bool) -> Text:
+    ground = LAST if is_last else GROUND[square.shade]
+    if piece is None:
+        return Text(FREE.get(square.shade, "·").ljust(WIDTH), Style(color=EDGE, bgcolor=ground))
+    sign = SIGNS.get(piece.sign, piece.sign[:1])
+    if piece.body is Body.FIGURE and piece.sign in FIGURES:
+        body, sign = FIGURES[piece.sign][piece.paint is not Paint.WHITE], ""
+    else:
+        body = BODIES.get((piece.body, piece.paint), piece.paint[0].upper())
+    words = f"{body}{sign}".ljust(WIDTH)
+    if piece.paint in (Paint.WHITE, Paint.BLACK):
+        return Text(words, Style(color=FILL[piece.paint], bgcolor=ground, bold=True))
+    # Its own colour hides the ground, so the last move's pieces are underlined.
+    return Text(words, Style(color=INK[piece.paint], bgcolor=FILL[piece.paint], underline=is_last))
