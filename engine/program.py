@@ -22,7 +22,7 @@ from typing import Protocol
 
 from engine.player import CrashError, VoidGameError
 from engine.process_tree import MARK, descendants, end_all, marked, members
-from engine.threads import Standstill, stat_fields
+from engine.threads import Standstill, stat_fields, threads_of
 
 OUR_SHORTAGES = frozenset(
     {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.ETXTBSY}
@@ -44,6 +44,9 @@ class Program(Protocol):
 
     def cpu_us(self) -> int:
         """CPU time used so far by all its threads, in microseconds."""
+
+    def threads(self) -> list[str]:
+        """The folders below /proc of all its threads, those of each of its processes."""
 
     def freeze(self) -> None:
         """Stops it from running, as soon as its threads take notice."""
@@ -162,6 +165,9 @@ class PlainProgram:
         except OSError:
             pass  # it has ended: the last reading stands
         return self._cpu_us
+
+    def threads(self) -> list[str]:
+        return threads_of(self.pid)
 
     def freeze(self) -> None:
         self._standstill.begin()

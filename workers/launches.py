@@ -55,6 +55,8 @@ class Launch:
     """Folders outside of /usr that it needs read-only."""
     itself: str = ""
     """What /proc/self/exe says; empty if there is no such file."""
+    processes: int = 1
+    """The most processes that it uses at once."""
 
 
 def command_for(path: Path) -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.player import VoidGameError
 from engine.program import cpu_clock, ended_within, exit_words
-from engine.threads import Standstill
+from engine.threads import Standstill, threads_of
 from workers.bubblewrap import SCRATCH, complaint
 from workers.cgroups import Group
 from workers.cleanup import finish_later
@@ -125,6 +125,12 @@ class BoxProgram:
             pass  # it has ended: the last reading stands
         return self._cpu_us
 
+    def threads(self) -> list[str]:
+        try:
+            return self._whole.threads() if self._whole else threads_of(self.pid)
+        except OSError:
+            return []  # all have ended, and the group is gone
+
     def freeze(self) -> None:
         self._frozen = True
         if self._whole:
@@ -134,7 +140,9 @@ class BoxProgram:
             self._signal(signal.SIGSTOP)
 
     def stands(self) -> bool:
-        return self._whole.is_frozen() if self._whole else self._standstill.reached()
+        if not self._whole:
+            return self._standstill.reached()
+        return self._whole.is_frozen() or bool(self._end.poll(0))
 
     def thaw(self) -> None:
         if not self._frozen:
@@ -146,6 +154,9 @@ class BoxProgram:
             self._signal(signal.SIGCONT)
 
     def look(self) -> None:
+        # A group of the first version that has no more room loses one process of several.
+        if self._whole and self.memory_kills():
+            self._whole.kill()
         # RLIMIT_DATA forgets what a bot has written once it may only read it. It counts no tables
         # and no stack, whose pieces, marked in different ways, may each be as long as the whole.
         if self._memory_bytes and (now := time.monotonic()) >= self._next_look:
